@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Program memory: buffers, files, ELF files and callbacks, by address space.
+ *
+ * An image is filled, then read by any number of trees, also on several threads; adding and
+ * removing while another thread decodes is the caller's to exclude. Each change bumps the image's
+ * generation, which makes every code map built on it start anew.
+ */
+#ifndef PUGMARK_IMAGE_H
+#define PUGMARK_IMAGE_H
+
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Memory spaces: a bit set. Two spaces match when they share a bit. */
+enum pug_space {
+    PUG_SPACE_NONE = 0x00,
+    PUG_SPACE_EL1S = 0x01,
+    PUG_SPACE_EL1N = 0x02,
+    PUG_SPACE_EL2 = 0x04,
+    PUG_SPACE_EL3 = 0x08,
+    PUG_SPACE_EL2S = 0x10,
+    PUG_SPACE_EL1R = 0x20,
+    PUG_SPACE_EL2R = 0x40,
+    PUG_SPACE_ROOT = 0x80,
+    PUG_SPACE_S = 0x19,
+    PUG_SPACE_N = 0x06,
+    PUG_SPACE_R = 0x60,
+    PUG_SPACE_ANY = 0xff,
+};
+
+/** The name of a space ("EL1N", "Any S", "EL1S,EL3,"), always terminated; returns its length. */
+size_t pug_space_text(uint8_t space, char *buffer, size_t size);
+
+/** The space that a snapshot's `space` word names; ANY for words that it does not know. */
+uint8_t pug_space_by_name(const char *name);
+
+/** Where memory belongs. Zeroed but for `space` it belongs to every context and source. */
+struct pug_place {
+    uint8_t space; /**< enum pug_space */
+    bool has_context_id, has_vmid, has_source;
+    uint32_t context_id, vmid;
+    uint16_t source; /**< trace id: this memory is seen by this source only */
+};
+
+/** Who asks for memory: a decoder's current address space. */
+struct pug_reader_space {
+    uint8_t space;
+    bool has_context_id, has_vmid;
+    uint32_t context_id, vmid;
+    uint16_t source;
+};
+
+/** A piece of a file: `size` bytes from `offset`, seen at `address`. */
+struct pug_region {
+    uint64_t offset, address, size;
+};
+
+/**
+ * Reads `wanted` bytes at `address` into `buffer` and returns how many it gave: fewer at the end
+ * of a mapping, 0 where there is none. May answer differently at different times; a decoder asks
+ * again when a context packet says that the address space may have changed.
+ */
+typedef uint32_t pug_memory_fn(void *context, uint64_t address,
+                               const struct pug_reader_space *space, uint32_t wanted,
+                               uint8_t *buffer);
+
+struct pug_image;
+
+struct pug_image *pug_image_new(void);
+void pug_image_free(struct pug_image *image);
+
+/** Add memory that stays the caller's. `size` at least 4 and even, `address` even. */
+enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_place *place,
+                                     uint64_t address, const void *bytes, uint64_t size);
+
+/**
+ * Add regions of a file. `regions` must
+ * name at least one region; a size of 0 means "to the end of the file".
+ */
+enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,
+                                   const char *path, const struct pug_region *regions,
+                                   size_t count);
+
+/** Add the loadable segments of an ELF file, moved by `bias`. PUG_ERR_NO_PROTOCOL: built without. */
+enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
+                                  const char *path, uint64_t bias);
+
+/** Add a callback for `start` to `end` inclusive. */
+enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug_place *place,
+                                       uint64_t start, uint64_t end, pug_memory_fn *function,
+                                       void *context);
+
+/** Remove the first memory that holds `address` in a matching space. */
+enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint8_t space);
+
+/** Read; returns how many bytes it got, from one accessor, or a negative enum pug_status. */
+int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
+                       uint64_t address, void *buffer, uint32_t wanted);
+
+/** Bumped by each change. */
+uint64_t pug_image_generation(const struct pug_image *image);
+
+/** One mapped range, as pug_image_range() lists them. */
+struct pug_image_range {
+    const char *kind; /**< "file", "buffer", "callback" */
+    const char *path; /**< of a file, else NULL */
+    uint64_t start, end; /**< inclusive */
+    struct pug_place place;
+    bool first; /**< the first range of its accessor */
+};
+
+/** The n-th range in order of adding; false when there are no more. */
+bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range);
+
+/** A function symbol of the ELF files that were added. */
+struct pug_symbol {
+    const char *name; /**< lives as long as the image */
+    uint64_t start, size;
+};
+
+/** The symbol that covers `address`; false where no ELF file has one. */
+bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/** @file The log: what went wrong, where in the trace, for which source. */
+#ifndef PUGMARK_LOG_H
+#define PUGMARK_LOG_H
+
+#include "pugmark/status.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pug_severity { PUG_SEV_NONE, PUG_SEV_ERROR, PUG_SEV_WARN, PUG_SEV_INFO };
+
+#define PUG_NO_INDEX  UINT64_MAX
+#define PUG_NO_SOURCE 0xFFFFFFFFu
+
+/** One message. Strings are valid during the call only, or, of pug_log_last(), until the next. */
+struct pug_log_record {
+    enum pug_severity severity;
+    enum pug_status code;  /**< PUG_OK for a message that is no error */
+    uint64_t index;        /**< trace index, or PUG_NO_INDEX */
+    uint32_t source;       /**< trace id, or PUG_NO_SOURCE */
+    const char *component; /**< who says it: "DCD_ETMV4_0016", "PKTP_STM", "DFMT_CSFRAMES" … */
+    const char *text;      /**< what it says; may be empty */
+};
+
+typedef void pug_log_fn(void *context, const struct pug_log_record *record);
+
+struct pug_log;
+
+/** A log that passes on records up to `verbosity`. Starts without an output. NULL: no memory. */
+struct pug_log *pug_log_new(enum pug_severity verbosity);
+void pug_log_free(struct pug_log *log);
+
+void pug_log_set_verbosity(struct pug_log *log, enum pug_severity verbosity);
+enum pug_severity pug_log_verbosity(const struct pug_log *log);
+
+/** Send records to a function (NULL: nowhere), or to a file in words, a line each; or both. */
+void pug_log_set_sink(struct pug_log *log, pug_log_fn *sink, void *context);
+void pug_log_set_file(struct pug_log *log, FILE *file);
+
+/** Put a record in the log. A NULL log swallows it. */
+void pug_log_put(struct pug_log *log, const struct pug_log_record *record);
+
+/** The last record with an error code, whatever the verbosity; NULL if there was none. */
+const struct pug_log_record *pug_log_last(const struct pug_log *log);
+
+/** Records with severity ERROR and with WARN so far. */
+uint64_t pug_log_errors(const struct pug_log *log);
+uint64_t pug_log_warnings(const struct pug_log *log);
+
+/** A record in words, without a newline; returns the length of the whole text. */
+size_t pug_log_text(const struct pug_log_record *record, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

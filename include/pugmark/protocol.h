@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What a protocol is: a packet reader (bytes to packets) and a decoder (packets to elements)
+ * behind one table of functions. The built-in protocols and those that a program registers at run
+ * time use the same table; examples/ has one.
+ *
+ * The tree drives both stages; a protocol never calls the tree:
+ *
+ *     while (read(reader, &span, &packet))       packet reader: consumes from the span
+ *         decode(decoder, &packet)               decoder: pushes elements into stage->out
+ *
+ * A decoder that cannot finish a packet because the consumer waits (pug_out_ready() said no) stores
+ * where it is, answers PUG_RESP_CONT with `pending` set in its stage, and is called again through
+ * `resume`. It must ask pug_out_ready() before each step that pushes elements, and a step pushes at
+ * most PUG_OUT_STEP of them.
+ */
+#ifndef PUGMARK_PROTOCOL_H
+#define PUGMARK_PROTOCOL_H
+
+#include "pugmark/element.h"
+#include "pugmark/image.h"
+#include "pugmark/log.h"
+#include "pugmark/quirks.h"
+#include "pugmark/settings.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a transport delivers ---- */
+
+/** A run: consecutive bytes of one source. Byte j has trace index `index` + j. */
+struct pug_run {
+    uint64_t index;
+    const uint8_t *bytes;
+    size_t size;
+    uint16_t source;
+    bool whole;          /**< the run is exactly one packet (packet transports) */
+    bool has_timestamp;  /**< the transport carried a timestamp with it */
+    uint8_t type;        /**< packet transports: the type field */
+    uint64_t timestamp;  /**< full value, as far as the transport knows it */
+};
+
+/** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
+struct pug_span {
+    const uint8_t *at, *end;
+    const struct pug_run *run;
+};
+
+static inline uint64_t pug_span_index(const struct pug_span *span)
+{
+    return span->run->index + (uint64_t)(span->at - span->run->bytes);
+}
+
+/* ---- what a packet reader gives ---- */
+
+enum pug_packet_flag {
+    PUG_PACKET_MONITOR = 1 << 0, /**< show it to the packet monitor */
+    PUG_PACKET_DECODE = 1 << 1,  /**< give it to the decoder, or to the packet sink */
+    PUG_PACKET_BAD = 1 << 2,     /**< a bad packet in the reference's sense */
+};
+
+/** One packet. Valid until the reader is called again. */
+struct pug_packet {
+    uint64_t index;      /**< trace index of its first byte */
+    const void *data;    /**< the protocol's own struct, include/pugmark/packet/NAME.h */
+    const uint8_t *raw;  /**< its bytes */
+    uint32_t raw_size;
+    uint32_t type;       /**< the protocol's packet type number */
+    uint32_t flags;      /**< enum pug_packet_flag */
+};
+
+/* ---- where elements go ---- */
+
+/** The tree's batch of elements, shared by its sources so that their order is kept. */
+struct pug_batch {
+    struct pug_element *elements;
+    uint32_t count;                /**< elements in it */
+    uint32_t limit;                /**< a step may start below this count */
+    enum pug_response response;    /**< the consumer's last answer */
+    void *tree;
+    bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
+};
+
+/** A step between two pug_out_ready() pushes at most this many elements. */
+#define PUG_OUT_STEP 16
+
+/** One source's way into the batch. `blank` is what each new element starts as. */
+struct pug_out {
+    struct pug_batch *batch;
+    struct pug_element blank; /**< source, isa, context; the decoder keeps it current */
+};
+
+/** May a step start? False: the consumer waits; the decoder must suspend. */
+static inline bool pug_out_ready(struct pug_out *out)
+{
+    struct pug_batch *batch = out->batch;
+    if (batch->response >= PUG_RESP_WAIT)
+        return false;
+    return batch->count < batch->limit || batch->flush(batch);
+}
+
+/** A new element at the end of the batch. */
+static inline struct pug_element *pug_out_push(struct pug_out *out, enum pug_element_type type,
+                                               uint64_t index)
+{
+    struct pug_element *element = &out->batch->elements[out->batch->count++];
+    *element = out->blank;
+    element->type = (uint8_t)type;
+    element->index = index;
+    return element;
+}
+
+/* ---- what a stage is given ---- */
+
+struct pug_codemap;
+
+/** Choices of the user, per source. */
+struct pug_decode_options {
+    bool halt_on_bad_packet;     /**< a bad packet is fatal instead of a resynchronisation */
+    bool error_on_bad_packet;    /**< … is an error instead of a warning */
+    bool check_direct_branch;    /**< N atom on an unconditional direct branch: bad image */
+    bool check_strict_branch;    /**< N atom on any unconditional branch: bad image */
+    bool check_range_continuity; /**< successive ranges must join */
+    bool check_skips_thumb;      /**< the branch checks leave T32 alone */
+    bool split_source_address;   /**< ETE: split source-address ranges at N atoms */
+    bool check_opcode;           /**< A64 opcode with empty upper half is an error */
+    bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
+    uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
+};
+
+/** Counters that a packet reader keeps. */
+struct pug_reader_stats {
+    uint64_t bytes;    /**< consumed (the tree counts them) */
+    uint64_t unsynced; /**< dropped while not synchronised */
+    uint64_t bad_headers, bad_sequences;
+};
+
+/** Services for one source's reader and decoder. */
+struct pug_stage {
+    struct pug_out out;
+    struct pug_codemap *code; /**< the source's code map, or NULL where the tree has no image */
+    struct pug_log *log;
+    struct pug_quirks quirks;
+    struct pug_decode_options options;
+    struct pug_reader_stats stats;
+    uint16_t source;    /**< trace id that elements carry */
+    bool pending;       /**< the decoder suspended itself; resume() is due */
+    bool has_memory;    /**< program memory was given to the tree */
+    char reader_name[32], decoder_name[32]; /**< components in the log */
+};
+
+/** Log with the source id filled in. `index` may be PUG_NO_INDEX. */
+void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
+                   enum pug_status code, uint64_t index, const char *text);
+
+/* ---- a protocol ---- */
+
+struct pug_protocol {
+    const char *name;         /**< "ETMV4I"; what sources are created by */
+    const char *title;        /**< in words: "Arm ETMv4 instruction trace" */
+    const char *reader_name;  /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
+    const char *decoder_name;
+    bool program_flow;        /**< the decoder needs program memory */
+
+    /** Registers and parameters to the protocol's own configuration. Errors go to the log. */
+    enum pug_status (*config_new)(const struct pug_settings *settings, struct pug_log *log,
+                                  void **config);
+    void (*config_free)(void *config);
+    uint16_t (*trace_id)(const void *config);
+    /** The configuration in words, a line each; like snprintf(). */
+    size_t (*config_text)(const void *config, char *buffer, size_t size);
+
+    enum pug_status (*reader_new)(const void *config, struct pug_stage *stage, void **reader);
+    void (*reader_free)(void *reader);
+    /** Next packet; false when the span is used up and no packet is complete. */
+    bool (*read)(void *reader, struct pug_span *span, struct pug_packet *packet);
+    /** End of trace: what is left over as a packet; false when nothing (more) is. */
+    bool (*read_end)(void *reader, struct pug_packet *packet);
+    void (*reader_reset)(void *reader);
+
+    /** PUG_ERR_HW_CFG_UNSUPP is not returned but kept: the first packet answers FATAL_NOT_INIT. */
+    enum pug_status (*decoder_new)(const void *config, struct pug_stage *stage, void **decoder);
+    void (*decoder_free)(void *decoder);
+    enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
+    enum pug_response (*resume)(void *decoder);
+    enum pug_response (*decode_end)(void *decoder);
+    void (*decoder_reset)(void *decoder);
+
+    /** The packet in words, `NAME : description…`; like snprintf(). */
+    size_t (*packet_text)(const void *packet, char *buffer, size_t size);
+    const char *(*packet_name)(uint32_t type);
+};
+
+/**
+ * Make a protocol known under its name to pug_protocol_find() and the trees. The table must outlive
+ * its use. At most 32; PUG_ERR_DCDREG_NAME_REPEAT, PUG_ERR_DCDREG_TOOMANY. Register before threads
+ * start: the list is the process's.
+ */
+enum pug_status pug_protocol_register(const struct pug_protocol *protocol);
+enum pug_status pug_protocol_unregister(const char *name);
+
+/** By name (case-sensitive), or NULL. */
+const struct pug_protocol *pug_protocol_find(const char *name);
+
+/** The n-th known protocol, or NULL. */
+const struct pug_protocol *pug_protocol_at(size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

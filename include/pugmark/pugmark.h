@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/** @file Pugmark's whole public interface. */
+#ifndef PUGMARK_PUGMARK_H
+#define PUGMARK_PUGMARK_H
+
+#include "pugmark/element.h"
+#include "pugmark/image.h"
+#include "pugmark/isa.h"
+#include "pugmark/log.h"
+#include "pugmark/protocol.h"
+#include "pugmark/quirks.h"
+#include "pugmark/settings.h"
+#include "pugmark/status.h"
+#include "pugmark/transport.h"
+#include "pugmark/tree.h"
+
+#define PUG_VERSION_MAJOR 0
+#define PUG_VERSION_MINOR 1
+#define PUG_VERSION_PATCH 0
+#define PUG_VERSION       "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of the library that runs, as opposed to the header's. */
+const char *pug_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

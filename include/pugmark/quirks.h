@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The reference's deterministic defects, each one named bit. The native default is none of
+ * them; trc_pkt_lister and the OpenCSD drop-in set them all. Each bit has a test of both ways.
+ */
+#ifndef PUGMARK_QUIRKS_H
+#define PUGMARK_QUIRKS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_quirks {
+    /* ---- tree and transport ---- */
+    /** A run without bytes is fatal for its source. Right: skip it. */
+    unsigned empty_run_fatal : 1;
+    /** With a decoder attached the packet reader has no log. Right: it reports what it sees. */
+    unsigned mute_reader : 1;
+    /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
+    unsigned fsync_padding_is_data : 1;
+    /* ---- isa ---- */
+    /** Classify instructions as the reference does where the architecture says otherwise. */
+    unsigned reference_classes : 1;
+};
+
+/** All bits set: what the reference does. */
+struct pug_quirks pug_quirks_reference(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

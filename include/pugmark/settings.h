@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/** @file Named values: a trace unit's registers, a protocol's parameters, a transport's options. */
+#ifndef PUGMARK_SETTINGS_H
+#define PUGMARK_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One named value. Names are those of the specification ("TRCIDR0", "iaddress_width_p"). */
+struct pug_setting {
+    const char *name;
+    uint64_t value;
+    const char *text; /**< for settings that are words; NULL for numbers */
+};
+
+/** A list of settings. The list and its strings belong to the caller. */
+struct pug_settings {
+    const struct pug_setting *items;
+    size_t count;
+};
+
+/** Find a setting by its name (case-sensitive), or NULL. The first one wins. */
+const struct pug_setting *pug_settings_find(const struct pug_settings *settings, const char *name);
+
+/** The number named `name`, or `otherwise` where the list has none. */
+uint64_t pug_settings_number(const struct pug_settings *settings, const char *name,
+                             uint64_t otherwise);
+
+/** The word named `name`, or `otherwise` where the list has none. */
+const char *pug_settings_word(const struct pug_settings *settings, const char *name,
+                              const char *otherwise);
+
+/** Core architecture numbers ("arch" setting); plain comparison orders them. */
+enum pug_arch {
+    PUG_ARCH_UNKNOWN = 0,
+    PUG_ARCH_CUSTOM = 1,
+    PUG_ARCH_V7 = 0x700,
+    PUG_ARCH_V8 = 0x800,
+    PUG_ARCH_V8R3 = 0x803,
+    PUG_ARCH_AA64 = 0x864,
+};
+
+/** Core profiles ("profile" setting). */
+enum pug_profile {
+    PUG_PROFILE_UNKNOWN = 0,
+    PUG_PROFILE_M = 1,
+    PUG_PROFILE_R = 2,
+    PUG_PROFILE_A = 3,
+    PUG_PROFILE_CUSTOM = 4,
+};
+
+/**
+ * Architecture and profile of a core from its name ("Cortex-A53", "ARMv8.3-A", "ARM-AA64").
+ * Returns false, and leaves both alone, for a name that it does not know.
+ */
+bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The decode tree: a transport, its sources, and who listens.
+ *
+ *     struct pug_tree *tree;
+ *     pug_tree_new(&(struct pug_tree_config){.transport = "coresight", .image = image}, &tree);
+ *     pug_tree_add_source(tree, &(struct pug_source_config){.protocol = "ETMV4I",
+ *                         .settings = registers, .decode = true}, NULL);
+ *     pug_tree_on_elements(tree, my_elements, my_context);
+ *     while (have bytes)
+ *         response = pug_tree_data(tree, index, bytes, size, &used);   // WAIT: pug_tree_flush()
+ *     pug_tree_end(tree);
+ *
+ * A tree belongs to one thread at a time. It borrows image and log, which must outlive it.
+ */
+#ifndef PUGMARK_TREE_H
+#define PUGMARK_TREE_H
+
+#include "pugmark/image.h"
+#include "pugmark/isa.h"
+#include "pugmark/protocol.h"
+#include "pugmark/transport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_tree;
+struct pug_source;
+
+struct pug_tree_config {
+    const char *transport;        /**< by name; NULL: "plain", one source without framing */
+    struct pug_settings settings; /**< of the transport; copied as needed during the call */
+    struct pug_image *image;      /**< program memory, or NULL */
+    struct pug_log *log;          /**< or NULL */
+    struct pug_quirks quirks;
+    pug_classify_fn *classify;    /**< a client's own instruction classifier, or NULL */
+    void *classify_context;
+    size_t code_limit;            /**< bytes a source's code map may use; 0: 8 MiB */
+};
+
+enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **tree);
+void pug_tree_free(struct pug_tree *tree);
+
+struct pug_source_config {
+    const char *protocol;         /**< by name */
+    struct pug_settings settings; /**< registers or parameters; used during the call only */
+    bool decode;                  /**< to elements; else packets only */
+    bool number_component;        /**< put the id into the component names of a single source */
+    struct pug_decode_options options;
+};
+
+/**
+ * Create a source. It sits at the trace id that its configuration gives (a single-source transport:
+ * in the one slot there is). PUG_ERR_ATTACH_TOO_MANY: the slot is taken.
+ */
+enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
+                                    struct pug_source **source);
+enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id);
+
+/** The source in a slot, or NULL; and the n-th by ascending slot, or NULL. */
+struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot);
+struct pug_source *pug_tree_source_at(struct pug_tree *tree, size_t n);
+
+/** Slots that get nothing: no data, no end, no flush, no reset. All are enabled at first. */
+void pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable);
+void pug_tree_enable_all(struct pug_tree *tree, bool enable);
+
+/* ---- attachment points ---- */
+
+/** Batches of elements of all sources. NULL: none. */
+void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void *context);
+
+/** One element a call; the same, for who prefers it. Delivers after each packet. */
+void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *context);
+
+/** Deliver elements after each packet even in batches, so that nothing is decoded ahead. */
+void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
+
+/** Raw frames: `want` bit 0 packed, bit 1 unpacked. */
+enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
+                                   unsigned want);
+
+/** Sees each packet before it is decoded; for other operations `packet` is NULL. */
+typedef void pug_packet_monitor_fn(void *context, enum pug_op op, const struct pug_packet *packet);
+
+/** Takes packets in place of a decoder; `packet` NULL as above. */
+typedef enum pug_response pug_packet_sink_fn(void *context, enum pug_op op,
+                                             const struct pug_packet *packet);
+
+void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *function, void *context);
+
+/** PUG_ERR_INVALID_PARAM_TYPE on a source that decodes. */
+enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
+                                void *context);
+
+/** Keep bad packets from the sink, from the monitor. */
+void pug_source_hide_bad_packets(struct pug_source *source, bool from_sink, bool from_monitor);
+
+/* ---- asking a source ---- */
+
+const struct pug_protocol *pug_source_protocol(const struct pug_source *source);
+const void *pug_source_config(const struct pug_source *source);
+uint16_t pug_source_id(const struct pug_source *source);   /**< trace id in its elements */
+uint16_t pug_source_slot(const struct pug_source *source); /**< where the tree keeps it */
+bool pug_source_decodes(const struct pug_source *source);
+const struct pug_reader_stats *pug_source_stats(const struct pug_source *source);
+void pug_source_reset_stats(struct pug_source *source);
+
+const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree);
+void pug_tree_reset_transport_stats(struct pug_tree *tree);
+const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
+
+/** The code map has to forget memory that callbacks gave. */
+void pug_tree_memory_changed(struct pug_tree *tree);
+
+/* ---- the data path ---- */
+
+/**
+ * Any operation. Only DATA has index and bytes; *used is how many bytes were consumed, whole frames
+ * and whole packets. After an answer of the WAIT class send FLUSH until it goes on.
+ */
+enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t index,
+                              const uint8_t *bytes, size_t size, size_t *used);
+
+static inline enum pug_response pug_tree_data(struct pug_tree *tree, uint64_t index,
+                                              const uint8_t *bytes, size_t size, size_t *used)
+{
+    return pug_tree_op(tree, PUG_OP_DATA, index, bytes, size, used);
+}
+
+static inline enum pug_response pug_tree_flush(struct pug_tree *tree)
+{
+    return pug_tree_op(tree, PUG_OP_FLUSH, 0, NULL, 0, NULL);
+}
+
+static inline enum pug_response pug_tree_end(struct pug_tree *tree)
+{
+    return pug_tree_op(tree, PUG_OP_END, 0, NULL, 0, NULL);
+}
+
+static inline enum pug_response pug_tree_reset(struct pug_tree *tree)
+{
+    return pug_tree_op(tree, PUG_OP_RESET, 0, NULL, 0, NULL);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

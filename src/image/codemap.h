@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The code map: cached basic blocks of program memory, one map a source.
+ *
+ * A decoder walks blocks instead of opcodes: an atom costs a hop along a block's link. Blocks are
+ * made when first asked for, through image and isa. The map is bounded; when it is full, or when
+ * the image changes, it starts anew.
+ *
+ * A block pointer is valid until the next call of any function below on the same map (also the
+ * inline ones); addresses are what a decoder keeps. A block depends on the address space in force;
+ * after pug_codemap_space() look the current address up again.
+ *
+ * Memory from callbacks is volatile: it is read in pages of PUG_CODE_PAGE bytes that begin at the
+ * missing address, and pug_codemap_context_changed() makes the map read the pages again at their
+ * next use; blocks on a page whose bytes turn out the same stay. Before a callback is called the
+ * batch is delivered (so that who answers knows the context).
+ */
+#ifndef PUG_IMAGE_CODEMAP_H
+#define PUG_IMAGE_CODEMAP_H
+
+#include "pugmark/image.h"
+#include "pugmark/isa.h"
+#include "pugmark/protocol.h"
+
+#define PUG_CODE_PAGE 2048u
+
+/** Why a block ends where it ends. */
+enum pug_block_end {
+    PUG_BLOCK_FLOW,      /**< its last instruction is not OTHER */
+    PUG_BLOCK_LONG,      /**< it reached the length bound; execution goes on at `end` */
+    PUG_BLOCK_NO_ACCESS, /**< memory at `end` is not there; `count` may be 0 */
+    PUG_BLOCK_ERROR,     /**< the instruction at `end` is in error: `status`; or a bad read */
+};
+
+struct pug_block {
+    uint64_t start;
+    uint64_t end;   /**< address after the last instruction */
+    uint64_t last;  /**< address of the last instruction (count > 0) */
+    struct pug_insn insn; /**< the last instruction (count > 0) */
+    uint32_t count; /**< instructions */
+    uint32_t epoch; /**< private: valid while equal to the map's */
+    int16_t status; /**< enum pug_status of an ERROR end */
+    uint8_t ending; /**< enum pug_block_end */
+    uint8_t isa;
+    uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
+    /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
+        both in this block: `insn.target` holds where it goes. */
+    bool sequential;
+    const struct pug_block *taken, *not_taken; /**< private: links, see pug_block_follow() */
+};
+
+struct pug_codemap_config {
+    const struct pug_image *image;
+    struct pug_isa_config isa;
+    pug_classify_fn *classify; /**< NULL: pug_isa_classify() */
+    void *classify_context;
+    struct pug_batch *batch;   /**< delivered before a callback is called; may be NULL */
+    uint16_t source;
+    size_t limit;              /**< bytes for blocks; 0: 8 MiB */
+};
+
+struct pug_codemap {
+    uint32_t epoch; /**< public to the inline functions only */
+    struct pug_codemap_config config;
+    struct pug_codemap_store *store;
+};
+
+struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config);
+void pug_codemap_free(struct pug_codemap *map);
+
+/** What the decoder's configuration says about instructions. Empties the map. */
+void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa);
+
+/** The address space to read in from now on. `source` is filled in by the map. */
+void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space);
+
+/** The trace says that the context changed: volatile memory may be another. */
+void pug_codemap_context_changed(struct pug_codemap *map);
+
+/** Forget everything that callbacks gave. */
+void pug_codemap_forget_volatile(struct pug_codemap *map);
+
+/** The block that begins at `address`; never NULL. `it` is 0 unless T32 in an IT block. */
+const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
+                                          enum pug_isa isa, uint8_t it);
+
+/** private: the block behind a link that is not made yet. */
+const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
+                                           bool taken);
+
+/**
+ * The block that follows: with `taken` at the direct branch's target in its next ISA (IT count 0),
+ * else at `end` in the same ISA with the block's it_out. Only for blocks that end in FLOW or LONG;
+ * `taken` only for direct branches (and RISC-V `sequential`).
+ */
+static inline const struct pug_block *pug_block_follow(struct pug_codemap *map,
+                                                       const struct pug_block *block, bool taken)
+{
+    const struct pug_block *next = taken ? block->taken : block->not_taken;
+    if (next && next->epoch == map->epoch)
+        return next;
+    return pug_codemap_follow(map, block, taken);
+}
+
+/**
+ * One instruction at `address`. `it` is in and out as in pug_isa_classify(). PUG_OK,
+ * PUG_ERR_MEM_NACC, or what the classifier or the read says.
+ */
+enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                 uint8_t *it, struct pug_insn *insn);
+
+/** Bytes of program memory in the current space, through the map's pages; how many it got. */
+uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer,
+                          uint32_t wanted);
+
+/** How a walk over single instructions ended. */
+struct pug_walk {
+    uint64_t start, end;  /**< from, and after the last instruction */
+    uint64_t last;        /**< address of the last instruction */
+    uint32_t count;       /**< instructions walked */
+    uint8_t it;           /**< IT count after it */
+    enum pug_status status; /**< PUG_OK: stopped as asked; PUG_ERR_MEM_NACC; others: errors */
+    struct pug_insn insn; /**< the last instruction (count > 0) */
+};
+
+/**
+ * Straight on from `address`, branches not followed, until the next address is `stop`; at most
+ * `bound` instructions (then PUG_ERR_LIMIT). Uses the blocks, so a long walk is cheap.
+ */
+void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
+                         uint64_t stop, uint32_t bound, struct pug_walk *walk);
+
+/** Counters, for who wants to know how the map does. */
+struct pug_codemap_stats {
+    uint64_t blocks_made, restarts, pages_read, lookups;
+    size_t bytes;
+};
+void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_stats *stats);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/** @file The one list of protocols: those built in, and those that a program registers. */
+#include "protocol/builtin.h"
+
+static const struct pug_protocol *const builtin[] = {
+    NULL,
+};
+
+#define BUILTINS       (sizeof(builtin) / sizeof(builtin[0]))
+#define EXTERNAL_LIMIT 32
+
+static const struct pug_protocol *external[EXTERNAL_LIMIT];
+static size_t external_count;
+
+const struct pug_protocol *pug_protocol_at(size_t n)
+{
+    for (size_t i = 0; i < BUILTINS; i++)
+        if (builtin[i] && n-- == 0)
+            return builtin[i];
+    return n < external_count ? external[n] : NULL;
+}
+
+const struct pug_protocol *pug_protocol_find(const char *name)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (strcmp(protocol->name, name) == 0)
+            return protocol;
+    return NULL;
+}
+
+enum pug_status pug_protocol_register(const struct pug_protocol *protocol)
+{
+    if (!protocol || !protocol->name || !protocol->config_new || !protocol->trace_id ||
+        !protocol->reader_new || !protocol->read)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (pug_protocol_find(protocol->name))
+        return PUG_ERR_DCDREG_NAME_REPEAT;
+    if (external_count == EXTERNAL_LIMIT)
+        return PUG_ERR_DCDREG_TOOMANY;
+    external[external_count++] = protocol;
+    return PUG_OK;
+}
+
+enum pug_status pug_protocol_unregister(const char *name)
+{
+    for (size_t i = 0; i < external_count; i++) {
+        if (strcmp(external[i]->name, name) != 0)
+            continue;
+        memmove(&external[i], &external[i + 1], (external_count - i - 1) * sizeof(external[0]));
+        external_count--;
+        return PUG_OK;
+    }
+    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/** @file The one list of transports. */
+#include "transport/builtin.h"
+
+static const struct pug_transport *const transports[] = {
+    &pug_transport_plain,
+};
+
+const struct pug_transport *pug_transport_at(size_t n)
+{
+    return n < sizeof(transports) / sizeof(transports[0]) ? transports[n] : NULL;
+}
+
+const struct pug_transport *pug_transport_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
+        if (strcmp(transports[i]->name, name) == 0)
+            return transports[i];
+    return NULL;
+}
