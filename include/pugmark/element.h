@@ -58,13 +58,13 @@ enum pug_event_kind { PUG_EVENT_UNKNOWN, PUG_EVENT_TRIGGER, PUG_EVENT_NUMBERED }
 enum pug_memtrans { PUG_MEMTRANS_INIT, PUG_MEMTRANS_START, PUG_MEMTRANS_COMMIT, PUG_MEMTRANS_FAIL };
 
 enum pug_itm_kind {
-    PUG_ITM_SWIT,        /**< stimulus port `number`, `value` of `last_size` bytes */
-    PUG_ITM_DWT,         /**< hardware source `number`, `value` of `last_size` bytes */
-    PUG_ITM_TS_SYNC,     /**< local timestamp, by how it relates to the packets before it: */
-    PUG_ITM_TS_DELAY,    /**< `value` is the difference, `timestamp` the sum */
+    PUG_ITM_SWIT,     /**< stimulus port `number`, `value` of `last_size` bytes */
+    PUG_ITM_DWT,      /**< hardware source `number`, `value` of `last_size` bytes */
+    PUG_ITM_TS_SYNC,  /**< local timestamp, by how it relates to the packets before it: */
+    PUG_ITM_TS_DELAY, /**< `value` is the difference, `timestamp` the sum */
     PUG_ITM_TS_PKT_DELAY,
     PUG_ITM_TS_PKT_TS_DELAY,
-    PUG_ITM_TS_GLOBAL,   /**< `timestamp` */
+    PUG_ITM_TS_GLOBAL, /**< `timestamp` */
 };
 
 /** Data accesses (E-Trace dtype numbering; ETMv3 uses LOAD and STORE). */
@@ -126,15 +126,16 @@ enum pug_security { PUG_SEC_SECURE, PUG_SEC_NONSECURE, PUG_SEC_ROOT, PUG_SEC_REA
 
 /** Bits of `flags`. */
 enum pug_element_flag {
-    PUG_ELEM_EXECUTED = 1 << 0,     /**< the last instruction was executed / taken ("E") */
-    PUG_ELEM_CONDITIONAL = 1 << 1,  /**< the last instruction may fail its condition */
-    PUG_ELEM_HAS_CC = 1 << 2,       /**< `cycle_count` is valid, on any type */
-    PUG_ELEM_HAS_TS = 1 << 3,       /**< `timestamp` is valid on SWTRACE; set by ETMv3, PTM on TIMESTAMP */
-    PUG_ELEM_FREQ_CHANGE = 1 << 4,  /**< the clock frequency changed */
-    PUG_ELEM_RET_ADDR = 1 << 5,     /**< EXCEPTION: `end` is the preferred return address */
+    PUG_ELEM_EXECUTED = 1 << 0,    /**< the last instruction was executed / taken ("E") */
+    PUG_ELEM_CONDITIONAL = 1 << 1, /**< the last instruction may fail its condition */
+    PUG_ELEM_HAS_CC = 1 << 2,      /**< `cycle_count` is valid, on any type */
+    PUG_ELEM_HAS_TS =
+        1 << 3, /**< `timestamp` is valid on SWTRACE; set by ETMv3, PTM on TIMESTAMP */
+    PUG_ELEM_FREQ_CHANGE = 1 << 4,     /**< the clock frequency changed */
+    PUG_ELEM_RET_ADDR = 1 << 5,        /**< EXCEPTION: `end` is the preferred return address */
     PUG_ELEM_RET_ADDR_BR_TGT = 1 << 6, /**< EXCEPTION: and the target of the branch before it */
-    PUG_ELEM_M_TAIL_CHAIN = 1 << 7, /**< EXCEPTION: M profile tail chain */
-    PUG_ELEM_DATA_MARKER = 1 << 8,  /**< EXCEPTION: a data marker */
+    PUG_ELEM_M_TAIL_CHAIN = 1 << 7,    /**< EXCEPTION: M profile tail chain */
+    PUG_ELEM_DATA_MARKER = 1 << 8,     /**< EXCEPTION: a data marker */
     PUG_ELEM_PAYLOAD = 1 << 9,      /**< `payload` points to `count` bytes, valid during the call */
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
     PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE: `start` is the address */
@@ -184,11 +185,11 @@ struct pug_element {
     uint32_t cycle_count;
     uint32_t context_id;
     uint32_t vmid;
-    uint16_t source; /**< trace id of the source */
-    uint16_t flags;  /**< enum pug_element_flag */
-    uint8_t type;    /**< enum pug_element_type */
-    uint8_t isa;     /**< enum pug_isa */
-    uint8_t reason;  /**< the enum that the type names */
+    uint16_t source;                            /**< trace id of the source */
+    uint16_t flags;                             /**< enum pug_element_flag */
+    uint8_t type;                               /**< enum pug_element_type */
+    uint8_t isa;                                /**< enum pug_isa */
+    uint8_t reason;                             /**< the enum that the type names */
     uint8_t last_type, last_subtype, last_size; /**< last instruction of a range; size in bytes */
     uint8_t security;                           /**< enum pug_security */
     int8_t level;                               /**< exception level */

@@ -89,7 +89,8 @@ enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_pla
                                    const char *path, const struct pug_region *regions,
                                    size_t count);
 
-/** Add the loadable segments of an ELF file, moved by `bias`. PUG_ERR_NO_PROTOCOL: built without. */
+/** Add the loadable segments of an ELF file, moved by `bias`. PUG_ERR_NO_PROTOCOL: built without.
+ */
 enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
                                   const char *path, uint64_t bias);
 
@@ -110,8 +111,8 @@ uint64_t pug_image_generation(const struct pug_image *image);
 
 /** One mapped range, as pug_image_range() lists them. */
 struct pug_image_range {
-    const char *kind; /**< "file", "buffer", "callback" */
-    const char *path; /**< of a file, else NULL */
+    const char *kind;    /**< "file", "buffer", "callback" */
+    const char *path;    /**< of a file, else NULL */
     uint64_t start, end; /**< inclusive */
     struct pug_place place;
     bool first; /**< the first range of its accessor */

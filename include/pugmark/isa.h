@@ -20,7 +20,8 @@ struct pug_isa_config {
     bool wfx_waypoints;     /**< WFI and WFE are waypoints */
     bool track_it;          /**< follow T32 IT blocks */
     bool check_opcode;      /**< A64 opcodes with an empty upper half are errors */
-    bool reference_classes; /**< quirk: classify as the reference does where the architecture differs */
+    bool reference_classes; /**< quirk: classify as the reference does where the architecture
+                               differs */
     bool zcmp_zcmt;         /**< RISC-V: cm.* encodings are valid */
     uint64_t jvt_base;      /**< RISC-V: base of the jump vector table */
 };
@@ -35,8 +36,8 @@ enum pug_riscv_kind {
     PUG_RV_SWAP,      /**< co-routine swap */
     PUG_RV_RETURN,
     PUG_RV_XRET,
-    PUG_RV_TRAP,      /**< ECALL, EBREAK, C.EBREAK */
-    PUG_RV_CONSTANT,  /**< LUI, C.LUI, AUIPC: `rd` := `constant` */
+    PUG_RV_TRAP,     /**< ECALL, EBREAK, C.EBREAK */
+    PUG_RV_CONSTANT, /**< LUI, C.LUI, AUIPC: `rd` := `constant` */
 };
 
 /** One instruction, classified. */

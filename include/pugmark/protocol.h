@@ -38,10 +38,10 @@ struct pug_run {
     const uint8_t *bytes;
     size_t size;
     uint16_t source;
-    bool whole;          /**< the run is exactly one packet (packet transports) */
-    bool has_timestamp;  /**< the transport carried a timestamp with it */
-    uint8_t type;        /**< packet transports: the type field */
-    uint64_t timestamp;  /**< full value, as far as the transport knows it */
+    bool whole;         /**< the run is exactly one packet (packet transports) */
+    bool has_timestamp; /**< the transport carried a timestamp with it */
+    uint8_t type;       /**< packet transports: the type field */
+    uint64_t timestamp; /**< full value, as far as the transport knows it */
 };
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
@@ -65,12 +65,12 @@ enum pug_packet_flag {
 
 /** One packet. Valid until the reader is called again. */
 struct pug_packet {
-    uint64_t index;      /**< trace index of its first byte */
-    const void *data;    /**< the protocol's own struct, include/pugmark/packet/NAME.h */
-    const uint8_t *raw;  /**< its bytes */
+    uint64_t index;     /**< trace index of its first byte */
+    const void *data;   /**< the protocol's own struct, include/pugmark/packet/NAME.h */
+    const uint8_t *raw; /**< its bytes */
     uint32_t raw_size;
-    uint32_t type;       /**< the protocol's packet type number */
-    uint32_t flags;      /**< enum pug_packet_flag */
+    uint32_t type;  /**< the protocol's packet type number */
+    uint32_t flags; /**< enum pug_packet_flag */
 };
 
 /* ---- where elements go ---- */
@@ -78,9 +78,9 @@ struct pug_packet {
 /** The tree's batch of elements, shared by its sources so that their order is kept. */
 struct pug_batch {
     struct pug_element *elements;
-    uint32_t count;                /**< elements in it */
-    uint32_t limit;                /**< a step may start below this count */
-    enum pug_response response;    /**< the consumer's last answer */
+    uint32_t count;             /**< elements in it */
+    uint32_t limit;             /**< a step may start below this count */
+    enum pug_response response; /**< the consumer's last answer */
     void *tree;
     bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
 };
@@ -142,14 +142,14 @@ struct pug_reader_stats {
 /** Services for one source's reader and decoder. */
 struct pug_stage {
     struct pug_out out;
-    struct pug_codemap *code; /**< the source's code map, or NULL where the tree has no image */
+    struct pug_codemap *code; /**< the source's code map; NULL for protocols without program flow */
     struct pug_log *log;
     struct pug_quirks quirks;
     struct pug_decode_options options;
     struct pug_reader_stats stats;
-    uint16_t source;    /**< trace id that elements carry */
-    bool pending;       /**< the decoder suspended itself; resume() is due */
-    bool has_memory;    /**< program memory was given to the tree */
+    uint16_t source;                        /**< trace id that elements carry */
+    bool pending;                           /**< the decoder suspended itself; resume() is due */
+    bool mute_reader;                       /**< quirk in force: what the reader logs is dropped */
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };
 
@@ -160,11 +160,11 @@ void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_seve
 /* ---- a protocol ---- */
 
 struct pug_protocol {
-    const char *name;         /**< "ETMV4I"; what sources are created by */
-    const char *title;        /**< in words: "Arm ETMv4 instruction trace" */
-    const char *reader_name;  /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
+    const char *name;        /**< "ETMV4I"; what sources are created by */
+    const char *title;       /**< in words: "Arm ETMv4 instruction trace" */
+    const char *reader_name; /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
     const char *decoder_name;
-    bool program_flow;        /**< the decoder needs program memory */
+    bool program_flow; /**< the decoder needs program memory */
 
     /** Registers and parameters to the protocol's own configuration. Errors go to the log. */
     enum pug_status (*config_new)(const struct pug_settings *settings, struct pug_log *log,

@@ -16,6 +16,9 @@ struct pug_quirks {
     unsigned empty_run_fatal : 1;
     /** With a decoder attached the packet reader has no log. Right: it reports what it sees. */
     unsigned mute_reader : 1;
+    /** A full decoder without an element consumer, or without program memory where it needs some,
+        answers FATAL_NOT_INIT. Right: decode; elements are dropped, memory is not accessible. */
+    unsigned unattached_is_fatal : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
     /* ---- isa ---- */

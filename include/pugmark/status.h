@@ -61,10 +61,10 @@ enum pug_status {
     PUG_ERR_I_RANGE_LIMIT_OVERRUN = -45,
     PUG_ERR_BAD_DECODE_IMAGE = -46,
     /* Pugmark's own */
-    PUG_ERR_TRUNCATED = -64,  /**< the data end inside something */
-    PUG_ERR_TRACE_LOST = -65, /**< the source says that it lost trace */
+    PUG_ERR_TRUNCATED = -64,      /**< the data end inside something */
+    PUG_ERR_TRACE_LOST = -65,     /**< the source says that it lost trace */
     PUG_ERR_TRACE_MISMATCH = -66, /**< trace and program do not fit together */
-    PUG_ERR_LIMIT = -67,      /**< a documented limit was reached */
+    PUG_ERR_LIMIT = -67,          /**< a documented limit was reached */
 };
 
 /** What an operation on the data path does. */

@@ -55,8 +55,10 @@ struct pug_transport {
     const char *name;  /**< "coresight" */
     const char *title; /**< in words */
     bool single;       /**< one source, whatever its id: bytes go straight to it */
-    enum pug_status (*create)(const struct pug_settings *settings,
-                              struct pug_transport_sink *sink, void **transport);
+    /** Is this source id reserved? May be NULL: none is. */
+    bool (*reserved)(uint16_t source);
+    enum pug_status (*create)(const struct pug_settings *settings, struct pug_transport_sink *sink,
+                              void **transport);
     void (*free)(void *transport);
     /** Take bytes; *used as in pug_tree_data(). */
     enum pug_response (*data)(void *transport, uint64_t index, const uint8_t *bytes, size_t size,

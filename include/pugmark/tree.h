@@ -34,9 +34,9 @@ struct pug_tree_config {
     struct pug_image *image;      /**< program memory, or NULL */
     struct pug_log *log;          /**< or NULL */
     struct pug_quirks quirks;
-    pug_classify_fn *classify;    /**< a client's own instruction classifier, or NULL */
+    pug_classify_fn *classify; /**< a client's own instruction classifier, or NULL */
     void *classify_context;
-    size_t code_limit;            /**< bytes a source's code map may use; 0: 8 MiB */
+    size_t code_limit; /**< bytes a source's code map may use; 0: 8 MiB */
 };
 
 enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **tree);

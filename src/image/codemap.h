@@ -34,13 +34,13 @@ enum pug_block_end {
 
 struct pug_block {
     uint64_t start;
-    uint64_t end;   /**< address after the last instruction */
-    uint64_t last;  /**< address of the last instruction (count > 0) */
+    uint64_t end;         /**< address after the last instruction */
+    uint64_t last;        /**< address of the last instruction (count > 0) */
     struct pug_insn insn; /**< the last instruction (count > 0) */
-    uint32_t count; /**< instructions */
-    uint32_t epoch; /**< private: valid while equal to the map's */
-    int16_t status; /**< enum pug_status of an ERROR end */
-    uint8_t ending; /**< enum pug_block_end */
+    uint32_t count;       /**< instructions */
+    uint32_t epoch;       /**< private: valid while equal to the map's */
+    int16_t status;       /**< enum pug_status of an ERROR end */
+    uint8_t ending;       /**< enum pug_block_end */
     uint8_t isa;
     uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
     /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
@@ -54,9 +54,9 @@ struct pug_codemap_config {
     struct pug_isa_config isa;
     pug_classify_fn *classify; /**< NULL: pug_isa_classify() */
     void *classify_context;
-    struct pug_batch *batch;   /**< delivered before a callback is called; may be NULL */
+    struct pug_batch *batch; /**< delivered before a callback is called; may be NULL */
     uint16_t source;
-    size_t limit;              /**< bytes for blocks; 0: 8 MiB */
+    size_t limit; /**< bytes for blocks; 0: 8 MiB */
 };
 
 struct pug_codemap {
@@ -110,17 +110,16 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
                                  uint8_t *it, struct pug_insn *insn);
 
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */
-uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer,
-                          uint32_t wanted);
+uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);
 
 /** How a walk over single instructions ended. */
 struct pug_walk {
-    uint64_t start, end;  /**< from, and after the last instruction */
-    uint64_t last;        /**< address of the last instruction */
-    uint32_t count;       /**< instructions walked */
-    uint8_t it;           /**< IT count after it */
+    uint64_t start, end;    /**< from, and after the last instruction */
+    uint64_t last;          /**< address of the last instruction */
+    uint32_t count;         /**< instructions walked */
+    uint8_t it;             /**< IT count after it */
     enum pug_status status; /**< PUG_OK: stopped as asked; PUG_ERR_MEM_NACC; others: errors */
-    struct pug_insn insn; /**< the last instruction (count > 0) */
+    struct pug_insn insn;   /**< the last instruction (count > 0) */
 };
 
 /**

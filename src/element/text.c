@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/** @file Generic trace elements in words: the one place that knows their printed form. */
+#include "base/text.h"
+#include "pugmark/element.h"
+#include "pugmark/image.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const type_names[PUG_ELEM_TYPE_COUNT] = {
+    "UNKNOWN",       "NO_SYNC",        "TRACE_ON",        "EO_TRACE",     "PE_CONTEXT",
+    "INSTR_RANGE",   "I_RANGE_NOPATH", "ADDR_NACC",       "ADDR_UNKNOWN", "EXCEPTION",
+    "EXCEPTION_RET", "TIMESTAMP",      "CYCLE_COUNT",     "EVENT",        "SWTRACE",
+    "SYNC_MARKER",   "MEMTRANS",       "INSTRUMENTATION", "ITMTRACE",     "CUSTOM",
+    "DATA_ADDRESS",  "DATA_VALUE",
+};
+
+static const char *const unsync_names[] = {"undefined",         "init-decoder", "reset-decoder",
+                                           "overflow",          "discard",      "bad-packet",
+                                           "bad-program-image", "end-of-trace"};
+static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
+static const char *const isa_names[PUG_ISA_COUNT] = {"A32", "T32", "A64",  "TEE", "Jaz",
+                                                     "Cst", "Unk", "RV32", "RV64"};
+static const char *const instr_names[] = {"--- ",    "BR  ",    "iBR ",  "ISB ",
+                                          "DSB.DMB", "WFI.WFE", "TSTART"};
+static const char *const subtype_names[] = {
+    "", "b+link ", "A64:ret ", "A64:eret ", "V7:impl ret", "RV:ret ", "RV:xret "};
+static const char *const security_names[] = {"S; ", "N; ", "Root; ", "Realm; "};
+static const char *const memtrans_names[] = {"Init", "Start", "Commit", "Fail"};
+static const char *const local_ts_names[] = {"TS Sync", "TS Delay", "Packet Delay",
+                                             "TS and Packet Delay"};
+static const char *const access_names[] = {
+    "load", "store", "access", "access", "csr-rw", "csr-rs", "csr-rc", "cas-fail",
+    "swap", "add",   "and",    "or",     "xor",    "max",    "min",    "sc-fail"};
+
+/** The n-th name, or "" for a number that has none. */
+static const char *name_of(const char *const *names, size_t count, unsigned n)
+{
+    return n < count ? names[n] : "";
+}
+
+#define NAME(table, n) name_of(table, COUNT(table), n)
+
+const char *pug_element_type_name(enum pug_element_type type)
+{
+    return NAME(type_names, (unsigned)type);
+}
+
+const char *pug_isa_name(enum pug_isa isa)
+{
+    return (unsigned)isa < PUG_ISA_COUNT ? isa_names[isa] : "Unk";
+}
+
+static void put_reason(struct pug_text *text, const char *name)
+{
+    if (*name)
+        pug_text_format(text, " [%s]", name);
+}
+
+static void put_context(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_format(text, "(ISA=%s) ", pug_isa_name(e->isa));
+    if ((e->context_flags & PUG_CTX_LEVEL) && e->level >= 0)
+        pug_text_format(text, "EL%d", e->level);
+    pug_text_put(text, NAME(security_names, e->security));
+    pug_text_put(text, e->context_flags & PUG_CTX_BITS64 ? "64-bit; " : "32-bit; ");
+    if (e->context_flags & PUG_CTX_VMID)
+        pug_text_format(text, "VMID=0x%x; ", e->vmid);
+    if (e->context_flags & PUG_CTX_CONTEXT_ID)
+        pug_text_format(text, "CTXTID=0x%x; ", e->context_id);
+}
+
+static void put_range(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_put(text, "exec range=0x");
+    pug_text_hex(text, e->start, 1);
+    pug_text_put(text, ":[0x");
+    pug_text_hex(text, e->end, 1);
+    pug_text_put(text, "] num_i(");
+    pug_text_decimal(text, e->count);
+    pug_text_put(text, ") last_sz(");
+    pug_text_decimal(text, e->last_size);
+    pug_text_put(text, ") (ISA=");
+    pug_text_put(text, pug_isa_name(e->isa));
+    pug_text_put(text, e->flags & PUG_ELEM_EXECUTED ? ") E " : ") N ");
+    pug_text_put(text, NAME(instr_names, e->last_type));
+    pug_text_put(text, NAME(subtype_names, e->last_subtype));
+    if (e->flags & PUG_ELEM_CONDITIONAL)
+        pug_text_put(text, " <cond>");
+}
+
+static void put_exception(struct pug_text *text, const struct pug_element *e)
+{
+    if (e->flags & PUG_ELEM_RET_ADDR)
+        pug_text_format(text, "pref ret addr:0x%llx%s; ", (unsigned long long)e->end,
+                        e->flags & PUG_ELEM_RET_ADDR_BR_TGT ? " [addr also prev br tgt]" : "");
+    pug_text_format(text, "excep num (0x%02x) ", e->number);
+    if (e->flags & PUG_ELEM_HAS_VALUE)
+        pug_text_format(text, "tval:0x%llx ", (unsigned long long)e->value);
+}
+
+static void put_event(struct pug_text *text, const struct pug_element *e)
+{
+    if (e->reason == PUG_EVENT_TRIGGER)
+        pug_text_put(text, " Trigger; ");
+    else if (e->reason == PUG_EVENT_NUMBERED)
+        pug_text_format(text, " Numbered:%u; ", e->number);
+}
+
+static void put_payload(struct pug_text *text, const struct pug_element *e)
+{
+    if (e->flags & PUG_ELEM_PAYLOAD) {
+        const uint8_t *bytes = e->payload;
+        pug_text_put(text, "[");
+        for (uint32_t i = 0; i < e->count; i++)
+            pug_text_format(text, "%02x ", bytes[i]);
+        pug_text_put(text, "]; ");
+        return;
+    }
+    switch (e->sw_bits) {
+    case 0: return;
+    case 4:
+    case 8:
+    case 16:
+    case 32:
+    case 64: {
+        uint64_t mask = e->sw_bits == 64 ? UINT64_MAX : (UINT64_C(1) << e->sw_bits) - 1;
+        pug_text_put(text, "0x");
+        pug_text_hex(text, e->value & mask, e->sw_bits / 4u);
+        pug_text_put(text, "; ");
+        return;
+    }
+    default: pug_text_put(text, "0x{Data Error : unsupported bit width.}; ");
+    }
+}
+
+static void put_software(struct pug_text *text, const struct pug_element *e)
+{
+    if (e->sw_flags & PUG_SW_GLOBAL_ERROR) {
+        pug_text_put(text, "{Global Error.}");
+        return;
+    }
+    if (e->sw_flags & PUG_SW_OVERFLOW)
+        pug_text_format(text, "{Overflow: %llu lost.}", (unsigned long long)e->value);
+    if (e->sw_flags & PUG_SW_ID_VALID)
+        pug_text_format(text, " (Ma:0x%02x; Ch:0x%02x) ", PUG_SW_MASTER(e), PUG_SW_CHANNEL(e));
+    else
+        pug_text_put(text, "(Ma:0x?"
+                           "?; Ch:0x?"
+                           "?) ");
+    put_payload(text, e);
+    if (e->sw_flags & PUG_SW_MARKER)
+        pug_text_put(text, "+Mrk ");
+    if (e->sw_flags & PUG_SW_TRIGGER)
+        pug_text_put(text, "Trig ");
+    if (e->flags & PUG_ELEM_HAS_TS)
+        pug_text_format(text, " [ TS=0x%012llx]; ", (unsigned long long)e->timestamp);
+    if (e->sw_flags & PUG_SW_FREQUENCY)
+        pug_text_put(text, "Freq");
+    if (e->sw_flags & PUG_SW_MASTER_ERROR)
+        pug_text_put(text, "{Master Error.}");
+}
+
+static void put_itm(struct pug_text *text, const struct pug_element *e)
+{
+    unsigned long long value = (unsigned long long)e->value;
+    unsigned long long time = (unsigned long long)e->timestamp;
+    if (e->flags & PUG_ELEM_OVERFLOW)
+        pug_text_put(text, "ITM_OVERFLOW; ");
+    switch (e->reason) {
+    case PUG_ITM_SWIT:
+    case PUG_ITM_DWT:
+        pug_text_format(text, "ITM_%s: 0x%x; Data: 0x%0*llx) ",
+                        e->reason == PUG_ITM_SWIT ? "SWIT (ch" : "DWT (desc", e->number,
+                        2 * e->last_size, value);
+        break;
+    case PUG_ITM_TS_GLOBAL: pug_text_format(text, "ITM_TS_GLOBAL ( TS: 0x%016llx) ", time); break;
+    default:
+        pug_text_format(text,
+                        "ITM_TS_LOCAL ( TS delta: 0x%08llx, { %s}; TS cumulative: 0x%016llx) ",
+                        value, NAME(local_ts_names, e->reason - (unsigned)PUG_ITM_TS_SYNC), time);
+    }
+}
+
+static void put_access(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_put(text, NAME(access_names, e->reason & 0xfu));
+    if (e->reason & PUG_ACCESS_OPERAND)
+        pug_text_put(text, " operand");
+    if (e->type == PUG_ELEM_DATA_ADDRESS || (e->flags & PUG_ELEM_HAS_ADDRESS))
+        pug_text_format(text, " addr=0x%llx", (unsigned long long)e->start);
+    if (e->last_size)
+        pug_text_format(text, " size=%u", e->last_size);
+    if (e->type == PUG_ELEM_DATA_VALUE)
+        pug_text_format(text, " value=0x%llx", (unsigned long long)e->value);
+    if (e->flags & PUG_ELEM_HAS_PC)
+        pug_text_format(text, " pc=0x%llx", (unsigned long long)e->end);
+}
+
+static void put_details(struct pug_text *text, const struct pug_element *e)
+{
+    char space[64];
+    switch ((enum pug_element_type)e->type) {
+    case PUG_ELEM_NO_SYNC:
+    case PUG_ELEM_EO_TRACE: put_reason(text, NAME(unsync_names, e->reason)); break;
+    case PUG_ELEM_TRACE_ON: put_reason(text, NAME(trace_on_names, e->reason)); break;
+    case PUG_ELEM_PE_CONTEXT: put_context(text, e); break;
+    case PUG_ELEM_INSTR_RANGE: put_range(text, e); break;
+    case PUG_ELEM_I_RANGE_NOPATH:
+        pug_text_format(text, "first 0x%llx:[next 0x%llx] num_i(%u) ", (unsigned long long)e->start,
+                        (unsigned long long)e->end, e->count);
+        break;
+    case PUG_ELEM_ADDR_NACC:
+        pug_space_text((uint8_t)e->number, space, sizeof(space));
+        pug_text_format(text, " 0x%llx; Memspace [0x%x:%s] ", (unsigned long long)e->start,
+                        e->number, space);
+        break;
+    case PUG_ELEM_EXCEPTION: put_exception(text, e); break;
+    case PUG_ELEM_TIMESTAMP:
+        pug_text_format(text, " [ TS=0x%012llx]; ", (unsigned long long)e->timestamp);
+        break;
+    case PUG_ELEM_EVENT: put_event(text, e); break;
+    case PUG_ELEM_SWTRACE: put_software(text, e); break;
+    case PUG_ELEM_SYNC_MARKER:
+        pug_text_format(text, " [%s(0x%08x)]", e->reason == 0 ? "Timestamp marker" : "", e->number);
+        break;
+    case PUG_ELEM_MEMTRANS: pug_text_put(text, NAME(memtrans_names, e->reason)); break;
+    case PUG_ELEM_INSTRUMENTATION:
+        pug_text_format(text, "EL%d; 0x%016llx", (uint8_t)e->level, (unsigned long long)e->value);
+        break;
+    case PUG_ELEM_ITMTRACE: put_itm(text, e); break;
+    case PUG_ELEM_DATA_ADDRESS:
+    case PUG_ELEM_DATA_VALUE: put_access(text, e); break;
+    default: break;
+    }
+}
+
+size_t pug_element_text(const struct pug_element *element, char *buffer, size_t size)
+{
+    struct pug_text text = PUG_TEXT(buffer, size);
+    if (element->type >= PUG_ELEM_TYPE_COUNT) {
+        pug_text_put(&text, "?"
+                            "?: index out of range.");
+        return pug_text_end(&text);
+    }
+    pug_text_put(&text, type_names[element->type]);
+    pug_text_put(&text, "(");
+    put_details(&text, element);
+    if (element->flags & PUG_ELEM_HAS_CC)
+        pug_text_format(&text, " [CC=%u]; ", element->cycle_count);
+    pug_text_put(&text, ")");
+    return pug_text_end(&text);
+}

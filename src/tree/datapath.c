@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The data path: DATA, END, FLUSH, RESET.
+ *
+ * A WAIT stops everything where it is: what is undelivered stays in the batch, a decoder that was
+ * in the middle of a packet is pending, the transport keeps the rest of its frame. FLUSH takes them
+ * up again in that order.
+ */
+#include "tree/tree_internal.h"
+
+static enum pug_response worse(enum pug_response a, enum pug_response b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_active(const struct pug_tree *tree, const struct pug_source *source)
+{
+    return tree->transport->single || pug_tree_is_enabled(tree, source->slot);
+}
+
+/** Deliver what waits in the batch. */
+static enum pug_response deliver(struct pug_tree *tree)
+{
+    tree->batch.response = PUG_RESP_CONT;
+    tree->batch.flush(&tree->batch);
+    return tree->batch.response;
+}
+
+/** Deliver the batch, then let the decoders that were stopped go on. */
+static enum pug_response resume_sources(struct pug_tree *tree)
+{
+    enum pug_response worst = deliver(tree);
+    for (size_t i = 0; i < tree->source_count && worst < PUG_RESP_WAIT; i++)
+        if (is_active(tree, tree->sources[i]))
+            worst = worse(worst, pug_source_flush(tree->sources[i]));
+    return worst;
+}
+
+static bool is_stopped(const struct pug_tree *tree)
+{
+    if (tree->batch.response >= PUG_RESP_WAIT)
+        return true;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (tree->sources[i]->stage.pending)
+            return true;
+    return false;
+}
+
+static enum pug_response flush(struct pug_tree *tree);
+
+static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8_t *bytes,
+                              size_t size, size_t *used)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
+        return worst;
+    worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
+    if (worst < PUG_RESP_WAIT && tree->batch.count > 0)
+        worst = worse(worst, deliver(tree));
+    return worst;
+}
+
+static enum pug_response end_sources(struct pug_tree *tree)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    for (; tree->end_next < tree->source_count; tree->end_next++) {
+        struct pug_source *source = tree->sources[tree->end_next];
+        if (!is_active(tree, source))
+            continue;
+        worst = worse(worst, pug_source_end(source));
+        if (PUG_RESP_IS_WAIT(worst))
+            return worst;
+    }
+    tree->ending = false;
+    for (size_t i = 0; i < tree->source_count; i++)
+        tree->sources[i]->end_phase = PUG_END_READ;
+    return worse(worst, deliver(tree));
+}
+
+static enum pug_response flush(struct pug_tree *tree)
+{
+    enum pug_response worst = resume_sources(tree);
+    if (worst < PUG_RESP_WAIT)
+        worst = worse(worst, tree->transport->flush(tree->transport_state));
+    if (worst < PUG_RESP_WAIT && tree->ending)
+        worst = worse(worst, end_sources(tree));
+    return worst < PUG_RESP_WAIT ? worse(worst, deliver(tree)) : worst;
+}
+
+static enum pug_response end(struct pug_tree *tree)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
+        return worst;
+    worst = worse(worst, tree->transport->end(tree->transport_state));
+    tree->ending = true;
+    tree->end_next = 0;
+    return worst >= PUG_RESP_WAIT ? worst : worse(worst, end_sources(tree));
+}
+
+static enum pug_response reset(struct pug_tree *tree)
+{
+    tree->batch.count = 0;
+    tree->batch.response = PUG_RESP_CONT;
+    tree->ending = false;
+    tree->transport->reset(tree->transport_state);
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (is_active(tree, tree->sources[i]))
+            pug_source_reset(tree->sources[i]);
+    return PUG_RESP_CONT;
+}
+
+enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t index,
+                              const uint8_t *bytes, size_t size, size_t *used)
+{
+    switch (op) {
+    case PUG_OP_DATA:
+        if (!bytes || size == 0 || !used)
+            return PUG_RESP_FATAL_INVALID_PARAM;
+        *used = 0;
+        return data(tree, index, bytes, size, used);
+    case PUG_OP_END: return end(tree);
+    case PUG_OP_FLUSH: return flush(tree);
+    case PUG_OP_RESET: return reset(tree);
+    }
+    return PUG_RESP_FATAL_INVALID_OP;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+/** @file One source: drives its packet reader and its decoder, and tells who listens. */
+#include "image/codemap.h"
+#include "tree/tree_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
+                   enum pug_status code, uint64_t index, const char *text)
+{
+    if (component == stage->reader_name && stage->mute_reader)
+        return;
+    pug_log_put(stage->log, &(struct pug_log_record){.severity = severity,
+                                                     .code = code,
+                                                     .index = index,
+                                                     .source = stage->source,
+                                                     .component = component,
+                                                     .text = text});
+}
+
+/* ---- making ---- */
+
+static void name_components(struct pug_source *source, bool numbered)
+{
+    struct pug_stage *stage = &source->stage;
+    const char *reader =
+        source->protocol->reader_name ? source->protocol->reader_name : source->protocol->name;
+    const char *decoder =
+        source->protocol->decoder_name ? source->protocol->decoder_name : source->protocol->name;
+    char number[8] = "";
+    if (numbered)
+        snprintf(number, sizeof(number), "_%04u", source->slot);
+    snprintf(stage->reader_name, sizeof(stage->reader_name), "%.24s%s", reader, number);
+    snprintf(stage->decoder_name, sizeof(stage->decoder_name), "%.24s%s", decoder, number);
+}
+
+static enum pug_status make_codemap(struct pug_source *source)
+{
+    struct pug_tree *tree = source->tree;
+    if (!tree->image && !tree->empty_image && !(tree->empty_image = pug_image_new()))
+        return PUG_ERR_MEM;
+    struct pug_codemap_config config = {
+        .image = tree->image ? tree->image : tree->empty_image,
+        .isa = {.track_it = true,
+                .check_opcode = source->stage.options.check_opcode,
+                .reference_classes = tree->quirks.reference_classes},
+        .classify = tree->classify,
+        .classify_context = tree->classify_context,
+        .batch = &tree->batch,
+        .source = source->stage.source,
+        .limit = tree->code_limit,
+    };
+    source->stage.code = pug_codemap_new(&config);
+    return source->stage.code ? PUG_OK : PUG_ERR_MEM;
+}
+
+static enum pug_status make_stages(struct pug_source *source)
+{
+    const struct pug_protocol *protocol = source->protocol;
+    enum pug_status status = protocol->reader_new(source->config, &source->stage, &source->reader);
+    if (status != PUG_OK || !source->decodes)
+        return status;
+    if (protocol->program_flow && (status = make_codemap(source)) != PUG_OK)
+        return status;
+    return protocol->decoder_new(source->config, &source->stage, &source->decoder);
+}
+
+enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
+                               struct pug_source **out)
+{
+    const struct pug_protocol *protocol = pug_protocol_find(config->protocol);
+    if (!protocol)
+        return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    if (config->decode && !protocol->decoder_new)
+        return PUG_ERR_DCD_INTERFACE_UNUSED;
+    struct pug_source *source = calloc(1, sizeof(*source));
+    if (!source)
+        return PUG_ERR_MEM;
+    source->tree = tree;
+    source->protocol = protocol;
+    source->decodes = config->decode;
+    enum pug_status status = protocol->config_new(&config->settings, tree->log, &source->config);
+    if (status != PUG_OK) {
+        free(source);
+        return status;
+    }
+    uint16_t id = protocol->trace_id(source->config);
+    source->slot = tree->transport->single ? 0 : id;
+    if (tree->slots[source->slot]) {
+        pug_source_free(source);
+        return PUG_ERR_ATTACH_TOO_MANY;
+    }
+    struct pug_stage *stage = &source->stage;
+    stage->log = tree->log;
+    stage->quirks = tree->quirks;
+    stage->options = config->options;
+    stage->source = id;
+    stage->mute_reader = tree->quirks.mute_reader && config->decode;
+    stage->out.batch = &tree->batch;
+    stage->out.blank.source = id;
+    name_components(source, !tree->transport->single || config->number_component);
+    status = make_stages(source);
+    if (status != PUG_OK) {
+        pug_source_free(source);
+        return status;
+    }
+    *out = source;
+    return PUG_OK;
+}
+
+void pug_source_free(struct pug_source *source)
+{
+    if (!source)
+        return;
+    if (source->decoder)
+        source->protocol->decoder_free(source->decoder);
+    if (source->reader)
+        source->protocol->reader_free(source->reader);
+    pug_codemap_free(source->stage.code);
+    if (source->protocol->config_free)
+        source->protocol->config_free(source->config);
+    free(source);
+}
+
+/* ---- driving ---- */
+
+/** What the consumer answered, or what the decoder did where the consumer just goes on. */
+static enum pug_response settle(struct pug_source *source, enum pug_response decoded)
+{
+    struct pug_batch *batch = &source->tree->batch;
+    if (source->tree->each_packet && batch->response < PUG_RESP_WAIT)
+        batch->flush(batch);
+    if (PUG_RESP_IS_FATAL(decoded))
+        return decoded;
+    return batch->response != PUG_RESP_CONT ? batch->response : decoded;
+}
+
+static enum pug_response take_packet(struct pug_source *source, const struct pug_packet *packet)
+{
+    bool bad = packet->flags & PUG_PACKET_BAD;
+    if (source->monitor && (packet->flags & PUG_PACKET_MONITOR) && packet->raw_size > 0 &&
+        !(bad && source->hide_bad_from_monitor))
+        source->monitor(source->monitor_context, PUG_OP_DATA, packet);
+    if (!(packet->flags & PUG_PACKET_DECODE) || (bad && source->hide_bad_from_sink))
+        return PUG_RESP_CONT;
+    if (source->decoder) {
+        struct pug_batch *batch = &source->tree->batch;
+        batch->response = PUG_RESP_CONT;
+        return settle(source, source->protocol->decode(source->decoder, packet));
+    }
+    if (source->sink)
+        return source->sink(source->sink_context, PUG_OP_DATA, packet);
+    return PUG_RESP_CONT;
+}
+
+/** Is everything attached that the reference insists on? */
+static bool attached(struct pug_source *source)
+{
+    struct pug_tree *tree = source->tree;
+    if (!tree->quirks.unattached_is_fatal || !source->decoder)
+        return true;
+    const char *missing = NULL;
+    if (!tree->on_elements && !tree->on_element)
+        missing = "No element output interface attached and enabled";
+    else if (source->protocol->program_flow && !tree->image)
+        missing = "No memory access interface attached and enabled";
+    if (missing)
+        pug_stage_log(&source->stage, source->stage.decoder_name, PUG_SEV_ERROR, PUG_ERR_NOT_INIT,
+                      PUG_NO_INDEX, missing);
+    return !missing;
+}
+
+static enum pug_response empty_run(struct pug_source *source)
+{
+    if (!source->stage.quirks.empty_run_fatal)
+        return PUG_RESP_CONT;
+    pug_stage_log(&source->stage, source->stage.reader_name, PUG_SEV_ERROR,
+                  PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX,
+                  "Packet Processor: Zero length data block or NULL pointer error\n");
+    return PUG_RESP_FATAL_INVALID_PARAM;
+}
+
+enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run, size_t *used)
+{
+    *used = 0;
+    if (run->size == 0)
+        return empty_run(source);
+    if (!attached(source))
+        return PUG_RESP_FATAL_NOT_INIT;
+    const struct pug_protocol *protocol = source->protocol;
+    struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
+    struct pug_packet packet;
+    enum pug_response response = PUG_RESP_CONT;
+    while (protocol->read(source->reader, &span, &packet)) {
+        response = take_packet(source, &packet);
+        if (response >= PUG_RESP_WAIT)
+            break;
+    }
+    *used = (size_t)(span.at - run->bytes);
+    source->stage.stats.bytes += *used;
+    return response;
+}
+
+enum pug_response pug_source_flush(struct pug_source *source)
+{
+    if (source->sink && !source->decoder)
+        return source->sink(source->sink_context, PUG_OP_FLUSH, NULL);
+    enum pug_response response = PUG_RESP_CONT;
+    while (source->stage.pending && response < PUG_RESP_WAIT) {
+        source->tree->batch.response = PUG_RESP_CONT;
+        source->stage.pending = false;
+        response = settle(source, source->protocol->resume(source->decoder));
+    }
+    return response;
+}
+
+static enum pug_response end_reader(struct pug_source *source)
+{
+    struct pug_packet packet;
+    while (source->protocol->read_end && source->protocol->read_end(source->reader, &packet)) {
+        enum pug_response response = take_packet(source, &packet);
+        if (response >= PUG_RESP_WAIT)
+            return response;
+    }
+    return PUG_RESP_CONT;
+}
+
+static enum pug_response end_decoder(struct pug_source *source)
+{
+    if (source->decoder) {
+        source->tree->batch.response = PUG_RESP_CONT;
+        return settle(source, source->protocol->decode_end(source->decoder));
+    }
+    return source->sink ? source->sink(source->sink_context, PUG_OP_END, NULL) : PUG_RESP_CONT;
+}
+
+/** Goes on where it stopped when a consumer waited. */
+enum pug_response pug_source_end(struct pug_source *source)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    while (source->end_phase != PUG_END_DONE) {
+        enum pug_response response = PUG_RESP_CONT;
+        switch (source->end_phase) {
+        case PUG_END_READ:
+            response = end_reader(source);
+            if (response < PUG_RESP_WAIT)
+                source->end_phase = PUG_END_DECODE;
+            else if (PUG_RESP_IS_FATAL(response))
+                source->end_phase = PUG_END_TELL;
+            break;
+        case PUG_END_DECODE:
+            source->end_phase = PUG_END_TELL;
+            response = end_decoder(source);
+            break;
+        default:
+            source->end_phase = PUG_END_DONE;
+            if (source->monitor)
+                source->monitor(source->monitor_context, PUG_OP_END, NULL);
+        }
+        if (response > worst)
+            worst = response;
+        if (PUG_RESP_IS_WAIT(response))
+            return worst;
+    }
+    return worst;
+}
+
+void pug_source_reset(struct pug_source *source)
+{
+    const struct pug_protocol *protocol = source->protocol;
+    source->stage.pending = false;
+    source->end_phase = PUG_END_READ;
+    if (source->decoder)
+        protocol->decoder_reset(source->decoder);
+    if (protocol->reader_reset)
+        protocol->reader_reset(source->reader);
+    if (source->sink && !source->decoder)
+        source->sink(source->sink_context, PUG_OP_RESET, NULL);
+    if (source->monitor)
+        source->monitor(source->monitor_context, PUG_OP_RESET, NULL);
+}
+
+/* ---- asking and attaching ---- */
+
+void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *function, void *context)
+{
+    source->monitor = function;
+    source->monitor_context = context;
+    if (function)
+        source->tree->each_packet = true;
+}
+
+enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
+                                void *context)
+{
+    if (source->decodes)
+        return PUG_ERR_INVALID_PARAM_TYPE;
+    source->sink = function;
+    source->sink_context = context;
+    return PUG_OK;
+}
+
+void pug_source_hide_bad_packets(struct pug_source *source, bool from_sink, bool from_monitor)
+{
+    source->hide_bad_from_sink = from_sink;
+    source->hide_bad_from_monitor = from_monitor;
+}
+
+const struct pug_protocol *pug_source_protocol(const struct pug_source *source)
+{
+    return source->protocol;
+}
+
+const void *pug_source_config(const struct pug_source *source)
+{
+    return source->config;
+}
+
+uint16_t pug_source_id(const struct pug_source *source)
+{
+    return source->stage.source;
+}
+
+uint16_t pug_source_slot(const struct pug_source *source)
+{
+    return source->slot;
+}
+
+bool pug_source_decodes(const struct pug_source *source)
+{
+    return source->decodes;
+}
+
+const struct pug_reader_stats *pug_source_stats(const struct pug_source *source)
+{
+    return &source->stage.stats;
+}
+
+void pug_source_reset_stats(struct pug_source *source)
+{
+    source->stage.stats = (struct pug_reader_stats){0};
+}

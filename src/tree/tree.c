@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/** @file The decode tree: making it, and what can be attached to it. */
+#include "tree/tree_internal.h"
+
+#include "image/codemap.h"
+#include "pugmark/pugmark.h"
+
+#include <stdlib.h>
+
+/* 256 elements are 16 KiB: with the decoder's own data they stay in the first-level cache. */
+#define BATCH_ELEMENTS 256u
+
+const char *pug_version(void)
+{
+    return PUG_VERSION;
+}
+
+static void count_undelivered(struct pug_tree *tree, const struct pug_run *run)
+{
+    struct pug_transport_stats *stats = &tree->transport_stats;
+    if (run->source == PUG_SOURCE_UNKNOWN)
+        stats->unknown += run->size;
+    else if (tree->transport->reserved && tree->transport->reserved(run->source))
+        stats->reserved += run->size;
+    else
+        stats->no_decoder += run->size;
+}
+
+static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
+{
+    struct pug_tree *tree = context;
+    uint16_t slot = tree->transport->single ? 0 : run->source;
+    struct pug_source *source = tree->slots[slot];
+    if (!source && tree->transport->single)
+        return PUG_RESP_FATAL_NOT_INIT;
+    if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
+        count_undelivered(tree, run);
+        *used = run->size;
+        return PUG_RESP_CONT;
+    }
+    enum pug_response response = pug_source_run(source, run, used);
+    tree->transport_stats.delivered += *used;
+    return response;
+}
+
+static void on_reset(void *context, uint64_t index)
+{
+    struct pug_tree *tree = context;
+    (void)index;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (pug_tree_is_enabled(tree, tree->sources[i]->slot))
+            pug_source_reset(tree->sources[i]);
+}
+
+/** Unpacked raw frames of sources that are switched off are not shown. */
+static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,
+                     uint16_t source, const uint8_t *bytes, size_t size)
+{
+    struct pug_tree *tree = context;
+    if (kind == PUG_FRAME_ID_DATA && source != PUG_SOURCE_UNKNOWN &&
+        !pug_tree_is_enabled(tree, source))
+        return;
+    tree->on_frame(tree->frame_context, op, index, kind, source, bytes, size);
+}
+
+static bool make_batch(struct pug_tree *tree)
+{
+    tree->batch.elements = aligned_alloc(64, BATCH_ELEMENTS * sizeof(struct pug_element));
+    tree->batch.limit = BATCH_ELEMENTS - PUG_OUT_STEP;
+    tree->batch.tree = tree;
+    tree->batch.flush = pug_batch_deliver;
+    return tree->batch.elements != NULL;
+}
+
+enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **out)
+{
+    const struct pug_transport *transport =
+        pug_transport_find(config->transport ? config->transport : "plain");
+    if (!transport)
+        return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    struct pug_tree *tree = calloc(1, sizeof(*tree));
+    if (!tree)
+        return PUG_ERR_MEM;
+    tree->transport = transport;
+    tree->image = config->image;
+    tree->log = config->log;
+    tree->quirks = config->quirks;
+    tree->classify = config->classify;
+    tree->classify_context = config->classify_context;
+    tree->code_limit = config->code_limit;
+    tree->transport_sink = (struct pug_transport_sink){
+        .context = tree,
+        .run = on_run,
+        .reset = on_reset,
+        .log = config->log,
+        .quirks = config->quirks,
+        .stats = &tree->transport_stats,
+    };
+    enum pug_status status = make_batch(tree) ? PUG_OK : PUG_ERR_MEM;
+    if (status == PUG_OK)
+        status =
+            transport->create(&config->settings, &tree->transport_sink, &tree->transport_state);
+    if (status != PUG_OK) {
+        free(tree->batch.elements);
+        free(tree);
+        return status;
+    }
+    *out = tree;
+    return PUG_OK;
+}
+
+void pug_tree_free(struct pug_tree *tree)
+{
+    if (!tree)
+        return;
+    for (size_t i = 0; i < tree->source_count; i++)
+        pug_source_free(tree->sources[i]);
+    tree->transport->free(tree->transport_state);
+    pug_image_free(tree->empty_image);
+    free(tree->sources);
+    free(tree->batch.elements);
+    free(tree);
+}
+
+/* ---- sources ---- */
+
+enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
+                                    struct pug_source **out)
+{
+    struct pug_source **grown =
+        realloc(tree->sources, (tree->source_count + 1) * sizeof(*tree->sources));
+    if (!grown)
+        return PUG_ERR_MEM;
+    tree->sources = grown;
+    struct pug_source *source = NULL;
+    enum pug_status status = pug_source_new(tree, config, &source);
+    if (status != PUG_OK)
+        return status;
+    size_t at = tree->source_count++;
+    for (; at > 0 && tree->sources[at - 1]->slot > source->slot; at--)
+        tree->sources[at] = tree->sources[at - 1];
+    tree->sources[at] = source;
+    tree->slots[source->slot] = source;
+    if (out)
+        *out = source;
+    return PUG_OK;
+}
+
+enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)
+{
+    uint16_t slot = tree->transport->single ? 0 : id;
+    struct pug_source *source = tree->slots[slot];
+    if (!source)
+        return PUG_ERR_INVALID_ID;
+    size_t at = 0;
+    while (tree->sources[at] != source)
+        at++;
+    tree->source_count--;
+    memmove(&tree->sources[at], &tree->sources[at + 1],
+            (tree->source_count - at) * sizeof(*tree->sources));
+    tree->slots[slot] = NULL;
+    pug_source_free(source);
+    return PUG_OK;
+}
+
+struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot)
+{
+    return tree->slots[slot];
+}
+
+struct pug_source *pug_tree_source_at(struct pug_tree *tree, size_t n)
+{
+    return n < tree->source_count ? tree->sources[n] : NULL;
+}
+
+void pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable)
+{
+    if (enable)
+        tree->disabled[slot / 8] &= (uint8_t) ~(1u << slot % 8);
+    else
+        tree->disabled[slot / 8] |= (uint8_t)(1u << slot % 8);
+}
+
+void pug_tree_enable_all(struct pug_tree *tree, bool enable)
+{
+    memset(tree->disabled, enable ? 0 : 0xff, sizeof(tree->disabled));
+}
+
+/* ---- attachment points ---- */
+
+void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void *context)
+{
+    tree->on_elements = function;
+    tree->elements_context = context;
+}
+
+void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *context)
+{
+    tree->on_element = function;
+    tree->element_context = context;
+    if (function)
+        tree->each_packet = true;
+}
+
+void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)
+{
+    tree->each_packet = each;
+}
+
+enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
+                                   unsigned want)
+{
+    if (tree->transport->single)
+        return PUG_ERR_DCDT_NO_FORMATTER;
+    tree->on_frame = function;
+    tree->frame_context = context;
+    tree->transport_sink.frame = function ? on_frame : NULL;
+    tree->transport_sink.frame_context = tree;
+    tree->transport_sink.want = function ? want : 0;
+    return PUG_OK;
+}
+
+const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree)
+{
+    return &tree->transport_stats;
+}
+
+void pug_tree_reset_transport_stats(struct pug_tree *tree)
+{
+    tree->transport_stats = (struct pug_transport_stats){0};
+}
+
+const struct pug_transport *pug_tree_transport(const struct pug_tree *tree)
+{
+    return tree->transport;
+}
+
+void pug_tree_memory_changed(struct pug_tree *tree)
+{
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (tree->sources[i]->stage.code)
+            pug_codemap_forget_volatile(tree->sources[i]->stage.code);
+}

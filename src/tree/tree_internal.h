@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/** @file The tree's own shape, shared by its files. */
+#ifndef PUG_TREE_INTERNAL_H
+#define PUG_TREE_INTERNAL_H
+
+#include "pugmark/tree.h"
+
+#define PUG_SLOTS 65536u
+
+/** How far the end of trace has come in one source. */
+enum pug_end_phase { PUG_END_READ, PUG_END_DECODE, PUG_END_TELL, PUG_END_DONE };
+
+struct pug_source {
+    struct pug_tree *tree;
+    const struct pug_protocol *protocol;
+    void *config, *reader, *decoder;
+    struct pug_stage stage;
+    uint16_t slot;
+    bool decodes;
+    bool hide_bad_from_sink, hide_bad_from_monitor;
+    enum pug_end_phase end_phase;
+    pug_packet_monitor_fn *monitor;
+    void *monitor_context;
+    pug_packet_sink_fn *sink;
+    void *sink_context;
+};
+
+struct pug_tree {
+    const struct pug_transport *transport;
+    void *transport_state;
+    struct pug_transport_sink transport_sink;
+    struct pug_transport_stats transport_stats;
+
+    struct pug_image *image, *empty_image;
+    struct pug_log *log;
+    struct pug_quirks quirks;
+    pug_classify_fn *classify;
+    void *classify_context;
+    size_t code_limit;
+
+    struct pug_source *slots[PUG_SLOTS];
+    struct pug_source **sources; /* by ascending slot */
+    size_t source_count;
+    uint8_t disabled[PUG_SLOTS / 8];
+
+    struct pug_batch batch;
+    pug_elements_fn *on_elements;
+    void *elements_context;
+    pug_element_fn *on_element;
+    void *element_context;
+    bool each_packet;
+
+    pug_frame_fn *on_frame;
+    void *frame_context;
+
+    bool ending;
+    size_t end_next; /* the source that the end of trace has reached */
+};
+
+static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slot)
+{
+    return !(tree->disabled[slot / 8] & (1u << slot % 8));
+}
+
+/** Deliver the batch; true when the consumer goes on. */
+bool pug_batch_deliver(struct pug_batch *batch);
+
+enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
+                               struct pug_source **source);
+void pug_source_free(struct pug_source *source);
+enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
+                                 size_t *used);
+/** What was left undone when the consumer waited. */
+enum pug_response pug_source_flush(struct pug_source *source);
+enum pug_response pug_source_end(struct pug_source *source);
+void pug_source_reset(struct pug_source *source);
+
+#endif
