@@ -4,6 +4,7 @@
 #define PUGMARK_ISA_H
 
 #include "pugmark/element.h"
+#include "pugmark/quirks.h"
 #include "pugmark/status.h"
 
 #include <stdbool.h>
@@ -19,12 +20,17 @@ struct pug_isa_config {
     bool dsb_dmb_waypoints; /**< DSB and DMB are waypoints */
     bool wfx_waypoints;     /**< WFI and WFE are waypoints */
     bool track_it;          /**< follow T32 IT blocks */
-    bool check_opcode;      /**< A64 opcodes with an empty upper half are errors */
+    bool check_opcode;      /**< undefined opcodes are errors: A64's reserved groups, UDF of A32 and
+                               T32; with reference_classes A64 with an empty upper half only */
     bool reference_classes; /**< quirk: classify as the reference does where the architecture
                                differs */
+    bool t32_word_reads;    /**< quirk: also a 16-bit T32 instruction needs 4 readable bytes */
     bool zcmp_zcmt;         /**< RISC-V: cm.* encodings are valid */
     uint64_t jvt_base;      /**< RISC-V: base of the jump vector table */
 };
+
+/** Take over the quirks that concern instructions. */
+void pug_isa_config_quirks(struct pug_isa_config *config, const struct pug_quirks *quirks);
 
 /** Detail that RISC-V trace needs beyond type and subtype. */
 enum pug_riscv_kind {
@@ -40,6 +46,9 @@ enum pug_riscv_kind {
     PUG_RV_CONSTANT, /**< LUI, C.LUI, AUIPC: `rd` := `constant` */
 };
 
+/** `access` of a vector load or store: how many there are is not in the opcode. */
+#define PUG_RV_ACCESS_VECTOR 255
+
 /** One instruction, classified. */
 struct pug_insn {
     uint64_t target;   /**< of a direct branch */
@@ -48,12 +57,13 @@ struct pug_insn {
     uint8_t subtype;   /**< enum pug_instr_subtype */
     uint8_t size;      /**< bytes */
     uint8_t next_isa;  /**< at the target of a direct branch */
-    bool link;         /**< writes a return address */
+    bool link;         /**< writes a return address (RISC-V: into a link register) */
     bool conditional;  /**< may fail its condition */
     bool table_jump;   /**< RISC-V: `target` is the address of the word that holds the target */
     uint8_t kind;      /**< enum pug_riscv_kind */
-    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of indirect jumps */
+    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register tells the target */
     uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
+    bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
 };
 
 /**

@@ -24,6 +24,9 @@ struct pug_quirks {
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;
+    /** A T32 instruction needs 4 readable bytes, so that the last 2 bytes of a range cannot be
+        executed. Right: a 16-bit instruction needs 2. */
+    unsigned t32_word_reads : 1;
 };
 
 /** All bits set: what the reference does. */

@@ -43,14 +43,14 @@ static enum pug_status make_codemap(struct pug_source *source)
     struct pug_codemap_config config = {
         .image = tree->image ? tree->image : tree->empty_image,
         .isa = {.track_it = true,
-                .check_opcode = source->stage.options.check_opcode,
-                .reference_classes = tree->quirks.reference_classes},
+                .check_opcode = source->stage.options.check_opcode},
         .classify = tree->classify,
         .classify_context = tree->classify_context,
         .batch = &tree->batch,
         .source = source->stage.source,
         .limit = tree->code_limit,
     };
+    pug_isa_config_quirks(&config.isa, &tree->quirks);
     source->stage.code = pug_codemap_new(&config);
     return source->stage.code ? PUG_OK : PUG_ERR_MEM;
 }
