@@ -61,6 +61,7 @@ enum pug_packet_flag {
     PUG_PACKET_MONITOR = 1 << 0, /**< show it to the packet monitor */
     PUG_PACKET_DECODE = 1 << 1,  /**< give it to the decoder, or to the packet sink */
     PUG_PACKET_BAD = 1 << 2,     /**< a bad packet in the reference's sense */
+    PUG_PACKET_SYNC = 1 << 3,    /**< a synchronisation point: a decoder can start here */
 };
 
 /** One packet. Valid until the reader is called again. */
