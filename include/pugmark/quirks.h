@@ -21,6 +21,17 @@ struct pug_quirks {
     unsigned unattached_is_fatal : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
+    /** CoreSight frames: a block whose size is no multiple of 16 (FSYNCs 4, HSYNCs 2) is fatal, the
+        search for the first FSYNC gives a block's last 3 bytes back, and an FSYNC group that a new
+        block continues resets again. Right: blocks of any size mean the same. */
+    unsigned strict_blocks : 1;
+    /** CoreSight frames: a sync where none is expected is fatal. Right: resynchronise. */
+    unsigned sync_error_fatal : 1;
+    /** CoreSight frames: HSYNCs before a frame do not count in its index. Right: they do. */
+    unsigned hsync_not_in_index : 1;
+    /** CoreSight frames: skipped bytes, a partial frame at the end, trigger and flush ids go
+        unmentioned. Right: the log has them. */
+    unsigned silent_framing : 1;
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;

@@ -4,6 +4,7 @@
 
 static const struct pug_transport *const transports[] = {
     &pug_transport_plain,
+    &pug_transport_coresight,
 };
 
 const struct pug_transport *pug_transport_at(size_t n)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/** @file The CoreSight frame demultiplexer as a transport: its settings and operations. */
+#include "transport/coresight.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* DSTREAM: blocks of 512 bytes, the last 8 of which are a footer. */
+#define DSTREAM_BLOCK 512u
+#define DSTREAM_DATA  504u
+
+static const struct {
+    const char *name;
+    uint32_t flag;
+} flag_names[] = {
+    {"fsyncs", CS_FSYNCS},
+    {"hsyncs", CS_HSYNCS},
+    {"mem_align", CS_MEM_ALIGN},
+    {"reset_on_4x_fsync", CS_RESET_ON_4X_FSYNC},
+};
+
+/** The settings as flags; memory-aligned where none of them speaks of frames. */
+static uint32_t read_flags(const struct pug_settings *settings)
+{
+    uint32_t flags = (uint32_t)pug_settings_number(settings, "flags", 0);
+    if (pug_settings_find(settings, "flags"))
+        return flags;
+    for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
+        if (pug_settings_number(settings, flag_names[i].name, 0))
+            flags |= flag_names[i].flag;
+    if (!(flags & (CS_FSYNCS | CS_HSYNCS)) && !pug_settings_find(settings, "mem_align"))
+        flags |= CS_MEM_ALIGN;
+    return flags;
+}
+
+static enum pug_status check_flags(struct coresight *cs)
+{
+    const char *wrong = NULL;
+    if (cs->flags & ~(uint32_t)CS_ALL_FLAGS)
+        wrong = "Unknown Config Flags";
+    if (cs->flags == 0)
+        wrong = "No Config Flags Set";
+    if ((cs->flags & (CS_FSYNCS | CS_HSYNCS)) && (cs->flags & CS_MEM_ALIGN))
+        wrong = "Invalid Config Flag Combination Set";
+    if (!wrong)
+        return PUG_OK;
+    cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, wrong);
+    return PUG_ERR_INVALID_PARAM_VAL;
+}
+
+/** What all but the configuration starts with. */
+static void forget(struct coresight *cs)
+{
+    *cs = (struct coresight){
+        .sink = cs->sink,
+        .flags = cs->flags,
+        .dstream = cs->dstream,
+        .find_padding = cs->find_padding,
+        .used = cs->used,
+        .synced = !(cs->flags & CS_FSYNCS),
+        .id = PUG_SOURCE_UNKNOWN,
+    };
+}
+
+static enum pug_status coresight_create(const struct pug_settings *settings,
+                                        struct pug_transport_sink *sink, void **transport)
+{
+    struct coresight *cs = calloc(1, sizeof(*cs));
+    if (!cs)
+        return PUG_ERR_MEM;
+    cs->sink = sink;
+    cs->flags = read_flags(settings);
+    cs->dstream = pug_settings_number(settings, "dstream", 0);
+    cs->find_padding = (cs->flags & CS_RESET_ON_4X_FSYNC) || !sink->quirks.fsync_padding_is_data;
+    enum pug_status status = check_flags(cs);
+    if (status != PUG_OK) {
+        free(cs);
+        return status;
+    }
+    forget(cs);
+    *transport = cs;
+    return PUG_OK;
+}
+
+/** What the reference wants a block's size to be a multiple of. */
+static size_t unit(const struct coresight *cs)
+{
+    return cs->flags & CS_HSYNCS ? 2 : cs->flags & CS_FSYNCS ? 4 : CS_FRAME_BYTES;
+}
+
+static bool check_block(struct coresight *cs, uint64_t index, size_t size)
+{
+    if (cs->started && cs->index != index) {
+        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_NOTCONTTRACE, index, "");
+        return false;
+    }
+    cs->started = true;
+    cs->index = index;
+    if (cs->sink->quirks.strict_blocks && !cs->dstream && size % unit(cs) != 0) {
+        char text[64];
+        snprintf(text, sizeof(text), "Input block incorrect size, must be %zu byte multiple",
+                 unit(cs));
+        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, text);
+        cs->used = 0;
+        return false;
+    }
+    return true;
+}
+
+/** Take frames out of a piece of input; how many bytes it took. */
+static size_t take(struct coresight *cs, const uint8_t *bytes, size_t size)
+{
+    struct cs_block block = {.at = bytes, .end = bytes + size};
+    while (PUG_RESP_IS_CONT(cs->worst)) {
+        const uint8_t *frame = cs_next_frame(cs, &block);
+        if (!frame)
+            break;
+        cs_unpack(cs, frame);
+        cs_deliver(cs);
+    }
+    return (size_t)(block.at - bytes);
+}
+
+/** The same with footers between the pieces. */
+static size_t take_dstream(struct coresight *cs, const uint8_t *bytes, size_t size)
+{
+    size_t used = 0;
+    while (used < size && PUG_RESP_IS_CONT(cs->worst)) {
+        bool footer = cs->column >= DSTREAM_DATA;
+        size_t piece = (footer ? DSTREAM_BLOCK : DSTREAM_DATA) - cs->column;
+        if (piece > size - used)
+            piece = size - used;
+        if (footer) {
+            cs->index += piece;
+            cs->sink->stats->framing += piece;
+        } else {
+            piece = take(cs, bytes + used, piece);
+        }
+        used += piece;
+        cs->column = (uint16_t)((cs->column + piece) % DSTREAM_BLOCK);
+    }
+    return used;
+}
+
+static enum pug_response coresight_data(void *transport, uint64_t index, const uint8_t *bytes,
+                                        size_t size, size_t *used)
+{
+    struct coresight *cs = transport;
+    cs->worst = PUG_RESP_CONT;
+    if (!check_block(cs, index, size)) {
+        *used = cs->sink->quirks.strict_blocks ? cs->used : 0;
+        return PUG_RESP_FATAL_INVALID_DATA;
+    }
+    if (cs->sink->quirks.strict_blocks)
+        cs->in_padding = false;
+    cs_deliver(cs);
+    *used = cs->dstream ? take_dstream(cs, bytes, size) : take(cs, bytes, size);
+    cs->used = *used;
+    return cs->worst;
+}
+
+static enum pug_response coresight_flush(void *transport)
+{
+    struct coresight *cs = transport;
+    cs->worst = PUG_RESP_CONT;
+    cs_deliver(cs);
+    return cs->worst;
+}
+
+/** A partial frame is dropped: what belongs to whom is only known with its last byte. */
+static enum pug_response coresight_end(void *transport)
+{
+    struct coresight *cs = transport;
+    enum pug_response response = coresight_flush(cs);
+    size_t left = (size_t)cs->fill + cs->odd;
+    bool silent = cs->sink->quirks.silent_framing;
+    cs->sink->stats->dropped += left;
+    if (left > 0 && !silent)
+        cs_log(cs, PUG_SEV_WARN, PUG_ERR_TRUNCATED, cs->frame_index,
+               "Partial frame at the end of trace.");
+    if (!cs->synced && cs->started && !silent)
+        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
+               "Not synchronised at the end of trace.");
+    cs->fill = 0;
+    cs->odd = false;
+    cs->half_sync = false;
+    return response;
+}
+
+static void coresight_reset(void *transport)
+{
+    forget(transport);
+}
+
+/** The null source and the ids that the architecture keeps for itself. */
+static bool coresight_reserved(uint16_t source)
+{
+    return source == CS_ID_NULL || source >= CS_ID_FIRST_RESERVED;
+}
+
+static void coresight_free(void *transport)
+{
+    free(transport);
+}
+
+const struct pug_transport pug_transport_coresight = {
+    .name = "coresight",
+    .title = "CoreSight frames, memory-aligned or from a trace port",
+    .reserved = coresight_reserved,
+    .create = coresight_create,
+    .free = coresight_free,
+    .data = coresight_data,
+    .flush = coresight_flush,
+    .end = coresight_end,
+    .reset = coresight_reset,
+};

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The CoreSight frame demultiplexer's own shape, shared by its files:
+ * coresight.c (settings, operations), coresight_sync.c (bytes to frames of 16 bytes),
+ * coresight_frame.c (frames to runs).
+ */
+#ifndef PUG_TRANSPORT_CORESIGHT_H
+#define PUG_TRANSPORT_CORESIGHT_H
+
+#include "transport/builtin.h"
+
+#define CS_COMPONENT   "DFMT_CSFRAMES"
+#define CS_FRAME_BYTES 16u
+#define CS_MOST_RUNS   8u
+#define CS_FSYNC       0xFFFFFF7Fu
+
+/* Bits of the "flags" setting: the reference's numbers. */
+enum cs_flag {
+    CS_FSYNCS = 0x01,
+    CS_HSYNCS = 0x02,
+    CS_MEM_ALIGN = 0x04,
+    CS_RAW_PACKED = 0x08,
+    CS_RAW_UNPACKED = 0x10,
+    CS_RESET_ON_4X_FSYNC = 0x20,
+    CS_ALL_FLAGS = 0x3f,
+};
+
+enum cs_id {
+    CS_ID_NULL = 0x00,
+    CS_ID_FIRST_RESERVED = 0x70,
+    CS_ID_FLUSH = 0x7b,
+    CS_ID_TRIGGER = 0x7d,
+};
+
+/** What of the input is not taken yet. */
+struct cs_block {
+    const uint8_t *at, *end;
+};
+
+struct coresight {
+    struct pug_transport_sink *sink;
+    uint32_t flags;    /* enum cs_flag */
+    bool dstream;      /* 504 bytes of frames, then 8 of footer */
+    bool find_padding; /* FSYNCs in memory-aligned frames are padding */
+
+    /* where in the input */
+    bool started;    /* `index` is valid */
+    uint64_t index;  /* of the next byte */
+    size_t used;     /* what the last call took */
+    uint16_t column; /* DSTREAM: place in the 512-byte block */
+    enum pug_response worst;
+
+    /* synchronisation */
+    bool synced;
+    bool odd;               /* `first` waits for the other byte of its pair */
+    bool half_sync;         /* the first pair of an FSYNC was taken */
+    bool half_sync_carried; /* ... at the end of an earlier block */
+    bool in_padding;
+    uint8_t first;
+    uint32_t shift;   /* the last 4 bytes */
+    uint64_t skipped; /* bytes since synchronisation was lost */
+
+    /* the frame being collected */
+    uint8_t fill;
+    uint64_t frame_index;
+    uint8_t frame[CS_FRAME_BYTES];
+
+    /* the runs of the last whole frame */
+    uint16_t id;
+    uint8_t run_at, run_count;
+    bool run_offered; /* runs[run_at] was offered before */
+    bool run_begun;   /* ... and part of it was taken */
+    struct pug_run runs[CS_MOST_RUNS];
+    uint8_t bytes[2 * CS_FRAME_BYTES]; /* what they point to */
+};
+
+static inline void cs_answer(struct coresight *cs, enum pug_response answer)
+{
+    if (answer > cs->worst)
+        cs->worst = answer;
+}
+
+static inline void cs_log(struct coresight *cs, enum pug_severity severity, enum pug_status code,
+                          uint64_t index, const char *text)
+{
+    pug_log_put(cs->sink->log, &(struct pug_log_record){.severity = severity,
+                                                        .code = code,
+                                                        .index = index,
+                                                        .source = PUG_NO_SOURCE,
+                                                        .component = CS_COMPONENT,
+                                                        .text = text});
+}
+
+static inline void cs_show(struct coresight *cs, unsigned want, uint64_t index,
+                           enum pug_frame_kind kind, uint16_t source, const uint8_t *bytes,
+                           size_t size)
+{
+    if (cs->sink->want & want)
+        cs->sink->frame(cs->sink->frame_context, PUG_OP_DATA, index, kind, source, bytes, size);
+}
+
+/** Four bytes in stream order: FSYNC is CS_FSYNC. */
+static inline uint32_t cs_word(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/** Eight bytes, the first one lowest. */
+static inline uint64_t cs_load(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+static inline void cs_store(uint8_t *bytes, uint64_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    memcpy(bytes, &value, sizeof(value));
+}
+
+/**
+ * The next whole frame, its index in `frame_index`; NULL when the block is used up, or when an
+ * error ended the call (`worst` says so).
+ */
+const uint8_t *cs_next_frame(struct coresight *cs, struct cs_block *block);
+
+/** Take a frame apart into runs. */
+void cs_unpack(struct coresight *cs, const uint8_t *frame);
+
+/** Hand out the runs that are left; answers to `worst`. */
+void cs_deliver(struct coresight *cs);
+
+#endif
