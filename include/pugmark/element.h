@@ -195,7 +195,7 @@ struct pug_element {
     int8_t level;                               /**< exception level */
     uint8_t context_flags;                      /**< enum pug_context_flag */
     uint8_t sw_flags;                           /**< enum pug_sw_flag */
-    uint8_t sw_bits;                            /**< SWTRACE: payload bits per packet */
+    uint8_t sw_bits;                            /**< SWTRACE: payload bits per packet, 0: various */
     uint8_t sw_packets;                         /**< SWTRACE: packets aggregated into the payload */
 };
 

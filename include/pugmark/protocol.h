@@ -130,6 +130,7 @@ struct pug_decode_options {
     bool split_source_address;   /**< ETE: split source-address ranges at N atoms */
     bool check_opcode;           /**< A64 opcode with empty upper half is an error */
     bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
+    bool join_payloads;          /**< STM: the data packets of a message become one element */
     uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
 };
 

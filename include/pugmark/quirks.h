@@ -32,6 +32,21 @@ struct pug_quirks {
     /** CoreSight frames: skipped bytes, a partial frame at the end, trigger and flush ids go
         unmentioned. Right: the log has them. */
     unsigned silent_framing : 1;
+    /* ---- STM and ITM ---- */
+    /** A bad packet is fatal for a full decode; a packet listing stays synchronised after it.
+        Right: the source looks for the next synchronisation packet. */
+    unsigned bad_software_packet_fatal : 1;
+    /* ---- STM ---- */
+    /** A packet that begins in the high nibble of a byte has the index of the next byte. Right: of
+        the byte that it begins in. */
+    unsigned stm_index_of_next_byte : 1;
+    /** While not synchronised nibbles and runs of F are counted in 8 bits, from the block's start:
+        a NOTSYNC can be missing or too short, an ASYNC's index too low; F beyond 21 are no part of
+        an ASYNC, and 256 of them are none. Right: count them all. */
+    unsigned stm_counts_in_8_bits : 1;
+    /** An ASYNC that is broken, or not complete at the end, is called what the packet before it
+        was. Right: ASYNC. */
+    unsigned stm_stale_error_type : 1;
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;

@@ -3,6 +3,7 @@
 #include "protocol/builtin.h"
 
 static const struct pug_protocol *const builtin[] = {
+    &pug_protocol_stm,
     NULL,
 };
 
