@@ -47,6 +47,29 @@ struct pug_quirks {
     /** An ASYNC that is broken, or not complete at the end, is called what the packet before it
         was. Right: ASYNC. */
     unsigned stm_stale_error_type : 1;
+    /* ---- ITM ---- */
+    /** While not synchronised, a NOTSYNC has the index of the block or of the last zero byte, and
+        the decoder is told once, even where there was nothing. Right: each with its own index. */
+    unsigned itm_search_reports : 1;
+    /** Headers 0x80, 0x90, 0xA0, 0xB0 are local timestamps. Right: they are reserved. */
+    unsigned itm_reserved_timestamps : 1;
+    /** Of an ASYNC only the zeros of its own packet count. Right: all the zeros before the 0x80, so
+        that a packet that was cut off and swallows some does not hide it. */
+    unsigned itm_zeros_of_one_packet : 1;
+    /** Bit 31 of a 32-bit extension is an error. Right: its last byte has 8 bits of value. */
+    unsigned itm_extension_31_bits : 1;
+    /** The flags in the last byte of a long GTS1 are not shown. Right: the bytes of the stream. */
+    unsigned itm_gts1_bytes_altered : 1;
+    /** Elements never say that they have a time, or that the clock changed. Right: they do. */
+    unsigned itm_no_time_flags : 1;
+    /** The stimulus port page outlives an ASYNC. Right: the page is sent again after it. */
+    unsigned itm_page_survives_sync : 1;
+    /** The local time is 0 after an overflow. Right: it goes on from what was known. */
+    unsigned itm_overflow_clears_time : 1;
+    /** TSPrescale counts only where SWOENA is set. Right: it divides either clock. */
+    unsigned itm_prescale_needs_swo : 1;
+    /** A reset leaves the decoder running until a NOTSYNC comes. Right: it starts anew. */
+    unsigned itm_reset_keeps_running : 1;
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;

@@ -4,6 +4,7 @@
 
 static const struct pug_protocol *const builtin[] = {
     &pug_protocol_stm,
+    &pug_protocol_itm,
     NULL,
 };
 

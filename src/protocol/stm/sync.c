@@ -83,6 +83,8 @@ static uint64_t guessed_index(uint64_t start, uint8_t count)
 
 bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
+    if (!r->found && !stm_has_nibble(r, span))
+        return false;
     const bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     const bool was_found = r->found, had_high = r->has_high;
     const uint8_t had = r->high, *from = span->at;

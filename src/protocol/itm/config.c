@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/** @file ITM registers to settings. */
+#include "base/text.h"
+#include "protocol/builtin.h"
+#include "protocol/itm/itm.h"
+
+enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                   void **out)
+{
+    if (!pug_settings_find(settings, "ITMTCR")) {
+        pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                                  .code = PUG_ERR_INVALID_PARAM_VAL,
+                                                  .index = PUG_NO_INDEX,
+                                                  .source = PUG_NO_SOURCE,
+                                                  .component = "ITM",
+                                                  .text = "Missing ITMTCR"});
+        return PUG_ERR_INVALID_PARAM_VAL;
+    }
+    struct pug_itm_config *config = malloc(sizeof(*config));
+    if (!config)
+        return PUG_ERR_MEM;
+    config->tcr = (uint32_t)pug_settings_number(settings, "ITMTCR", 0);
+    config->assume_sync = pug_settings_number(settings, "assume_sync", 0) != 0;
+    *out = config;
+    return PUG_OK;
+}
+
+void pug_itm_config_free(void *config)
+{
+    free(config);
+}
+
+uint16_t pug_itm_trace_id(const void *config)
+{
+    const struct pug_itm_config *itm = config;
+    return itm->tcr >> 16 & 0x7f;
+}
+
+size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
+{
+    const struct pug_itm_config *itm = config;
+    struct pug_text text = PUG_TEXT(buffer, size);
+    pug_text_format(&text, "ITMTCR=0x%08x: trace id 0x%02x\n", itm->tcr, pug_itm_trace_id(itm));
+    pug_text_format(&text, "local timestamps count %u cycles\n", 1u << 2 * (itm->tcr >> 8 & 3));
+    if (itm->assume_sync)
+        pug_text_put(&text, "taken to start at a packet\n");
+    return pug_text_end(&text);
+}
+
+const struct pug_protocol pug_protocol_itm = {
+    .name = "ITM",
+    .title = "Arm Instrumentation Trace Macrocell and DWT (Cortex-M SWO)",
+    .reader_name = "PKTP_ITM",
+    .decoder_name = "DCD_ITM",
+    .config_new = pug_itm_config_new,
+    .config_free = pug_itm_config_free,
+    .trace_id = pug_itm_trace_id,
+    .config_text = pug_itm_config_text,
+    .reader_new = pug_itm_reader_new,
+    .reader_free = pug_itm_reader_free,
+    .read = pug_itm_read,
+    .read_end = pug_itm_read_end,
+    .reader_reset = pug_itm_reader_reset,
+    .decoder_new = pug_itm_decoder_new,
+    .decoder_free = pug_itm_decoder_free,
+    .decode = pug_itm_decode,
+    .resume = pug_itm_resume,
+    .decode_end = pug_itm_decode_end,
+    .decoder_reset = pug_itm_decoder_reset,
+    .packet_text = pug_itm_packet_text,
+    .packet_name = pug_itm_packet_name,
+};

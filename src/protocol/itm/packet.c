@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/** @file Bytes to packets, once the stream is synchronised. */
+#include "protocol/itm/reader.h"
+
+/** What follows a header. */
+enum itm_shape {
+    ITM_ALONE,     /**< nothing */
+    ITM_FIXED,     /**< `limit` bytes */
+    ITM_CONTINUED, /**< 7 bits a byte, low group first, while bit 7 is set; at most `limit` bytes */
+    ITM_ZEROS,     /**< the rest of an ASYNC */
+};
+
+struct header {
+    uint8_t type, shape, limit, source;
+};
+
+#define LOCAL_TS_BYTES  4
+#define GTS1_BYTES      4
+#define GTS2_BYTES      6
+#define EXTENSION_BYTES 4
+
+/** Headers with bits [1:0] clear. */
+static struct header protocol_header(const struct itm_reader *r, uint8_t byte)
+{
+    bool continued = byte & 0x80;
+    if (byte == 0)
+        return (struct header){PUG_ITM_PKT_ASYNC, ITM_ZEROS, 0, 0};
+    if (byte == 0x70)
+        return (struct header){PUG_ITM_PKT_OVERFLOW, ITM_ALONE, 0, 0};
+    if ((byte & 0x0f) == 0) {
+        /* 0b10xx0000 is reserved. */
+        if ((byte & 0xc0) == 0x80 && !r->stage->quirks.itm_reserved_timestamps)
+            return (struct header){PUG_ITM_PKT_RESERVED, ITM_ALONE, 0, 0};
+        if (!continued)
+            return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_ALONE, 0, 0};
+        return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_CONTINUED, LOCAL_TS_BYTES, byte >> 4 & 3};
+    }
+    if (byte & 0x08)
+        return (struct header){PUG_ITM_PKT_EXTENSION, continued ? ITM_CONTINUED : ITM_ALONE,
+                               EXTENSION_BYTES, byte & 4 ? PUG_ITM_EXTENSION_HARDWARE : 0};
+    if (byte == 0x94)
+        return (struct header){PUG_ITM_PKT_GTS1, ITM_CONTINUED, GTS1_BYTES, 0};
+    if (byte == 0xb4)
+        return (struct header){PUG_ITM_PKT_GTS2, ITM_CONTINUED, GTS2_BYTES, 0};
+    return (struct header){PUG_ITM_PKT_RESERVED, ITM_ALONE, 0, 0};
+}
+
+/** aaaaa0ss: software source; aaaaa1ss: hardware source. */
+static struct header source_header(uint8_t byte)
+{
+    static const uint8_t sizes[4] = {0, 1, 2, 4};
+    return (struct header){byte & 4 ? PUG_ITM_PKT_DWT : PUG_ITM_PKT_SWIT, ITM_FIXED,
+                           sizes[byte & 3], byte >> 3};
+}
+
+enum progress { MORE, DONE, BAD };
+
+static void begin_packet(struct itm_reader *r, struct pug_span *span)
+{
+    r->index = pug_span_index(span);
+    r->raw.size = 0;
+    r->open = true;
+    r->count = 0;
+    uint8_t byte = *span->at++;
+    struct header header = byte & 3 ? source_header(byte) : protocol_header(r, byte);
+    r->shape = header.shape;
+    r->limit = header.limit;
+    bool short_ts = header.type == PUG_ITM_PKT_TS_LOCAL && header.shape == ITM_ALONE;
+    r->value = short_ts || header.type == PUG_ITM_PKT_EXTENSION ? byte >> 4 & 7 : 0;
+    if (header.shape == ITM_ZEROS)
+        r->zeros = r->stage->quirks.itm_zeros_of_one_packet ? 1 : r->zeros + 1;
+    r->packet = (struct pug_itm_packet){
+        .type = header.type, .error_type = PUG_ITM_PKT_NO_ERR_TYPE, .source = header.source};
+}
+
+static enum progress take_fixed(struct itm_reader *r, struct pug_span *span)
+{
+    while (r->count < r->limit) {
+        if (span->at == span->end)
+            return MORE;
+        r->value |= (uint64_t)*span->at++ << 8 * r->count++;
+    }
+    r->zeros = 0;
+    while (r->zeros < r->limit && (uint8_t)(r->value >> 8 * (r->limit - 1 - r->zeros)) == 0)
+        r->zeros++;
+    return DONE;
+}
+
+static enum progress take_continued(struct itm_reader *r, struct pug_span *span)
+{
+    bool extension = r->packet.type == PUG_ITM_PKT_EXTENSION;
+    unsigned offset = extension ? 3 : 0;
+    while (span->at != span->end) {
+        uint8_t byte = *span->at++;
+        unsigned shift = 7u * r->count++ + offset;
+        /* The last byte of a 32-bit extension is all value. */
+        bool whole = extension && r->count == r->limit && !r->stage->quirks.itm_extension_31_bits;
+        r->value |= (uint64_t)(whole ? byte : byte & 0x7f) << shift;
+        r->zeros = byte == 0;
+        if (whole || !(byte & 0x80))
+            return DONE;
+        if (r->count == r->limit)
+            return BAD;
+    }
+    return MORE;
+}
+
+static enum progress take_zeros(struct itm_reader *r, struct pug_span *span)
+{
+    while (span->at != span->end) {
+        uint8_t byte = *span->at++;
+        if (byte == 0) {
+            r->zeros++;
+            continue;
+        }
+        bool complete = byte == ITM_ASYNC_END && r->zeros >= ITM_ASYNC_ZEROS;
+        r->zeros = 0;
+        return complete ? DONE : BAD;
+    }
+    return MORE;
+}
+
+static enum progress take(struct itm_reader *r, struct pug_span *span)
+{
+    switch (r->shape) {
+    case ITM_FIXED: return take_fixed(r, span);
+    case ITM_CONTINUED: return take_continued(r, span);
+    case ITM_ZEROS: return take_zeros(r, span);
+    default: r->zeros = 0; return r->packet.type == PUG_ITM_PKT_RESERVED ? BAD : DONE;
+    }
+}
+
+/** The fields of a packet that is complete. */
+static void finish_fields(struct itm_reader *r)
+{
+    struct pug_itm_packet *packet = &r->packet;
+    packet->value = (uint32_t)r->value;
+    packet->size = r->count;
+    switch (packet->type) {
+    case PUG_ITM_PKT_TS_LOCAL:
+        if (packet->size == 0)
+            packet->size = 1;
+        break;
+    case PUG_ITM_PKT_GTS1:
+        /* The fourth byte has 5 bits of time and the two flags. */
+        if (r->count == GTS1_BYTES) {
+            packet->source = packet->value >> 26 & 3;
+            packet->value &= 0x3ffffff;
+        }
+        break;
+    case PUG_ITM_PKT_GTS2:
+        if (r->count > 4) {
+            packet->value_top = (uint8_t)(r->value >> 32);
+            packet->size = 5;
+        }
+        break;
+    case PUG_ITM_PKT_EXTENSION:
+        packet->source |= r->count < EXTENSION_BYTES ? (uint8_t)(2 + 7 * r->count) : 31;
+        packet->size = 4;
+        break;
+    default: break;
+    }
+}
+
+/* ---- bad packets ---- */
+
+static const char *fault_text(enum pug_itm_packet_type type)
+{
+    switch (type) {
+    case PUG_ITM_PKT_TS_LOCAL: return "Local TS packet: Payload continuation value too long";
+    case PUG_ITM_PKT_GTS1: return "GTS1 packet: Payload continuation value too long";
+    case PUG_ITM_PKT_GTS2: return "GTS2 packet: Payload continuation value too long";
+    case PUG_ITM_PKT_EXTENSION: return "Extension packet: Payload continuation value too long";
+    case PUG_ITM_PKT_ASYNC: return "Async Packet: unexpected none zero value";
+    default: return "";
+    }
+}
+
+static void finish_bad(struct itm_reader *r)
+{
+    struct pug_stage *stage = r->stage;
+    bool header = r->packet.type == PUG_ITM_PKT_RESERVED;
+    if (header)
+        stage->stats.bad_headers++;
+    else
+        stage->stats.bad_sequences++;
+    pug_stage_log(stage, stage->reader_name, PUG_SEV_ERROR,
+                  header ? PUG_ERR_INVALID_PCKT_HDR : PUG_ERR_BAD_PACKET_SEQ, r->index,
+                  fault_text(r->packet.type));
+    if (!header) {
+        r->packet.error_type = r->packet.type;
+        r->packet.type = PUG_ITM_PKT_BAD_SEQUENCE;
+        r->packet.source = 0;
+    }
+    if (!stage->quirks.bad_software_packet_fatal)
+        r->synced = false;
+}
+
+/* ---- the reader ---- */
+
+static void describe(struct itm_reader *r, const uint8_t *raw, size_t size,
+                     struct pug_packet *packet)
+{
+    packet->index = r->index;
+    packet->data = &r->packet;
+    packet->raw = raw;
+    packet->raw_size = (uint32_t)size;
+    packet->type = r->packet.type;
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
+}
+
+/** The reference masks the flags out of the bytes that it shows. */
+static const uint8_t *without_flags(struct itm_reader *r, const uint8_t *raw, size_t size)
+{
+    if (r->raw.size == 0)
+        pug_rawbytes_add(&r->raw, raw, size);
+    uint8_t *bytes = pug_rawbytes_at(&r->raw);
+    bytes[GTS1_BYTES] &= 0x1f;
+    return bytes;
+}
+
+bool pug_itm_read(void *reader, struct pug_span *span, struct pug_packet *packet)
+{
+    struct itm_reader *r = reader;
+    if (!r->synced)
+        return itm_search(r, span, packet);
+    if (span->at == span->end)
+        return false;
+    const uint8_t *raw = span->at;
+    if (!r->open)
+        begin_packet(r, span);
+    enum progress progress = take(r, span);
+    size_t size = (size_t)(span->at - raw);
+    if (r->raw.size > 0 || progress == MORE) {
+        pug_rawbytes_add(&r->raw, raw, size);
+        raw = pug_rawbytes_at(&r->raw);
+        size = r->raw.size;
+    }
+    if (progress == MORE)
+        return false;
+    r->open = false;
+    if (progress == DONE)
+        finish_fields(r);
+    else
+        finish_bad(r);
+    if (r->packet.type == PUG_ITM_PKT_GTS1 && r->count == GTS1_BYTES &&
+        r->stage->quirks.itm_gts1_bytes_altered)
+        raw = without_flags(r, raw, size);
+    describe(r, raw, size, packet);
+    if (progress == BAD)
+        packet->flags |= PUG_PACKET_BAD;
+    if (!r->synced)
+        r->given = r->raw.size;
+    return true;
+}
+
+bool pug_itm_read_end(void *reader, struct pug_packet *packet)
+{
+    struct itm_reader *r = reader;
+    if (!r->synced)
+        return itm_search_end(r, packet);
+    if (!r->open)
+        return false;
+    r->open = false;
+    r->packet.error_type = r->packet.type;
+    r->packet.type = PUG_ITM_PKT_INCOMPLETE_EOT;
+    describe(r, pug_rawbytes_at(&r->raw), r->raw.size, packet);
+    return true;
+}
+
+enum pug_status pug_itm_reader_new(const void *config, struct pug_stage *stage, void **reader)
+{
+    const struct pug_itm_config *itm = config;
+    struct itm_reader *r = calloc(1, sizeof(*r));
+    if (!r)
+        return PUG_ERR_MEM;
+    r->stage = stage;
+    r->synced = r->assume_sync = itm->assume_sync;
+    *reader = r;
+    return PUG_OK;
+}
+
+void pug_itm_reader_free(void *reader)
+{
+    struct itm_reader *r = reader;
+    pug_rawbytes_free(&r->raw);
+    free(r);
+}
+
+void pug_itm_reader_reset(void *reader)
+{
+    struct itm_reader *r = reader;
+    pug_rawbytes_free(&r->raw);
+    *r = (struct itm_reader){
+        .stage = r->stage, .assume_sync = r->assume_sync, .synced = r->assume_sync};
+}

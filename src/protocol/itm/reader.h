@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/** @file The packet reader's state, shared by the search for synchronisation and the reading. */
+#ifndef PUG_PROTOCOL_ITM_READER_H
+#define PUG_PROTOCOL_ITM_READER_H
+
+#include "protocol/itm/itm.h"
+
+/** An ASYNC is this many bytes of 0x00 or more, then an 0x80. */
+#define ITM_ASYNC_ZEROS 5u
+#define ITM_ASYNC_END   0x80
+
+struct itm_reader {
+    struct pug_stage *stage;
+    bool assume_sync;
+    struct pug_itm_packet packet;
+    struct pug_rawbytes raw; /**< searching: bytes not given out; else of the packet under way */
+    uint64_t index;          /**< of the packet under way */
+
+    bool synced;
+    bool open;      /**< a packet is under way */
+    uint8_t shape;  /**< of it: enum itm_shape */
+    uint8_t limit;  /**< bytes that may follow its header */
+    uint8_t count;  /**< bytes that did */
+    uint64_t value; /**< what they say */
+    uint64_t zeros; /**< bytes of 0x00 just before the next byte */
+
+    /* searching */
+    bool matching; /**< inside what may be an ASYNC; `raw` has nothing else */
+    bool told;     /**< a NOTSYNC went to the decoder */
+    size_t unsure; /**< bytes of `raw` that are none, not given out */
+    size_t given;  /**< bytes of `raw` that went out with the last packet */
+};
+
+/** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
+bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet);
+
+/** What is left of a search when the trace ends. */
+bool itm_search_end(struct itm_reader *r, struct pug_packet *packet);
+
+#endif

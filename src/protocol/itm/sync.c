@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Looking for the first ASYNC: at least five bytes of 0x00, then 0x80.
+ *
+ * What is passed over goes out as NOTSYNC packets of about eight bytes, and at the end of each run.
+ * Zeros are held back, since they may belong to an ASYNC.
+ */
+#include "protocol/itm/reader.h"
+
+#define NOTSYNC_BYTES 8u
+
+static void give(struct itm_reader *r, struct pug_packet *packet, enum pug_itm_packet_type type,
+                 size_t size, unsigned flags)
+{
+    r->packet =
+        (struct pug_itm_packet){.type = (uint8_t)type, .error_type = PUG_ITM_PKT_NO_ERR_TYPE};
+    *packet = (struct pug_packet){.index = r->index,
+                                  .data = &r->packet,
+                                  .raw = pug_rawbytes_at(&r->raw),
+                                  .raw_size = (uint32_t)size,
+                                  .type = type,
+                                  .flags = flags};
+    r->given = size;
+}
+
+/** The unsure bytes are no ASYNC. False: there is nothing to tell. */
+static bool give_notsync(struct itm_reader *r, struct pug_packet *packet)
+{
+    size_t size = r->unsure;
+    unsigned flags = size ? PUG_PACKET_MONITOR : 0u;
+    if (r->stage->quirks.itm_search_reports ? !r->told : size > 0)
+        flags |= PUG_PACKET_DECODE;
+    if (!flags)
+        return false;
+    give(r, packet, PUG_ITM_PKT_NOTSYNC, size, flags);
+    r->told = true;
+    r->unsure = 0;
+    r->stage->stats.unsynced += size;
+    return true;
+}
+
+static void give_async(struct itm_reader *r, struct pug_packet *packet)
+{
+    give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size, PUG_PACKET_MONITOR | PUG_PACKET_DECODE);
+    r->synced = true;
+    r->matching = false;
+    r->given = 0;
+    r->zeros = 0;
+}
+
+/** Go on in a possible ASYNC; true when it is one. */
+static bool match(struct itm_reader *r, struct pug_span *span)
+{
+    while (span->at != span->end) {
+        uint8_t byte = *span->at++;
+        pug_rawbytes_add_byte(&r->raw, byte);
+        if (byte == 0) {
+            r->zeros++;
+        } else if (byte == ITM_ASYNC_END && r->zeros >= ITM_ASYNC_ZEROS) {
+            return true;
+        } else {
+            r->matching = false;
+            r->unsure = r->raw.size;
+            return false;
+        }
+    }
+    return false;
+}
+
+bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet)
+{
+    bool index_of_block = r->stage->quirks.itm_search_reports;
+    pug_rawbytes_drop(&r->raw, r->given);
+    r->given = 0;
+    if (!r->matching && index_of_block && span->at == span->run->bytes)
+        r->index = pug_span_index(span);
+    for (;;) {
+        if (r->matching && match(r, span)) {
+            give_async(r, packet);
+            return true;
+        }
+        if (span->at == span->end)
+            return !r->matching && r->unsure > 0 && give_notsync(r, packet);
+        uint64_t index = pug_span_index(span);
+        uint8_t byte = *span->at++;
+        if (r->raw.size == 0 && !index_of_block)
+            r->index = index;
+        pug_rawbytes_add_byte(&r->raw, byte);
+        if (byte == 0) {
+            bool told = give_notsync(r, packet);
+            r->matching = true;
+            r->zeros = 1;
+            r->index = index;
+            if (told)
+                return true;
+        } else if (++r->unsure >= NOTSYNC_BYTES && give_notsync(r, packet)) {
+            return true;
+        }
+    }
+}
+
+bool itm_search_end(struct itm_reader *r, struct pug_packet *packet)
+{
+    if (r->stage->quirks.itm_search_reports)
+        return false;
+    pug_rawbytes_drop(&r->raw, r->given);
+    r->given = 0;
+    r->matching = false;
+    r->unsure = r->raw.size;
+    return give_notsync(r, packet);
+}
