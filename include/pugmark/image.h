@@ -9,6 +9,7 @@
 #ifndef PUGMARK_IMAGE_H
 #define PUGMARK_IMAGE_H
 
+#include "pugmark/quirks.h"
 #include "pugmark/status.h"
 
 #include <stdbool.h>
@@ -66,7 +67,8 @@ struct pug_region {
 /**
  * Reads `wanted` bytes at `address` into `buffer` and returns how many it gave: fewer at the end
  * of a mapping, 0 where there is none. May answer differently at different times; a decoder asks
- * again when a context packet says that the address space may have changed.
+ * again when a context packet says that the address space may have changed. It must not change the
+ * image. It is asked for `wanted` bytes also where fewer are left in the range it was added for.
  */
 typedef uint32_t pug_memory_fn(void *context, uint64_t address,
                                const struct pug_reader_space *space, uint32_t wanted,
@@ -77,19 +79,44 @@ struct pug_image;
 struct pug_image *pug_image_new(void);
 void pug_image_free(struct pug_image *image);
 
-/** Add memory that stays the caller's. `size` at least 4 and even, `address` even. */
+/** The quirks that memory added from now on follows (reference_files). */
+void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quirks);
+
+/*
+ * Adding. Every range has an even start and an odd end (the last byte's address), else it is
+ * PUG_ERR_MEM_ACC_RANGE_INVALID. A range whose start or end lies in memory that is there already,
+ * for the same place, is PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it.
+ * Reading takes the memory with the most specific place (context, VMID, source), of several the
+ * one that was added first. A failed call changes nothing.
+ */
+
+/** Add memory that stays the caller's. PUG_ERR_INVALID_PARAM_VAL: none, or less than 4 bytes. */
 enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_place *place,
                                      uint64_t address, const void *bytes, uint64_t size);
 
 /**
- * Add regions of a file. `regions` must
- * name at least one region; a size of 0 means "to the end of the file".
+ * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file,
+ * whose last odd byte never counts. PUG_ERR_NOT_INIT: the file cannot be opened or is too short;
+ * PUG_ERR_INVALID_PARAM_VAL: no path, no regions. The file is read when its bytes are needed.
  */
 enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,
                                    const char *path, const struct pug_region *regions,
                                    size_t count);
 
-/** Add the loadable segments of an ELF file, moved by `bias`. PUG_ERR_NO_PROTOCOL: built without.
+/**
+ * Add further regions to the first accessor that is a file of this path. Regions that start where
+ * one starts already are skipped, others are not tested against other memory.
+ * PUG_ERR_INVALID_PARAM_VAL: no such file, or a region that does not fit.
+ */
+enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
+                                      const struct pug_region *regions, size_t count);
+
+/** Is there an accessor that is a file of this path? */
+bool pug_image_has_file(const struct pug_image *image, const char *path);
+
+/**
+ * Add the loadable segments of an ELF file, moved by `bias`, and its function symbols.
+ * PUG_ERR_NO_PROTOCOL: built without libelf; PUG_ERR_FILE: not an ELF file, or a damaged one.
  */
 enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
                                   const char *path, uint64_t bias);
@@ -99,10 +126,16 @@ enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug
                                        uint64_t start, uint64_t end, pug_memory_fn *function,
                                        void *context);
 
-/** Remove the first memory that holds `address` in a matching space. */
+/**
+ * Remove the first accessor that holds `address` in a matching space, with all its ranges.
+ * PUG_ERR_INVALID_PARAM_VAL: there is none.
+ */
 enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint8_t space);
 
-/** Read; returns how many bytes it got, from one accessor, or a negative enum pug_status. */
+/**
+ * Read; returns how many bytes it got, from one accessor, 0 where there is none, or a negative
+ * enum pug_status: PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was wanted.
+ */
 int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
                        uint64_t address, void *buffer, uint32_t wanted);
 
@@ -122,13 +155,13 @@ struct pug_image_range {
 /** The n-th range in order of adding; false when there are no more. */
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range);
 
-/** A function symbol of the ELF files that were added. */
+/** A function symbol of the ELF files that were added; labels in code count too. */
 struct pug_symbol {
     const char *name; /**< lives as long as the image */
     uint64_t start, size;
 };
 
-/** The symbol that covers `address`; false where no ELF file has one. */
+/** The symbol that covers `address`, the innermost one; false where no ELF file has one. */
 bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol);
 
 #ifdef __cplusplus

@@ -70,6 +70,12 @@ struct pug_quirks {
     unsigned itm_prescale_needs_swo : 1;
     /** A reset leaves the decoder running until a NOTSYNC comes. Right: it starts anew. */
     unsigned itm_reset_keeps_running : 1;
+    /* ---- image ---- */
+    /** Files are added by the reference's rules: a path fits one accessor only, a bad region but
+       the first one vanishes silently, the region at offset 0 grows up to the offset of the first
+        other one, and only it is tested for overlaps (0 to 0 where there is none). Right: each
+        region is what it says and is tested. */
+    unsigned reference_files : 1;
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;

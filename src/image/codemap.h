@@ -12,8 +12,10 @@
  *
  * Memory from callbacks is volatile: it is read in pages of PUG_CODE_PAGE bytes that begin at the
  * missing address, and pug_codemap_context_changed() makes the map read the pages again at their
- * next use; blocks on a page whose bytes turn out the same stay. Before a callback is called the
- * batch is delivered (so that who answers knows the context).
+ * next use; blocks on a page whose bytes turn out the same stay. An empty answer is never kept.
+ * Before a callback is called the batch is delivered (so that who answers knows the context):
+ * elements that were pushed before a call of block, follow, insn, read or walk_to may be gone
+ * after it and cannot be changed any more.
  */
 #ifndef PUG_IMAGE_CODEMAP_H
 #define PUG_IMAGE_CODEMAP_H
@@ -24,30 +26,45 @@
 
 #define PUG_CODE_PAGE 2048u
 
+/** Most instructions in a block. */
+#define PUG_BLOCK_MAX 1024u
+
+/** Most instructions that a decoder should walk for one trace event where nothing else bounds it:
+    memory that answers zeros everywhere has no waypoint. */
+#define PUG_WALK_BOUND (1u << 22)
+
 /** Why a block ends where it ends. */
 enum pug_block_end {
-    PUG_BLOCK_FLOW,      /**< its last instruction is not OTHER */
-    PUG_BLOCK_LONG,      /**< it reached the length bound; execution goes on at `end` */
+    PUG_BLOCK_FLOW,      /**< its last instruction is not OTHER, or is a RISC-V trap */
+    PUG_BLOCK_LONG,      /**< it reached a length bound; execution goes on at `end` */
     PUG_BLOCK_NO_ACCESS, /**< memory at `end` is not there; `count` may be 0 */
     PUG_BLOCK_ERROR,     /**< the instruction at `end` is in error: `status`; or a bad read */
 };
 
+/** What a hop looks at comes first: it is one cache line. */
 struct pug_block {
-    uint64_t start;
     uint64_t end;         /**< address after the last instruction */
-    uint64_t last;        /**< address of the last instruction (count > 0) */
-    struct pug_insn insn; /**< the last instruction (count > 0) */
-    uint32_t count;       /**< instructions */
-    uint32_t epoch;       /**< private: valid while equal to the map's */
-    int16_t status;       /**< enum pug_status of an ERROR end */
+    struct pug_insn insn; /**< the last instruction (count > 0), see below */
+    uint16_t count;       /**< instructions */
     uint8_t ending;       /**< enum pug_block_end */
     uint8_t isa;
+    uint32_t epoch;                            /**< private: valid unless below the map's */
+    const struct pug_block *taken, *not_taken; /**< private: links, see pug_block_follow() */
+
+    uint64_t start;
+    uint64_t last;         /**< address of the last instruction (count > 0) */
+    int16_t status;        /**< enum pug_status of an ERROR end */
     uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
     /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
         both in this block: `insn.target` holds where it goes. */
     bool sequential;
-    const struct pug_block *taken, *not_taken; /**< private: links, see pug_block_follow() */
 };
+
+/*
+ * RISC-V table jumps: `insn.target` is where the jump goes, read from the table. Where the table's
+ * word is not there, `insn.table_jump` stays set and `insn.target` is the address of that word;
+ * such a jump cannot be followed.
+ */
 
 struct pug_codemap_config {
     const struct pug_image *image;
@@ -56,15 +73,19 @@ struct pug_codemap_config {
     void *classify_context;
     struct pug_batch *batch; /**< delivered before a callback is called; may be NULL */
     uint16_t source;
-    size_t limit; /**< bytes for blocks; 0: 8 MiB */
+    size_t limit; /**< bytes for blocks and pages; 0: 8 MiB; at least 64 KiB */
 };
 
+/** Public to the inline functions only. */
 struct pug_codemap {
-    uint32_t epoch; /**< public to the inline functions only */
+    uint32_t epoch;
+    uint64_t generation;              /**< of the image, when the map began */
+    const uint64_t *image_generation; /**< as it is now */
     struct pug_codemap_config config;
     struct pug_codemap_store *store;
 };
 
+/** NULL: no memory. Until pug_codemap_space() is called the space is ANY. */
 struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config);
 void pug_codemap_free(struct pug_codemap *map);
 
@@ -80,7 +101,10 @@ void pug_codemap_context_changed(struct pug_codemap *map);
 /** Forget everything that callbacks gave. */
 void pug_codemap_forget_volatile(struct pug_codemap *map);
 
-/** The block that begins at `address`; never NULL. `it` is 0 unless T32 in an IT block. */
+/**
+ * The block that begins at `address`; never NULL. `it` is 0 unless T32 in an IT block. Where there
+ * is no memory left for it, the block is in ERROR with PUG_ERR_MEM.
+ */
 const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
                                           enum pug_isa isa, uint8_t it);
 
@@ -97,13 +121,13 @@ static inline const struct pug_block *pug_block_follow(struct pug_codemap *map,
                                                        const struct pug_block *block, bool taken)
 {
     const struct pug_block *next = taken ? block->taken : block->not_taken;
-    if (next && next->epoch == map->epoch)
+    if (next && next->epoch >= map->epoch && map->generation == *map->image_generation)
         return next;
     return pug_codemap_follow(map, block, taken);
 }
 
 /**
- * One instruction at `address`. `it` is in and out as in pug_isa_classify(). PUG_OK,
+ * One instruction at `address`, cached too. `it` is in and out as in pug_isa_classify(). PUG_OK,
  * PUG_ERR_MEM_NACC, or what the classifier or the read says.
  */
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
@@ -123,8 +147,9 @@ struct pug_walk {
 };
 
 /**
- * Straight on from `address`, branches not followed, until the next address is `stop`; at most
- * `bound` instructions (then PUG_ERR_LIMIT). Uses the blocks, so a long walk is cheap.
+ * Straight on from `address`, branches not followed, until the next address is `stop`; at least
+ * one instruction and at most `bound` (then PUG_ERR_LIMIT). A stop inside an instruction is never
+ * met: the walk goes on until memory ends. Uses the blocks, so a long walk is cheap.
  */
 void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
                          uint64_t stop, uint32_t bound, struct pug_walk *walk);

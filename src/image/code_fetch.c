@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/** @file Instructions for the code map: from memory that stays, or from pages. */
+#include "image/codemap_store.h"
+
+#include <string.h>
+
+/* More bytes than any instruction has. */
+#define LONGEST 8u
+
+/* Note that the cursor uses a page; false: it is one too many. */
+static bool rest_on(struct pug_codemap *map, struct pug_cursor *cursor, uint32_t page,
+                    unsigned limit)
+{
+    struct pug_rests_on *rests = &cursor->rests;
+    uint32_t version = map->store->pages[page - 1]->version;
+    for (unsigned i = 0; i < rests->count; i++)
+        if (rests->page[i] == page && rests->version[i] == version)
+            return true;
+    if (rests->count >= limit)
+        return false;
+    rests->page[rests->count] = page;
+    rests->version[rests->count++] = version;
+    return true;
+}
+
+static enum pug_status enter_page(struct pug_codemap *map, struct pug_cursor *cursor,
+                                  const struct pug_window *window, uint64_t address, uint32_t tried)
+{
+    enum pug_status status;
+    uint32_t number = pug_code_page(map, window->accessor, address, tried, &status);
+    if (number == 0) {
+        cursor->rests.transient = true;
+        return status == PUG_OK ? PUG_ERR_MEM_NACC : status;
+    }
+    const struct pug_code_page *page = map->store->pages[number - 1];
+    cursor->bytes = page->bytes;
+    cursor->page = number;
+    cursor->first = page->start;
+    cursor->end = page->start + (page->length - 1);
+    if (cursor->end > window->last || cursor->end < page->start)
+        cursor->end = window->last;
+    cursor->last = cursor->end;
+    cursor->valid = true;
+    return PUG_OK;
+}
+
+/* Go to the memory that holds `address`; the page `tried` (plus 1) was too short for it. */
+static enum pug_status enter(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+                             uint32_t tried)
+{
+    struct pug_window window;
+    cursor->valid = false;
+    if (!pug_image_find(map->config.image, &map->store->space, address, &window))
+        return PUG_ERR_MEM_NACC;
+    if (!window.bytes)
+        return enter_page(map, cursor, &window, address, tried);
+    cursor->bytes = window.bytes;
+    cursor->page = 0;
+    cursor->first = window.first;
+    cursor->last = window.last;
+    cursor->end = window.end;
+    cursor->valid = true;
+    return PUG_OK;
+}
+
+/* The bytes at `address`, at most LONGEST; the cursor holds the address. */
+static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+                               unsigned *avail)
+{
+    uint64_t left = cursor->last - address;
+    *avail = left < LONGEST - 1 ? (unsigned)left + 1 : LONGEST;
+    if (*avail == LONGEST || cursor->page || cursor->last == cursor->end)
+        return cursor->bytes + (address - cursor->first);
+    /* A piece of a file ends here, and the next one goes on. */
+    int64_t got = pug_image_read(map->config.image, &map->store->space, address, cursor->straddle,
+                                 sizeof(cursor->straddle));
+    *avail = got > 0 ? (unsigned)got : 0;
+    return cursor->straddle;
+}
+
+static enum pug_status classify(struct pug_codemap *map, struct pug_cursor *cursor,
+                                uint64_t address, enum pug_isa isa, uint8_t *it,
+                                struct pug_insn *insn)
+{
+    const struct pug_codemap_config *config = &map->config;
+    unsigned avail;
+    const uint8_t *bytes = bytes_at(map, cursor, address, &avail);
+    enum pug_status status =
+        config->classify ? config->classify(config->classify_context, &config->isa, isa, address,
+                                            bytes, avail, it, insn)
+                         : pug_isa_classify(&config->isa, isa, address, bytes, avail, it, insn);
+    if (status == PUG_OK && insn->size == 0)
+        return PUG_ERR_FAIL; /* a client's classifier that would not get on */
+    return status;
+}
+
+enum pug_status pug_code_next(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+                              enum pug_isa isa, uint8_t *it, struct pug_insn *insn)
+{
+    enum pug_status status = PUG_OK;
+    uint8_t it_out = *it;
+    if (!cursor->valid || address < cursor->first || address > cursor->last)
+        status = enter(map, cursor, address, 0);
+    if (status == PUG_OK)
+        status = classify(map, cursor, address, isa, &it_out, insn);
+    if (status == PUG_ERR_MEM_NACC && cursor->valid && cursor->page) {
+        /* The page ends inside the instruction: one that begins with it may have it all. */
+        it_out = *it;
+        status = enter(map, cursor, address, cursor->page);
+        if (status == PUG_OK)
+            status = classify(map, cursor, address, isa, &it_out, insn);
+        if (status == PUG_ERR_MEM_NACC)
+            cursor->rests.transient = true;
+    }
+    if (cursor->valid && cursor->page && status != PUG_ERR_MEM_NACC &&
+        !rest_on(map, cursor, cursor->page, PUG_CODE_PAGES))
+        return PUG_ERR_LIMIT;
+    if (status == PUG_OK)
+        *it = it_out;
+    return status;
+}
+
+/* ---- data ---- */
+
+static uint32_t copy_some(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+                          uint8_t *buffer, uint32_t wanted, uint32_t tried)
+{
+    if (enter(map, cursor, address, tried) != PUG_OK)
+        return 0;
+    uint64_t left = cursor->last - address;
+    uint32_t size = left < wanted - 1 ? (uint32_t)left + 1 : wanted;
+    memcpy(buffer, cursor->bytes + (address - cursor->first), size);
+    return size;
+}
+
+uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted)
+{
+    struct pug_cursor cursor = {0};
+    uint32_t done = 0, size = 1;
+    (void)pug_codemap_prepare(map, 2 * sizeof(struct pug_code_page));
+    while (done < wanted && size > 0) {
+        size =
+            copy_some(map, &cursor, address + done, (uint8_t *)buffer + done, wanted - done, false);
+        done += size;
+    }
+    return done;
+}
+
+void pug_code_resolve(struct pug_codemap *map, struct pug_cursor *cursor, enum pug_isa isa,
+                      struct pug_insn *insn)
+{
+    uint8_t bytes[8] = {0};
+    uint32_t wanted = isa == PUG_ISA_RV32 ? 4 : 8;
+    struct pug_cursor table = {0};
+    uint32_t got = copy_some(map, &table, insn->target, bytes, wanted, 0);
+    if (got < wanted && table.valid && table.page)
+        got = copy_some(map, &table, insn->target, bytes, wanted, table.page);
+    if (table.valid && table.page)
+        (void)rest_on(map, cursor, table.page, PUG_PAGES);
+    if (got < wanted) {
+        cursor->rests.transient |= table.rests.transient || (table.valid && table.page);
+        return;
+    }
+    uint64_t target = 0;
+    for (unsigned i = 0; i < wanted; i++)
+        target |= (uint64_t)bytes[i] << (8 * i);
+    insn->target = target & ~UINT64_C(1);
+    insn->table_jump = false;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The code map's pages: what callbacks gave. A page begins at the address that was missing,
+ * belongs to one accessor and one view, and is up to date while its epoch is the map's.
+ */
+#include "image/codemap_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct pug_code_page *page_at(struct pug_codemap_store *store, uint32_t number)
+{
+    return store->pages[number - 1];
+}
+
+/* Pages are found by the granule of PUG_CODE_PAGE bytes that they begin in. */
+static uint32_t *bucket(struct pug_codemap_store *store, uint16_t view, uint64_t granule)
+{
+    uint64_t hash = (granule ^ ((uint64_t)view << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &store->buckets[hash >> 56];
+}
+
+/* ---- asking ---- */
+
+/* Elements first: who answers may want to know the context. Then up to a page from `address`. */
+static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *accessor,
+                           uint64_t address, uint32_t *length)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_batch *batch = map->config.batch;
+    if (batch && batch->count > 0 && batch->response < PUG_RESP_WAIT)
+        batch->flush(batch);
+    uint32_t got =
+        accessor->function(accessor->context, address, &store->space, PUG_CODE_PAGE, store->answer);
+    store->stats.pages_read++;
+    *length = got <= PUG_CODE_PAGE ? got : 0;
+    return got <= PUG_CODE_PAGE ? PUG_OK : PUG_ERR_MEM_ACC_BAD_LEN;
+}
+
+static void take_answer(struct pug_codemap_store *store, struct pug_code_page *page,
+                        uint32_t length)
+{
+    memcpy(page->bytes, store->answer, length);
+    page->length = length;
+    page->version = ++store->versions;
+}
+
+/* ---- the pages ---- */
+
+static void unlink_page(struct pug_codemap_store *store, uint32_t number)
+{
+    struct pug_code_page *page = page_at(store, number);
+    uint32_t *link = bucket(store, page->view, page->start / PUG_CODE_PAGE);
+    while (*link != number)
+        link = &page_at(store, *link)->next;
+    *link = page->next;
+}
+
+static void release_page(struct pug_codemap_store *store, uint32_t number)
+{
+    struct pug_code_page *page = page_at(store, number);
+    unlink_page(store, number);
+    page->version = 0;
+    page->length = 0;
+    page->next = store->free_page;
+    store->free_page = number;
+}
+
+static uint32_t unused_page(struct pug_codemap_store *store)
+{
+    uint32_t number = store->free_page;
+    if (number) {
+        store->free_page = page_at(store, number)->next;
+        return number;
+    }
+    if (store->page_count == store->page_limit) {
+        size_t limit = store->page_limit ? store->page_limit * 2 : 16;
+        struct pug_code_page **pages =
+            realloc(store->pages, limit * sizeof(struct pug_code_page *));
+        if (!pages)
+            return 0;
+        store->pages = pages;
+        store->page_limit = limit;
+    }
+    struct pug_code_page *page = malloc(sizeof(*page));
+    if (!page)
+        return 0;
+    store->pages[store->page_count++] = page;
+    store->stats.bytes += sizeof(*page);
+    return (uint32_t)store->page_count;
+}
+
+/* Make a page of the answer. */
+static uint32_t keep_answer(struct pug_codemap *map, const struct pug_accessor *accessor,
+                            uint64_t address, uint32_t length, uint32_t epoch)
+{
+    struct pug_codemap_store *store = map->store;
+    uint32_t number = unused_page(store);
+    if (!number)
+        return 0;
+    struct pug_code_page *page = page_at(store, number);
+    uint32_t *head = bucket(store, store->view, address / PUG_CODE_PAGE);
+    page->start = address;
+    page->accessor = accessor;
+    page->epoch = epoch;
+    page->view = store->view;
+    page->next = *head;
+    take_answer(store, page, length);
+    *head = number;
+    return number;
+}
+
+/* Ask for the page's bytes again where they may be others now; false: the page is gone. */
+static bool refresh(struct pug_codemap *map, uint32_t number, bool again, enum pug_status *status)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_code_page *page = page_at(store, number);
+    uint32_t epoch = map->epoch, length;
+    *status = PUG_OK;
+    if (page->epoch == epoch && !again)
+        return true;
+    *status = ask(map, page->accessor, page->start, &length);
+    if (length == 0) {
+        release_page(store, number);
+        return false;
+    }
+    if (length != page->length || memcmp(page->bytes, store->answer, length) != 0)
+        take_answer(store, page, length);
+    page->epoch = epoch;
+    return true;
+}
+
+/* The page that holds `address`, or, with `exact`, that begins there. */
+static uint32_t find_page(struct pug_codemap_store *store, const struct pug_accessor *accessor,
+                          uint64_t address, bool exact)
+{
+    uint64_t granule = address / PUG_CODE_PAGE;
+    for (unsigned back = 0; back < 2 && back <= granule; back++) {
+        uint32_t number = *bucket(store, store->view, granule - back);
+        for (; number; number = page_at(store, number)->next) {
+            const struct pug_code_page *page = page_at(store, number);
+            if (page->view == store->view && page->accessor == accessor && page->start <= address &&
+                address - page->start < page->length && (!exact || page->start == address))
+                return number;
+        }
+    }
+    return 0;
+}
+
+uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *accessor,
+                       uint64_t address, uint32_t tried, enum pug_status *status)
+{
+    struct pug_codemap_store *store = map->store;
+    bool exact = tried != 0;
+    uint32_t number, short_of = 0;
+    *status = PUG_OK;
+    if (tried)
+        short_of =
+            page_at(store, tried)->length - (uint32_t)(address - page_at(store, tried)->start);
+    /* A refreshed page may have lost the address: then look on. Each turn without a result drops
+       or shortens a page, so that the loop ends. */
+    while ((number = find_page(store, accessor, address, exact)) != 0) {
+        bool no_better = page_at(store, number)->length <= short_of;
+        if (refresh(map, number, no_better, status) &&
+            address - page_at(store, number)->start < page_at(store, number)->length)
+            return number;
+        if (*status != PUG_OK || no_better)
+            return 0;
+    }
+    uint32_t epoch = map->epoch, length;
+    *status = ask(map, accessor, address, &length);
+    if (length == 0)
+        return 0;
+    number = keep_answer(map, accessor, address, length, epoch);
+    if (!number)
+        *status = PUG_ERR_MEM;
+    return number;
+}
+
+bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests)
+{
+    struct pug_codemap_store *store = map->store;
+    for (unsigned i = 0; i < rests->count; i++) {
+        enum pug_status status;
+        uint32_t number = rests->page[i];
+        if (number > store->page_count || page_at(store, number)->version != rests->version[i] ||
+            !refresh(map, number, false, &status) ||
+            page_at(store, number)->version != rests->version[i])
+            return false;
+    }
+    return true;
+}
+
+void pug_code_drop_pages(struct pug_codemap_store *store)
+{
+    for (size_t i = 0; i < store->page_count; i++)
+        free(store->pages[i]);
+    store->stats.bytes -= store->page_count * sizeof(struct pug_code_page);
+    store->page_count = 0;
+    store->free_page = 0;
+    memset(store->buckets, 0, sizeof(store->buckets));
+    store->forget = false;
+}

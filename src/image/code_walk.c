@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/** @file Single instructions from the code map, and straight walks. */
+#include "image/codemap_store.h"
+
+#include <stdlib.h>
+
+/* ---- one instruction ---- */
+
+static enum pug_status fetch(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                             uint8_t *it, struct pug_insn *insn, uint32_t *epoch)
+{
+    struct pug_cursor cursor = {0};
+    *epoch = map->epoch;
+    enum pug_status status = pug_code_next(map, &cursor, address, isa, it, insn);
+    if (status == PUG_OK && insn->table_jump)
+        pug_code_resolve(map, &cursor, isa, insn);
+    if (cursor.rests.transient)
+        *epoch = 0;
+    else if (cursor.rests.count == 0)
+        *epoch = PUG_EPOCH_STATIC;
+    return status;
+}
+
+enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                 uint8_t *it, struct pug_insn *insn)
+{
+    struct pug_codemap_store *store = map->store;
+    (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * sizeof(struct pug_code_page));
+    if (!store->insns && !(store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns))))
+        return PUG_ERR_MEM;
+    uint32_t tag = pug_code_tag(map, isa, *it);
+    struct pug_insn_entry *entry =
+        &store->insns[(pug_code_hash(address, tag) >> 32) % PUG_INSN_ENTRIES];
+    if (entry->epoch < map->epoch || entry->address != address || entry->tag != tag) {
+        entry->address = address;
+        entry->tag = tag;
+        entry->it_out = *it;
+        entry->status =
+            (int16_t)fetch(map, address, isa, &entry->it_out, &entry->insn, &entry->epoch);
+    }
+    if (entry->status == PUG_OK) {
+        *it = entry->it_out;
+        *insn = entry->insn;
+    }
+    return entry->status;
+}
+
+/* ---- straight on ---- */
+
+static void step(struct pug_walk *walk, uint64_t last, const struct pug_insn *insn, uint64_t end,
+                 uint32_t count)
+{
+    walk->last = last;
+    walk->insn = *insn;
+    walk->end = end;
+    walk->count += count;
+}
+
+/* Instruction by instruction to the end of a block; true when the walk is over. */
+static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end, uint64_t stop,
+                        uint32_t bound, struct pug_walk *walk)
+{
+    while (walk->end != end) {
+        struct pug_insn insn;
+        if (walk->count == bound) {
+            walk->status = PUG_ERR_LIMIT;
+            return true;
+        }
+        walk->status = pug_codemap_insn(map, walk->end, isa, &walk->it, &insn);
+        if (walk->status != PUG_OK)
+            return true;
+        step(walk, walk->end, &insn, pug_code_wrap(isa, walk->end + insn.size), 1);
+        if (walk->end == stop)
+            return true;
+    }
+    return false;
+}
+
+void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
+                         uint64_t stop, uint32_t bound, struct pug_walk *walk)
+{
+    *walk = (struct pug_walk){.start = address, .end = address, .it = it, .status = PUG_OK};
+    for (;;) {
+        const struct pug_block *block = pug_codemap_block(map, walk->end, isa, walk->it);
+        bool inside = stop > block->start && stop < block->end;
+        uint64_t end = block->end;
+        unsigned ending = block->ending;
+        enum pug_status status = block->status;
+        if (inside || block->count > bound - walk->count) {
+            if (walk_singly(map, isa, end, stop, bound, walk))
+                return;
+        } else if (block->count > 0) {
+            step(walk, block->last, &block->insn, end, block->count);
+            walk->it = block->it_out;
+        }
+        if (walk->count > 0 && walk->end == stop)
+            return;
+        if (ending == PUG_BLOCK_NO_ACCESS || ending == PUG_BLOCK_ERROR) {
+            walk->status = ending == PUG_BLOCK_ERROR ? status : PUG_ERR_MEM_NACC;
+            return;
+        }
+        if (walk->count >= bound) {
+            walk->status = PUG_ERR_LIMIT;
+            return;
+        }
+    }
+}

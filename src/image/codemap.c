@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+/** @file The code map: looking blocks up, making them, linking them. */
+#include "image/codemap_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_LIMIT (8u * 1024 * 1024)
+#define LEAST_LIMIT   (64u * 1024)
+#define CHUNK         64u /* entries allocated at once */
+#define FIRST_SLOTS   256u
+#define MAX_VIEWS     65536u
+#define LAST_EPOCH    (PUG_EPOCH_STATIC - 1)
+
+static_assert(sizeof(struct pug_entry) == 128, "an entry is two cache lines");
+static_assert(offsetof(struct pug_block, start) == 64, "what a hop needs is one cache line");
+
+/* ---- beginning and starting anew ---- */
+
+static bool same_space(const struct pug_reader_space *a, const struct pug_reader_space *b)
+{
+    return a->space == b->space && a->has_context_id == b->has_context_id &&
+           a->has_vmid == b->has_vmid && a->context_id == b->context_id && a->vmid == b->vmid;
+}
+
+/* The number of a reduced space; false: there is no room for one more. */
+static bool find_view(struct pug_codemap_store *store, const struct pug_reader_space *reduced)
+{
+    for (size_t i = 0; i < store->view_count; i++) {
+        if (same_space(&store->views[i], reduced)) {
+            store->view = (uint16_t)i;
+            return true;
+        }
+    }
+    if (store->view_count == store->view_capacity) {
+        size_t capacity = store->view_capacity ? store->view_capacity * 2 : 8;
+        struct pug_reader_space *views =
+            capacity > MAX_VIEWS ? NULL : realloc(store->views, capacity * sizeof(*views));
+        if (!views)
+            return false;
+        store->views = views;
+        store->view_capacity = capacity;
+    }
+    store->view = (uint16_t)store->view_count;
+    store->views[store->view_count++] = *reduced;
+    return true;
+}
+
+static void free_blocks(struct pug_codemap_store *store)
+{
+    for (size_t i = 0; i < store->chunk_count; i++)
+        free(store->chunks[i]);
+    free(store->slots);
+    store->stats.bytes -= store->chunk_count * CHUNK * sizeof(struct pug_entry) +
+                          store->slot_count * sizeof(struct pug_slot);
+    store->slots = NULL;
+    store->slot_count = 0;
+    store->chunk_count = 0;
+    store->count = 0;
+}
+
+static void restart(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_reader_space reduced = store->space;
+    free_blocks(store);
+    pug_code_drop_pages(store);
+    if (store->insns)
+        memset(store->insns, 0, PUG_INSN_ENTRIES * sizeof(*store->insns));
+    map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
+    map->generation = *map->image_generation;
+    store->stats.restarts++;
+    store->view_count = 0;
+    pug_image_reduce(map->config.image, &reduced);
+    (void)find_view(store, &reduced); /* the list has room for the first one */
+}
+
+bool pug_codemap_prepare(struct pug_codemap *map, size_t room)
+{
+    struct pug_codemap_store *store = map->store;
+    bool anew = map->generation != *map->image_generation || map->epoch >= LAST_EPOCH ||
+                store->stats.bytes + room > store->limit;
+    if (anew)
+        restart(map);
+    if (store->forget)
+        pug_code_drop_pages(store);
+    return anew;
+}
+
+struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
+{
+    struct pug_codemap *map = calloc(1, sizeof(*map));
+    struct pug_codemap_store *store = calloc(1, sizeof(*store));
+    struct pug_entry *scratch = aligned_alloc(alignof(struct pug_entry), sizeof(*scratch));
+    if (!map || !store || !scratch) {
+        free(map);
+        free(store);
+        free(scratch);
+        return NULL;
+    }
+    map->config = *config;
+    map->store = store;
+    store->scratch = scratch;
+    map->image_generation = &config->image->generation;
+    store->limit = config->limit ? config->limit : DEFAULT_LIMIT;
+    if (store->limit < LEAST_LIMIT)
+        store->limit = LEAST_LIMIT;
+    store->space = (struct pug_reader_space){.space = PUG_SPACE_ANY, .source = config->source};
+    struct pug_reader_space reduced = store->space;
+    if (!find_view(store, &reduced)) {
+        pug_codemap_free(map);
+        return NULL;
+    }
+    restart(map);
+    store->stats.restarts = 0;
+    return map;
+}
+
+void pug_codemap_free(struct pug_codemap *map)
+{
+    if (!map)
+        return;
+    struct pug_codemap_store *store = map->store;
+    free_blocks(store);
+    pug_code_drop_pages(store);
+    free(store->pages);
+    free(store->chunks);
+    free(store->views);
+    free(store->insns);
+    free(store->scratch);
+    free(store);
+    free(map);
+}
+
+void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa)
+{
+    map->config.isa = *isa;
+    restart(map);
+}
+
+void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space)
+{
+    struct pug_codemap_store *store = map->store;
+    if (same_space(space, &store->space))
+        return;
+    bool other_context = space->has_context_id != store->space.has_context_id ||
+                         space->context_id != store->space.context_id ||
+                         space->has_vmid != store->space.has_vmid ||
+                         space->vmid != store->space.vmid;
+    store->space = *space;
+    store->space.source = map->config.source;
+    if (other_context)
+        pug_codemap_context_changed(map);
+    struct pug_reader_space reduced = store->space;
+    pug_image_reduce(map->config.image, &reduced);
+    if (!find_view(store, &reduced))
+        restart(map);
+}
+
+void pug_codemap_context_changed(struct pug_codemap *map)
+{
+    if (map->config.image->callbacks > 0 && map->epoch < LAST_EPOCH)
+        map->epoch++;
+}
+
+void pug_codemap_forget_volatile(struct pug_codemap *map)
+{
+    pug_codemap_context_changed(map);
+    map->store->forget = true;
+}
+
+void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_stats *stats)
+{
+    *stats = map->store->stats;
+    if (map->store->insns)
+        stats->bytes += PUG_INSN_ENTRIES * sizeof(struct pug_insn_entry);
+}
+
+/* ---- the table of blocks ---- */
+
+static struct pug_entry *entry_at(const struct pug_codemap_store *store, uint32_t number)
+{
+    return &store->chunks[number / CHUNK][number % CHUNK];
+}
+
+/* The slot of a block, or the free one where it would be. */
+static struct pug_slot *find_slot(const struct pug_codemap_store *store, uint64_t address,
+                                  uint32_t tag)
+{
+    size_t mask = store->slot_count - 1;
+    size_t at = (size_t)(pug_code_hash(address, tag) >> 32) & mask;
+    while (store->slots[at].number &&
+           (store->slots[at].address != address || store->slots[at].tag != tag))
+        at = (at + 1) & mask;
+    return &store->slots[at];
+}
+
+static bool grow_slots(struct pug_codemap_store *store)
+{
+    struct pug_codemap_store grown = {.slot_count =
+                                          store->slot_count ? store->slot_count * 2 : FIRST_SLOTS};
+    grown.slots = calloc(grown.slot_count, sizeof(*grown.slots));
+    if (!grown.slots)
+        return false;
+    for (size_t i = 0; i < store->slot_count; i++)
+        if (store->slots[i].number)
+            *find_slot(&grown, store->slots[i].address, store->slots[i].tag) = store->slots[i];
+    free(store->slots);
+    store->stats.bytes += (grown.slot_count - store->slot_count) * sizeof(*grown.slots);
+    store->slots = grown.slots;
+    store->slot_count = grown.slot_count;
+    return true;
+}
+
+static bool add_chunk(struct pug_codemap_store *store)
+{
+    if (store->chunk_count == store->chunk_limit) {
+        size_t limit = store->chunk_limit ? store->chunk_limit * 2 : 16;
+        struct pug_entry **chunks = realloc(store->chunks, limit * sizeof(struct pug_entry *));
+        if (!chunks)
+            return false;
+        store->chunks = chunks;
+        store->chunk_limit = limit;
+    }
+    struct pug_entry *chunk = aligned_alloc(alignof(struct pug_entry), CHUNK * sizeof(*chunk));
+    if (!chunk)
+        return false;
+    store->chunks[store->chunk_count++] = chunk;
+    store->stats.bytes += CHUNK * sizeof(*chunk);
+    return true;
+}
+
+static bool chunks_full(const struct pug_codemap_store *store)
+{
+    return store->count == store->chunk_count * CHUNK;
+}
+
+/* Half full is full: probing stays short. */
+static bool slots_full(const struct pug_codemap_store *store)
+{
+    return (size_t)store->count * 2 >= store->slot_count;
+}
+
+/* The pages that one block may take: those it rests on, and one that turned out too short. */
+#define PAGES_ROOM ((PUG_PAGES + 1) * sizeof(struct pug_code_page))
+
+/* What making one more block may take. */
+static size_t room_for_block(const struct pug_codemap *map)
+{
+    const struct pug_codemap_store *store = map->store;
+    size_t room = 0;
+    if (chunks_full(store))
+        room += CHUNK * sizeof(struct pug_entry);
+    if (slots_full(store))
+        room += (store->slot_count ? store->slot_count : FIRST_SLOTS) * sizeof(struct pug_slot);
+    if (map->config.image->callbacks > 0)
+        room += PAGES_ROOM;
+    return room;
+}
+
+/* ---- making blocks ---- */
+
+static bool ends_block(const struct pug_insn *insn)
+{
+    return insn->type != PUG_INSTR_OTHER || insn->kind == PUG_RV_TRAP;
+}
+
+/* What only the program around the last instruction tells of its target. */
+static void finish_flow(struct pug_codemap *map, struct pug_cursor *cursor, struct pug_block *block,
+                        const struct pug_insn *before)
+{
+    struct pug_insn *insn = &block->insn;
+    if (insn->table_jump)
+        pug_code_resolve(map, cursor, block->isa, insn);
+    if (insn->type == PUG_INSTR_BR_INDIRECT && insn->rs1 != 0 && before->kind == PUG_RV_CONSTANT &&
+        before->rd == insn->rs1) {
+        block->sequential = true;
+        insn->target =
+            pug_code_wrap(block->isa, (before->constant + insn->constant) & ~UINT64_C(1));
+    }
+}
+
+/* A pair of constant and jump stays in one block: the constant goes to the next one. */
+static void finish_long(struct pug_block *block, const struct pug_insn *before)
+{
+    if (block->insn.kind != PUG_RV_CONSTANT || block->count < 2)
+        return;
+    block->end = block->last;
+    block->last = pug_code_wrap(block->isa, block->last - before->size);
+    block->insn = *before;
+    block->count--;
+}
+
+static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t address,
+                  enum pug_isa isa, uint8_t it)
+{
+    struct pug_cursor cursor = {0};
+    struct pug_insn insn, before = {0};
+    uint32_t epoch = map->epoch;
+    enum pug_status status = PUG_OK;
+    struct pug_block *block = &entry->block;
+    memset(entry, 0, sizeof(*entry));
+    entry->view = map->store->view;
+    block->start = block->end = address;
+    block->isa = (uint8_t)isa;
+    block->it_in = block->it_out = it;
+    block->ending = PUG_BLOCK_LONG;
+    while (block->count < PUG_BLOCK_MAX) {
+        status = pug_code_next(map, &cursor, block->end, isa, &block->it_out, &insn);
+        if (status != PUG_OK)
+            break;
+        before = block->insn;
+        block->insn = insn;
+        block->last = block->end;
+        block->end = pug_code_wrap(isa, block->end + insn.size);
+        block->count++;
+        if (ends_block(&insn)) {
+            block->ending = PUG_BLOCK_FLOW;
+            finish_flow(map, &cursor, block, &before);
+            break;
+        }
+    }
+    if (status == PUG_ERR_MEM_NACC) {
+        block->ending = PUG_BLOCK_NO_ACCESS;
+    } else if (status != PUG_OK && status != PUG_ERR_LIMIT) {
+        block->ending = PUG_BLOCK_ERROR;
+        block->status = (int16_t)status;
+    } else if (block->ending == PUG_BLOCK_LONG) {
+        finish_long(block, &before);
+    }
+    entry->rests = cursor.rests;
+    block->epoch = cursor.rests.count || cursor.rests.transient ? epoch : PUG_EPOCH_STATIC;
+    map->store->stats.blocks_made++;
+}
+
+/* A block in ERROR, for where nothing else can be said. */
+static const struct pug_block *no_memory(struct pug_codemap *map, uint64_t address,
+                                         enum pug_isa isa)
+{
+    struct pug_entry *entry = map->store->scratch;
+    memset(entry, 0, sizeof(*entry));
+    entry->block.start = entry->block.end = address;
+    entry->block.isa = (uint8_t)isa;
+    entry->block.ending = PUG_BLOCK_ERROR;
+    entry->block.status = PUG_ERR_MEM;
+    return &entry->block;
+}
+
+static const struct pug_block *make(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                    uint8_t it)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_entry *scratch = store->scratch;
+    (void)pug_codemap_prepare(map, room_for_block(map));
+    build(map, scratch, address, isa, it);
+    if (scratch->rests.transient)
+        return &scratch->block;
+    if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(store)))
+        return no_memory(map, address, isa);
+    uint32_t tag = pug_code_tag(map, isa, it);
+    struct pug_entry *entry = entry_at(store, store->count++);
+    *entry = *scratch;
+    *find_slot(store, address, tag) =
+        (struct pug_slot){.address = address, .tag = tag, .number = store->count};
+    return &entry->block;
+}
+
+/* A block on memory that may have changed: is it as it was? Else it is made anew, in its place. */
+static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_entry *entry)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_block *block = &entry->block;
+    uint32_t epoch = map->epoch;
+    if (pug_code_same(map, &entry->rests)) {
+        block->epoch = epoch;
+        return block;
+    }
+    build(map, store->scratch, block->start, block->isa, block->it_in);
+    if (store->scratch->rests.transient)
+        return &store->scratch->block;
+    *entry = *store->scratch;
+    return block;
+}
+
+/* ---- looking up and following ---- */
+
+const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
+                                          enum pug_isa isa, uint8_t it)
+{
+    struct pug_codemap_store *store = map->store;
+    (void)pug_codemap_prepare(map, 0);
+    store->stats.lookups++;
+    if (store->slot_count == 0)
+        return make(map, address, isa, it);
+    const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
+    if (slot->number == 0)
+        return make(map, address, isa, it);
+    struct pug_entry *entry = entry_at(store, slot->number - 1);
+    if (entry->block.epoch >= map->epoch)
+        return &entry->block;
+    /* A block that is made anew may need pages. */
+    if (pug_codemap_prepare(map, PAGES_ROOM))
+        return make(map, address, isa, it);
+    return revalidate(map, entry);
+}
+
+const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
+                                           bool taken)
+{
+    struct pug_codemap_store *store = map->store;
+    uint64_t restarts = store->stats.restarts;
+    struct pug_entry *from = (struct pug_entry *)block;
+    bool linked = from != store->scratch && from->view == store->view;
+    const struct pug_block *next =
+        taken ? pug_codemap_block(map, block->insn.target, block->insn.next_isa, 0)
+              : pug_codemap_block(map, block->end, block->isa, block->it_out);
+    if (linked && store->stats.restarts == restarts && next != &store->scratch->block) {
+        if (taken)
+            from->block.taken = next;
+        else
+            from->block.not_taken = next;
+    }
+    return next;
+}

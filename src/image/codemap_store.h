@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/** @file The code map from inside. */
+#ifndef PUG_IMAGE_CODEMAP_STORE_H
+#define PUG_IMAGE_CODEMAP_STORE_H
+
+#include "image/codemap.h"
+#include "image/image.h"
+
+#include <stdalign.h>
+
+/** Epoch of what rests on memory that cannot change behind the image's back. */
+#define PUG_EPOCH_STATIC UINT32_MAX
+
+/** A block's code lies on at most two pages, and a jump table's word on one more. */
+#define PUG_CODE_PAGES 2
+#define PUG_PAGES      (PUG_CODE_PAGES + 1)
+
+/** Pages that a block was made from, and what was on them. */
+struct pug_rests_on {
+    uint32_t page[PUG_PAGES];
+    uint32_t version[PUG_PAGES];
+    uint8_t count;
+    bool transient; /**< it rests on an answer that is not kept */
+};
+
+/** A block as the map keeps it: the public part, and what it rests on. Two cache lines. */
+struct pug_entry {
+    alignas(64) struct pug_block block;
+    struct pug_rests_on rests;
+    uint16_t view;
+};
+
+/** Where in the hash table a block is. */
+struct pug_slot {
+    uint64_t address;
+    uint32_t tag;    /**< view, isa, it */
+    uint32_t number; /**< of the entry, plus 1; 0: free */
+};
+
+/** What callbacks gave. */
+struct pug_code_page {
+    uint64_t start;
+    const struct pug_accessor *accessor;
+    uint32_t length, version, epoch;
+    uint32_t next; /**< in its hash chain, plus 1 */
+    uint16_t view;
+    uint8_t bytes[PUG_CODE_PAGE];
+};
+
+#define PUG_PAGE_BUCKETS 256
+
+/** One instruction in the cache of pug_codemap_insn(). */
+struct pug_insn_entry {
+    struct pug_insn insn;
+    uint64_t address;
+    uint32_t tag, epoch; /**< epoch 0: empty */
+    int16_t status;
+    uint8_t it_out;
+};
+
+#define PUG_INSN_ENTRIES 4096u
+
+struct pug_codemap_store {
+    struct pug_reader_space space;  /**< as asked for */
+    struct pug_reader_space *views; /**< reduced; a view is a number in this list */
+    size_t view_count, view_capacity;
+    uint16_t view;
+
+    struct pug_entry **chunks; /**< PUG_CHUNK entries each */
+    size_t chunk_count, chunk_limit;
+    uint32_t count; /**< entries in use */
+    struct pug_slot *slots;
+    size_t slot_count;         /**< a power of two */
+    struct pug_entry *scratch; /**< where blocks are made, and those that are not kept live */
+
+    struct pug_code_page **pages;
+    size_t page_count, page_limit;
+    uint32_t free_page; /**< list through `next`, plus 1 */
+    uint32_t buckets[PUG_PAGE_BUCKETS];
+    uint32_t versions;
+    bool forget; /**< drop the pages before they are next looked at */
+    uint8_t answer[PUG_CODE_PAGE];
+
+    struct pug_insn_entry *insns; /**< made at the first use */
+
+    size_t limit;
+    struct pug_codemap_stats stats;
+};
+
+/** Where a walk through memory is: the piece that was found last, and the pages it used. */
+struct pug_cursor {
+    const uint8_t *bytes;
+    uint64_t first, last; /**< of `bytes`, inclusive */
+    uint64_t end;         /**< of the accessor's range */
+    uint32_t page;        /**< plus 1; 0: static memory */
+    bool valid;
+    struct pug_rests_on rests;
+    uint8_t straddle[8]; /**< an instruction from two pieces of a file */
+};
+
+static inline uint32_t pug_code_tag(const struct pug_codemap *map, enum pug_isa isa, uint8_t it)
+{
+    return (uint32_t)map->store->view << 16 | (uint32_t)(isa & 0xff) << 8 | it;
+}
+
+static inline uint64_t pug_code_hash(uint64_t address, uint32_t tag)
+{
+    return (address ^ ((uint64_t)tag << 40)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/** Addresses of RV32 are 32 bits wide. */
+static inline uint64_t pug_code_wrap(enum pug_isa isa, uint64_t address)
+{
+    return isa == PUG_ISA_RV32 ? (uint32_t)address : address;
+}
+
+/** Start anew where the image changed or `room` bytes more would be too many. True: it did. */
+bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
+
+/**
+ * Classify the instruction at `address`. PUG_ERR_MEM_NACC; PUG_ERR_LIMIT: it lies on a page more
+ * than a block may rest on; or what the read or the classifier says.
+ */
+enum pug_status pug_code_next(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+                              enum pug_isa isa, uint8_t *it, struct pug_insn *insn);
+
+/** Where a table jump goes, read from its table. */
+void pug_code_resolve(struct pug_codemap *map, struct pug_cursor *cursor, enum pug_isa isa,
+                      struct pug_insn *insn);
+
+/* ---- pages ---- */
+
+/**
+ * The page that holds `address`, up to date, read if need be. `tried` (or 0) is a page that was too
+ * short for what begins at `address`: then it is one that begins there, asked for again if that is
+ * the one that was tried. Pages are named by their number plus 1; 0, with *status PUG_OK (nothing
+ * there) or an error: none.
+ */
+uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *accessor,
+                       uint64_t address, uint32_t tried, enum pug_status *status);
+
+/** Are the pages as they were? Reads those again that may have changed. */
+bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests);
+
+void pug_code_drop_pages(struct pug_codemap_store *store);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "image/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_SIZE (64u * 1024)
+
+struct piece {
+    uint64_t size;
+    uint8_t bytes[];
+};
+
+struct pug_file {
+    char *path;
+    int descriptor;
+    uint64_t length;
+    size_t count;
+    _Atomic(struct piece *) *pieces;
+};
+
+static enum pug_status open_regular(struct pug_file *file)
+{
+    struct stat status;
+    /* Looked at before it is opened: a FIFO would wait for a writer. */
+    if (stat(file->path, &status) != 0 || !S_ISREG(status.st_mode))
+        return PUG_ERR_NOT_INIT;
+    file->descriptor = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size < 0)
+        return PUG_ERR_NOT_INIT;
+    file->length = (uint64_t)status.st_size & ~UINT64_C(1);
+    file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
+    file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
+    return file->pieces ? PUG_OK : PUG_ERR_MEM;
+}
+
+/* A small file is read at once and closed, so that thousands of them can be in an image. */
+static void read_if_small(struct pug_file *file)
+{
+    uint64_t size;
+    if (file->count != 1 || !pug_file_piece(file, 0, &size))
+        return;
+    close(file->descriptor);
+    file->descriptor = -1;
+}
+
+enum pug_status pug_file_open(const char *path, struct pug_file **out)
+{
+    struct pug_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return PUG_ERR_MEM;
+    file->descriptor = -1;
+    file->path = strdup(path);
+    enum pug_status status = file->path ? open_regular(file) : PUG_ERR_MEM;
+    if (status != PUG_OK) {
+        pug_file_free(file);
+        return status;
+    }
+    read_if_small(file);
+    *out = file;
+    return PUG_OK;
+}
+
+void pug_file_free(struct pug_file *file)
+{
+    if (!file)
+        return;
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    for (size_t i = 0; file->pieces && i < file->count; i++)
+        free(atomic_load_explicit(&file->pieces[i], memory_order_relaxed));
+    free(file->pieces);
+    free(file->path);
+    free(file);
+}
+
+const char *pug_file_path(const struct pug_file *file)
+{
+    return file->path;
+}
+
+uint64_t pug_file_length(const struct pug_file *file)
+{
+    return file->length;
+}
+
+/* What the file has from `offset` on, at most `size` bytes: fewer if it shrank since. */
+static uint64_t read_at(int descriptor, uint64_t offset, uint8_t *bytes, uint64_t size)
+{
+    uint64_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(descriptor, bytes + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (uint64_t)got;
+    }
+    return done;
+}
+
+static struct piece *load(struct pug_file *file, size_t number)
+{
+    uint64_t offset = (uint64_t)number * PIECE_SIZE;
+    uint64_t size = file->length - offset < PIECE_SIZE ? file->length - offset : PIECE_SIZE;
+    struct piece *piece = malloc(sizeof(*piece) + size);
+    if (!piece)
+        return NULL;
+    piece->size = read_at(file->descriptor, offset, piece->bytes, size);
+    /* Two threads may have loaded it: the first one's stays. */
+    struct piece *other = NULL;
+    if (atomic_compare_exchange_strong_explicit(&file->pieces[number], &other, piece,
+                                                memory_order_acq_rel, memory_order_acquire))
+        return piece;
+    free(piece);
+    return other;
+}
+
+const uint8_t *pug_file_piece(struct pug_file *file, uint64_t offset, uint64_t *size)
+{
+    *size = 0;
+    if (offset >= file->length)
+        return NULL;
+    size_t number = (size_t)(offset / PIECE_SIZE);
+    uint64_t within = offset % PIECE_SIZE;
+    struct piece *piece = atomic_load_explicit(&file->pieces[number], memory_order_acquire);
+    if (!piece)
+        piece = load(file, number);
+    if (!piece || within >= piece->size)
+        return NULL;
+    *size = piece->size - within;
+    return piece->bytes + within;
+}

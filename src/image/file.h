@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/** @file A file of program memory: read in pieces when they are first needed, and kept. */
+#ifndef PUG_IMAGE_FILE_H
+#define PUG_IMAGE_FILE_H
+
+#include "pugmark/status.h"
+
+#include <stdint.h>
+
+struct pug_file;
+
+/** Opens a regular file. PUG_ERR_NOT_INIT: it cannot be opened. */
+enum pug_status pug_file_open(const char *path, struct pug_file **file);
+void pug_file_free(struct pug_file *file);
+
+const char *pug_file_path(const struct pug_file *file);
+
+/** Its length, rounded down to even: code comes in halfwords. */
+uint64_t pug_file_length(const struct pug_file *file);
+
+/**
+ * The bytes from `offset` on, as far as they lie in one piece; *size is how many, 0 beyond the end
+ * or where reading fails. They stay where they are until the file is freed. Several threads may
+ * call this at once.
+ */
+const uint8_t *pug_file_piece(struct pug_file *file, uint64_t offset, uint64_t *size);
+
+#endif

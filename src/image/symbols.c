@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "image/symbols.h"
+#include "image/image.h"
+
+#include <stdlib.h>
+
+void pug_symbols_free(struct pug_symbols *symbols)
+{
+    while (symbols) {
+        struct pug_symbols *next = symbols->next;
+        free(symbols->entries);
+        free(symbols->strings);
+        free(symbols);
+        symbols = next;
+    }
+}
+
+void pug_symbols_hide(struct pug_symbols *symbols, const struct pug_accessor *accessor)
+{
+    for (; symbols; symbols = symbols->next)
+        if (symbols->accessor == accessor)
+            symbols->accessor = NULL;
+}
+
+/* By start; of several at one address the functions first, the smallest of them last. */
+static int by_start(const void *left, const void *right)
+{
+    const struct pug_symbol_entry *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->label != b->label)
+        return a->label ? 1 : -1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+void pug_symbols_finish(struct pug_symbols *symbols)
+{
+    struct pug_symbol_entry *entries = symbols->entries;
+    size_t kept = 0;
+    uint64_t covered = 0;
+    qsort(entries, symbols->count, sizeof(*entries), by_start);
+    for (size_t i = 0; i < symbols->count; i++) {
+        bool inside = entries[i].label && entries[i].start < covered;
+        bool second = kept > 0 && entries[kept - 1].start == entries[i].start;
+        if (inside || second)
+            continue;
+        if (!entries[i].label && entries[i].end > covered)
+            covered = entries[i].end;
+        entries[kept++] = entries[i];
+    }
+    symbols->count = kept;
+    for (size_t i = 0; i + 1 < kept; i++)
+        if (entries[i].label && entries[i].end > entries[i + 1].start)
+            entries[i].end = entries[i + 1].start;
+}
+
+/* How far back an enclosing function is looked for; functions hardly ever nest. */
+#define LOOK_BACK 64
+
+static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, uint64_t address)
+{
+    size_t low = 0, high = symbols->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (symbols->entries[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t back = 0; back < LOOK_BACK && back < low; back++)
+        if (address < symbols->entries[low - 1 - back].end)
+            return &symbols->entries[low - 1 - back];
+    return NULL;
+}
+
+bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol)
+{
+    for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
+        const struct pug_symbol_entry *entry = list->accessor ? find(list, address) : NULL;
+        if (!entry)
+            continue;
+        *symbol = (struct pug_symbol){
+            .name = entry->name, .start = entry->start, .size = entry->end - entry->start};
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: MIT
+/** @file The code map: blocks and their links, contexts, memory that changes, bounds. */
+#include "image/codemap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NOP    0xd503201fu
+#define B(n)   (0x14000000u | ((uint32_t)(n)&0x3ffffff))      /* n words on */
+#define BL(n)  (0x94000000u | ((uint32_t)(n)&0x3ffffff))      /* … and link */
+#define CBZ(n) (0x34000000u | ((uint32_t)((n)&0x7ffff) << 5)) /* … if w0 is 0 */
+#define RET    0xd65f03c0u
+
+static const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+
+static struct pug_codemap *new_map(const struct pug_image *image)
+{
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .source = 0x10});
+    assert_non_null(map);
+    return map;
+}
+
+static struct pug_codemap_stats stats_of(const struct pug_codemap *map)
+{
+    struct pug_codemap_stats stats;
+    pug_codemap_get_stats(map, &stats);
+    return stats;
+}
+
+static void add(struct pug_image *image, const struct pug_place *place, uint64_t address,
+                const void *bytes, size_t size)
+{
+    assert_int_equal(pug_image_add_buffer(image, place, address, bytes, size), PUG_OK);
+}
+
+/* ---- blocks ---- */
+
+static void blocks_end_at_waypoints(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {NOP, NOP, CBZ(2), NOP, BL(-4), NOP, RET, NOP};
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x1000, code, sizeof(code));
+    struct pug_codemap *map = new_map(image);
+
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->start, 0x1000);
+    assert_int_equal(block->last, 0x1008);
+    assert_int_equal(block->end, 0x100c);
+    assert_int_equal(block->count, 3);
+    assert_int_equal(block->insn.type, PUG_INSTR_BR);
+    assert_true(block->insn.conditional);
+    assert_int_equal(block->insn.target, 0x1010);
+
+    /* not taken, then the call back to the start, and around again along the links */
+    block = pug_block_follow(map, block, false);
+    assert_int_equal(block->start, 0x100c);
+    assert_true(block->insn.link);
+    block = pug_block_follow(map, block, true);
+    assert_int_equal(block->start, 0x1000);
+    uint64_t lookups = stats_of(map).lookups;
+    for (int i = 0; i < 1000; i++) {
+        block = pug_block_follow(map, block, false);
+        block = pug_block_follow(map, block, true);
+        assert_int_equal(block->start, 0x1000);
+    }
+    assert_int_equal(stats_of(map).lookups, lookups);
+
+    /* an address in the middle begins a block of its own */
+    block = pug_codemap_block(map, 0x1014, PUG_ISA_A64, 0);
+    assert_int_equal(block->count, 2);
+    assert_int_equal(block->insn.subtype, PUG_SUB_V8_RET);
+    block = pug_block_follow(map, block, false);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    assert_int_equal(block->count, 1);
+    assert_int_equal(block->end, 0x1020);
+    block = pug_codemap_block(map, 0x2000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    assert_int_equal(block->count, 0);
+    assert_int_equal(block->end, 0x2000);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_JAZELLE, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_ERROR);
+    assert_int_equal(block->status, PUG_ERR_UNSUPPORTED_ISA);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+static void long_code_is_cut(void **state)
+{
+    (void)state;
+    uint32_t *code = calloc(3000, sizeof(*code));
+    code[2999] = RET;
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0, code, 3000 * sizeof(*code));
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_LONG);
+    assert_int_equal(block->count, PUG_BLOCK_MAX);
+    unsigned count = block->count;
+    while (block->ending == PUG_BLOCK_LONG) {
+        block = pug_block_follow(map, block, false);
+        count += block->count;
+    }
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(count, 3000);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(code);
+}
+
+static void it_blocks_are_part_of_the_key(void **state)
+{
+    (void)state;
+    /* itt eq; nop; beq-like bx lr; bx lr */
+    static const uint16_t code[] = {0xbf04, 0x46c0, 0x4770, 0x4770};
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x100, code, sizeof(code));
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .isa = {.track_it = true}});
+    const struct pug_block *block = pug_codemap_block(map, 0x100, PUG_ISA_T32, 0);
+    assert_int_equal(block->count, 3);
+    assert_int_equal(block->it_out, 0);
+    assert_true(block->insn.conditional);
+    block = pug_codemap_block(map, 0x104, PUG_ISA_T32, 0);
+    assert_false(block->insn.conditional);
+    block = pug_codemap_block(map, 0x104, PUG_ISA_T32, 1);
+    assert_true(block->insn.conditional);
+    /* the last halfword of the memory can be executed */
+    block = pug_codemap_block(map, 0x106, PUG_ISA_T32, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    pug_codemap_set_isa_config(map,
+                               &(struct pug_isa_config){.track_it = true, .t32_word_reads = true});
+    block = pug_codemap_block(map, 0x106, PUG_ISA_T32, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    assert_int_equal(block->count, 0);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+static void riscv_pairs_and_tables(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {
+        0x97, 0x00, 0x00, 0x00, 0xe7, 0x80, 0x40, 0x0c, /* 1000 auipc x1,0; jalr x1,0xc4(x1) */
+        0x97, 0x02, 0x00, 0x00, 0x93, 0x82, 0xe2, 0x01, /* 1008 auipc x5,0; addi x5,x5,30 */
+        0x82, 0x82,                                     /* 1010 c.jr x5 */
+        0x06, 0xa0,                                     /* 1012 cm.jt 1 */
+        0x82, 0xa0,                                     /* 1014 cm.jalt 32 */
+        0x73, 0x00, 0x00, 0x00,                         /* 1016 ecall */
+    };
+    static const uint64_t table[] = {0x1111, 0x2223};
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x1000, code, sizeof(code));
+    add(image, &anywhere, 0x4000, table, sizeof(table));
+    struct pug_codemap *map = pug_codemap_new(&(struct pug_codemap_config){
+        .image = image, .isa = {.zcmp_zcmt = true, .jvt_base = 0x4000}});
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_RV64, 0);
+    assert_true(block->sequential);
+    assert_int_equal(block->insn.target, 0x10c4);
+    assert_int_equal(block->insn.kind, PUG_RV_CALL);
+    block = pug_codemap_block(map, 0x1004, PUG_ISA_RV64, 0);
+    assert_false(block->sequential);
+    block = pug_codemap_block(map, 0x1008, PUG_ISA_RV64, 0);
+    assert_int_equal(block->count, 3);
+    assert_false(block->sequential);
+    assert_int_equal(block->insn.kind, PUG_RV_RETURN);
+    block = pug_codemap_block(map, 0x1012, PUG_ISA_RV64, 0);
+    assert_false(block->insn.table_jump);
+    assert_int_equal(block->insn.target, 0x2222);
+    block = pug_codemap_block(map, 0x1014, PUG_ISA_RV64, 0); /* its word is not there */
+    assert_true(block->insn.table_jump);
+    assert_int_equal(block->insn.target, 0x4100);
+    assert_int_equal(block->insn.kind, PUG_RV_CALL);
+    block = pug_codemap_block(map, 0x1016, PUG_ISA_RV64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->insn.kind, PUG_RV_TRAP);
+    struct pug_insn insn;
+    uint8_t it = 0;
+    assert_int_equal(pug_codemap_insn(map, 0x1012, PUG_ISA_RV64, &it, &insn), PUG_OK);
+    assert_int_equal(insn.target, 0x2222);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+static void pairs_are_never_cut(void **state)
+{
+    (void)state;
+    /* as many nops as fit before an AUIPC that would be the last of a long block */
+    uint32_t *code = malloc((PUG_BLOCK_MAX + 1) * sizeof(*code));
+    for (unsigned i = 0; i < PUG_BLOCK_MAX; i++)
+        code[i] = 0x00000013;
+    code[PUG_BLOCK_MAX - 1] = 0x00000097; /* auipc x1,0 */
+    code[PUG_BLOCK_MAX] = 0x000080e7;     /* jalr x1,0(x1) */
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x10000, code, (PUG_BLOCK_MAX + 1) * sizeof(*code));
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x10000, PUG_ISA_RV64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_LONG);
+    assert_int_equal(block->count, PUG_BLOCK_MAX - 1);
+    assert_int_equal(block->end, 0x10000 + 4 * (PUG_BLOCK_MAX - 1));
+    assert_int_equal(block->last, block->end - 4);
+    uint64_t end = block->end;
+    block = pug_block_follow(map, block, false);
+    assert_true(block->sequential);
+    assert_int_equal(block->insn.target, end);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(code);
+}
+
+/* ---- straight walks ---- */
+
+static void walks(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {NOP, NOP, CBZ(2), NOP, B(2), NOP, RET, NOP};
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x1000, code, sizeof(code));
+    struct pug_codemap *map = new_map(image);
+    struct pug_walk walk;
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1014, 100, &walk);
+    assert_int_equal(walk.status, PUG_OK);
+    assert_int_equal(walk.count, 5);
+    assert_int_equal(walk.last, 0x1010);
+    assert_int_equal(walk.end, 0x1014);
+    assert_int_equal(walk.insn.type, PUG_INSTR_BR);
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1004, 100, &walk);
+    assert_int_equal(walk.count, 1);
+    assert_int_equal(walk.insn.type, PUG_INSTR_OTHER);
+    /* never met: on to where memory ends */
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1006, 100, &walk);
+    assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+    assert_int_equal(walk.count, 8);
+    assert_int_equal(walk.end, 0x1020);
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x101c, 4, &walk);
+    assert_int_equal(walk.status, PUG_ERR_LIMIT);
+    assert_int_equal(walk.count, 4);
+    assert_int_equal(walk.end, 0x1010);
+    pug_codemap_walk_to(map, 0x3000, PUG_ISA_A64, 0, 0x3008, 4, &walk);
+    assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+    assert_int_equal(walk.count, 0);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+/* ---- address spaces ---- */
+
+static void each_context_sees_its_own(void **state)
+{
+    (void)state;
+    static const uint32_t shared[] = {NOP, NOP, NOP, RET};
+    static const uint32_t one[] = {RET, NOP}, two[] = {NOP, RET}, secure[] = {NOP, NOP, RET, NOP};
+    struct pug_image *image = pug_image_new();
+    add(image, &(struct pug_place){.space = PUG_SPACE_N}, 0x1000, shared, sizeof(shared));
+    add(image, &(struct pug_place){.space = PUG_SPACE_S}, 0x1000, secure, sizeof(secure));
+    add(image, &(struct pug_place){.space = PUG_SPACE_ANY, .has_context_id = true, .context_id = 7},
+        0x1000, one, sizeof(one));
+    add(image, &(struct pug_place){.space = PUG_SPACE_ANY, .has_vmid = true, .vmid = 3}, 0x1000,
+        two, sizeof(two));
+    struct pug_codemap *map = new_map(image);
+    static const struct {
+        struct pug_reader_space space;
+        unsigned count;
+    } cases[] = {
+        {{.space = PUG_SPACE_EL1N}, 4},
+        {{.space = PUG_SPACE_EL1S}, 3},
+        {{.space = PUG_SPACE_EL1N, .has_context_id = true, .context_id = 7}, 1},
+        {{.space = PUG_SPACE_EL1N, .has_context_id = true, .context_id = 8}, 4},
+        {{.space = PUG_SPACE_EL1N, .has_vmid = true, .vmid = 3}, 2},
+        {{.space = PUG_SPACE_NONE}, 0},
+    };
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            pug_codemap_space(map, &cases[i].space);
+            assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, cases[i].count);
+        }
+    }
+    /* contexts that no memory names share their blocks */
+    pug_codemap_space(map, &cases[3].space);
+    (void)pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    uint64_t made = stats_of(map).blocks_made;
+    for (uint32_t id = 100; id < 200; id++) {
+        pug_codemap_space(map, &(struct pug_reader_space){.space = PUG_SPACE_EL1N,
+                                                          .has_context_id = true,
+                                                          .context_id = id});
+        assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 4);
+    }
+    assert_int_equal(stats_of(map).blocks_made, made);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+static void an_image_may_change(void **state)
+{
+    (void)state;
+    static const uint32_t before[] = {NOP, RET}, after[] = {RET, NOP};
+    struct pug_image *image = pug_image_new();
+    struct pug_codemap *map = new_map(image);
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->ending, PUG_BLOCK_NO_ACCESS);
+    add(image, &anywhere, 0x1000, before, sizeof(before));
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->count, 2);
+    block = pug_block_follow(map, block, false);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(pug_image_remove(image, 0x1000, PUG_SPACE_ANY), PUG_OK);
+    add(image, &anywhere, 0x1008, after, sizeof(after));
+    block = pug_block_follow(map, block, false); /* also a made link sees the change */
+    assert_int_equal(block->start, 0x1008);
+    assert_int_equal(block->count, 1);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+/* ---- callbacks ---- */
+
+struct guest {
+    uint32_t code[1024]; /* at 0x1000 */
+    uint32_t size;       /* bytes that are there */
+    unsigned calls;
+    uint32_t lie; /* say this many more than given */
+    unsigned batch_seen;
+    struct pug_batch *batch;
+    struct pug_reader_space space;
+    uint64_t asked;
+};
+
+static uint32_t guest_memory(void *context, uint64_t address, const struct pug_reader_space *space,
+                             uint32_t wanted, uint8_t *buffer)
+{
+    struct guest *guest = context;
+    guest->calls++;
+    guest->space = *space;
+    guest->asked = address;
+    if (guest->batch)
+        guest->batch_seen = guest->batch->count;
+    assert_int_equal(wanted, PUG_CODE_PAGE);
+    if (address < 0x1000 || address >= 0x1000 + (uint64_t)guest->size)
+        return 0;
+    uint32_t left = guest->size - (uint32_t)(address - 0x1000);
+    uint32_t size = left < wanted ? left : wanted;
+    memcpy(buffer, (const uint8_t *)guest->code + (address - 0x1000), size);
+    return size + guest->lie;
+}
+
+static struct guest *new_guest(struct pug_image **image)
+{
+    struct guest *guest = calloc(1, sizeof(*guest));
+    for (size_t i = 0; i < 1024; i++)
+        guest->code[i] = NOP;
+    guest->size = sizeof(guest->code);
+    *image = pug_image_new();
+    assert_int_equal(pug_image_add_callback(*image, &anywhere, 0, UINT64_MAX, guest_memory, guest),
+                     PUG_OK);
+    return guest;
+}
+
+static void pages_are_read_once_a_context(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = B(-8);
+    struct pug_codemap *map = new_map(image);
+    pug_codemap_space(map, &(struct pug_reader_space){.space = PUG_SPACE_EL1N});
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->count, 5);
+    assert_int_equal(guest->calls, 1);
+    assert_int_equal(guest->asked, 0x1000);
+    assert_int_equal(guest->space.space, PUG_SPACE_EL1N);
+    assert_int_equal(guest->space.source, 0x10);
+    for (int i = 0; i < 100; i++) {
+        block = pug_block_follow(map, block, true);
+        block = pug_block_follow(map, block, true);
+    }
+    assert_int_equal(guest->calls, 1);
+    uint64_t made = stats_of(map).blocks_made;
+
+    /* the same bytes in the new context: one more reading, the blocks stay */
+    pug_codemap_context_changed(map);
+    for (int i = 0; i < 100; i++) {
+        block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+        assert_int_equal(pug_block_follow(map, block, true)->start, 0x1020);
+    }
+    assert_int_equal(guest->calls, 2);
+    assert_int_equal(stats_of(map).blocks_made, made);
+
+    /* other bytes: other blocks, also behind links that were made before */
+    guest->code[8] = RET;
+    guest->code[9] = RET;
+    pug_codemap_context_changed(map);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    block = pug_block_follow(map, block, true);
+    assert_int_equal(block->insn.subtype, PUG_SUB_V8_RET);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(pug_block_follow(map, block, true)->insn.subtype, PUG_SUB_V8_RET);
+    assert_int_equal(guest->calls, 3);
+
+    /* a change that nobody announces is not seen, one that is forgotten is */
+    guest->code[8] = B(0);
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_forget_volatile(map);
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.type, PUG_INSTR_BR);
+
+    /* another context id is another context without being told */
+    guest->code[8] = RET;
+    pug_codemap_space(map, &(struct pug_reader_space){
+                               .space = PUG_SPACE_EL1N, .has_context_id = true, .context_id = 1});
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void empty_answers_are_not_kept(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    struct pug_codemap *map = new_map(image);
+    guest->code[1] = RET;
+    guest->size = 0;
+    for (unsigned i = 1; i <= 3; i++) {
+        const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+        assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+        assert_int_equal(block->count, 0);
+        assert_int_equal(guest->calls, i);
+    }
+    guest->size = 6; /* a short answer: what it holds can be used, the rest is asked for again */
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    assert_int_equal(block->count, 1);
+    assert_int_equal(block->end, 0x1004);
+    guest->size = sizeof(guest->code);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->count, 2);
+    uint8_t bytes[8];
+    assert_int_equal(pug_codemap_read(map, 0x1ffc, bytes, 8), 4);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void code_crosses_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[600] = B(0);
+    struct pug_codemap *map = new_map(image);
+    /* T32: the page from 0x1002 ends in the middle of a word */
+    const struct pug_block *block = pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->last, 0x1000 + 2400);
+    assert_int_equal(guest->calls, 2);
+    guest->code[599] = RET; /* on the second page */
+    pug_codemap_context_changed(map);
+    block = pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0);
+    assert_int_equal(block->last, 0x1000 + 2396);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void instructions_straddle_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    uint16_t *code = (uint16_t *)guest->code; /* T32: nops, and a bl.w over the page's end */
+    for (size_t i = 0; i < 2048; i++)
+        code[i] = 0xbf00;
+    code[1023] = 0xf000;
+    code[1024] = 0xf800;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->last, 0x1000 + 2046);
+    assert_int_equal(block->insn.target, 0x1000 + 2050);
+    assert_int_equal(guest->calls, 2);
+    assert_int_equal(guest->asked, 0x1000 + 2046);
+    for (int i = 0; i < 10; i++) {
+        (void)pug_codemap_block(map, 0x1000 + 2046, PUG_ISA_T32, 0);
+        (void)pug_codemap_block(map, 0x1000 + 2000 - (uint64_t)i * 2, PUG_ISA_T32, 0);
+    }
+    assert_int_equal(guest->calls, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void too_long_answers_are_errors(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->lie = 1;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_ERROR);
+    assert_int_equal(block->status, PUG_ERR_MEM_ACC_BAD_LEN);
+    guest->lie = 0;
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->ending, PUG_BLOCK_LONG);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static bool take_all(struct pug_batch *batch)
+{
+    batch->count = 0;
+    return true;
+}
+
+static void elements_go_first(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[1] = RET;
+    struct pug_batch batch = {.count = 3, .limit = 16, .flush = take_all};
+    guest->batch = &batch;
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .batch = &batch});
+    (void)pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(guest->batch_seen, 0);
+    batch.count = 3; /* nothing is asked: nothing is delivered */
+    (void)pug_codemap_block(map, 0x1004, PUG_ISA_A64, 0);
+    assert_int_equal(batch.count, 3);
+    batch.response = PUG_RESP_WAIT; /* the consumer waits: it gets nothing */
+    (void)pug_codemap_block(map, 0x1c00, PUG_ISA_A64, 0);
+    assert_int_equal(guest->batch_seen, 3);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void zeros_for_ever_end(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    memset(guest->code, 0, sizeof(guest->code));
+    struct pug_codemap *map = new_map(image);
+    struct pug_walk walk;
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1002, 1000, &walk);
+    assert_int_equal(walk.status, PUG_ERR_LIMIT);
+    assert_int_equal(walk.count, 1000);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+/* ---- bounds ---- */
+
+static void a_full_map_starts_anew(void **state)
+{
+    (void)state;
+    enum { WORDS = 20000 };
+    uint32_t *code = malloc(WORDS * sizeof(*code));
+    for (uint32_t i = 0; i < WORDS; i++)
+        code[i] = B(1);
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x1000, code, WORDS * sizeof(*code));
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .limit = 1});
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    size_t most = 0;
+    for (uint64_t address = 0x1004; address < 0x1000 + 4 * (WORDS - 1); address += 4) {
+        block = pug_block_follow(map, block, true);
+        assert_int_equal(block->start, address);
+        assert_int_equal(block->insn.target, address + 4);
+        size_t bytes = stats_of(map).bytes;
+        most = bytes > most ? bytes : most;
+    }
+    assert_true(stats_of(map).restarts > 10);
+    assert_true(most <= 64 * 1024);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(code);
+}
+
+static void pages_are_bounded_too(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    for (size_t i = 0; i < 1024; i++)
+        guest->code[i] = B(1);
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .limit = 1});
+    const struct pug_block *block = NULL;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t address = 0x1ffc; address >= 0x1000; address -= 4) {
+            block = pug_codemap_block(map, address, PUG_ISA_A64, 0);
+            assert_int_equal(block->start, address);
+            assert_int_equal(block->count, 1);
+            assert_true(stats_of(map).bytes <= 64 * 1024);
+            if (address % 0x100 == 0)
+                pug_codemap_context_changed(map);
+        }
+    }
+    assert_true(stats_of(map).restarts > 0);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static enum pug_status stuck(void *context, const struct pug_isa_config *config, enum pug_isa isa,
+                             uint64_t address, const uint8_t *bytes, unsigned avail, uint8_t *it,
+                             struct pug_insn *insn)
+{
+    enum pug_status status = pug_isa_classify(config, isa, address, bytes, avail, it, insn);
+    ++*(unsigned *)context;
+    insn->size = 0;
+    return status;
+}
+
+static void a_clients_classifier_is_asked(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {NOP, RET};
+    unsigned calls = 0;
+    struct pug_image *image = pug_image_new();
+    add(image, &anywhere, 0x1000, code, sizeof(code));
+    struct pug_codemap *map = pug_codemap_new(&(struct pug_codemap_config){
+        .image = image, .classify = stuck, .classify_context = &calls});
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_ERROR);
+    assert_int_equal(calls, 1);
+    pug_codemap_free(map);
+    pug_image_free(image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_end_at_waypoints),
+        cmocka_unit_test(long_code_is_cut),
+        cmocka_unit_test(it_blocks_are_part_of_the_key),
+        cmocka_unit_test(riscv_pairs_and_tables),
+        cmocka_unit_test(pairs_are_never_cut),
+        cmocka_unit_test(walks),
+        cmocka_unit_test(each_context_sees_its_own),
+        cmocka_unit_test(an_image_may_change),
+        cmocka_unit_test(pages_are_read_once_a_context),
+        cmocka_unit_test(empty_answers_are_not_kept),
+        cmocka_unit_test(code_crosses_pages),
+        cmocka_unit_test(instructions_straddle_pages),
+        cmocka_unit_test(too_long_answers_are_errors),
+        cmocka_unit_test(elements_go_first),
+        cmocka_unit_test(zeros_for_ever_end),
+        cmocka_unit_test(a_full_map_starts_anew),
+        cmocka_unit_test(pages_are_bounded_too),
+        cmocka_unit_test(a_clients_classifier_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
