@@ -9,5 +9,6 @@ extern const struct pug_transport pug_transport_plain;
 extern const struct pug_transport pug_transport_coresight;
 extern const struct pug_transport pug_transport_encapsulation;
 extern const struct pug_transport pug_transport_osd;
+extern const struct pug_transport pug_transport_orbflow;
 
 #endif

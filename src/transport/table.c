@@ -5,6 +5,7 @@
 static const struct pug_transport *const transports[] = {
     &pug_transport_plain,
     &pug_transport_coresight,
+    &pug_transport_orbflow,
 };
 
 const struct pug_transport *pug_transport_at(size_t n)

@@ -2,8 +2,9 @@
 /**
  * @file Looking for the first ASYNC: at least five bytes of 0x00, then 0x80.
  *
- * What is passed over goes out as NOTSYNC packets of about eight bytes, and at the end of each run.
- * Zeros are held back, since they may belong to an ASYNC.
+ * What is passed over goes out as NOTSYNC packets of about eight bytes, whatever pieces it came in
+ * (the reference: also at the end of each run). Zeros are held back, since they may belong to an
+ * ASYNC.
  */
 #include "protocol/itm/reader.h"
 
@@ -69,10 +70,10 @@ static bool match(struct itm_reader *r, struct pug_span *span)
 
 bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
-    bool index_of_block = r->stage->quirks.itm_search_reports;
+    bool by_block = r->stage->quirks.itm_search_reports;
     pug_rawbytes_drop(&r->raw, r->given);
     r->given = 0;
-    if (!r->matching && index_of_block && span->at == span->run->bytes)
+    if (!r->matching && by_block && span->at == span->run->bytes)
         r->index = pug_span_index(span);
     for (;;) {
         if (r->matching && match(r, span)) {
@@ -80,10 +81,10 @@ bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *
             return true;
         }
         if (span->at == span->end)
-            return !r->matching && r->unsure > 0 && give_notsync(r, packet);
+            return by_block && r->unsure > 0 && give_notsync(r, packet);
         uint64_t index = pug_span_index(span);
         uint8_t byte = *span->at++;
-        if (r->raw.size == 0 && !index_of_block)
+        if (r->raw.size == 0 && !by_block)
             r->index = index;
         pug_rawbytes_add_byte(&r->raw, byte);
         if (byte == 0) {

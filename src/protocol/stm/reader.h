@@ -48,6 +48,8 @@ struct stm_reader {
     uint64_t f_run;      /**< F nibbles just before the next nibble */
     uint64_t borrowed;   /**< those of them that a packet used */
     uint64_t sync_index; /**< where the run began */
+    uint64_t count;      /**< nibbles of the search that no packet has, from `index` on */
+    bool from_high;      /**< the first of them is the high one of its byte */
 };
 
 static inline bool stm_has_nibble(const struct stm_reader *r, const struct pug_span *span)

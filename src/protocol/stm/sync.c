@@ -2,20 +2,16 @@
 /**
  * @file Looking for the first ASYNC: at least 21 F nibbles, then a 0.
  *
- * Each run of the transport gives at most one NOTSYNC; F nibbles at its end are held back, since
- * they may belong to an ASYNC.
+ * What is passed over goes out as NOTSYNC packets of a fixed size, whatever pieces it came in (the
+ * reference: one for each run of the transport). F nibbles are held back, since they may belong to
+ * an ASYNC.
  */
 #include "protocol/stm/reader.h"
 
+#define NOTSYNC_NIBBLES 32u
+
 static const uint8_t async_bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                       0xff, 0xff, 0xff, 0xff, 0x0f};
-
-/** `count` F nibbles as bytes in front of others. */
-static void add_held(struct pug_rawbytes *raw, uint64_t count)
-{
-    for (; count >= 2 && raw->size < PUG_RAW_LIMIT; count -= 2)
-        pug_rawbytes_add_byte(raw, 0xff);
-}
 
 static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_packet_type type,
                  uint64_t index)
@@ -45,7 +41,7 @@ static void give_async(struct stm_reader *r, struct pug_packet *packet, bool aft
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
     r->synced = true;
     r->found = r->started = false;
-    r->f_run = r->borrowed = 0;
+    r->f_run = r->borrowed = r->count = 0;
 }
 
 /** One nibble of the search: is it the 0 that completes an ASYNC? */
@@ -67,69 +63,86 @@ static bool completes(struct stm_reader *r, uint8_t nibble, uint64_t index)
     return false;
 }
 
-/** Nibbles read that are, or may be, the ASYNC. F beyond the 21st belong to it. */
+/** Nibbles of the search that are, or may be, the ASYNC. F beyond the 21st belong to it. */
 static uint64_t async_nibbles(const struct stm_reader *r)
 {
     if (!r->found)
-        return r->f_run;
-    return r->stage->quirks.stm_counts_in_8_bits ? STM_ASYNC_RUN + 1 : r->f_run + 1;
+        return r->f_run - r->borrowed;
+    return r->stage->quirks.stm_counts_in_8_bits ? STM_ASYNC_RUN + 1 : r->f_run + 1 - r->borrowed;
+}
+
+/** What follows is a NOTSYNC, or an ASYNC of which `held` nibbles are known. */
+static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint64_t held)
+{
+    r->index = stm_nibble_index(r, span);
+    r->count = held;
+    r->from_high = r->has_high;
+    r->raw.size = 0;
+    if (r->has_high)
+        pug_rawbytes_add_byte(&r->raw, (uint8_t)(r->high << 4));
 }
 
 /** Where the reference takes an F to be, `count` nibbles from where its block began. */
-static uint64_t guessed_index(uint64_t start, uint8_t count)
+static uint64_t guessed_index(const struct stm_reader *r)
 {
-    return count ? start + (count - 1u) / 2u : start;
+    uint8_t count = (uint8_t)r->count;
+    return count ? r->index + (count - 1u) / 2u : r->index;
+}
+
+static void take_piece(struct stm_reader *r, struct pug_span *span)
+{
+    bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
+    while (!r->found && stm_has_nibble(r, span)) {
+        uint64_t index = stm_nibble_index(r, span);
+        if (!r->has_high)
+            pug_rawbytes_add_byte(&r->raw, *span->at);
+        uint8_t nibble = stm_take_nibble(r, span);
+        r->count++;
+        r->found = completes(r, nibble, in_8_bits ? guessed_index(r) : index);
+        if (!in_8_bits && r->f_run == 0 && r->count >= NOTSYNC_NIBBLES)
+            break;
+    }
+}
+
+static bool give_notsync(struct stm_reader *r, struct pug_packet *packet, uint64_t nibbles)
+{
+    size_t bytes = (size_t)((nibbles + (r->from_high ? 1 : 0) + 1) / 2);
+    if (nibbles == 0)
+        bytes = 0;
+    if (bytes < r->raw.size)
+        r->raw.size = bytes;
+    give(r, packet, PUG_STM_NOTSYNC, r->index);
+    r->count = 0;
+    return true;
 }
 
 bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
-    if (!r->found && !stm_has_nibble(r, span))
-        return false;
-    const bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
-    const bool was_found = r->found, had_high = r->has_high;
-    const uint8_t had = r->high, *from = span->at;
-    const uint64_t start = stm_nibble_index(r, span);
-    const uint64_t held = in_8_bits ? 0 : r->f_run - r->borrowed, held_index = r->sync_index;
-    uint64_t count = async_nibbles(r) - r->borrowed;
-
-    while (!r->found && stm_has_nibble(r, span)) {
-        uint64_t index = stm_nibble_index(r, span);
-        uint8_t nibble = stm_take_nibble(r, span);
-        count++;
-        r->found = completes(r, nibble, in_8_bits ? guessed_index(start, (uint8_t)count) : index);
+    bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
+    bool was_found = r->found;
+    if (!r->found) {
+        if (!stm_has_nibble(r, span))
+            return false;
+        if (r->count == 0 || in_8_bits)
+            begin_piece(r, span, in_8_bits ? r->f_run : 0);
+        take_piece(r, span);
+        uint64_t count = in_8_bits ? r->count & 0xff : r->count;
+        uint64_t unsynced = r->count - async_nibbles(r);
+        if (in_8_bits ? (r->found ? count > STM_ASYNC_RUN + 1 : count > 0)
+                      : unsynced > 0 && (r->found || unsynced >= NOTSYNC_NIBBLES))
+            return give_notsync(r, packet, in_8_bits ? unsynced & 0xff : unsynced);
+        if (!r->found)
+            return false;
     }
-    uint64_t unsynced = count - (async_nibbles(r) - r->borrowed);
-    bool give_notsync = unsynced > 0;
-    if (in_8_bits) {
-        unsynced &= 0xff;
-        count &= 0xff;
-        give_notsync = r->found ? count > STM_ASYNC_RUN + 1 : count > 0;
-    }
-    if (give_notsync) {
-        size_t taken = (size_t)(span->at - from);
-        size_t covered = (size_t)((unsynced - held - (had_high ? 1 : 0) + 1) / 2);
-        r->raw.size = 0;
-        add_held(&r->raw, held);
-        if (had_high)
-            pug_rawbytes_add_byte(&r->raw, (uint8_t)(had << 4));
-        pug_rawbytes_add(&r->raw, from, covered < taken ? covered : taken);
-        give(r, packet, PUG_STM_NOTSYNC, held ? held_index : start);
-        return true;
-    }
-    if (!r->found)
-        return false;
     give_async(r, packet, was_found);
     return true;
 }
 
 bool stm_search_end(struct stm_reader *r, struct pug_packet *packet)
 {
-    if (r->f_run == r->borrowed || r->stage->quirks.stm_counts_in_8_bits)
+    if (r->count == 0 || r->stage->quirks.stm_counts_in_8_bits)
         return false;
-    r->raw.size = 0;
-    add_held(&r->raw, r->f_run + 1);
-    give(r, packet, PUG_STM_NOTSYNC, r->sync_index);
     r->started = false;
     r->f_run = r->borrowed = 0;
-    return true;
+    return give_notsync(r, packet, r->count);
 }
