@@ -8,6 +8,7 @@
 extern const struct pug_transport pug_transport_plain;
 extern const struct pug_transport pug_transport_coresight;
 extern const struct pug_transport pug_transport_encapsulation;
+extern const struct pug_transport pug_transport_nexus;
 extern const struct pug_transport pug_transport_osd;
 extern const struct pug_transport pug_transport_orbflow;
 

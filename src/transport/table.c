@@ -6,6 +6,7 @@ static const struct pug_transport *const transports[] = {
     &pug_transport_plain,
     &pug_transport_coresight,
     &pug_transport_orbflow,
+    &pug_transport_nexus,
 };
 
 const struct pug_transport *pug_transport_at(size_t n)

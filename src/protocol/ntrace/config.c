@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Settings of an N-Trace source: the encoder's registers (trTeControl, trTeImpl,
+ * trTeInstFeatures, trTsControl), or its parameters one by one, which win over the registers.
+ */
+#include "base/text.h"
+#include "protocol/builtin.h"
+#include "protocol/ntrace/ntrace.h"
+
+#include <stdlib.h>
+
+#define STACK_DEPTH 1024u
+#define WALK_LIMIT  (1u << 24)
+
+/** The registers' field `bits` wide at bit `low`. */
+static uint64_t bits_of(uint64_t value, unsigned low, unsigned bits)
+{
+    return value >> low & ((1ull << bits) - 1);
+}
+
+static enum pug_status refuse(struct pug_log *log, enum pug_status code, const char *text)
+{
+    pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                              .code = code,
+                                              .index = PUG_NO_INDEX,
+                                              .source = PUG_NO_SOURCE,
+                                              .component = "N-Trace",
+                                              .text = text});
+    return code;
+}
+
+static enum pug_status from_registers(struct ntrace_config *config,
+                                      const struct pug_settings *settings, struct pug_log *log)
+{
+    const struct pug_setting *control = pug_settings_find(settings, "trTeControl");
+    const struct pug_setting *impl = pug_settings_find(settings, "trTeImpl");
+    const struct pug_setting *features = pug_settings_find(settings, "trTeInstFeatures");
+    const struct pug_setting *timestamp = pug_settings_find(settings, "trTsControl");
+    if (impl && bits_of(impl->value, 16, 4) != 1)
+        return refuse(log, PUG_ERR_HW_CFG_UNSUPP, "trTeProtocolMajor is not 1");
+    if (control && bits_of(control->value, 24, 3) != 1)
+        return refuse(log, PUG_ERR_HW_CFG_UNSUPP, "trTeFormat is not N-Trace");
+    if (control)
+        config->mode = (uint8_t)bits_of(control->value, 4, 3);
+    if (features) {
+        config->src_bits = (uint8_t)bits_of(features->value, 28, 4);
+        config->src_id = (uint16_t)bits_of(features->value, 16, 12);
+        config->src_given = true;
+        config->implicit_return =
+            bits_of(features->value, 3, 1) || bits_of(features->value, 6, 2) != 0;
+        config->sequential_jump = bits_of(features->value, 2, 1);
+        config->all_jumps = bits_of(features->value, 9, 1);
+        config->extend_addr_msb = bits_of(features->value, 10, 1);
+    }
+    if (control && bits_of(control->value, 15, 1))
+        config->src_bits = 0;
+    if (timestamp) {
+        config->timestamps = bits_of(timestamp->value, 15, 1) ? NTRACE_TS_ON : NTRACE_TS_OFF;
+        config->ts_width = (uint8_t)bits_of(timestamp->value, 24, 6);
+    }
+    return PUG_OK;
+}
+
+static void flag(const struct pug_settings *settings, const char *name, bool *value)
+{
+    *value = pug_settings_number(settings, name, *value) != 0;
+}
+
+/** A small number; what is too large for its field becomes the largest, which check() refuses. */
+static void small(const struct pug_settings *settings, const char *name, uint8_t *value)
+{
+    uint64_t number = pug_settings_number(settings, name, *value);
+    *value = number < UINT8_MAX ? (uint8_t)number : UINT8_MAX;
+}
+
+/** A setting that is a small number, or one of the words for 0, 1, 2 … */
+static uint8_t choice(const struct pug_settings *settings, const char *name,
+                      const char *const *words, uint8_t value)
+{
+    const char *word = pug_settings_word(settings, name, NULL);
+    for (uint8_t i = 0; word && words[i]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    small(settings, name, &value);
+    return value;
+}
+
+static const char *const align_words[] = {"auto", "start", "search", NULL};
+static const char *const mode_words[] = {"detect", "", "", "btm", "", "", "htm", NULL};
+static const char *const dialect_words[] = {"ratified", "sifive-pre1", NULL};
+
+static void from_parameters(struct ntrace_config *config, const struct pug_settings *settings)
+{
+    config->xlen = 64;
+    small(settings, "xlen", &config->xlen);
+    config->addr_bits = config->xlen;
+    small(settings, "addr_bits", &config->addr_bits);
+    small(settings, "src_bits", &config->src_bits);
+    config->src_given |= pug_settings_find(settings, "src_id") != NULL;
+    uint64_t src_id = pug_settings_number(settings, "src_id", config->src_id);
+    config->src_id = src_id < UINT16_MAX ? (uint16_t)src_id : UINT16_MAX;
+    if (pug_settings_find(settings, "ts"))
+        config->timestamps = pug_settings_number(settings, "ts", 0) ? NTRACE_TS_ON : NTRACE_TS_OFF;
+    config->sifive = choice(settings, "dialect", dialect_words, 0) == 1;
+    if (config->sifive && config->ts_width == 0)
+        config->ts_width = 40;
+    small(settings, "ts_width", &config->ts_width);
+    config->mode = choice(settings, "mode", mode_words, config->mode);
+    if (pug_settings_number(settings, "btm", 0))
+        config->mode = NTRACE_MODE_BTM;
+    config->align = choice(settings, "align", align_words, NTRACE_ALIGN_AUTO);
+    flag(settings, "implicit_return", &config->implicit_return);
+    flag(settings, "sequential_jump", &config->sequential_jump);
+    flag(settings, "all_jumps", &config->all_jumps);
+    flag(settings, "extend_addr_msb", &config->extend_addr_msb);
+    flag(settings, "zcmp_zcmt", &config->zcmp_zcmt);
+    flag(settings, "zcmt", &config->zcmp_zcmt);
+    config->jvt_base = pug_settings_number(settings, "jvt_base", 0);
+    uint64_t depth = pug_settings_number(settings, "return_stack_depth", STACK_DEPTH);
+    config->stack_depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
+    config->walk_limit = pug_settings_number(settings, "walk_limit", WALK_LIMIT);
+}
+
+static enum pug_status check(const struct ntrace_config *config, struct pug_log *log)
+{
+    if (config->xlen != 32 && config->xlen != 64)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "xlen must be 32 or 64");
+    if (config->addr_bits < 2 || config->addr_bits > config->xlen)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "addr_bits must be 2 to xlen");
+    if (config->src_bits > 12)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "src_bits must be 0 to 12");
+    if (config->src_id > 4095)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "src_id must be 0 to 4095");
+    if (config->ts_width > 63)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "ts_width must be 0 to 63");
+    if (config->stack_depth < 1 || config->stack_depth > 65536)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "return_stack_depth must be 1 to 65536");
+    if (config->walk_limit < 1)
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "walk_limit must not be 0");
+    return PUG_OK;
+}
+
+enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                  void **out)
+{
+    struct ntrace_config *config = calloc(1, sizeof(*config));
+    if (!config)
+        return PUG_ERR_MEM;
+    enum pug_status status = from_registers(config, settings, log);
+    if (status == PUG_OK) {
+        from_parameters(config, settings);
+        status = check(config, log);
+    }
+    if (status != PUG_OK) {
+        free(config);
+        return status;
+    }
+    *out = config;
+    return PUG_OK;
+}
+
+void ntrace_config_free(void *config)
+{
+    free(config);
+}
+
+uint16_t ntrace_trace_id(const void *config)
+{
+    return ((const struct ntrace_config *)config)->src_id;
+}
+
+size_t ntrace_config_text(const void *data, char *buffer, size_t size)
+{
+    const struct ntrace_config *config = data;
+    struct pug_text text = PUG_TEXT(buffer, size);
+    pug_text_format(&text, "N-Trace for RV%u, ", config->xlen);
+    pug_text_format(&text, config->mode == NTRACE_MODE_BTM   ? "branch trace messaging"
+                           : config->mode == NTRACE_MODE_HTM ? "history trace messaging"
+                                                             : "mode detected");
+    pug_text_format(&text, "\nSRC: %u bits, id %u\n", config->src_bits, config->src_id);
+    pug_text_format(&text, "Timestamps: %s",
+                    config->timestamps == NTRACE_TS_ON    ? "on"
+                    : config->timestamps == NTRACE_TS_OFF ? "off"
+                                                          : "detected");
+    if (config->ts_width)
+        pug_text_format(&text, ", %u bits", config->ts_width);
+    pug_text_format(
+        &text, "\nOptions:%s%s%s%s%s\n", config->implicit_return ? " implicit_return" : "",
+        config->sequential_jump ? " sequential_jump" : "", config->all_jumps ? " all_jumps" : "",
+        config->extend_addr_msb ? " extend_addr_msb" : "",
+        config->sifive ? " dialect sifive-pre1" : "");
+    return pug_text_end(&text);
+}
+
+const struct pug_protocol pug_protocol_ntrace = {
+    .name = "N-Trace",
+    .title = "RISC-V N-Trace (Nexus-based instruction trace)",
+    .reader_name = "PKTP_NTRACE",
+    .decoder_name = "DCD_NTRACE",
+    .program_flow = true,
+    .config_new = ntrace_config_new,
+    .config_free = ntrace_config_free,
+    .trace_id = ntrace_trace_id,
+    .config_text = ntrace_config_text,
+    .reader_new = ntrace_reader_new,
+    .reader_free = ntrace_reader_free,
+    .read = ntrace_read,
+    .read_end = ntrace_read_end,
+    .reader_reset = ntrace_reader_reset,
+    .decoder_new = ntrace_decoder_new,
+    .decoder_free = ntrace_decoder_free,
+    .decode = ntrace_decode,
+    .resume = ntrace_resume,
+    .decode_end = ntrace_decode_end,
+    .decoder_reset = ntrace_decoder_reset,
+    .packet_text = ntrace_packet_text,
+    .packet_name = ntrace_packet_name,
+};

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/** @file The decoder's state, shared by decode.c (messages) and walk.c (code between them). */
+#ifndef PUG_PROTOCOL_NTRACE_DECODE_H
+#define PUG_PROTOCOL_NTRACE_DECODE_H
+
+#include "image/codemap.h"
+#include "protocol/ntrace/ntrace.h"
+
+/** What a message says about the last instruction of the code that it covers. */
+enum ntrace_end {
+    NTRACE_END_NONE,     /**< nothing: history without an instruction count */
+    NTRACE_END_DIRECT,   /**< a taken branch (BTM) */
+    NTRACE_END_INDIRECT, /**< a jump to the message's address */
+    NTRACE_END_TRAP,     /**< the instruction after it did not retire */
+    NTRACE_END_SYNC,     /**< control is at the message's address then, however it got there */
+    NTRACE_END_STOP,     /**< trace stops behind it */
+};
+
+/** The code that a message covers: what is left of it. */
+struct ntrace_walk {
+    int64_t budget; /**< halfwords of instructions left; with history only: until it is too much */
+    int64_t passed; /**< halfwords walked */
+    uint64_t hist;
+    unsigned bits; /**< of history left */
+    bool history_only;
+    bool sync_jumped; /**< END_SYNC: the message says that an indirect jump may be the last */
+    enum ntrace_end end;
+    uint64_t address;     /**< END_SYNC: where control is after it */
+    uint64_t range_start; /**< instructions not yet pushed: from here, so many */
+    uint32_t range_count;
+    uint64_t blocks; /**< walked for this message */
+};
+
+/** A round is PREPARE, WALK, LAND. */
+enum ntrace_phase {
+    NTRACE_IDLE,
+    NTRACE_PREPARE,
+    NTRACE_WALK,
+    NTRACE_LAND,
+    NTRACE_FAIL,
+    NTRACE_AT_END
+};
+
+/** A branch message that RepeatBranch may repeat. */
+struct ntrace_branch {
+    bool valid;
+    uint8_t type, btype;
+    uint64_t icnt, hist;
+};
+
+struct ntrace_decoder {
+    const struct ntrace_config *config;
+    struct pug_stage *stage;
+    uint64_t mask; /**< of addresses, by xlen */
+    uint8_t isa;
+
+    /* state of the source (chapter "decoding") */
+    bool started; /**< NO_SYNC of the start was pushed */
+    bool was_reset;
+    bool synced;   /**< the flow is known: `pc` is where it stands */
+    bool pc_known; /**< false after an indirect jump whose target was not told */
+    bool by_jump;  /**< control came to `pc` by a jump, and nothing ran since */
+    bool lost;     /**< messages were lost: the next sync restarts after an overflow */
+    bool ref_known, ts_known;
+    uint8_t trap_size; /**< size of an ECALL or EBREAK that was the last instruction, else 0 */
+    uint64_t pc;
+    uint64_t last; /**< the last instruction that was walked */
+    uint64_t ref;  /**< reference of unique addresses */
+    uint64_t ts;
+    int64_t full; /**< halfwords that ResourceFull messages add to the next ICNT */
+    struct ntrace_branch branch;
+    uint64_t *stack; /**< ring of return addresses, config->stack_depth of them */
+    uint32_t stack_top, stack_count;
+
+    /* the message underway */
+    enum ntrace_phase phase;
+    struct pug_ntrace_packet message;
+    uint64_t index;
+    uint32_t rounds; /**< walks left, the one underway included */
+    bool flowing;    /**< the flow was known when it came */
+    bool tell_time;  /**< its timestamp is to be pushed */
+    struct ntrace_branch
+        now; /**< what it says about the flow, of RepeatBranch the repeated one's */
+    struct ntrace_walk walk;
+    enum pug_status failure;
+    const char *failure_text;
+    uint64_t failure_pc;
+};
+
+enum ntrace_walked { NTRACE_WALKED, NTRACE_WAITS, NTRACE_FAILED };
+
+/** Go on with d->walk from d->pc, pushing ranges. FAILED: d->failure says why. */
+enum ntrace_walked ntrace_walk(struct ntrace_decoder *d);
+
+/** Note a failure; returns NTRACE_FAILED. */
+enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
+                               const char *text);
+
+/** Halfwords that may pass without a bit of history being used, in a walk by history only. */
+#define NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
+
+#endif

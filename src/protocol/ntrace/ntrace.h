@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/** @file The N-Trace room: what its files share. Chapters are those of the N-Trace specification.
+ */
+#ifndef PUG_PROTOCOL_NTRACE_H
+#define PUG_PROTOCOL_NTRACE_H
+
+#include "pugmark/packet/ntrace.h"
+#include "pugmark/protocol.h"
+
+/** When to take the first byte for the start of a message. */
+enum ntrace_align {
+    NTRACE_ALIGN_AUTO,   /**< when it is a message that starts the trace */
+    NTRACE_ALIGN_START,  /**< the capture is known to begin with a message */
+    NTRACE_ALIGN_SEARCH, /**< the first message begins after the first end of a message */
+};
+
+enum ntrace_timestamps { NTRACE_TS_DETECT, NTRACE_TS_OFF, NTRACE_TS_ON };
+
+/** Values of trTeInstMode. */
+enum ntrace_mode { NTRACE_MODE_DETECT = 0, NTRACE_MODE_BTM = 3, NTRACE_MODE_HTM = 6 };
+
+struct ntrace_config {
+    uint8_t xlen;
+    uint8_t addr_bits; /**< addresses are sign-extended from bit addr_bits - 1 */
+    uint8_t src_bits;
+    bool src_given; /**< src_id was said; else the first message's SRC counts */
+    uint16_t src_id;
+    uint8_t timestamps; /**< enum ntrace_timestamps */
+    uint8_t ts_width;   /**< 0: absolute timestamps do not wrap */
+    uint8_t mode;       /**< enum ntrace_mode */
+    uint8_t align;      /**< enum ntrace_align */
+    bool implicit_return, sequential_jump, all_jumps, extend_addr_msb;
+    bool sifive; /**< the pre-1.0 dialect */
+    bool zcmp_zcmt;
+    uint64_t jvt_base;
+    uint32_t stack_depth; /**< return addresses kept */
+    uint64_t walk_limit;  /**< most blocks of code that one message may cover */
+};
+
+enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                  void **config);
+void ntrace_config_free(void *config);
+uint16_t ntrace_trace_id(const void *config);
+size_t ntrace_config_text(const void *config, char *buffer, size_t size);
+
+enum pug_status ntrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void ntrace_reader_free(void *reader);
+bool ntrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool ntrace_read_end(void *reader, struct pug_packet *packet);
+void ntrace_reader_reset(void *reader);
+
+enum pug_status ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void ntrace_decoder_free(void *decoder);
+enum pug_response ntrace_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response ntrace_resume(void *decoder);
+enum pug_response ntrace_decode_end(void *decoder);
+void ntrace_decoder_reset(void *decoder);
+
+size_t ntrace_packet_text(const void *packet, char *buffer, size_t size);
+const char *ntrace_packet_name(uint32_t type);
+
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file From one message to the next through the code: counts halfwords of instructions, spends
+ * history bits on conditional branches, infers what the encoder left out, pushes a range for every
+ * run of sequential instructions.
+ */
+#include "protocol/ntrace/decode.h"
+
+/* ---- return stack: the newest addresses, the oldest are dropped ---- */
+
+static void stack_push(struct ntrace_decoder *d, uint64_t address)
+{
+    d->stack_top = d->stack_top + 1 < d->config->stack_depth ? d->stack_top + 1 : 0;
+    d->stack[d->stack_top] = address;
+    d->stack_count += d->stack_count < d->config->stack_depth;
+}
+
+static bool stack_pop(struct ntrace_decoder *d, uint64_t *address)
+{
+    if (d->stack_count == 0)
+        return false;
+    *address = d->stack[d->stack_top];
+    d->stack_top = d->stack_top > 0 ? d->stack_top - 1 : d->config->stack_depth - 1;
+    d->stack_count--;
+    return true;
+}
+
+/* ---- ranges ---- */
+
+/** The instructions from range_start to `end`, of which the last one is d->last. */
+static struct pug_element *push_range(struct ntrace_decoder *d, uint64_t end)
+{
+    struct pug_element *range = pug_out_push(&d->stage->out, PUG_ELEM_INSTR_RANGE, d->index);
+    range->start = d->walk.range_start;
+    range->end = end;
+    range->count = d->walk.range_count;
+    range->last_size = (uint8_t)(end - d->last);
+    range->flags = PUG_ELEM_EXECUTED;
+    d->walk.range_count = 0;
+    return range;
+}
+
+enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
+                               const char *text)
+{
+    if (d->walk.range_count > 0)
+        push_range(d, d->pc);
+    d->failure = status;
+    d->failure_pc = pc;
+    d->failure_text = text;
+    return NTRACE_FAILED;
+}
+
+/** Instructions of a block in front of `stop`, as the walk's last range; where they end. */
+static uint64_t push_part(struct ntrace_decoder *d, uint64_t from, uint64_t stop)
+{
+    struct pug_codemap *code = d->stage->code;
+    struct pug_insn insn;
+    uint8_t it = 0;
+    uint64_t at = from;
+    d->trap_size = 0;
+    while (at < stop && pug_codemap_insn(code, at, d->isa, &it, &insn) == PUG_OK &&
+           insn.size <= stop - at) {
+        d->last = at;
+        d->trap_size = insn.kind == PUG_RV_TRAP ? insn.size : 0;
+        at += insn.size;
+        d->walk.range_count++;
+    }
+    if (d->walk.range_count > 0)
+        push_range(d, at);
+    return at;
+}
+
+/* ---- steps ---- */
+
+/** Bytes of a walk's rest that lie in this block. */
+static uint64_t stop_in(const struct ntrace_walk *walk, const struct pug_block *block)
+{
+    return block->start + 2 * (uint64_t)walk->budget;
+}
+
+/** The walk ends inside this block. */
+static enum ntrace_walked step_into(struct ntrace_decoder *d, const struct pug_block *block)
+{
+    struct ntrace_walk *walk = &d->walk;
+    if (walk->history_only)
+        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, block->start,
+                           "no conditional branch for the branch history");
+    uint64_t start = block->start, stop = stop_in(walk, block);
+    uint64_t reached = push_part(d, start, stop);
+    if (reached != stop)
+        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, reached,
+                           "the instruction count ends inside an instruction");
+    walk->passed += walk->budget;
+    walk->budget = 0;
+    d->by_jump = false;
+    d->pc = stop;
+    return NTRACE_WALKED;
+}
+
+/** The block ends without a jump: at a trapping instruction that counts as retired, at the length
+    bound, or where the code can't be read. */
+static enum ntrace_walked step_over(struct ntrace_decoder *d, const struct pug_block *block)
+{
+    struct ntrace_walk *walk = &d->walk;
+    int64_t size = (int64_t)((block->end - block->start) >> 1);
+    enum pug_block_end ending = block->ending;
+    enum pug_status status = block->status;
+    uint64_t end = block->end;
+    walk->budget -= size;
+    walk->passed += size;
+    walk->range_count += block->count;
+    if (size > 0) {
+        d->by_jump = false;
+        d->last = block->last;
+        d->trap_size = block->insn.kind == PUG_RV_TRAP ? block->insn.size : 0;
+    }
+    d->pc = end;
+    bool done = !walk->history_only && walk->budget == 0;
+    if (ending <= PUG_BLOCK_LONG && !done)
+        return NTRACE_WALKED;
+    if (done) {
+        push_range(d, end);
+        return NTRACE_WALKED;
+    }
+    if (ending == PUG_BLOCK_NO_ACCESS)
+        return ntrace_fail(d, PUG_ERR_MEM_NACC, end, "program memory is not there");
+    return ntrace_fail(d, status, end, "the instruction can't be decoded");
+}
+
+/** Outcome of a conditional branch. */
+static bool branch_taken(struct ntrace_walk *walk, const struct pug_block *block, bool last)
+{
+    if (walk->bits > 0) {
+        if (walk->history_only)
+            walk->budget = NTRACE_HISTORY_GUARD;
+        return walk->hist >> --walk->bits & 1;
+    }
+    if (last && walk->end == NTRACE_END_DIRECT)
+        return true;
+    return last && walk->end == NTRACE_END_SYNC && block->insn.target == walk->address &&
+           block->end != walk->address;
+}
+
+/** With all_jumps, direct jumps are reported as taken branches are. */
+static bool jump_reported(struct ntrace_decoder *d, bool last)
+{
+    struct ntrace_walk *walk = &d->walk;
+    if (walk->bits > 0) {
+        if (walk->history_only)
+            walk->budget = NTRACE_HISTORY_GUARD;
+        return walk->hist >> --walk->bits & 1;
+    }
+    return d->config->mode != NTRACE_MODE_BTM ||
+           (last && (walk->end == NTRACE_END_DIRECT || walk->end == NTRACE_END_SYNC));
+}
+
+/**
+ * A pair of constant and jump on it that is not in one block: the walk's last instruction made the
+ * constant, and the jump is the first of this one.
+ */
+static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, uint64_t *target)
+{
+    struct pug_insn constant;
+    const struct pug_insn jump = block->insn;
+    uint64_t start = block->start;
+    uint8_t it = 0;
+    if (block->count != 1 || d->by_jump || d->last >= start || start - d->last > 8 ||
+        pug_codemap_insn(d->stage->code, d->last, d->isa, &it, &constant) != PUG_OK ||
+        constant.kind != PUG_RV_CONSTANT || d->last + constant.size != start ||
+        constant.rd != jump.rs1)
+        return false;
+    *target = (constant.constant + jump.constant) & d->mask & ~UINT64_C(1);
+    return true;
+}
+
+enum jump { JUMP_KNOWN, JUMP_UNKNOWN, JUMP_BAD };
+
+/** Where an indirect jump goes. */
+static enum jump indirect_target(struct ntrace_decoder *d, const struct pug_block *block, bool last,
+                                 uint64_t *target)
+{
+    const struct ntrace_config *config = d->config;
+    const struct pug_insn insn = block->insn;
+    bool sequential = block->sequential;
+    bool swap = insn.kind == PUG_RV_SWAP && !config->sifive;
+    bool popped = (insn.kind == PUG_RV_RETURN || swap) && stack_pop(d, target);
+    uint64_t behind = block->end;
+    bool told = d->walk.end == NTRACE_END_INDIRECT ||
+                (d->walk.end == NTRACE_END_SYNC && d->walk.sync_jumped);
+    enum jump jump = JUMP_BAD;
+    if (insn.kind == PUG_RV_XRET)
+        return last ? JUMP_UNKNOWN : JUMP_BAD;
+    if (last && told) {
+        jump = JUMP_UNKNOWN;
+    } else if (config->implicit_return && popped) {
+        jump = JUMP_KNOWN;
+    } else if (config->sequential_jump && sequential) {
+        *target = insn.target;
+        jump = JUMP_KNOWN;
+    } else if (config->sequential_jump && split_pair(d, block, target)) {
+        jump = JUMP_KNOWN;
+    } else if (last) {
+        jump = JUMP_UNKNOWN;
+    }
+    if (insn.kind == PUG_RV_CALL || insn.kind == PUG_RV_SWAP)
+        stack_push(d, behind);
+    return jump;
+}
+
+static void push_flow(struct ntrace_decoder *d, const struct pug_block *block, bool taken)
+{
+    d->walk.range_count += block->count;
+    d->last = block->last;
+    d->trap_size = 0;
+    struct pug_element *range = push_range(d, block->end);
+    range->last_type = block->insn.type;
+    range->last_subtype = block->insn.subtype;
+    range->flags = (uint16_t)((taken ? PUG_ELEM_EXECUTED : 0) |
+                              (block->insn.conditional ? PUG_ELEM_CONDITIONAL : 0));
+}
+
+/** Go on at `pc`. */
+static void go_to(struct ntrace_decoder *d, uint64_t pc, bool taken)
+{
+    d->by_jump = taken;
+    d->pc = pc;
+    d->walk.range_start = pc;
+}
+
+/** Everything up to the block's last instruction is told; that one does not fit the trace. */
+static enum ntrace_walked refuse_last(struct ntrace_decoder *d, const struct pug_block *block,
+                                      const char *text)
+{
+    uint64_t start = block->start, last = block->last;
+    push_part(d, start, last);
+    return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, last, text);
+}
+
+/** A block that ends in a flow instruction. *next: the block that follows, where it is at hand. */
+static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block *block,
+                               const struct pug_block **next)
+{
+    struct ntrace_walk *walk = &d->walk;
+    const struct pug_insn *insn = &block->insn;
+    bool last = walk->budget == 0 && !walk->history_only;
+    if (insn->conditional) {
+        bool taken = branch_taken(walk, block, last);
+        push_flow(d, block, taken);
+        go_to(d, taken ? insn->target : block->end, taken);
+        *next = pug_block_follow(d->stage->code, block, taken);
+        return NTRACE_WALKED;
+    }
+    if (insn->type == PUG_INSTR_BR) {
+        if (d->config->all_jumps && !jump_reported(d, last))
+            return refuse_last(d, block, "a direct jump is not reported");
+        if (insn->kind == PUG_RV_CALL)
+            stack_push(d, block->end);
+        push_flow(d, block, true);
+        if (insn->table_jump)
+            return ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target, "the jump table is not there");
+        *next = pug_block_follow(d->stage->code, block, true);
+        go_to(d, (*next)->start, true);
+        return NTRACE_WALKED;
+    }
+    uint64_t target = 0;
+    const struct pug_block copy = *block; /* the look-ups of a target may remake the block */
+    enum jump jump = indirect_target(d, &copy, last, &target);
+    if (jump == JUMP_BAD)
+        return refuse_last(d, &copy, "the target of an indirect jump is not known");
+    push_flow(d, &copy, true);
+    if (copy.insn.kind == PUG_RV_XRET)
+        pug_out_push(&d->stage->out, PUG_ELEM_EXCEPTION_RET, d->index);
+    go_to(d, target, true);
+    d->pc_known = jump == JUMP_KNOWN;
+    return NTRACE_WALKED;
+}
+
+static bool walk_is_over(const struct ntrace_walk *walk)
+{
+    return walk->history_only ? walk->bits == 0 : walk->budget == 0;
+}
+
+enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
+{
+    struct ntrace_walk *walk = &d->walk;
+    const struct pug_block *block = NULL;
+    while (!walk_is_over(walk)) {
+        if (!pug_out_ready(&d->stage->out))
+            return NTRACE_WAITS;
+        if (!d->pc_known)
+            return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
+                               "the target of an indirect jump is not known");
+        if (walk->blocks++ == d->config->walk_limit)
+            return ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
+        if (!block)
+            block = pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
+        const struct pug_block *next = NULL;
+        int64_t size = (int64_t)((block->end - block->start) >> 1);
+        enum ntrace_walked walked;
+        if (size > walk->budget) {
+            walked = step_into(d, block);
+        } else if (block->ending != PUG_BLOCK_FLOW || block->insn.kind == PUG_RV_TRAP) {
+            walked = step_over(d, block);
+        } else {
+            walk->budget -= size;
+            walk->passed += size;
+            walked = step(d, block, &next);
+        }
+        if (walked != NTRACE_WALKED)
+            return walked;
+        block = next;
+    }
+    if (!walk->history_only && walk->bits > 0)
+        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc, "branch history is left over");
+    return NTRACE_WALKED;
+}

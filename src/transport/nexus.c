@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Nexus messages of several trace encoders in one byte stream (N-Trace): MSEO says where a
+ * message ends, SRC behind the TCODE whose it is. Setting `src_bits`: the width of SRC. With 0
+ * there is one source, `src_id`, and its bytes go straight to it.
+ *
+ * A byte that breaks the message protocol (a reserved MSEO, a message that starts in its middle or
+ * does not end) may be anybody's: whoever speaks next is told first, by a run of type
+ * PUG_NEXUS_LOST. The stream goes on after the next end of a message.
+ */
+#include "pugmark/packet/ntrace.h"
+#include "transport/builtin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES 4096u
+#define HEAD    3u /* bytes that hold TCODE and the widest SRC */
+
+enum phase {
+    PHASE_START,   /* nothing seen: the first byte may be in the middle of a message */
+    PHASE_BETWEEN, /* a message starts with the next byte */
+    PHASE_HEAD,    /* inside a message whose SRC is not complete */
+    PHASE_BODY,    /* inside a message of `source` */
+    PHASE_SKIP,    /* up to and including the next end of a message */
+};
+
+/** Where the stream stands: all that the next byte's meaning depends on. */
+struct place {
+    uint8_t phase;
+    bool aligned;  /* the message underway is known to start at a message's start */
+    bool known;    /* its TCODE has a layout */
+    uint8_t size;  /* its bytes, as far as they have to be counted */
+    uint8_t first; /* its first byte */
+    uint16_t source;
+    uint32_t bits;  /* TCODE and SRC */
+    uint64_t index; /* of its first byte */
+};
+
+enum verdict {
+    BYTE_HELD, /* of a message whose SRC is not complete */
+    BYTE_OWNED,
+    BYTE_IDLE,
+    BYTE_SKIPPED,
+    BYTE_BREAKS, /* nobody's, and what was underway is lost */
+};
+
+struct nexus {
+    struct pug_transport_sink *sink;
+    unsigned src_bits;
+    uint16_t src_id;
+    struct place place;
+    uint8_t head[HEAD]; /* bytes kept from the end of the last block */
+    uint8_t head_size;
+    uint64_t head_index;
+    /* breaks of the stream, and the last one that each source was told of */
+    uint32_t breaks;
+    uint8_t break_byte;
+    uint64_t break_index;
+    bool ending;
+    uint32_t told[SOURCES];
+    bool seen[SOURCES];
+};
+
+static enum pug_status nexus_create(const struct pug_settings *settings,
+                                    struct pug_transport_sink *sink, void **transport)
+{
+    uint64_t src_bits = pug_settings_number(settings, "src_bits", 0);
+    uint64_t src_id = pug_settings_number(settings, "src_id", 0);
+    if (src_bits > 12 || src_id >= SOURCES)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    struct nexus *nexus = calloc(1, sizeof(*nexus));
+    if (!nexus)
+        return PUG_ERR_MEM;
+    nexus->sink = sink;
+    nexus->src_bits = (unsigned)src_bits;
+    nexus->src_id = (uint16_t)src_id;
+    *transport = nexus;
+    return PUG_OK;
+}
+
+static void nexus_free(void *transport)
+{
+    free(transport);
+}
+
+static void nexus_reset(void *transport)
+{
+    struct nexus *nexus = transport;
+    nexus->place = (struct place){0};
+    nexus->head_size = 0;
+    nexus->breaks = 0;
+    nexus->ending = false;
+    memset(nexus->told, 0, sizeof(nexus->told));
+    memset(nexus->seen, 0, sizeof(nexus->seen));
+}
+
+/* ---- bytes ---- */
+
+/** The stream breaks; `told` is the byte that shows it. */
+static enum verdict breaks(struct place *place, unsigned mseo, uint8_t told, uint64_t index)
+{
+    *place = (struct place){
+        .phase = mseo == 3 ? PHASE_BETWEEN : PHASE_SKIP, .first = told, .index = index};
+    return BYTE_BREAKS;
+}
+
+/** The first byte of what should be a message. */
+static enum verdict advance_start(struct place *place, uint8_t byte, uint64_t index)
+{
+    bool aligned = place->phase == PHASE_BETWEEN;
+    switch (byte & 3) {
+    case 3: place->phase = PHASE_BETWEEN; return BYTE_IDLE;
+    case 2: return breaks(place, 2, byte, index);
+    case 1:
+        if (aligned)
+            return breaks(place, 1, byte, index);
+        place->phase = PHASE_SKIP;
+        return BYTE_SKIPPED;
+    default:
+        *place = (struct place){.phase = PHASE_HEAD,
+                                .aligned = aligned,
+                                .known = PUG_NEXUS_KNOWN_TCODES >> (byte >> 2) & 1,
+                                .size = 1,
+                                .first = byte,
+                                .bits = byte >> 2,
+                                .index = index};
+        return BYTE_HELD;
+    }
+}
+
+/** Move the place over one byte. */
+static enum verdict advance(struct place *place, unsigned src_bits, uint8_t byte, uint64_t index)
+{
+    unsigned mseo = byte & 3;
+    switch (place->phase) {
+    case PHASE_START:
+    case PHASE_BETWEEN: return advance_start(place, byte, index);
+    case PHASE_SKIP:
+        if (mseo == 3)
+            place->phase = PHASE_BETWEEN;
+        return BYTE_SKIPPED;
+    default: break;
+    }
+    if (mseo == 2)
+        return breaks(place, mseo, byte, index);
+    place->size += place->size < UINT8_MAX;
+    if (!place->known && place->size > PUG_NEXUS_UNKNOWN_LIMIT)
+        return breaks(place, mseo, place->first, place->index);
+    if (place->phase == PHASE_HEAD) {
+        place->bits |= (uint32_t)(byte >> 2) << 6 * (place->size - 1);
+        if (6u * place->size < 6 + src_bits)
+            return mseo == 0 ? BYTE_HELD : breaks(place, mseo, byte, index);
+        place->source = (uint16_t)(place->bits >> 6 & ((1u << src_bits) - 1));
+        place->phase = PHASE_BODY;
+    }
+    if (mseo == 3)
+        place->phase = PHASE_BETWEEN;
+    return BYTE_OWNED;
+}
+
+/** Consecutive bytes with the same fate. */
+struct stretch {
+    enum verdict fate;
+    size_t size;
+    struct place after; /* where the stream stands behind them */
+};
+
+/** Does a byte prolong a stretch? `place` is behind it. */
+static bool prolongs(const struct stretch *stretch, enum verdict verdict, const struct place *place)
+{
+    if (stretch->size == 0 || stretch->fate == BYTE_HELD)
+        return true;
+    if (stretch->fate != verdict)
+        return false;
+    if (verdict != BYTE_OWNED || stretch->after.phase == PHASE_BODY)
+        return verdict != BYTE_BREAKS;
+    return stretch->after.aligned && place->source == stretch->after.source;
+}
+
+/** What is to be done with the next bytes. A message whose SRC is held joins what it belongs to. */
+static struct stretch measure(const struct nexus *nexus, uint64_t index, const uint8_t *bytes,
+                              size_t size)
+{
+    struct place place = nexus->place;
+    struct stretch stretch = {.after = place};
+    for (size_t at = 0; at < size; at++) {
+        enum verdict verdict = advance(&place, nexus->src_bits, bytes[at], index + at);
+        if (stretch.fate == BYTE_OWNED && stretch.size > 0 && verdict == BYTE_HELD)
+            continue;
+        if (!prolongs(&stretch, verdict, &place))
+            break;
+        stretch = (struct stretch){verdict, at + 1, place};
+    }
+    return stretch;
+}
+
+/* ---- delivery ---- */
+
+/** Tell a source that the stream broke since it was last told. */
+static enum pug_response tell(struct nexus *nexus, uint16_t source)
+{
+    if (!nexus->seen[source] || nexus->told[source] == nexus->breaks) {
+        nexus->seen[source] = true;
+        nexus->told[source] = nexus->breaks;
+        return PUG_RESP_CONT;
+    }
+    struct pug_run run = {.index = nexus->break_index,
+                          .bytes = &nexus->break_byte,
+                          .size = 1,
+                          .source = source,
+                          .type = PUG_NEXUS_LOST};
+    size_t used = 0;
+    enum pug_response response = nexus->sink->run(nexus->sink->context, &run, &used);
+    if (used == 1)
+        nexus->told[source] = nexus->breaks;
+    return response;
+}
+
+/** Bytes of a source: what was kept of the last block, then `size` new ones. */
+static enum pug_response deliver(struct nexus *nexus, const struct place *place, uint64_t index,
+                                 const uint8_t *bytes, size_t size, size_t *used)
+{
+    struct pug_run run = {.source = place->source,
+                          .type = place->aligned ? PUG_NEXUS_MESSAGES : PUG_NEXUS_BYTES};
+    enum pug_response response = tell(nexus, run.source);
+    if (response >= PUG_RESP_WAIT)
+        return response;
+    if (nexus->head_size > 0) {
+        size_t kept = 0;
+        run.index = nexus->head_index;
+        run.bytes = nexus->head;
+        run.size = nexus->head_size;
+        response = nexus->sink->run(nexus->sink->context, &run, &kept);
+        memmove(nexus->head, nexus->head + kept, nexus->head_size - kept);
+        nexus->head_size -= (uint8_t)kept;
+        nexus->head_index += kept;
+        if (response >= PUG_RESP_WAIT)
+            return response;
+    }
+    run.index = index;
+    run.bytes = bytes;
+    run.size = size;
+    enum pug_response answer = nexus->sink->run(nexus->sink->context, &run, used);
+    return answer > response ? answer : response;
+}
+
+/** The place behind the first `used` bytes of a stretch. */
+static void move_by(struct nexus *nexus, uint64_t index, const uint8_t *bytes, size_t used)
+{
+    for (size_t at = 0; at < used; at++)
+        advance(&nexus->place, nexus->src_bits, bytes[at], index + at);
+}
+
+static void keep_head(struct nexus *nexus, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    if (nexus->head_size == 0)
+        nexus->head_index = index;
+    memcpy(nexus->head + nexus->head_size, bytes, size);
+    nexus->head_size += (uint8_t)size;
+}
+
+static void note_break(struct nexus *nexus, const struct stretch *stretch)
+{
+    nexus->breaks++;
+    nexus->break_byte = stretch->after.first;
+    nexus->break_index = stretch->after.index;
+    nexus->sink->stats->skipped += stretch->size + nexus->head_size;
+    nexus->head_size = 0;
+}
+
+/** One stretch. *used: bytes done with, all of them unless the answer is not "go on". */
+static enum pug_response take(struct nexus *nexus, uint64_t index, const uint8_t *bytes,
+                              size_t size, size_t *used)
+{
+    struct stretch stretch = measure(nexus, index, bytes, size);
+    *used = stretch.size;
+    switch (stretch.fate) {
+    case BYTE_IDLE: nexus->sink->stats->framing += stretch.size; break;
+    case BYTE_SKIPPED: nexus->sink->stats->skipped += stretch.size; break;
+    case BYTE_BREAKS: note_break(nexus, &stretch); break;
+    case BYTE_HELD: keep_head(nexus, index, bytes, stretch.size); break;
+    case BYTE_OWNED: {
+        enum pug_response response;
+        *used = 0;
+        response = deliver(nexus, &stretch.after, index, bytes, stretch.size, used);
+        if (*used < stretch.size) {
+            move_by(nexus, index, bytes, *used);
+            return response;
+        }
+        nexus->place = stretch.after;
+        return response;
+    }
+    }
+    nexus->place = stretch.after;
+    return PUG_RESP_CONT;
+}
+
+static enum pug_response nexus_data(void *transport, uint64_t index, const uint8_t *bytes,
+                                    size_t size, size_t *used)
+{
+    struct nexus *nexus = transport;
+    enum pug_response worst = PUG_RESP_CONT;
+    *used = 0;
+    if (nexus->src_bits == 0) {
+        struct pug_run run = {
+            .index = index, .bytes = bytes, .size = size, .source = nexus->src_id};
+        return nexus->sink->run(nexus->sink->context, &run, used);
+    }
+    while (*used < size && worst < PUG_RESP_WAIT) {
+        size_t done = 0;
+        enum pug_response response = take(nexus, index + *used, bytes + *used, size - *used, &done);
+        *used += done;
+        worst = response > worst ? response : worst;
+    }
+    return worst;
+}
+
+static enum pug_response tell_all(struct nexus *nexus)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    for (unsigned source = 0; source < SOURCES && worst < PUG_RESP_WAIT; source++) {
+        enum pug_response response =
+            nexus->seen[source] ? tell(nexus, (uint16_t)source) : PUG_RESP_CONT;
+        worst = response > worst ? response : worst;
+    }
+    return worst;
+}
+
+static enum pug_response nexus_flush(void *transport)
+{
+    struct nexus *nexus = transport;
+    return nexus->ending ? tell_all(nexus) : PUG_RESP_CONT;
+}
+
+static enum pug_response nexus_end(void *transport)
+{
+    struct nexus *nexus = transport;
+    nexus->sink->stats->dropped += nexus->head_size;
+    nexus->head_size = 0;
+    nexus->ending = true;
+    return tell_all(nexus);
+}
+
+const struct pug_transport pug_transport_nexus = {
+    .name = "nexus",
+    .title = "Nexus messages of several RISC-V trace encoders",
+    .create = nexus_create,
+    .free = nexus_free,
+    .data = nexus_data,
+    .flush = nexus_flush,
+    .end = nexus_end,
+    .reset = nexus_reset,
+};
