@@ -11,8 +11,8 @@
  *
  * A decoder that cannot finish a packet because the consumer waits (pug_out_ready() said no) stores
  * where it is, answers PUG_RESP_CONT with `pending` set in its stage, and is called again through
- * `resume`. It must ask pug_out_ready() before each step that pushes elements, and a step pushes at
- * most PUG_OUT_STEP of them.
+ * `resume`. The tree has asked pug_out_ready() before it calls decode, resume or decode_end; the
+ * decoder asks before each further step, and a step pushes at most PUG_OUT_STEP elements.
  */
 #ifndef PUGMARK_PROTOCOL_H
 #define PUGMARK_PROTOCOL_H

@@ -192,9 +192,12 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
-    while (protocol->read(source->reader, &span, &packet)) {
-        response = take_packet(source, &packet);
-        if (response >= PUG_RESP_WAIT)
+    while (response < PUG_RESP_WAIT) {
+        if (!pug_out_ready(&source->stage.out))
+            response = source->tree->batch.response;
+        else if (protocol->read(source->reader, &span, &packet))
+            response = take_packet(source, &packet);
+        else
             break;
     }
     *used = (size_t)(span.at - run->bytes);
@@ -218,12 +221,15 @@ enum pug_response pug_source_flush(struct pug_source *source)
 static enum pug_response end_reader(struct pug_source *source)
 {
     struct pug_packet packet;
-    while (source->protocol->read_end && source->protocol->read_end(source->reader, &packet)) {
-        enum pug_response response = take_packet(source, &packet);
-        if (response >= PUG_RESP_WAIT)
-            return response;
+    enum pug_response response = PUG_RESP_CONT;
+    while (source->protocol->read_end && response < PUG_RESP_WAIT) {
+        if (!pug_out_ready(&source->stage.out))
+            return source->tree->batch.response;
+        if (!source->protocol->read_end(source->reader, &packet))
+            return PUG_RESP_CONT;
+        response = take_packet(source, &packet);
     }
-    return PUG_RESP_CONT;
+    return response;
 }
 
 static enum pug_response end_decoder(struct pug_source *source)
@@ -250,6 +256,8 @@ enum pug_response pug_source_end(struct pug_source *source)
                 source->end_phase = PUG_END_TELL;
             break;
         case PUG_END_DECODE:
+            if (!pug_out_ready(&source->stage.out))
+                return source->tree->batch.response;
             source->end_phase = PUG_END_TELL;
             response = end_decoder(source);
             break;

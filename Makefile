@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# make demo: decode the bundled capture and show the result.  make test: all tests.
+# Both install what is missing (Debian), build, and run.
+.PHONY: demo test test-release test-sanitize test-thread build bench format check-format tidy deps clean
+
+demo: build
+	@cmake/demo.sh build/release
+
+build: deps
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release -- --quiet
+
+test: check-format test-release test-sanitize
+
+test-release: build
+	ctest --preset release -j2
+
+test-sanitize: deps
+	@cmake --preset sanitize >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset sanitize -- --quiet
+	ctest --preset sanitize -j2
+
+bench: build
+	cmake --build --preset release --target bench
+
+format:
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+check-format: deps
+	git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+tidy: build
+	git ls-files 'src/*.c' 'tools/*.c' 'recorder/*.c' 'compat/*.c' | xargs -P2 -n4 clang-tidy -p build/release --quiet
+
+deps:
+	@mkdir -p build
+	@cmake/install-packages.sh packages.txt
+
+clean:
+	rm -rf build
