@@ -146,6 +146,9 @@ static enum pug_response coresight_data(void *transport, uint64_t index, const u
                                         size_t size, size_t *used)
 {
     struct coresight *cs = transport;
+    *used = 0;
+    if (!bytes)
+        return PUG_RESP_FATAL_INVALID_PARAM;
     cs->worst = PUG_RESP_CONT;
     if (!check_block(cs, index, size)) {
         *used = cs->sink->quirks.strict_blocks ? cs->used : 0;

@@ -97,9 +97,8 @@ static const uint8_t *collect(struct coresight *cs, struct cs_block *block)
         size = left;
     if (cs->fill == 0)
         cs->frame_index = cs->index;
-    memcpy(cs->frame + cs->fill, block->at, size);
-    cs->fill += (uint8_t)size;
-    block->at += size;
+    for (size_t i = 0; i < size; i++)
+        cs->frame[cs->fill++] = *block->at++;
     if (cs->fill < CS_FRAME_BYTES)
         return NULL;
     cs->fill = 0;
