@@ -11,6 +11,7 @@
 #include "pugmark/protocol.h"
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"
+#include "pugmark/snapshot.h"
 #include "pugmark/status.h"
 #include "pugmark/transport.h"
 #include "pugmark/tree.h"

@@ -76,6 +76,11 @@ struct pug_quirks {
         other one, and only it is tested for overlaps (0 to 0 where there is none). Right: each
         region is what it says and is tested. */
     unsigned reference_files : 1;
+    /* ---- snapshot ---- */
+    /** Snapshots: only what the reference knows of them. Buffers of one file and one source list
+        entry, its own formats, types and keys, one memory map for all cores. Right: the format's
+        document, and this project's additions to it (pugmark/snapshot.h). */
+    unsigned reference_snapshots : 1;
     /* ---- isa ---- */
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/** @file Device files: name, type, registers and memory of a core or a trace source. */
+#include "snapshot/file.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/** What a device file's sections share. */
+struct device_state {
+    struct device *device;
+    struct pug_snapshot_dump dump; /* the dump or ELF section being read */
+    struct list extended;          /* [extendregs]: numbers seen */
+    bool global_seen;
+};
+
+enum { DEVICE_DEVICE = 1, DEVICE_REGS, DEVICE_DUMP, DEVICE_ELF, DEVICE_GLOBAL, DEVICE_EXTENDED };
+
+#define IN_DEVICE(member) offsetof(struct pug_snapshot_device, member)
+#define IN_DUMP(member)   offsetof(struct pug_snapshot_dump, member)
+
+static const struct key_rule device_keys[] = {
+    {"name", IN_DEVICE(name), KEY_TEXT, true, false},
+    {"class", IN_DEVICE(class_name), KEY_TEXT, true, false},
+    {"type", IN_DEVICE(type), KEY_TEXT, true, false},
+    {"location", IN_DEVICE(location), KEY_TEXT, false, false},
+};
+
+static const struct key_rule elf_keys[] = {
+    {"file", IN_DUMP(file), KEY_QUOTED, true, true},
+    {"bias", IN_DUMP(bias), KEY_NUMBER, true, true},
+    {"space", IN_DUMP(space), KEY_QUOTED, true, true},
+    {"context_id", IN_DUMP(context_id), KEY_NUMBER, true, true},
+    {"vmid", IN_DUMP(vmid), KEY_NUMBER, true, true},
+};
+
+static const struct key_rule dump_keys[] = {
+    {"file", IN_DUMP(file), KEY_QUOTED, true, false},
+    {"address", IN_DUMP(address), KEY_NUMBER, true, false},
+    {"space", IN_DUMP(space), KEY_QUOTED, true, false},
+    {"context_id", IN_DUMP(context_id), KEY_NUMBER, true, true},
+    {"vmid", IN_DUMP(vmid), KEY_NUMBER, true, true},
+    {"length", IN_DUMP(length), KEY_NUMBER, true, false},
+    {"offset", IN_DUMP(offset), KEY_NUMBER, true, false},
+};
+
+/* Places in both tables. */
+enum { SEEN_FILE = 1 << 0, SEEN_ADDRESS = 1 << 1, SEEN_CONTEXT_ID = 1 << 3, SEEN_VMID = 1 << 4 };
+
+static int device_section(const struct section *section, const char *name)
+{
+    static const struct {
+        const char *name;
+        int section;
+    } names[] = {{"device", DEVICE_DEVICE},
+                 {"regs", DEVICE_REGS},
+                 {"global", DEVICE_GLOBAL},
+                 {"extendregs", DEVICE_EXTENDED}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i].name) == 0)
+            return names[i].section;
+    if (strncmp(name, "dump", 4) == 0)
+        return DEVICE_DUMP;
+    return is_native(section) && strncmp(name, "elf", 3) == 0 ? DEVICE_ELF : 0;
+}
+
+static enum pug_status device_begin(struct reader *reader, const char *name)
+{
+    struct section *section = &reader->section;
+    struct device_state *state = reader->state;
+    reader->in = device_section(section, name);
+    switch (reader->in) {
+    case 0:
+        if (section->snapshot->options.verbose)
+            snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
+                         "Unknown section ignored: %s\n", name);
+        break;
+    case DEVICE_DUMP:
+    case DEVICE_ELF:
+        state->dump = (struct pug_snapshot_dump){.elf = reader->in == DEVICE_ELF};
+        section->name = state->dump.elf ? "elf" : "dump";
+        break;
+    case DEVICE_GLOBAL:
+        if (state->global_seen)
+            return section_error(section, "Only one global section allowed");
+        state->global_seen = true;
+        break;
+    default: break;
+    }
+    return PUG_OK;
+}
+
+/** Where in the list, which is in order, a register belongs; false if it is there already. */
+static bool register_place(const struct list *list, const char *key, size_t *place)
+{
+    const struct pug_snapshot_register *items = list->items;
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcasecmp(key, items[middle].key);
+        if (order == 0)
+            return false;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *place = low;
+    return true;
+}
+
+static enum pug_status add_register(struct reader *reader, char *key, char *value)
+{
+    struct section *section = &reader->section;
+    struct list *list = &((struct device_state *)reader->state)->device->registers;
+    size_t place;
+    if (!register_place(list, key, &place))
+        return section_error(section, "Duplicate key: %s", key);
+    if (list->count == PUG_SNAPSHOT_REGISTER_LIMIT)
+        return section_limit(section, "registers");
+    char **name = list_add(&section->snapshot->texts, sizeof(*name));
+    if (!name || !(*name = strndup(key, strcspn(key, "("))))
+        return PUG_ERR_MEM;
+    if (!list_add(list, sizeof(struct pug_snapshot_register)))
+        return PUG_ERR_MEM;
+    struct pug_snapshot_register *items = list->items;
+    memmove(&items[place + 1], &items[place], (list->count - 1 - place) * sizeof(*items));
+    items[place] = (struct pug_snapshot_register){key, *name, ini_unquote(value)};
+    return PUG_OK;
+}
+
+/** Old format: numbered registers, which nothing uses; their syntax is checked. */
+static enum pug_status add_extended(struct reader *reader, const char *key, const char *value)
+{
+    struct section *section = &reader->section;
+    struct list *list = &((struct device_state *)reader->state)->extended;
+    uint64_t number, content;
+    enum pug_status status = section_number(section, key, &number);
+    if (status == PUG_OK)
+        status = section_number(section, value, &content);
+    if (status != PUG_OK)
+        return status;
+    const uint64_t *seen = list->items;
+    for (size_t i = 0; i < list->count; i++)
+        if (seen[i] == number)
+            return section_error(section, "Duplicate key: %s", key);
+    if (list->count == PUG_SNAPSHOT_REGISTER_LIMIT)
+        return section_limit(section, "registers");
+    uint64_t *added = list_add(list, sizeof(*added));
+    if (!added)
+        return PUG_ERR_MEM;
+    *added = number;
+    return PUG_OK;
+}
+
+static enum pug_status set_global(struct section *section, const char *key, char *value)
+{
+    static const struct key_rule rule = {.name = "core", .unique = true};
+    const char *core = NULL;
+    int result = section_set(section, &rule, 1, &core, key, value);
+    if (result == KEY_UNKNOWN)
+        return section_error(section, "Unknown global option '%s'", key);
+    return (enum pug_status)result;
+}
+
+static enum pug_status set_dump(struct section *section, struct pug_snapshot_dump *dump,
+                                const char *key, char *value)
+{
+    int result = dump->elf ? section_set(section, elf_keys, COUNT(elf_keys), dump, key, value)
+                           : section_set(section, dump_keys, COUNT(dump_keys), dump, key, value);
+    if (result == KEY_UNKNOWN)
+        return section_error(section, "Unknown %s section key '%s'", section->name, key);
+    return (enum pug_status)result;
+}
+
+static enum pug_status device_key(struct reader *reader, char *key, char *value)
+{
+    struct section *section = &reader->section;
+    struct device_state *state = reader->state;
+    switch (reader->in) {
+    case DEVICE_DEVICE:
+        return known_or_ignored(section_set(section, device_keys, COUNT(device_keys),
+                                            &state->device->public, key, value));
+    case DEVICE_REGS: return add_register(reader, key, value);
+    case DEVICE_GLOBAL: return set_global(section, key, value);
+    case DEVICE_EXTENDED: return add_extended(reader, key, value);
+    default: return set_dump(section, &state->dump, key, value);
+    }
+}
+
+static enum pug_status device_end(struct reader *reader)
+{
+    struct section *section = &reader->section;
+    struct device_state *state = reader->state;
+    if (reader->in != DEVICE_DUMP && reader->in != DEVICE_ELF)
+        return PUG_OK;
+    if (reader->in == DEVICE_DUMP && !(section->seen & SEEN_ADDRESS))
+        return section_incomplete(section, "Dump section is missing mandatory address definition");
+    if (!(section->seen & SEEN_FILE))
+        return section_incomplete(section,
+                                  reader->in == DEVICE_DUMP
+                                      ? "Dump section is missing mandatory file definition"
+                                      : "ELF section is missing mandatory file definition");
+    if (section->snapshot->dump_count++ == PUG_SNAPSHOT_DUMP_LIMIT)
+        return section_limit(section, "dumps");
+    state->dump.has_context_id = section->seen & SEEN_CONTEXT_ID;
+    state->dump.has_vmid = section->seen & SEEN_VMID;
+    struct pug_snapshot_dump *dump = list_add(&state->device->dumps, sizeof(*dump));
+    if (!dump)
+        return PUG_ERR_MEM;
+    *dump = state->dump;
+    return PUG_OK;
+}
+
+void device_free(struct device *device)
+{
+    free(device->registers.items);
+    free(device->dumps.items);
+    free(device);
+}
+
+/** A later device of the same name takes the place of the earlier one. */
+static enum pug_status keep_device(struct pug_snapshot *snapshot, struct device *device)
+{
+    struct device **slot = snapshot->devices.items, **end = slot + snapshot->devices.count;
+    while (slot < end && strcmp((*slot)->public.name, device->public.name) != 0)
+        slot++;
+    if (slot < end)
+        device_free(*slot);
+    else if (!(slot = list_add(&snapshot->devices, sizeof(struct device *))))
+        return PUG_ERR_MEM;
+    *slot = device;
+    return PUG_OK;
+}
+
+enum pug_status device_file_read(struct pug_snapshot *snapshot, const char *path, const char *file)
+{
+    static const struct file_kind kind = {
+        .headless_is_error = true, .begin = device_begin, .key = device_key, .end = device_end};
+    struct device *device = calloc(1, sizeof(*device));
+    if (!device)
+        return PUG_ERR_MEM;
+    struct pug_snapshot_device *public = &device->public;
+    public->name = public->class_name = public->type = public->location = "";
+    public->file = file;
+    struct device_state state = {.device = device};
+    enum pug_status status = file_read(snapshot, path, &kind, &state);
+    free(state.extended.items);
+    public->registers = device->registers.items;
+    public->register_count = device->registers.count;
+    public->dumps = device->dumps.items;
+    public->dump_count = device->dumps.count;
+    if (status == PUG_OK)
+        status = keep_device(snapshot, device);
+    if (status != PUG_OK)
+        device_free(device);
+    return status;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "snapshot/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- errors ---- */
+
+static void say_at(const struct section *section, enum pug_status code, unsigned line,
+                   const char *text)
+{
+    snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_ERROR, code, "%s:%u: %s\n",
+                 section->ini->path, line, text);
+}
+
+enum pug_status section_error(const struct section *section, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    say_at(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->ini->line, text);
+    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+}
+
+enum pug_status section_incomplete(const struct section *section, const char *text)
+{
+    say_at(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->header_line, text);
+    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+}
+
+enum pug_status section_limit(const struct section *section, const char *what)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "Too many %s", what);
+    say_at(section, PUG_ERR_LIMIT, section->ini->line, text);
+    return PUG_ERR_LIMIT;
+}
+
+/* ---- values ---- */
+
+enum pug_status section_number(const struct section *section, const char *value, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(value, &end, 0);
+    if (*end == 0)
+        return PUG_OK;
+    return section_error(section, "Could not parse '%s' as unsigned integer", value);
+}
+
+int section_set(struct section *section, const struct key_rule *rules, size_t count, void *object,
+                const char *key, char *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct key_rule *rule = &rules[i];
+        if (strcmp(rule->name, key) != 0 || (rule->native && !is_native(section)))
+            continue;
+        if (rule->unique && (section->seen >> i & 1))
+            return section_error(section, "Duplicate %s key found in %s section", key,
+                                 section->name);
+        section->seen |= 1u << i;
+        void *target = (char *)object + rule->offset;
+        if (rule->kind == KEY_NUMBER)
+            return section_number(section, value, target);
+        *(const char **)target = rule->kind == KEY_QUOTED ? ini_unquote(value) : value;
+        return PUG_OK;
+    }
+    return KEY_UNKNOWN;
+}
+
+/* ---- lines ---- */
+
+static enum pug_status read_line(struct reader *reader, const struct file_kind *kind, char *text)
+{
+    char *key, *value;
+    bool headless_error = reader->headless && kind->headless_is_error;
+    if (reader->in == 0 && !headless_error)
+        return PUG_OK;
+    if (!ini_split(text, &key, &value))
+        return section_error(&reader->section, "Couldn't parse '%s' as key=value", text);
+    if (headless_error)
+        return section_error(&reader->section, "Definition of '%s' has no section header", key);
+    return kind->key(reader, key, value);
+}
+
+static enum pug_status begin_section(struct reader *reader, const struct file_kind *kind,
+                                     const char *name)
+{
+    struct section *section = &reader->section;
+    if (section->snapshot->options.verbose)
+        snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
+                     "Start of %s section\n", name);
+    reader->headless = false;
+    reader->in = 0;
+    section->name = name;
+    section->seen = 0;
+    section->header_line = section->ini->line;
+    return kind->begin(reader, name);
+}
+
+static enum pug_status read_lines(struct reader *reader, const struct file_kind *kind)
+{
+    enum pug_status status = PUG_OK;
+    while (status == PUG_OK) {
+        char *text;
+        switch (ini_next(reader->section.ini, &text)) {
+        case INI_END: return kind->end(reader);
+        case INI_TEXT: status = read_line(reader, kind, text); break;
+        case INI_SECTION:
+            status = kind->end(reader);
+            if (status == PUG_OK)
+                status = begin_section(reader, kind, text);
+        }
+    }
+    return status;
+}
+
+enum pug_status file_read(struct pug_snapshot *snapshot, const char *path,
+                          const struct file_kind *kind, void *state)
+{
+    struct ini ini;
+    size_t left = 4 * (size_t)PUG_SNAPSHOT_FILE_LIMIT - snapshot->text_bytes;
+    enum pug_status status =
+        ini_load(&ini, path, left < PUG_SNAPSHOT_FILE_LIMIT ? left : PUG_SNAPSHOT_FILE_LIMIT);
+    if (status == PUG_ERR_LIMIT)
+        snapshot_say(snapshot, "snapshot_parser", PUG_SEV_ERROR, status, "%s: Too large\n", path);
+    if (status != PUG_OK)
+        return status;
+    char **kept = list_add(&snapshot->texts, sizeof(*kept));
+    if (!kept) {
+        free(ini.text);
+        return PUG_ERR_MEM;
+    }
+    *kept = ini.text;
+    snapshot->text_bytes += (size_t)(ini.end - ini.text);
+    struct reader reader = {.section = {.snapshot = snapshot, .ini = &ini, .name = ""},
+                            .headless = true,
+                            .state = state};
+    return read_lines(&reader, kind);
+}

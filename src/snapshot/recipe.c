@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/** @file Devices to protocols and settings: which registers a type has, and what a core is. */
+#include "snapshot/setting.h"
+
+/** A register that a protocol needs, or has a value for where the snapshot does not. */
+struct register_rule {
+    const char *name;
+    bool required;
+    uint32_t otherwise;
+};
+
+#define MOST_RULES 12
+
+/** A device type, as it is up to the first '.'. */
+struct type_rule {
+    const char *type, *protocol;
+    bool core; /* it traces a core; else it must have none */
+    struct register_rule registers[MOST_RULES];
+};
+
+static const struct type_rule types[] = {
+    {"ETM4",
+     "ETMV4I",
+     true,
+     {{"TRCCONFIGR", true, 0},
+      {"TRCTRACEIDR", true, 0},
+      {"TRCIDR0", true, 0},
+      {"TRCIDR1", false, 0x4100F403},
+      {"TRCIDR2", true, 0},
+      {"TRCIDR8", false, 0},
+      {"TRCIDR9", false, 0},
+      {"TRCIDR10", false, 0},
+      {"TRCIDR11", false, 0},
+      {"TRCIDR12", false, 0},
+      {"TRCIDR13", false, 0}}},
+    {"ETE",
+     "ETE",
+     true,
+     {{"TRCCONFIGR", true, 0},
+      {"TRCTRACEIDR", true, 0},
+      {"TRCIDR0", true, 0},
+      {"TRCIDR1", false, 0x4100F403},
+      {"TRCIDR2", true, 0},
+      {"TRCIDR8", false, 0},
+      {"TRCDEVARCH", false, 0x47705A13}}},
+    {"ETM3",
+     "ETMV3",
+     true,
+     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
+    {"PTM1",
+     "PTM",
+     true,
+     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
+    {"PFT1",
+     "PTM",
+     true,
+     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
+    {"STM", "STM", false, {{"STMTCSR", true, 0}}},
+    {"ITM", "ITM", false, {{"ITMTCR", true, 0}}},
+};
+
+static const struct type_rule *find_type(const char *type)
+{
+    size_t length = strcspn(type, ".");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (strncmp(types[i].type, type, length) == 0 && types[i].type[length] == 0)
+            return &types[i];
+    return NULL;
+}
+
+const char *recipe_protocol(const struct pug_snapshot *snapshot,
+                            const struct pug_snapshot_device *device, bool core)
+{
+    const struct type_rule *rule = find_type(device->type);
+    if (rule)
+        return rule->core == core ? rule->protocol : NULL;
+    const struct pug_protocol *protocol =
+        snapshot_is_native(snapshot) ? pug_protocol_find(device->type) : NULL;
+    return protocol ? protocol->name : NULL;
+}
+
+/* ---- registers ---- */
+
+static const struct pug_snapshot_register *find_register(const struct pug_snapshot_device *device,
+                                                         const char *name)
+{
+    for (size_t i = 0; i < device->register_count; i++)
+        if (strcmp(device->registers[i].name, name) == 0)
+            return &device->registers[i];
+    return NULL;
+}
+
+/** Another name that a register has, or NULL. */
+static const char *other_name(const char *name)
+{
+    return strcmp(name, "ITMTCR") == 0 ? "CONTROL_REGISTER" : NULL;
+}
+
+/** One register by its rule. False: it is missing, and that is an error. */
+static bool take_register(const struct pug_snapshot *snapshot,
+                          const struct pug_snapshot_device *device,
+                          const struct register_rule *rule, struct recipe *recipe)
+{
+    const struct pug_snapshot_register *found = find_register(device, rule->name);
+    if (!found && snapshot_is_native(snapshot) && other_name(rule->name))
+        found = find_register(device, other_name(rule->name));
+    if (!found) {
+        snapshot_say(snapshot, BUILDER, rule->required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
+                     rule->required ? "Error:Missing %s\n"
+                                    : "Warning: Default set for register. Missing %s\n",
+                     rule->name);
+        if (rule->required)
+            return false;
+    }
+    uint32_t value = found ? (uint32_t)strtoull(found->value, NULL, 0) : rule->otherwise;
+    return setting_add(&recipe->settings, (struct pug_setting){.name = rule->name, .value = value});
+}
+
+static bool take_registers(const struct pug_snapshot *snapshot,
+                           const struct pug_snapshot_device *device, const struct type_rule *rule,
+                           struct recipe *recipe)
+{
+    bool complete = true;
+    for (size_t i = 0; i < MOST_RULES && rule->registers[i].name; i++)
+        if (!take_register(snapshot, device, &rule->registers[i], recipe))
+            complete = false;
+    return complete;
+}
+
+/** Everything that the device file has, as it stands. */
+static bool take_all(const struct pug_snapshot_device *device, struct recipe *recipe)
+{
+    for (size_t i = 0; i < device->register_count; i++)
+        if (!setting_add(&recipe->settings,
+                         setting_make(device->registers[i].name, device->registers[i].value)))
+            return false;
+    return true;
+}
+
+static bool take_core(const struct pug_snapshot *snapshot, const struct pug_snapshot_device *core,
+                      struct recipe *recipe)
+{
+    enum pug_arch arch;
+    enum pug_profile profile;
+    if (!pug_core_by_name(core->type, &arch, &profile)) {
+        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER,
+                     "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
+                     core->type);
+        return false;
+    }
+    return setting_add(&recipe->settings, (struct pug_setting){.name = "arch", .value = arch}) &&
+           setting_add(&recipe->settings,
+                       (struct pug_setting){.name = "profile", .value = profile});
+}
+
+bool recipe_make(const struct pug_snapshot *snapshot, const struct pug_snapshot_source *source,
+                 struct recipe *recipe)
+{
+    const struct type_rule *rule = find_type(source->device->type);
+    *recipe = (struct recipe){
+        .protocol = recipe_protocol(snapshot, source->device, source->core_name != NULL)};
+    if (!recipe->protocol)
+        return false;
+    if (rule && !take_registers(snapshot, source->device, rule, recipe))
+        return false;
+    if (rule && rule->core && !take_core(snapshot, source->core, recipe))
+        return false;
+    return !snapshot_is_native(snapshot) || take_all(source->device, recipe);
+}
+
+void recipe_free(struct recipe *recipe)
+{
+    free(recipe->settings.items);
+    *recipe = (struct recipe){.protocol = NULL};
+}

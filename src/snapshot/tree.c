@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/** @file From a buffer to its sources, and to a decode tree. */
+#include "snapshot/setting.h"
+
+/* ---- sources of a buffer ---- */
+
+/** Does a value name a buffer? It may name several, separated by commas. */
+static bool names_buffer(const struct pug_snapshot *snapshot, const char *value, const char *buffer)
+{
+    size_t length = strlen(buffer);
+    if (!snapshot_is_native(snapshot))
+        return strcmp(value, buffer) == 0;
+    while (value) {
+        value += strspn(value, " \t");
+        size_t end = strncmp(value, buffer, length) == 0 ? length : 0;
+        end += strspn(value + end, " \t");
+        if (end >= length && (value[end] == 0 || value[end] == ','))
+            return true;
+        value = strchr(value, ',');
+        value += value != NULL;
+    }
+    return false;
+}
+
+/** The core that a source traces; by the source's name, or by `@` and its location. */
+static const char *core_of(const struct pug_snapshot *snapshot, const char *name,
+                           const struct pug_snapshot_device *device)
+{
+    const struct pair *pairs = snapshot->core_sources.items;
+    for (size_t i = 0; i < snapshot->core_sources.count; i++) {
+        const char *key = pairs[i].key;
+        if (strcmp(key, name) == 0)
+            return pairs[i].value;
+        if (snapshot_is_native(snapshot) && device && key[0] == '@' && *device->location &&
+            strcmp(key + 1, device->location) == 0)
+            return pairs[i].value;
+    }
+    return NULL;
+}
+
+static void describe(const struct pug_snapshot *snapshot, const char *name,
+                     struct pug_snapshot_source *source)
+{
+    const struct pug_snapshot_device *device = pug_snapshot_device(snapshot, name);
+    const char *core = core_of(snapshot, name, device);
+    *source = (struct pug_snapshot_source){
+        .name = name,
+        .device = device,
+        .core_name = core,
+        .core = core ? pug_snapshot_device(snapshot, core) : NULL,
+        .protocol = device ? recipe_protocol(snapshot, device, core != NULL) : NULL,
+    };
+}
+
+/** Where the metadata does not say who writes into the one buffer there is, all sources do. */
+static bool nth_device(const struct pug_snapshot *snapshot, size_t n,
+                       struct pug_snapshot_source *source)
+{
+    const struct pug_snapshot_device *device;
+    for (size_t i = 0; (device = pug_snapshot_device_at(snapshot, i)) != NULL; i++) {
+        describe(snapshot, device->name, source);
+        if (source->protocol && n-- == 0)
+            return true;
+    }
+    return false;
+}
+
+bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
+                            const struct pug_snapshot_buffer *buffer, size_t n,
+                            struct pug_snapshot_source *source)
+{
+    const struct pair *pairs = snapshot->source_buffers.items;
+    if (snapshot_is_native(snapshot) && snapshot->source_buffers.count == 0)
+        return snapshot->buffers.count == 1 && nth_device(snapshot, n, source);
+    for (size_t i = 0; i < snapshot->source_buffers.count; i++) {
+        if (names_buffer(snapshot, pairs[i].value, buffer->name) && n-- == 0) {
+            describe(snapshot, pairs[i].key, source);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the transport ---- */
+
+/** The reference knows two kinds of buffer only, and two forms of the second. */
+const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
+                                   const struct pug_snapshot_buffer *buffer)
+{
+    if (strcmp(buffer->format, "source_data") == 0)
+        return "plain";
+    const struct pug_transport *transport =
+        snapshot_is_native(snapshot) ? pug_transport_find(buffer->format) : NULL;
+    return transport ? transport->name : "coresight";
+}
+
+/** Settings of the caller, then of the buffer, then what its format means; the first wins. */
+static bool transport_settings(const struct pug_snapshot *snapshot,
+                               const struct pug_snapshot_buffer *buffer,
+                               const struct pug_settings *first, struct list *list)
+{
+    bool enough = true;
+    for (size_t i = 0; i < first->count; i++)
+        enough = enough && setting_add(list, first->items[i]);
+    for (size_t i = 0; i < buffer->settings.count; i++)
+        enough = enough && setting_add(list, buffer->settings.items[i]);
+    if (strcmp(buffer->format, "dstream_coresight") == 0) {
+        enough = enough && setting_add(list, (struct pug_setting){.name = "fsyncs", .value = 1});
+        if (snapshot_is_native(snapshot))
+            enough =
+                enough && setting_add(list, (struct pug_setting){.name = "dstream", .value = 1});
+    }
+    return enough;
+}
+
+/* ---- the tree ---- */
+
+struct builder {
+    const struct pug_snapshot *snapshot;
+    const struct pug_snapshot_tree_config *config;
+    struct pug_tree *tree;
+    struct memory memory;
+};
+
+static bool fail(const struct pug_snapshot *snapshot, const char *what, const char *name)
+{
+    snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER, "%s %s.\n", what,
+                 name);
+    return false;
+}
+
+static bool create(struct builder *builder, const struct pug_snapshot_source *source)
+{
+    const struct pug_snapshot *snapshot = builder->snapshot;
+    struct recipe recipe;
+    struct pug_source *made = NULL;
+    bool good = recipe_make(snapshot, source, &recipe);
+    if (good) {
+        struct pug_source_config config = {
+            .protocol = recipe.protocol,
+            .settings = {recipe.settings.items, recipe.settings.count},
+            .decode = builder->config->decode,
+            .options = builder->config->options,
+        };
+        enum pug_status status = pug_tree_add_source(builder->tree, &config, &made);
+        good = status == PUG_OK;
+        if (!good)
+            snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
+                         "Snapshot processor : failed to create %s decoder on decode tree.",
+                         recipe.protocol);
+    }
+    recipe_free(&recipe);
+    if (!good)
+        return fail(snapshot,
+                    source->core_name ? "Failed to create decoder for source"
+                                      : "Failed to create decoder for none core source",
+                    source->name);
+    if (builder->config->image && source->core)
+        memory_add(&builder->memory, source->core, pug_source_id(made));
+    if (builder->config->image && snapshot_is_native(snapshot))
+        memory_add(&builder->memory, source->device, pug_source_id(made));
+    return true;
+}
+
+static bool add_source(struct builder *builder, const struct pug_snapshot_source *source)
+{
+    const struct pug_snapshot *snapshot = builder->snapshot;
+    if (!source->device)
+        return fail(snapshot, "Failed to find device data for source", source->name);
+    if (source->core_name && !source->core)
+        return fail(snapshot, "Failed to get device data for source", source->name);
+    return create(builder, source);
+}
+
+static enum pug_status new_tree(struct builder *builder, const struct pug_snapshot_buffer *buffer)
+{
+    const struct pug_snapshot_tree_config *config = builder->config;
+    struct list settings = {.items = NULL};
+    enum pug_status status = PUG_ERR_MEM;
+    if (transport_settings(builder->snapshot, buffer, &config->transport, &settings))
+        status =
+            pug_tree_new(&(struct pug_tree_config){.transport = pug_snapshot_transport(
+                                                       builder->snapshot, buffer),
+                                                   .settings = {settings.items, settings.count},
+                                                   .image = config->image,
+                                                   .log = config->log,
+                                                   .quirks = config->quirks,
+                                                   .code_limit = config->code_limit},
+                         &builder->tree);
+    free(settings.items);
+    return status;
+}
+
+enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
+                                  const struct pug_snapshot_buffer *buffer,
+                                  const struct pug_snapshot_tree_config *config,
+                                  struct pug_tree **tree)
+{
+    struct builder builder = {.snapshot = snapshot,
+                              .config = config,
+                              .memory = {.snapshot = snapshot, .image = config->image}};
+    enum pug_status status = new_tree(&builder, buffer);
+    if (status != PUG_OK)
+        return status;
+    bool single = pug_tree_transport(builder.tree)->single, any = false;
+    struct pug_snapshot_source source;
+    for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
+         n++)
+        any |= add_source(&builder, &source);
+    free(builder.memory.mapped.items);
+    if (!any) {
+        pug_tree_free(builder.tree);
+        return PUG_ERR_RDR_NO_DECODER;
+    }
+    *tree = builder.tree;
+    return PUG_OK;
+}
