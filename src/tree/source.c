@@ -42,8 +42,7 @@ static enum pug_status make_codemap(struct pug_source *source)
         return PUG_ERR_MEM;
     struct pug_codemap_config config = {
         .image = tree->image ? tree->image : tree->empty_image,
-        .isa = {.track_it = true,
-                .check_opcode = source->stage.options.check_opcode},
+        .isa = {.track_it = true, .check_opcode = source->stage.options.check_opcode},
         .classify = tree->classify,
         .classify_context = tree->classify_context,
         .batch = &tree->batch,
@@ -171,13 +170,21 @@ static bool attached(struct pug_source *source)
     return !missing;
 }
 
+/** The reference's reader refuses a run without bytes, and does not say whose it is. */
 static enum pug_response empty_run(struct pug_source *source)
 {
     if (!source->stage.quirks.empty_run_fatal)
         return PUG_RESP_CONT;
-    pug_stage_log(&source->stage, source->stage.reader_name, PUG_SEV_ERROR,
-                  PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX,
-                  "Packet Processor: Zero length data block or NULL pointer error\n");
+    if (!source->stage.mute_reader)
+        pug_log_put(
+            source->stage.log,
+            &(struct pug_log_record){
+                .severity = PUG_SEV_ERROR,
+                .code = PUG_ERR_INVALID_PARAM_VAL,
+                .index = PUG_NO_INDEX,
+                .source = PUG_NO_SOURCE,
+                .component = source->stage.reader_name,
+                .text = "Packet Processor: Zero length data block or NULL pointer error\n"});
     return PUG_RESP_FATAL_INVALID_PARAM;
 }
 
