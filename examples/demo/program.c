@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The program of the demonstration capture: sorts twelve numbers, comparing through a pointer,
- * then leaves. Small enough to follow each line of its trace; calls, returns, loops and an indirect
- * call are all in it.
+ * @file The program of the demonstration capture: sorts twelve numbers, comparing through a
+ * pointer, then leaves. Small enough to follow each line of its trace; calls, returns, loops and an
+ * indirect call are all in it.
  */
 static int numbers[12] = {7, 3, 9, 1, 12, 5, 11, 2, 8, 10, 4, 6};
 

@@ -64,7 +64,7 @@ static bool write_text(const char *folder, const char *name, const char *text)
     return write_file(folder, name, text, strlen(text));
 }
 
-/** The memory that the path touches, as a dump of the program's first range that holds it. */
+/** Memory from the path's lowest address `pc` to the end of its range, as a dump. */
 static bool write_dump(const struct pug_image *image, const char *folder, uint64_t pc,
                        uint64_t *address)
 {
@@ -72,9 +72,9 @@ static bool write_dump(const struct pug_image *image, const char *folder, uint64
     for (size_t n = 0; pug_image_range(image, n, &range); n++) {
         if (pc < range.start || pc > range.end)
             continue;
-        /* From a little before the first instruction on: the headers in front are no code. */
-        uint64_t near = pc & ~UINT64_C(0x3f);
-        *address = near > range.start ? near : range.start;
+        *address = pc & ~UINT64_C(0x3f);
+        if (*address < range.start)
+            *address = range.start;
         uint32_t size = (uint32_t)(range.end - *address + 1);
         uint8_t *bytes = malloc(size);
         const struct pug_reader_space space = {.space = PUG_SPACE_ANY};
@@ -101,7 +101,8 @@ static bool write_descriptions(const struct options *options, uint64_t address)
         "[device]\nname=ETM_0\nclass=trace_source\ntype=%s\n\n[regs]\n"
         "TRCCONFIGR(0x004)=0x%08x\nTRCTRACEIDR(0x010)=0x%08x\nTRCAUTHSTATUS(0x3ee)=0x000000cc\n"
         "TRCIDR0(0x078)=0x%08x\nTRCIDR1(0x079)=0x%08x\nTRCIDR2(0x07a)=0x%08x\n"
-        "TRCIDR8(0x060)=0x%08x\n%s",
+        "TRCIDR8(0x060)=0x%08x\nTRCIDR9(0x061)=0\nTRCIDR10(0x062)=0\n"
+        "TRCIDR11(0x063)=0\nTRCIDR12(0x064)=0\nTRCIDR13(0x065)=0\n%s",
         options->ete ? "ETE" : "ETM4.2", r.configr, options->id, r.idr0, r.idr1, r.idr2, r.idr8,
         options->ete ? "TRCDEVARCH(0x3ef)=0x47705a13\n" : "");
     if (!write_text(options->out, "ETM_0.ini", text))
@@ -140,6 +141,14 @@ static uint64_t *read_path(size_t *count)
         path[(*count)++] = pc;
     }
     return path;
+}
+
+static uint64_t lowest(const uint64_t *path, size_t count)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        least = path[i] < least ? path[i] : least;
+    return least;
 }
 
 static bool record(const struct options *options, const struct pug_image *image,
@@ -235,7 +244,7 @@ int main(int argc, char **argv)
         rec_frames_put(&frames, (uint8_t)options.id, trace.data, trace.size);
         rec_frames_finish(&frames);
         mkdir(options.out, 0777);
-        good = write_dump(image, options.out, path[0], &address) &&
+        good = write_dump(image, options.out, lowest(path, count), &address) &&
                write_descriptions(&options, address) &&
                write_file(options.out, "trace.bin", framed.data, framed.size);
     }

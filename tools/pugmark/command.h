@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/** @file A subcommand, and the exit codes that all of them share. */
+#ifndef PUGMARK_TOOL_COMMAND_H
+#define PUGMARK_TOOL_COMMAND_H
+
+#include "options.h"
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_TRACE_ERRORS = 1, /**< decoded, but the trace had errors (see standard error) */
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3, /**< the input cannot be read, or the output cannot be written */
+    EXIT_FATAL = 4, /**< decoding had to stop */
+};
+
+struct command {
+    const char *name;
+    const char *operands; /**< "INPUT" */
+    const char *summary;
+    int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command command_info, command_list, command_pc, command_stat;
+
+/** Parse options, answer --help, check the number of operands. Returns -1 to go on, else exit. */
+int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
+                  size_t set_count, int operands);
+
+#endif

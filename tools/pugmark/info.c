@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark info: what a capture holds, and what it lacks. */
+#include "command.h"
+#include "input.h"
+#include "output.h"
+#include "snapshot_input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct info_options {
+    struct input_options input;
+};
+
+/** What a pass over the packets counts, per source. */
+struct tally {
+    uint64_t packets, syncs, bad;
+    uint64_t first_sync;
+};
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct tally *tally = context;
+    if (op != PUG_OP_DATA)
+        return;
+    tally->packets++;
+    tally->bad += (packet->flags & PUG_PACKET_BAD) != 0;
+    if ((packet->flags & PUG_PACKET_SYNC) && tally->syncs++ == 0)
+        tally->first_sync = packet->index;
+}
+
+static void print_source(const struct pug_source *source, const struct tally *tally)
+{
+    const struct pug_protocol *protocol = pug_source_protocol(source);
+    const struct pug_reader_stats *stats = pug_source_stats(source);
+    output_text("\nsource 0x%02x: %s (%s)\n", pug_source_id(source), protocol->name,
+                protocol->title);
+    output_text("  %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64 " bad, %" PRIu64
+                " bytes before synchronisation\n",
+                stats->bytes, tally->packets, tally->bad, stats->unsynced);
+    if (tally->syncs)
+        output_text("  %" PRIu64 " synchronisation points, the first at offset %" PRIu64 "\n",
+                    tally->syncs, tally->first_sync);
+    if (!protocol->config_text)
+        return;
+    char text[4096];
+    protocol->config_text(pug_source_config(source), text, sizeof(text));
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        output_text("  %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void print_transport(const struct input *input)
+{
+    const struct pug_transport *transport = pug_tree_transport(input->tree);
+    const struct pug_transport_stats *stats = pug_tree_transport_stats(input->tree);
+    output_text("trace: %s, %" PRIu64 " bytes, %s\n", input->trace_path, input->trace_size,
+                transport->title);
+    if (transport->single)
+        return;
+    output_text("  %" PRIu64 " bytes of the sources below, %" PRIu64 " of others, %" PRIu64
+                " of reserved ids, %" PRIu64 " before the first id\n"
+                "  %" PRIu64 " bytes of framing, %" PRIu64 " skipped, %" PRIu64
+                " incomplete at the end, %" PRIu64 " triggers and other special ids\n",
+                stats->delivered, stats->no_decoder, stats->reserved, stats->unknown,
+                stats->framing, stats->skipped, stats->dropped, stats->triggers);
+}
+
+static bool has_context(const struct pug_place *place)
+{
+    return place->has_context_id || place->has_vmid || place->has_source;
+}
+
+static void print_image(const struct input *input)
+{
+    struct pug_image_range range;
+    output_text("\nprogram memory:\n");
+    size_t n = 0;
+    for (; pug_image_range(input->image, n, &range); n++) {
+        char space[64];
+        pug_space_text(range.place.space, space, sizeof(space));
+        output_text("  0x%" PRIx64 " to 0x%" PRIx64 "  %s%s%s, space %s", range.start, range.end,
+                    range.kind, range.path ? " " : "", range.path ? range.path : "", space);
+        if (has_context(&range.place)) {
+            if (range.place.has_context_id)
+                output_text(", context id 0x%x", range.place.context_id);
+            if (range.place.has_vmid)
+                output_text(", VMID 0x%x", range.place.vmid);
+            if (range.place.has_source)
+                output_text(", source 0x%02x", range.place.source);
+        }
+        output_text("\n");
+    }
+    if (n == 0)
+        output_text("  none\n");
+}
+
+/** What a full decode would want and does not have. */
+static void print_missing(const struct input *input)
+{
+    struct pug_image_range range;
+    bool flow = false;
+    const struct pug_source *source;
+    for (size_t i = 0; (source = pug_tree_source_at(input->tree, i)) != NULL; i++)
+        flow |= pug_source_protocol(source)->program_flow;
+    bool no_image = flow && !pug_image_range(input->image, 0, &range);
+    uint64_t others = pug_tree_transport_stats(input->tree)->no_decoder;
+    if (!no_image && !others)
+        return;
+    output_text("\nmissing:\n");
+    if (no_image)
+        output_text("  program memory: without it, program flow decodes to \"not accessible\"\n");
+    if (others)
+        output_text("  a description of the sources that %" PRIu64 " bytes belong to\n", others);
+}
+
+static int info_run(const struct command *self, int argc, char **argv)
+{
+    struct info_options options = {0};
+    const struct option_set sets[] = {INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 1, 1);
+    if (end >= 0) {
+        const struct pug_protocol *protocol;
+        for (size_t n = 0; end == EXIT_DONE && (protocol = pug_protocol_at(n)) != NULL; n++)
+            output_text("%s  %-26s %s\n", n ? "" : "\nprotocols:\n", protocol->name,
+                        protocol->title);
+        output_end();
+        return end;
+    }
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    int code = EXIT_INPUT;
+    struct tally *tallies = NULL;
+    size_t count = 0;
+    if (input_tree(&input, false)) {
+        while (pug_tree_source_at(input.tree, count))
+            count++;
+        tallies = calloc(count + 1, sizeof(*tallies));
+        for (size_t i = 0; tallies && i < count; i++)
+            pug_source_monitor(pug_tree_source_at(input.tree, i), on_packet, &tallies[i]);
+        input_run(&input, NULL);
+        code = input_result(&input);
+    }
+    if (tallies) {
+        snapshot_input_print(&input);
+        print_transport(&input);
+        for (size_t i = 0; i < count; i++)
+            print_source(pug_tree_source_at(input.tree, i), &tallies[i]);
+        print_image(&input);
+        print_missing(&input);
+    }
+    free(tallies);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_info = {
+    "info", "INPUT",
+    "say what a capture holds: devices, sources, settings, images, what is missing", info_run};

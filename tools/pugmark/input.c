@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "input.h"
+
+#include "command.h"
+#include "raw.h"
+#include "snapshot_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Bytes handed to the tree at once: often enough for progress and an early end. */
+#define BLOCK (UINT64_C(1) << 20)
+
+static bool add_to_list(void *target, const char *argument)
+{
+    struct input_list *list = target;
+    if (list->count == INPUT_LIST) {
+        fprintf(stderr, "pugmark: more than %d of one option\n", INPUT_LIST);
+        return false;
+    }
+    list->items[list->count++] = argument;
+    return true;
+}
+
+const struct option input_option_table[] = {
+    {"buffer", "NAME", "trace buffer of a snapshot (default: its first)", option_string,
+     offsetof(struct input_options, buffer)},
+    {"source", "ID", "only this trace source; may be repeated", add_to_list,
+     offsetof(struct input_options, sources)},
+    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help` lists them)",
+     option_string, offsetof(struct input_options, protocol)},
+    {"transport", "NAME", "how that file is framed (default: as the protocol usually is)",
+     option_string, offsetof(struct input_options, transport)},
+    {"set", "NAME=VALUE", "a register or parameter; may be repeated", add_to_list,
+     offsetof(struct input_options, settings)},
+    {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string,
+     offsetof(struct input_options, params)},
+    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_to_list,
+     offsetof(struct input_options, elf)},
+    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_to_list,
+     offsetof(struct input_options, image)},
+    {"reference", NULL, "imitate the reference decoder's quirks", option_flag,
+     offsetof(struct input_options, reference)},
+    {"quiet", NULL, "no messages about the trace, no progress", option_flag,
+     offsetof(struct input_options, quiet)},
+};
+const size_t input_option_count = sizeof(input_option_table) / sizeof(input_option_table[0]);
+
+/* ---- opening ---- */
+
+static bool map_trace(struct input *input)
+{
+    int file = open(input->trace_path, O_RDONLY);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, strerror(errno));
+        if (file >= 0)
+            close(file);
+        return false;
+    }
+    input->trace_size = (uint64_t)status.st_size;
+    bool good = S_ISREG(status.st_mode);
+    if (!good)
+        fprintf(stderr, "pugmark: %s: not a file\n", input->trace_path);
+    if (good && input->trace_size > 0) {
+        void *bytes = mmap(NULL, input->trace_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes == MAP_FAILED) {
+            fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, strerror(errno));
+            good = false;
+        } else {
+            input->trace = bytes;
+        }
+    }
+    close(file);
+    return good;
+}
+
+/** "FILE@NUMBER" in two; without "@" the number is `otherwise`. */
+static bool split_at(const char *word, char *path, size_t size, uint64_t *number,
+                     uint64_t otherwise, bool needed)
+{
+    const char *at = strrchr(word, '@');
+    size_t length = at ? (size_t)(at - word) : strlen(word);
+    *number = otherwise;
+    if ((needed && !at) || (at && !parse_number(at + 1, number)) || length >= size) {
+        fprintf(stderr, "pugmark: '%s': expected FILE@NUMBER\n", word);
+        return false;
+    }
+    memcpy(path, word, length);
+    path[length] = 0;
+    return true;
+}
+
+static bool add_programs(struct input *input)
+{
+    const struct input_options *options = input->options;
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    char path[4096];
+    uint64_t number;
+    for (size_t i = 0; i < options->elf.count; i++) {
+        if (!split_at(options->elf.items[i], path, sizeof(path), &number, 0, false))
+            return false;
+        enum pug_status status = pug_image_add_elf(input->image, &anywhere, path, number);
+        if (status != PUG_OK) {
+            fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path,
+                    pug_status_text(status));
+            return false;
+        }
+    }
+    for (size_t i = 0; i < options->image.count; i++) {
+        if (!split_at(options->image.items[i], path, sizeof(path), &number, 0, true))
+            return false;
+        struct pug_region whole = {.address = number};
+        enum pug_status status = pug_image_add_file(input->image, &anywhere, path, &whole, 1);
+        if (status != PUG_OK) {
+            fprintf(stderr, "pugmark: %s: cannot use as a memory image: %s\n", path,
+                    pug_status_text(status));
+            return false;
+        }
+    }
+    return true;
+}
+
+static void on_log(void *context, const struct pug_log_record *record)
+{
+    const struct input *input = context;
+    char text[512];
+    if (input->options->quiet)
+        return;
+    pug_log_text(record, text, sizeof(text));
+    fprintf(stderr, "pugmark: %s\n", text);
+}
+
+bool input_open(struct input *input, const struct input_options *options, const char *operand)
+{
+    *input = (struct input){.options = options};
+    input->log = pug_log_new(PUG_SEV_WARN);
+    input->image = pug_image_new();
+    if (!input->log || !input->image) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        input_close(input);
+        return false;
+    }
+    pug_log_set_sink(input->log, on_log, input);
+    bool good = options->protocol || options->params ? raw_open(input, operand)
+                                                     : snapshot_input_open(input, operand);
+    if (!good || !(input->trace_copy || map_trace(input)) ||
+        (input->raw && !raw_find_sources(input))) {
+        input_close(input);
+        return false;
+    }
+    return true;
+}
+
+void input_close(struct input *input)
+{
+    pug_tree_free(input->tree);
+    pug_image_free(input->image);
+    pug_log_free(input->log);
+    if (input->trace_copy)
+        free(input->trace_copy);
+    else if (input->trace)
+        munmap((void *)(uintptr_t)input->trace, input->trace_size);
+    snapshot_input_close(input);
+    raw_close(input);
+    free(input->sources);
+    free(input->trace_path);
+    *input = (struct input){0};
+}
+
+/* ---- decoding ---- */
+
+bool input_wants(const struct input *input, uint16_t id)
+{
+    const struct input_list *wanted = &input->options->sources;
+    uint64_t number;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (parse_number(wanted->items[i], &number) && number == id)
+            return true;
+    return wanted->count == 0;
+}
+
+static bool add_source(struct input *input, const struct input_source *described, bool decode,
+                       const struct pug_decode_options *options)
+{
+    struct pug_source_config config = {
+        .protocol = described->protocol,
+        .settings = described->settings,
+        .decode = decode,
+        .options = *options,
+    };
+    enum pug_status status = pug_tree_add_source(input->tree, &config, NULL);
+    if (status == PUG_OK)
+        return true;
+    fprintf(stderr, "pugmark: source %s (%s): %s\n", described->name, described->protocol,
+            pug_status_text(status));
+    return false;
+}
+
+/** The tree of a file that the command line describes. */
+static enum pug_status described_tree(struct input *input, bool decode,
+                                      const struct pug_decode_options *options)
+{
+    struct pug_tree_config config = {
+        .transport = input->transport,
+        .settings = input->transport_settings,
+        .image = input->image,
+        .log = input->log,
+    };
+    if (input->options->reference)
+        config.quirks = pug_quirks_reference();
+    enum pug_status status = pug_tree_new(&config, &input->tree);
+    if (status != PUG_OK)
+        return status;
+    size_t added = 0;
+    for (size_t i = 0; i < input->source_count; i++)
+        added += add_source(input, &input->sources[i], decode, options);
+    return added ? PUG_OK : PUG_ERR_RDR_NO_DECODER;
+}
+
+/** Sources that were not chosen get no data. */
+static void choose_sources(struct input *input)
+{
+    if (input->options->sources.count == 0 || pug_tree_transport(input->tree)->single)
+        return;
+    pug_tree_enable_all(input->tree, false);
+    for (size_t i = 0; i < input->options->sources.count; i++) {
+        uint64_t id;
+        if (parse_number(input->options->sources.items[i], &id) && id <= UINT16_MAX)
+            pug_tree_enable(input->tree, (uint16_t)id, true);
+    }
+}
+
+/** Memory is the tree's as much as the input's: each tree gets its own. */
+static bool renew_image(struct input *input)
+{
+    pug_image_free(input->image);
+    input->image = pug_image_new();
+    return input->image && add_programs(input);
+}
+
+bool input_tree(struct input *input, bool decode)
+{
+    const struct pug_decode_options options = {.data_elements = !input->options->reference};
+    pug_tree_free(input->tree);
+    input->tree = NULL;
+    if (!renew_image(input))
+        return false;
+    enum pug_status status = input->snapshot ? snapshot_input_tree(input, decode, &options)
+                                             : described_tree(input, decode, &options);
+    if (status != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        return false;
+    }
+    choose_sources(input);
+    return true;
+}
+
+/* ---- progress ---- */
+
+struct progress {
+    bool shown, wanted;
+    time_t start;
+};
+
+static void show_progress(struct progress *progress, uint64_t done, uint64_t all)
+{
+    if (!progress->wanted || time(NULL) - progress->start < 1)
+        return;
+    fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / all));
+    progress->shown = true;
+}
+
+static void end_progress(const struct progress *progress)
+{
+    if (progress->shown)
+        fprintf(stderr, "\r     \r");
+}
+
+void input_run(struct input *input, bool (*go_on)(void))
+{
+    struct progress progress = {.wanted = !input->options->quiet && isatty(STDERR_FILENO),
+                                .start = time(NULL)};
+    uint64_t at = 0;
+    enum pug_response response = PUG_RESP_CONT;
+    while (at < input->trace_size && PUG_RESP_IS_CONT(response) && (!go_on || go_on())) {
+        uint64_t left = input->trace_size - at;
+        size_t used = 0;
+        response = pug_tree_data(input->tree, at, input->trace + at,
+                                 (size_t)(left < BLOCK ? left : BLOCK), &used);
+        at += used;
+        show_progress(&progress, at, input->trace_size);
+        if (used == 0)
+            break;
+    }
+    if (PUG_RESP_IS_CONT(response))
+        response = pug_tree_end(input->tree);
+    end_progress(&progress);
+    input->fatal = PUG_RESP_IS_FATAL(response);
+    if (input->fatal)
+        fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path,
+                at);
+}
+
+int input_result(const struct input *input)
+{
+    if (input->fatal)
+        return EXIT_FATAL;
+    return pug_log_errors(input->log) ? EXIT_TRACE_ERRORS : EXIT_DONE;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
+#include "command.h"
+#include "input.h"
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSONL, FORMAT_CSV };
+
+struct list_options {
+    struct input_options input;
+    bool packets, elements;
+    enum format format;
+    uint64_t from, to;
+    uint32_t types; /* bit set of enum pug_element_type; 0: all */
+};
+
+static bool take_format(void *target, const char *argument)
+{
+    static const char *const names[] = {"text", "jsonl", "csv"};
+    for (unsigned i = 0; i < 3; i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *(enum format *)target = (enum format)i;
+            return true;
+        }
+    }
+    fprintf(stderr, "pugmark: '%s' is no format (text, jsonl, csv)\n", argument);
+    return false;
+}
+
+static bool take_types(void *target, const char *argument)
+{
+    char name[32];
+    while (*argument) {
+        size_t length = strcspn(argument, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)length, argument);
+        int type = 0;
+        while (type < PUG_ELEM_TYPE_COUNT &&
+               strcmp(pug_element_type_name((enum pug_element_type)type), name) != 0)
+            type++;
+        if (type == PUG_ELEM_TYPE_COUNT) {
+            fprintf(stderr, "pugmark: '%s' is no element type; there are", name);
+            for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+                fprintf(stderr, " %s", pug_element_type_name((enum pug_element_type)type));
+            fprintf(stderr, "\n");
+            return false;
+        }
+        *(uint32_t *)target |= UINT32_C(1) << type;
+        argument += length + (argument[length] == ',');
+    }
+    return true;
+}
+
+static const struct option table[] = {
+    {"packets", NULL, "list packets (alone: without elements)", option_flag,
+     offsetof(struct list_options, packets)},
+    {"elements", NULL, "list elements (the default)", option_flag,
+     offsetof(struct list_options, elements)},
+    {"type", "NAME,...", "only elements of these types", take_types,
+     offsetof(struct list_options, types)},
+    {"from", "OFFSET", "only what begins at or after this trace offset", option_number,
+     offsetof(struct list_options, from)},
+    {"to", "OFFSET", "only what begins before this trace offset", option_number,
+     offsetof(struct list_options, to)},
+    {"format", "FORMAT", "text (default), jsonl or csv", take_format,
+     offsetof(struct list_options, format)},
+};
+
+struct list_state {
+    const struct list_options *options;
+    struct input *input;
+};
+
+/** A packet monitor's context: which source it belongs to. */
+struct packet_state {
+    const struct list_state *list;
+    const struct pug_source *source;
+};
+
+static bool in_range(const struct list_state *state, uint64_t index)
+{
+    return index >= state->options->from && index < state->options->to;
+}
+
+/* ---- elements ---- */
+
+static void element_text(const struct pug_element *e)
+{
+    char text[1024];
+    pug_element_text(e, text, sizeof(text));
+    output_text("%10" PRIu64 "  %02x  %s\n", e->index, e->source, text);
+}
+
+/** The fields that a type defines, name and value, for JSON. */
+static void element_json(const struct pug_element *e)
+{
+    output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"type\": \"%s\"", e->index, e->source,
+                pug_element_type_name((enum pug_element_type)e->type));
+    switch ((enum pug_element_type)e->type) {
+    case PUG_ELEM_INSTR_RANGE:
+        output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64
+                    "\", \"count\": %u, \"isa\": \"%s\", \"executed\": %s, \"last_type\": %u, "
+                    "\"last_subtype\": %u, \"last_size\": %u, \"conditional\": %s",
+                    e->start, e->end, e->count, pug_isa_name((enum pug_isa)e->isa),
+                    e->flags & PUG_ELEM_EXECUTED ? "true" : "false", e->last_type, e->last_subtype,
+                    e->last_size, e->flags & PUG_ELEM_CONDITIONAL ? "true" : "false");
+        break;
+    case PUG_ELEM_I_RANGE_NOPATH:
+        output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64 "\", \"count\": %u",
+                    e->start, e->end, e->count);
+        break;
+    case PUG_ELEM_ADDR_NACC:
+        output_text(", \"address\": \"0x%" PRIx64 "\", \"space\": %u", e->start, e->number);
+        break;
+    case PUG_ELEM_PE_CONTEXT:
+        output_text(", \"isa\": \"%s\", \"security\": %u, \"bits\": %d",
+                    pug_isa_name((enum pug_isa)e->isa), e->security,
+                    e->context_flags & PUG_CTX_BITS64 ? 64 : 32);
+        if (e->context_flags & PUG_CTX_LEVEL)
+            output_text(", \"level\": %d", e->level);
+        if (e->context_flags & PUG_CTX_CONTEXT_ID)
+            output_text(", \"context_id\": %u", e->context_id);
+        if (e->context_flags & PUG_CTX_VMID)
+            output_text(", \"vmid\": %u", e->vmid);
+        break;
+    case PUG_ELEM_EXCEPTION:
+        output_text(", \"number\": %u", e->number);
+        if (e->flags & PUG_ELEM_RET_ADDR)
+            output_text(", \"return_address\": \"0x%" PRIx64 "\"", e->end);
+        if (e->flags & PUG_ELEM_HAS_VALUE)
+            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
+        break;
+    case PUG_ELEM_TIMESTAMP: output_text(", \"timestamp\": %" PRIu64, e->timestamp); break;
+    case PUG_ELEM_EVENT:
+    case PUG_ELEM_SYNC_MARKER:
+        output_text(", \"kind\": %u, \"number\": %u", e->reason, e->number);
+        break;
+    case PUG_ELEM_SWTRACE:
+        output_text(", \"master\": %u, \"channel\": %u, \"bits\": %u, \"value\": \"0x%" PRIx64
+                    "\", \"flags\": %u",
+                    PUG_SW_MASTER(e), PUG_SW_CHANNEL(e), e->sw_bits, e->value, e->sw_flags);
+        if (e->flags & PUG_ELEM_HAS_TS)
+            output_text(", \"timestamp\": %" PRIu64, e->timestamp);
+        break;
+    case PUG_ELEM_ITMTRACE:
+        output_text(", \"kind\": %u, \"number\": %u, \"size\": %u, \"value\": \"0x%" PRIx64
+                    "\", \"timestamp\": %" PRIu64 ", \"overflow\": %s",
+                    e->reason, e->number, e->last_size, e->value, e->timestamp,
+                    e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
+        break;
+    case PUG_ELEM_INSTRUMENTATION:
+        output_text(", \"level\": %u, \"value\": \"0x%" PRIx64 "\"", (uint8_t)e->level, e->value);
+        break;
+    case PUG_ELEM_DATA_ADDRESS:
+    case PUG_ELEM_DATA_VALUE:
+        output_text(", \"access\": %u, \"size\": %u", e->reason, e->last_size);
+        if (e->type == PUG_ELEM_DATA_ADDRESS || (e->flags & PUG_ELEM_HAS_ADDRESS))
+            output_text(", \"address\": \"0x%" PRIx64 "\"", e->start);
+        if (e->type == PUG_ELEM_DATA_VALUE)
+            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
+        if (e->flags & PUG_ELEM_HAS_PC)
+            output_text(", \"pc\": \"0x%" PRIx64 "\"", e->end);
+        break;
+    default:
+        if (e->reason)
+            output_text(", \"reason\": %u", e->reason);
+    }
+    if (e->flags & PUG_ELEM_HAS_CC)
+        output_text(", \"cycle_count\": %u", e->cycle_count);
+    output_text("}\n");
+}
+
+/** Every column always, so that a table has one shape. */
+static void element_csv(const struct pug_element *e)
+{
+    output_text("%" PRIu64 ",%u,%s,%s,", e->index, e->source,
+                pug_element_type_name((enum pug_element_type)e->type),
+                pug_isa_name((enum pug_isa)e->isa));
+    if (e->flags & PUG_ELEM_PAYLOAD)
+        output_text(",");
+    else
+        output_text("0x%" PRIx64 ",", e->start);
+    output_text("0x%" PRIx64 ",0x%" PRIx64 ",%u,%u,%u,%u,%u,0x%x,0x%x,%d,%u,0x%x,0x%x\n", e->end,
+                e->value, e->count, e->reason, e->last_type, e->last_subtype, e->last_size,
+                e->flags, e->context_flags, e->level, e->security, e->context_id, e->vmid);
+}
+
+#define CSV_HEADER                                                                                 \
+    "index,source,type,isa,start,end_or_time,value,count_or_number,reason,last_type,"              \
+    "last_subtype,last_size,flags,context_flags,level,security,context_id,vmid\n"
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    static void (*const print[])(const struct pug_element *) = {element_text, element_json,
+                                                                element_csv};
+    struct list_state *state = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (!in_range(state, e->index) || !input_wants(state->input, e->source))
+            continue;
+        if (state->options->types && !(state->options->types & UINT32_C(1) << e->type))
+            continue;
+        print[state->options->format](e);
+    }
+    return PUG_RESP_CONT;
+}
+
+/* ---- packets ---- */
+
+static void put_raw(const struct pug_packet *packet)
+{
+    char *room = output_room();
+    uint32_t size = packet->raw_size < OUTPUT_ROOM / 4 ? packet->raw_size : OUTPUT_ROOM / 4;
+    for (uint32_t i = 0; i < size; i++)
+        snprintf(room + 2 * (size_t)i, 3, "%02x", packet->raw[i]);
+    output_took(2 * (size_t)size);
+}
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    const struct packet_state *state = context;
+    uint16_t id = pug_source_id(state->source);
+    if (op != PUG_OP_DATA || !in_range(state->list, packet->index) ||
+        !input_wants(state->list->input, id))
+        return;
+    char text[1024] = "";
+    pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
+    switch (state->list->options->format) {
+    case FORMAT_TEXT:
+        output_text("%10" PRIu64 "  %02x  [", packet->index, id);
+        put_raw(packet);
+        output_text("] %s\n", text);
+        break;
+    case FORMAT_JSONL:
+        output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"packet\": \"", packet->index, id);
+        for (const char *c = text; *c; c++)
+            output_text(*c == '"' || *c == '\\' ? "\\%c" : "%c", (unsigned char)*c < 32 ? ' ' : *c);
+        output_text("\", \"bytes\": \"");
+        put_raw(packet);
+        output_text("\"}\n");
+        break;
+    case FORMAT_CSV:
+        output_text("%" PRIu64 ",%u,packet,\"%s\",", packet->index, id, text);
+        put_raw(packet);
+        output_text("\n");
+        break;
+    }
+}
+
+static struct packet_state *attach_packets(struct list_state *state)
+{
+    size_t count = 0;
+    while (pug_tree_source_at(state->input->tree, count))
+        count++;
+    struct packet_state *packets = calloc(count + 1, sizeof(*packets));
+    for (size_t i = 0; packets && i < count; i++) {
+        struct pug_source *source = pug_tree_source_at(state->input->tree, i);
+        packets[i] = (struct packet_state){.list = state, .source = source};
+        pug_source_monitor(source, on_packet, &packets[i]);
+    }
+    return packets;
+}
+
+static int list_run(const struct command *self, int argc, char **argv)
+{
+    struct list_options options = {.to = UINT64_MAX};
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    struct list_state state = {.options = &options, .input = &input};
+    struct packet_state *packets = NULL;
+    bool elements = options.elements || !options.packets;
+    int code = EXIT_INPUT;
+    if (input_tree(&input, elements)) {
+        if (options.format == FORMAT_CSV && elements)
+            output_text(CSV_HEADER);
+        if (elements)
+            pug_tree_on_elements(input.tree, on_elements, &state);
+        if (options.packets)
+            packets = attach_packets(&state);
+        input_run(&input, output_wanted);
+        code = input_result(&input);
+    }
+    input_close(&input);
+    free(packets);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_list = {"list", "INPUT", "list trace elements, or packets, or both",
+                                     list_run};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
+#include "command.h"
+#include "pugmark/pugmark.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &command_info,
+    &command_list,
+    &command_pc,
+    &command_stat,
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *file)
+{
+    fputs("usage: pugmark COMMAND [OPTIONS] INPUT\n\n"
+          "Reads processor trace (CoreSight, RISC-V, Open SoC Debug) and rebuilds what ran.\n\n",
+          file);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), or with --protocol\n"
+          "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n",
+          file);
+}
+
+int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
+                  size_t set_count, int operands)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0)
+            continue;
+        printf("usage: pugmark %s [OPTIONS] %s\n\n%s\n\n", self->name, self->operands,
+               self->summary);
+        options_help(sets, set_count);
+        return EXIT_DONE;
+    }
+    int found;
+    if (!options_parse(argc, argv, sets, set_count, &found))
+        return EXIT_USAGE;
+    if (found != operands) {
+        fprintf(stderr, "usage: pugmark %s [OPTIONS] %s\n", self->name, self->operands);
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away (`| head`) ends the output, see output.c; it is no accident. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        usage(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("pugmark %s\n", pug_version());
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "pugmark: '%s' is no command; `pugmark --help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

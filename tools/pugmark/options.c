@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool parse_number(const char *text, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    if (!text || *text == 0 || *text == '-')
+        return false;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && *end == 0;
+}
+
+bool option_flag(void *target, const char *argument)
+{
+    (void)argument;
+    *(bool *)target = true;
+    return true;
+}
+
+bool option_number(void *target, const char *argument)
+{
+    if (parse_number(argument, target))
+        return true;
+    fprintf(stderr, "pugmark: '%s' is not a number\n", argument);
+    return false;
+}
+
+bool option_string(void *target, const char *argument)
+{
+    *(const char **)target = argument;
+    return true;
+}
+
+static const struct option *find(const struct option_set *sets, size_t set_count, const char *name,
+                                 size_t length, void **target)
+{
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            const struct option *option = &sets[s].options[i];
+            if (strlen(option->name) != length || strncmp(option->name, name, length) != 0)
+                continue;
+            *target = (char *)sets[s].target + option->offset;
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/** One option at argv[*at]; *at is moved to its last word. */
+static bool take_option(int argc, char **argv, int *at, const struct option_set *sets,
+                        size_t set_count)
+{
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const char *argument = name[length] == '=' ? name + length + 1 : NULL;
+    void *target;
+    const struct option *option = find(sets, set_count, name, length, &target);
+    if (!option) {
+        fprintf(stderr, "pugmark: unknown option '%s' (--help lists them)\n", argv[*at]);
+        return false;
+    }
+    if (!option->argument && argument) {
+        fprintf(stderr, "pugmark: option '--%s' takes no argument\n", option->name);
+        return false;
+    }
+    if (option->argument && !argument) {
+        if (*at + 1 >= argc) {
+            fprintf(stderr, "pugmark: option '--%s' needs %s\n", option->name, option->argument);
+            return false;
+        }
+        argument = argv[++*at];
+    }
+    return option->take(target, argument);
+}
+
+bool options_parse(int argc, char **argv, const struct option_set *sets, size_t set_count,
+                   int *operands)
+{
+    bool only_operands = false;
+    *operands = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!only_operands && strcmp(argv[i], "--") == 0) {
+            only_operands = true;
+        } else if (!only_operands && strncmp(argv[i], "--", 2) == 0) {
+            if (!take_option(argc, argv, &i, sets, set_count))
+                return false;
+        } else if (!only_operands && argv[i][0] == '-' && argv[i][1] != 0) {
+            fprintf(stderr, "pugmark: unknown option '%s' (--help lists them)\n", argv[i]);
+            return false;
+        } else {
+            argv[1 + (*operands)++] = argv[i];
+        }
+    }
+    return true;
+}
+
+void options_help(const struct option_set *sets, size_t set_count)
+{
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            const struct option *option = &sets[s].options[i];
+            char left[48];
+            snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? " " : "",
+                     option->argument ? option->argument : "");
+            printf("  %-26s %s\n", left, option->help);
+        }
+    }
+}

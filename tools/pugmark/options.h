@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/** @file Command-line options as tables: one list parses them and prints their help. */
+#ifndef PUGMARK_TOOL_OPTIONS_H
+#define PUGMARK_TOOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Takes an option's argument (NULL for a switch); returns false, having said why, if it is bad. */
+typedef bool option_fn(void *target, const char *argument);
+
+struct option {
+    const char *name;     /**< without the dashes */
+    const char *argument; /**< what --help calls it; NULL: a switch */
+    const char *help;
+    option_fn *take;
+    size_t offset; /**< of the target in the options struct that belongs to the table */
+};
+
+/** A table of options and the struct that they fill. */
+struct option_set {
+    const struct option *options;
+    size_t count;
+    void *target;
+};
+
+#define OPTION_SET(table, target_)                                                                 \
+    {                                                                                              \
+        (table), sizeof(table) / sizeof((table)[0]), (target_)                                     \
+    }
+
+/** Ready-made takers. Targets: bool, uint64_t, const char *. */
+option_fn option_flag, option_number, option_string;
+
+/** A number with 0x, octal or decimal prefix and nothing behind it. */
+bool parse_number(const char *text, uint64_t *value);
+
+/**
+ * Parse; operands (words that are no options) are moved to the front of argv[1..] and counted in
+ * *operands. Returns false, having said why on standard error, for a bad option.
+ */
+bool options_parse(int argc, char **argv, const struct option_set *sets, size_t set_count,
+                   int *operands);
+
+void options_help(const struct option_set *sets, size_t set_count);
+
+#endif

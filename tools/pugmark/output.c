@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "output.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    char bytes[4 * OUTPUT_ROOM];
+    size_t count;
+    bool closed;
+    int error;
+} out;
+
+static void write_out(void)
+{
+    size_t done = 0;
+    while (done < out.count && !out.closed) {
+        ssize_t n = write(STDOUT_FILENO, out.bytes + done, out.count - done);
+        if (n >= 0) {
+            done += (size_t)n;
+        } else if (errno != EINTR) {
+            out.closed = true;
+            out.error = errno == EPIPE ? 0 : errno;
+        }
+    }
+    out.count = 0;
+}
+
+char *output_room(void)
+{
+    if (sizeof(out.bytes) - out.count < OUTPUT_ROOM)
+        write_out();
+    return out.bytes + out.count;
+}
+
+void output_took(size_t size)
+{
+    out.count += size;
+}
+
+void output_text(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(output_room(), OUTPUT_ROOM, format, args);
+    va_end(args);
+    if (n > 0)
+        output_took((size_t)n < OUTPUT_ROOM ? (size_t)n : OUTPUT_ROOM - 1);
+}
+
+bool output_wanted(void)
+{
+    return !out.closed;
+}
+
+int output_end(void)
+{
+    write_out();
+    if (out.error == 0)
+        return EXIT_DONE;
+    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(out.error));
+    return EXIT_INPUT;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** @file Standard output in large pieces, quiet when its reader goes away. */
+#ifndef PUGMARK_TOOL_OUTPUT_H
+#define PUGMARK_TOOL_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Room for at least `size` bytes (at most OUTPUT_ROOM); write there, then output_took(). */
+#define OUTPUT_ROOM 16384
+char *output_room(void);
+void output_took(size_t size);
+
+void output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** False once nobody reads any more: the work can stop. */
+bool output_wanted(void);
+
+/** Write out what is left; EXIT_DONE, or EXIT_INPUT when the output could not be written. */
+int output_end(void);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "raw.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** How a protocol usually travels, and whose sources are told apart by the setting "src_id"; the
+ *  others come bare, and their registers name their id. */
+static const struct {
+    const char *protocol, *transport;
+} usual_transport[] = {
+    {"E-Trace", "encapsulation"},
+    {"N-Trace", "nexus"},
+    {"OSD-CTM", "osd"},
+    {"OSD-STM", "osd"},
+};
+
+struct raw_settings {
+    struct pug_setting *items; /* of the command line */
+    size_t count;
+    char *words;                    /* copies of NAME=VALUE, cut at the "=" */
+    struct pug_setting *of_sources; /* the same with a "src_id" in front, for each source */
+};
+
+/** Names are compared without case and punctuation: ntrace is N-Trace. */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !isalnum((unsigned char)*a))
+            a++;
+        while (*b && !isalnum((unsigned char)*b))
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (*a == 0)
+            return true;
+    }
+}
+
+static const struct pug_protocol *find_protocol(const char *name)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (same_name(protocol->name, name))
+            return protocol;
+    fprintf(stderr, "pugmark: no protocol '%s'; there are", name);
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        fprintf(stderr, " %s", protocol->name);
+    fprintf(stderr, "\n");
+    return NULL;
+}
+
+static const struct pug_transport *find_transport(const char *name, const char *protocol)
+{
+    if (!name) {
+        name = "plain";
+        for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
+            if (strcmp(usual_transport[i].protocol, protocol) == 0)
+                name = usual_transport[i].transport;
+    }
+    const struct pug_transport *transport;
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++)
+        if (same_name(transport->name, name))
+            return transport;
+    fprintf(stderr, "pugmark: no transport '%s'; there are", name);
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++)
+        fprintf(stderr, " %s", transport->name);
+    fprintf(stderr, "\n");
+    return NULL;
+}
+
+/** "NAME=VALUE", a number or a word. */
+static bool parse_setting(char *word, struct pug_setting *setting)
+{
+    char *equals = strchr(word, '=');
+    if (!equals || equals == word) {
+        fprintf(stderr, "pugmark: --set %s: expected NAME=VALUE\n", word);
+        return false;
+    }
+    *equals = 0;
+    *setting = (struct pug_setting){.name = word};
+    if (!parse_number(equals + 1, &setting->value))
+        setting->text = equals + 1;
+    return true;
+}
+
+static bool take_settings(struct input *input, struct raw_settings *settings)
+{
+    const struct input_list *list = &input->options->settings;
+    size_t bytes = 1;
+    for (size_t i = 0; i < list->count; i++)
+        bytes += strlen(list->items[i]) + 1;
+    settings->items = calloc(list->count + 1, sizeof(*settings->items));
+    settings->words = malloc(bytes);
+    if (!settings->items || !settings->words)
+        return false;
+    char *at = settings->words;
+    for (size_t i = 0; i < list->count; i++) {
+        strcpy(at, list->items[i]);
+        if (!parse_setting(at, &settings->items[settings->count++]))
+            return false;
+        at += strlen(list->items[i]) + 1;
+    }
+    return true;
+}
+
+bool raw_open(struct input *input, const char *path)
+{
+    const struct pug_protocol *protocol = find_protocol(input->options->protocol);
+    const struct pug_transport *transport =
+        protocol ? find_transport(input->options->transport, protocol->name) : NULL;
+    struct raw_settings *settings = calloc(1, sizeof(*settings));
+    input->raw = settings;
+    input->trace_path = strdup(path);
+    if (!transport || !settings || !input->trace_path || !take_settings(input, settings))
+        return false;
+    input->protocol = protocol->name;
+    input->transport = transport->name;
+    input->transport_settings = (struct pug_settings){settings->items, settings->count};
+    return true;
+}
+
+/* ---- sources ---- */
+
+/** The source ids that a transport finds in the trace. */
+struct found {
+    bool ids[UINT16_MAX + 1];
+};
+
+static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
+{
+    struct found *found = context;
+    found->ids[run->source] = true;
+    *used = run->size;
+    return PUG_RESP_CONT;
+}
+
+static void ignore_reset(void *context, uint64_t index)
+{
+    (void)context;
+    (void)index;
+}
+
+/** Let the transport alone go over the trace. */
+static bool scan(const struct input *input, struct found *found)
+{
+    const struct pug_transport *transport = pug_transport_find(input->transport);
+    struct pug_transport_stats stats = {0};
+    struct pug_transport_sink sink = {
+        .context = found, .run = note_source, .reset = ignore_reset, .stats = &stats};
+    void *state;
+    if (transport->create(&input->transport_settings, &sink, &state) != PUG_OK)
+        return false;
+    uint64_t at = 0;
+    size_t used = 1;
+    while (at < input->trace_size && used > 0) {
+        uint64_t left = input->trace_size - at;
+        size_t size = left < (1u << 20) ? (size_t)left : 1u << 20;
+        if (transport->data(state, at, input->trace + at, size, &used) >= PUG_RESP_WAIT)
+            break;
+        at += used;
+    }
+    transport->end(state);
+    transport->free(state);
+    return true;
+}
+
+static bool told_by_id(const char *protocol)
+{
+    for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
+        if (strcmp(usual_transport[i].protocol, protocol) == 0)
+            return true;
+    return false;
+}
+
+static bool describe_sources(struct input *input, const uint16_t *ids, size_t count)
+{
+    struct raw_settings *settings = input->raw;
+    size_t each = settings->count + 1;
+    const char *name = strrchr(input->trace_path, '/');
+    input->sources = calloc(count, sizeof(*input->sources));
+    settings->of_sources = calloc(count * each, sizeof(*settings->of_sources));
+    if (!input->sources || !settings->of_sources)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_setting *items = settings->of_sources + i * each;
+        items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
+        memcpy(items + 1, settings->items, settings->count * sizeof(*items));
+        input->sources[i].protocol = input->protocol;
+        input->sources[i].settings = (struct pug_settings){items, each};
+        snprintf(input->sources[i].name, sizeof(input->sources[i].name), "%s",
+                 name ? name + 1 : input->trace_path);
+    }
+    input->source_count = count;
+    return true;
+}
+
+/** The source that --set describes, or all that are in the trace. */
+bool raw_find_sources(struct input *input)
+{
+    static struct found found;
+    static uint16_t ids[UINT16_MAX + 1];
+    size_t count = 0;
+    const struct pug_transport *transport = pug_transport_find(input->transport);
+    if (transport->single || !told_by_id(input->protocol) ||
+        pug_settings_find(&input->transport_settings, "src_id")) {
+        ids[0] = (uint16_t)pug_settings_number(&input->transport_settings, "src_id", 0);
+        return describe_sources(input, ids, 1);
+    }
+    memset(&found, 0, sizeof(found));
+    if (!scan(input, &found)) {
+        fprintf(stderr, "pugmark: %s: the transport's settings are wrong\n", input->transport);
+        return false;
+    }
+    for (uint32_t id = 0; id < PUG_SOURCE_UNKNOWN; id++)
+        if (found.ids[id] && input_wants(input, (uint16_t)id))
+            ids[count++] = (uint16_t)id;
+    if (count == 0)
+        fprintf(stderr, "pugmark: %s: no such source in it\n", input->trace_path);
+    return count > 0 && describe_sources(input, ids, count);
+}
+
+void raw_close(struct input *input)
+{
+    struct raw_settings *settings = input->raw;
+    if (!settings)
+        return;
+    free(settings->items);
+    free(settings->words);
+    free(settings->of_sources);
+    free(settings);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark stat: decodes everything and counts. */
+#include "command.h"
+#include "input.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct stat_options {
+    struct input_options input;
+    uint64_t passes;
+    bool json, packets;
+};
+
+static const struct option table[] = {
+    {"passes", "N", "decode N times, give the best time (default 1)", option_number,
+     offsetof(struct stat_options, passes)},
+    {"packets", NULL, "count packet types too (not while timing)", option_flag,
+     offsetof(struct stat_options, packets)},
+    {"json", NULL, "one JSON object", option_flag, offsetof(struct stat_options, json)},
+};
+
+struct counts {
+    uint64_t elements, instructions;
+    uint64_t by_type[PUG_ELEM_TYPE_COUNT];
+};
+
+/** Packet types of one source; the numbers are the protocol's. */
+struct packet_counts {
+    const struct pug_protocol *protocol;
+    uint16_t id;
+    uint32_t types[64];
+    uint64_t counts[64];
+    size_t used;
+};
+
+static enum pug_response count_elements(void *context, const struct pug_element *elements,
+                                        size_t count, size_t *taken)
+{
+    struct counts *counts = context;
+    (void)taken;
+    counts->elements += count;
+    for (size_t i = 0; i < count; i++) {
+        counts->by_type[elements[i].type]++;
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            counts->instructions += elements[i].count;
+    }
+    return PUG_RESP_CONT;
+}
+
+static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct packet_counts *packets = context;
+    if (op != PUG_OP_DATA)
+        return;
+    size_t i = 0;
+    while (i < packets->used && packets->types[i] != packet->type)
+        i++;
+    if (i == packets->used) {
+        if (i == sizeof(packets->types) / sizeof(packets->types[0]))
+            return;
+        packets->types[packets->used++] = packet->type;
+    }
+    packets->counts[i]++;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/** One pass over the whole input; its time, or a negative number when it could not start. */
+static double pass(struct input *input, struct counts *counts, uint64_t *errors, uint64_t *warnings)
+{
+    *counts = (struct counts){0};
+    if (!input_tree(input, true))
+        return -1;
+    pug_tree_on_elements(input->tree, count_elements, counts);
+    uint64_t errors_before = pug_log_errors(input->log);
+    uint64_t warnings_before = pug_log_warnings(input->log);
+    double start = now();
+    input_run(input, NULL);
+    double seconds = now() - start;
+    *errors = pug_log_errors(input->log) - errors_before;
+    *warnings = pug_log_warnings(input->log) - warnings_before;
+    return seconds > 0 ? seconds : 1e-9;
+}
+
+/** A pass of its own, so that counting packets does not slow down what is timed. */
+static struct packet_counts *packet_pass(struct input *input, size_t *sources)
+{
+    *sources = 0;
+    if (!input_tree(input, false))
+        return NULL;
+    while (pug_tree_source_at(input->tree, *sources))
+        ++*sources;
+    struct packet_counts *packets = calloc(*sources + 1, sizeof(*packets));
+    for (size_t i = 0; packets && i < *sources; i++) {
+        struct pug_source *source = pug_tree_source_at(input->tree, i);
+        packets[i].protocol = pug_source_protocol(source);
+        packets[i].id = pug_source_id(source);
+        pug_source_monitor(source, count_packet, &packets[i]);
+    }
+    if (packets)
+        input_run(input, NULL);
+    return packets;
+}
+
+static const char *packet_name(const struct packet_counts *packets, size_t n)
+{
+    const char *name =
+        packets->protocol->packet_name ? packets->protocol->packet_name(packets->types[n]) : NULL;
+    return name ? name : "?";
+}
+
+static void print_text(const struct input *input, const struct counts *counts, double seconds,
+                       uint64_t errors, uint64_t warnings, const struct packet_counts *packets,
+                       size_t sources)
+{
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+        if (counts->by_type[type])
+            output_text("%14llu  %s\n", (unsigned long long)counts->by_type[type],
+                        pug_element_type_name((enum pug_element_type)type));
+    for (size_t s = 0; s < sources; s++) {
+        output_text("\npackets of source 0x%02x (%s)\n", packets[s].id, packets[s].protocol->name);
+        for (size_t i = 0; i < packets[s].used; i++)
+            output_text("%14llu  %s\n", (unsigned long long)packets[s].counts[i],
+                        packet_name(&packets[s], i));
+    }
+    output_text("\n%14llu  elements\n%14llu  instructions\n%14llu  bytes of trace\n"
+                "%14llu  errors\n%14llu  warnings\n%14.6f  seconds\n%14.1f  megabytes a second\n",
+                (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
+                (unsigned long long)input->trace_size, (unsigned long long)errors,
+                (unsigned long long)warnings, seconds, (double)input->trace_size / 1e6 / seconds);
+    if (counts->elements)
+        output_text("%14.1f  nanoseconds an element\n", seconds * 1e9 / (double)counts->elements);
+}
+
+static void print_json(const struct input *input, const struct counts *counts, double seconds,
+                       uint64_t errors, uint64_t warnings, const struct packet_counts *packets,
+                       size_t sources)
+{
+    output_text("{\"elements\": %llu, \"instructions\": %llu, \"trace_bytes\": %llu, "
+                "\"seconds\": %.9f, \"errors\": %llu, \"warnings\": %llu, \"element_types\": {",
+                (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
+                (unsigned long long)input->trace_size, seconds, (unsigned long long)errors,
+                (unsigned long long)warnings);
+    const char *comma = "";
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++) {
+        if (!counts->by_type[type])
+            continue;
+        output_text("%s\"%s\": %llu", comma, pug_element_type_name((enum pug_element_type)type),
+                    (unsigned long long)counts->by_type[type]);
+        comma = ", ";
+    }
+    output_text("}");
+    if (packets) {
+        output_text(", \"sources\": [");
+        for (size_t s = 0; s < sources; s++) {
+            output_text("%s{\"id\": %u, \"protocol\": \"%s\", \"packets\": {", s ? ", " : "",
+                        packets[s].id, packets[s].protocol->name);
+            for (size_t i = 0; i < packets[s].used; i++)
+                output_text("%s\"%s\": %llu", i ? ", " : "", packet_name(&packets[s], i),
+                            (unsigned long long)packets[s].counts[i]);
+            output_text("}}");
+        }
+        output_text("]");
+    }
+    output_text("}\n");
+}
+
+static int stat_run(const struct command *self, int argc, char **argv)
+{
+    struct stat_options options = {.passes = 1};
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    struct counts counts;
+    uint64_t errors = 0, warnings = 0;
+    double best = -1;
+    for (uint64_t n = 0; n < (options.passes ? options.passes : 1); n++) {
+        double seconds = pass(&input, &counts, &errors, &warnings);
+        if (seconds < 0) {
+            input_close(&input);
+            return EXIT_INPUT;
+        }
+        if (best < 0 || seconds < best)
+            best = seconds;
+    }
+    int code = input_result(&input);
+    size_t sources = 0;
+    struct packet_counts *packets = options.packets ? packet_pass(&input, &sources) : NULL;
+    (options.json ? print_json : print_text)(&input, &counts, best, errors, warnings, packets,
+                                             sources);
+    free(packets);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_stat = {
+    "stat", "INPUT", "decode everything; count elements, packets, errors; measure speed", stat_run};
