@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/** @file Instruction classes, from tests/cases/isa, both ways: the reference's and the right one.
+ */
+#include "base/text.h"
+#include "pugmark/isa.h"
+#include "pugmark/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- a class in words ---- */
+
+static const char *const type_words[] = {"OTHER", "BR", "IBR", "ISB", "DSB", "WFI", "TSTART"};
+static const char *const subtype_words[] = {"",         " link",   " ret", " eret",
+                                            " implied", " return", " xret"};
+static const char *const kind_words[] = {"",      " branch", " call", " jump", " jumplink",
+                                         " swap", " return", " xret", " trap", " const"};
+
+static void describe(const struct pug_insn *insn, enum pug_isa isa, uint64_t address, uint8_t it,
+                     struct pug_text *text)
+{
+    pug_text_put(text, type_words[insn->type]);
+    bool riscv = isa >= PUG_ISA_RV32;
+    if (!riscv || insn->subtype == PUG_SUB_BR_LINK)
+        pug_text_put(text, subtype_words[insn->subtype]);
+    if (insn->conditional)
+        pug_text_put(text, " cond");
+    pug_text_put(text, kind_words[insn->kind]);
+    if (it)
+        pug_text_format(text, " it %u", it);
+    if (insn->rd)
+        pug_text_format(text, " rd %u", insn->rd);
+    if (insn->rs1)
+        pug_text_format(text, " rs1 %u", insn->rs1);
+    if (insn->constant)
+        pug_text_format(text, " constant %lld", (long long)insn->constant);
+    if (insn->table_jump)
+        pug_text_put(text, " table");
+    if (insn->csr)
+        pug_text_put(text, " csr");
+    if (insn->access == PUG_RV_ACCESS_VECTOR)
+        pug_text_put(text, " access vector");
+    else if (insn->access)
+        pug_text_format(text, " access %u", insn->access);
+    if (insn->type == PUG_INSTR_BR)
+        pug_text_format(text, " %+lld", (long long)(insn->target - address));
+    if (insn->next_isa != isa)
+        pug_text_format(text, " to %s", pug_isa_name(insn->next_isa));
+}
+
+/* ---- the case files ---- */
+
+struct cases {
+    const char *file;
+    enum pug_isa isa;
+    struct pug_isa_config config;
+    uint64_t address;
+    uint8_t it;
+    unsigned line, checked;
+};
+
+static void set(struct cases *cases, const char *name, const char *text)
+{
+    uint64_t value = strtoull(text, NULL, 0);
+    if (strcmp(name, "arch") == 0)
+        cases->config.arch = (uint16_t)value;
+    else if (strcmp(name, "dsb") == 0)
+        cases->config.dsb_dmb_waypoints = value;
+    else if (strcmp(name, "wfx") == 0)
+        cases->config.wfx_waypoints = value;
+    else if (strcmp(name, "track") == 0)
+        cases->config.track_it = value;
+    else if (strcmp(name, "check") == 0)
+        cases->config.check_opcode = value;
+    else if (strcmp(name, "zcm") == 0)
+        cases->config.zcmp_zcmt = value;
+    else if (strcmp(name, "jvt") == 0)
+        cases->config.jvt_base = value;
+    else if (strcmp(name, "it") == 0)
+        cases->it = (uint8_t)value;
+    else if (strcmp(name, "address") == 0)
+        cases->address = value;
+    else if (strcmp(name, "isa") == 0)
+        cases->isa = strcmp(text, "rv32") == 0 ? PUG_ISA_RV32 : PUG_ISA_RV64;
+    else
+        fail_msg("%s:%u: no setting %s", cases->file, cases->line, name);
+}
+
+static unsigned hex_bytes(const char *text, uint8_t *bytes)
+{
+    unsigned count = 0, value;
+    for (; sscanf(text, "%2x", &value) == 1 && count < 8; text += 2)
+        bytes[count++] = (uint8_t)value;
+    return count;
+}
+
+/* Words and halfwords are written as numbers, RISC-V as bytes in memory order. */
+static unsigned parse_opcode(const struct cases *cases, const char *text, uint8_t bytes[8])
+{
+    uint8_t parts[8];
+    if (cases->isa >= PUG_ISA_RV32)
+        return hex_bytes(text, bytes);
+    unsigned unit = cases->isa == PUG_ISA_T32 ? 2 : 4, size = 0;
+    for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
+        hex_bytes(text, parts);
+        for (unsigned i = 0; i < unit; i++)
+            bytes[size + i] = parts[unit - 1 - i];
+        size += unit;
+    }
+    return size;
+}
+
+static void check(struct cases *cases, const char *opcode, const char *name, const char *expected,
+                  bool reference)
+{
+    uint8_t bytes[8];
+    char words[128];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
+    struct pug_insn insn;
+    unsigned size = parse_opcode(cases, opcode, bytes);
+    uint8_t it = cases->it;
+    cases->config.reference_classes = reference;
+    enum pug_status status =
+        pug_isa_classify(&cases->config, cases->isa, cases->address, bytes, size, &it, &insn);
+    if (status == PUG_OK)
+        describe(&insn, cases->isa, cases->address, it, &text);
+    else
+        pug_text_format(&text, "error %d", -status);
+    pug_text_end(&text);
+    if (strcmp(words, expected) != 0)
+        fail_msg("%s:%u: %s (%s) %s is \"%s\", not \"%s\"", cases->file, cases->line, opcode, name,
+                 reference ? "for the reference" : "in truth", words, expected);
+    if (status != PUG_OK)
+        return;
+    assert_int_equal(insn.size, size);
+    it = cases->it;
+    assert_int_equal(
+        pug_isa_classify(&cases->config, cases->isa, cases->address, bytes, size - 1, &it, &insn),
+        PUG_ERR_MEM_NACC);
+    cases->checked++;
+}
+
+/* The next column, without the blanks around it; NULL after the last one. */
+static char *column(char **line)
+{
+    char *start = *line;
+    if (!start)
+        return NULL;
+    char *bar = strchr(start, '|');
+    *line = bar ? bar + 1 : NULL;
+    char *end = bar ? bar : start + strlen(start);
+    start += strspn(start, " ");
+    while (end > start && (end[-1] == ' ' || end[-1] == '\n'))
+        end--;
+    *end = '\0';
+    return start;
+}
+
+static void run_file(const char *name, enum pug_isa isa)
+{
+    char path[512], line[256], setting[32], value[32];
+    struct cases cases = {.file = name, .isa = isa, .address = 0x10000};
+    snprintf(path, sizeof(path), "%s/tests/cases/isa/%s", PUG_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        cases.line++;
+        char *rest = line;
+        if (*line == '#' || *line == '\n')
+            continue;
+        if (sscanf(line, "set %31s %31s", setting, value) == 2) {
+            set(&cases, setting, value);
+            continue;
+        }
+        const char *opcode = column(&rest), *what = column(&rest), *reference = column(&rest);
+        const char *right = column(&rest);
+        assert_non_null(reference);
+        check(&cases, opcode, what, reference, true);
+        check(&cases, opcode, what, right ? right : reference, false);
+    }
+    fclose(file);
+    assert_true(cases.checked > 40);
+}
+
+static void a64(void **state)
+{
+    (void)state;
+    run_file("a64.txt", PUG_ISA_A64);
+}
+
+static void a32(void **state)
+{
+    (void)state;
+    run_file("a32.txt", PUG_ISA_A32);
+}
+
+static void t32(void **state)
+{
+    (void)state;
+    run_file("t32.txt", PUG_ISA_T32);
+}
+
+static void riscv(void **state)
+{
+    (void)state;
+    run_file("riscv.txt", PUG_ISA_RV64);
+}
+
+/* ---- what has no table ---- */
+
+static void other_sets_are_unsupported(void **state)
+{
+    (void)state;
+    static const enum pug_isa isas[] = {PUG_ISA_TEE, PUG_ISA_JAZELLE, PUG_ISA_CUSTOM,
+                                        PUG_ISA_UNKNOWN};
+    struct pug_isa_config config = {0};
+    for (size_t i = 0; i < sizeof(isas) / sizeof(isas[0]); i++) {
+        struct pug_insn insn;
+        uint8_t it = 2;
+        assert_int_equal(
+            pug_isa_classify(&config, isas[i], 0, (const uint8_t *)"\0\0\0\0", 4, &it, &insn),
+            PUG_ERR_UNSUPPORTED_ISA);
+    }
+}
+
+static void the_last_halfword(void **state)
+{
+    (void)state;
+    struct pug_isa_config config = {0};
+    struct pug_insn insn;
+    uint8_t it = 0;
+    static const uint8_t bx_lr[] = {0x70, 0x47};
+    assert_int_equal(pug_isa_classify(&config, PUG_ISA_T32, 0, bx_lr, 2, &it, &insn), PUG_OK);
+    assert_int_equal(insn.type, PUG_INSTR_BR_INDIRECT);
+    struct pug_quirks quirks = {.t32_word_reads = 1};
+    pug_isa_config_quirks(&config, &quirks);
+    assert_false(config.reference_classes);
+    assert_int_equal(pug_isa_classify(&config, PUG_ISA_T32, 0, bx_lr, 2, &it, &insn),
+                     PUG_ERR_MEM_NACC);
+}
+
+static void other_code_ends_it_blocks(void **state)
+{
+    (void)state;
+    struct pug_isa_config config = {.track_it = true};
+    struct pug_insn insn;
+    static const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5};
+    uint8_t it = 3;
+    assert_int_equal(pug_isa_classify(&config, PUG_ISA_A64, 0, nop, 4, &it, &insn), PUG_OK);
+    assert_int_equal(it, 0);
+}
+
+static void cores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int arch, profile; /* -1: not known */
+    } names[] = {
+        {"Cortex-A77", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-A53", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"Cortex-A15", PUG_ARCH_V7, PUG_PROFILE_A},
+        {"Cortex-R52", PUG_ARCH_V8, PUG_PROFILE_R},
+        {"Cortex-R5", PUG_ARCH_V7, PUG_PROFILE_R},
+        {"Cortex-M55", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"Cortex-M0+", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M4", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"ARMv7-A", PUG_ARCH_V7, PUG_PROFILE_A},
+        {"ARMv7.9-M", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"ARMv8-R", PUG_ARCH_V8, PUG_PROFILE_R},
+        {"ARMv8.2-A", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"ARMv8.3-A", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"ARMv8.4-A", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"ARMv9-A", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"ARMv9.2-Axyz", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"ARM-AA64", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"ARM-aa64-R", PUG_ARCH_AA64, PUG_PROFILE_R},
+        {"ARM-AA64-Mx", PUG_ARCH_AA64, PUG_PROFILE_M},
+        {"ARMv8.10-A", -1, -1},
+        {"ARMv6-M", -1, -1},
+        {"ARMv8-X", -1, -1},
+        {"ARMv8-A.1", -1, -1},
+        {"ARMv8", -1, -1},
+        {"ARMv8.-A", -1, -1},
+        {"ARMv", -1, -1},
+        {"armv8-A", -1, -1},
+        {"Cortex-A99", -1, -1},
+        {"cortex-a53", -1, -1},
+        {"", -1, -1},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        enum pug_arch arch = PUG_ARCH_CUSTOM;
+        enum pug_profile profile = PUG_PROFILE_CUSTOM;
+        bool known = pug_core_by_name(names[i].name, &arch, &profile);
+        assert_int_equal(known, names[i].arch >= 0);
+        assert_int_equal(arch, known ? names[i].arch : (int)PUG_ARCH_CUSTOM);
+        assert_int_equal(profile, known ? names[i].profile : (int)PUG_PROFILE_CUSTOM);
+    }
+}
+
+static void settings(void **state)
+{
+    (void)state;
+    static const struct pug_setting items[] = {
+        {"TRCIDR0", 5, NULL}, {"core", 0, "Cortex-A53"}, {"TRCIDR0", 6, NULL}};
+    struct pug_settings list = {items, 3};
+    assert_ptr_equal(pug_settings_find(&list, "TRCIDR0"), &items[0]);
+    assert_null(pug_settings_find(&list, "trcidr0"));
+    assert_int_equal(pug_settings_number(&list, "TRCIDR0", 1), 5);
+    assert_int_equal(pug_settings_number(&list, "TRCIDR1", 1), 1);
+    assert_int_equal(pug_settings_number(&list, "core", 1), 1);
+    assert_string_equal(pug_settings_word(&list, "core", ""), "Cortex-A53");
+    assert_string_equal(pug_settings_word(&list, "TRCIDR0", "none"), "none");
+    assert_null(pug_settings_word(&(struct pug_settings){0}, "core", NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a64),
+        cmocka_unit_test(a32),
+        cmocka_unit_test(t32),
+        cmocka_unit_test(riscv),
+        cmocka_unit_test(other_sets_are_unsupported),
+        cmocka_unit_test(the_last_halfword),
+        cmocka_unit_test(other_code_ends_it_blocks),
+        cmocka_unit_test(cores),
+        cmocka_unit_test(settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
