@@ -40,8 +40,10 @@ struct pug_run {
     uint16_t source;
     bool whole;         /**< the run is exactly one packet (packet transports) */
     bool has_timestamp; /**< the transport carried a timestamp with it */
-    uint8_t type;       /**< packet transports: the type field */
-    uint64_t timestamp; /**< full value, as far as the transport knows it */
+    bool gap;           /**< packet transports: packets of this source may be missing before it */
+    uint8_t type;       /**< packet transports: the type field; E-Trace: enum pug_etrace_payload */
+    uint8_t timestamp_bits; /**< how many low bits of the time `timestamp` holds */
+    uint64_t timestamp;     /**< as the transport carried it */
 };
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */

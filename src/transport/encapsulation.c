@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/** @file The packet wrappings as transports: each payload is one run of its source. */
+#include "transport/builtin.h"
+#include "transport/unwrap.h"
+
+#include <stdlib.h>
+
+struct packets {
+    struct pug_transport_sink *sink;
+    struct pug_unwrap *unwrap;
+    struct pug_run rest; /* of a payload that the sink took in part; size 0: nothing */
+    uint64_t skipped;    /* what the statistics know */
+};
+
+static void report(void *context, enum pug_status code, uint64_t index, const char *text)
+{
+    struct packets *packets = context;
+    bool warning = code == PUG_ERR_BAD_PACKET_SEQ;
+    pug_log_put(packets->sink->log,
+                &(struct pug_log_record){.severity = warning ? PUG_SEV_WARN : PUG_SEV_ERROR,
+                                         .code = code,
+                                         .index = index,
+                                         .source = PUG_NO_SOURCE,
+                                         .component = "ENCAP",
+                                         .text = text});
+}
+
+static enum pug_status create(enum pug_wrapping wrapping, const struct pug_settings *settings,
+                              struct pug_transport_sink *sink, void **transport)
+{
+    struct pug_unwrap_config config;
+    enum pug_status status = pug_unwrap_configure(&config, wrapping, settings, sink->log);
+    if (status != PUG_OK)
+        return status;
+    struct packets *packets = calloc(1, sizeof(*packets));
+    if (!packets)
+        return PUG_ERR_MEM;
+    packets->sink = sink;
+    packets->unwrap = pug_unwrap_new(&config, report, packets);
+    if (!packets->unwrap) {
+        free(packets);
+        return PUG_ERR_MEM;
+    }
+    *transport = packets;
+    return PUG_OK;
+}
+
+static void packets_free(void *transport)
+{
+    struct packets *packets = transport;
+    pug_unwrap_free(packets->unwrap);
+    free(packets);
+}
+
+static void show(struct packets *packets, const struct pug_unwrapped *packet)
+{
+    struct pug_transport_sink *sink = packets->sink;
+    bool payload = packet->size > 0;
+    uint16_t source = payload ? packet->source : PUG_SOURCE_UNKNOWN;
+    if (sink->frame && (sink->want & 1))
+        sink->frame(sink->frame_context, PUG_OP_DATA, packet->index, PUG_FRAME_PACKED, source,
+                    packet->raw, packet->length);
+    if (sink->frame && (sink->want & 2) && payload)
+        sink->frame(sink->frame_context, PUG_OP_DATA, packet->index, PUG_FRAME_ID_DATA, source,
+                    packet->payload, packet->size);
+}
+
+/** Hand over a run; keep what the sink leaves. */
+static enum pug_response hand_over(struct packets *packets, const struct pug_run *run)
+{
+    size_t used = 0;
+    packets->rest.size = 0;
+    enum pug_response response = packets->sink->run(packets->sink->context, run, &used);
+    if (PUG_RESP_IS_WAIT(response) && used < run->size) {
+        packets->rest = *run;
+        packets->rest.bytes += used;
+        packets->rest.size -= used;
+    }
+    return response;
+}
+
+static enum pug_response deliver(struct packets *packets, const struct pug_unwrapped *packet)
+{
+    struct pug_transport_stats *stats = packets->sink->stats;
+    show(packets, packet);
+    if (packet->kind == PUG_PAYLOAD_UNKNOWN) {
+        stats->reserved += packet->length;
+        return PUG_RESP_CONT;
+    }
+    stats->framing += packet->length > packet->size ? packet->length - packet->size : 0;
+    if (packet->size == 0)
+        return PUG_RESP_CONT;
+    struct pug_run run = {.index = packet->index,
+                          .bytes = packet->payload,
+                          .size = packet->size,
+                          .source = packet->source,
+                          .whole = true,
+                          .gap = packet->gap,
+                          .type = packet->kind,
+                          .has_timestamp = packet->timestamp_bits > 0,
+                          .timestamp_bits = packet->timestamp_bits,
+                          .timestamp = packet->timestamp};
+    return hand_over(packets, &run);
+}
+
+/** Deliver what is complete. */
+static enum pug_response drain(struct packets *packets)
+{
+    enum pug_response worst = PUG_RESP_CONT, response;
+    struct pug_unwrapped packet;
+    if (packets->rest.size > 0) {
+        struct pug_run rest = packets->rest;
+        worst = hand_over(packets, &rest);
+    }
+    while (worst < PUG_RESP_WAIT && pug_unwrap_next(packets->unwrap, &packet)) {
+        response = deliver(packets, &packet);
+        worst = response > worst ? response : worst;
+    }
+    uint64_t skipped = pug_unwrap_skipped(packets->unwrap);
+    packets->sink->stats->skipped += skipped - packets->skipped;
+    packets->skipped = skipped;
+    return worst;
+}
+
+static enum pug_response packets_data(void *transport, uint64_t index, const uint8_t *bytes,
+                                      size_t size, size_t *used)
+{
+    struct packets *packets = transport;
+    enum pug_response worst = PUG_RESP_CONT;
+    *used = 0;
+    for (;;) {
+        enum pug_response response = drain(packets);
+        worst = response > worst ? response : worst;
+        if (worst >= PUG_RESP_WAIT || *used == size)
+            return worst;
+        *used += pug_unwrap_fill(packets->unwrap, index + *used, bytes + *used, size - *used);
+    }
+}
+
+static enum pug_response packets_flush(void *transport)
+{
+    return drain(transport);
+}
+
+static enum pug_response packets_end(void *transport)
+{
+    struct packets *packets = transport;
+    pug_unwrap_end(packets->unwrap);
+    return drain(packets);
+}
+
+static void packets_reset(void *transport)
+{
+    struct packets *packets = transport;
+    packets->rest.size = 0;
+    packets->skipped = 0;
+    pug_unwrap_reset(packets->unwrap);
+}
+
+static enum pug_status create_encapsulation(const struct pug_settings *settings,
+                                            struct pug_transport_sink *sink, void **transport)
+{
+    return create(PUG_WRAP_ENCAPSULATION, settings, sink, transport);
+}
+
+static enum pug_status create_smi(const struct pug_settings *settings,
+                                  struct pug_transport_sink *sink, void **transport)
+{
+    return create(PUG_WRAP_SMI, settings, sink, transport);
+}
+
+static enum pug_status create_esp32(const struct pug_settings *settings,
+                                    struct pug_transport_sink *sink, void **transport)
+{
+    return create(PUG_WRAP_ESP32, settings, sink, transport);
+}
+
+static enum pug_status create_pulp(const struct pug_settings *settings,
+                                   struct pug_transport_sink *sink, void **transport)
+{
+    return create(PUG_WRAP_PULP, settings, sink, transport);
+}
+
+static enum pug_status create_raw(const struct pug_settings *settings,
+                                  struct pug_transport_sink *sink, void **transport)
+{
+    return create(PUG_WRAP_RAW, settings, sink, transport);
+}
+
+const struct pug_transport pug_transport_encapsulation = {
+    .name = "encapsulation",
+    .title = "RISC-V packet encapsulation",
+    .create = create_encapsulation,
+    .free = packets_free,
+    .data = packets_data,
+    .flush = packets_flush,
+    .end = packets_end,
+    .reset = packets_reset,
+};
+
+const struct pug_transport pug_transport_smi = {
+    .name = "smi",
+    .title = "Siemens Messaging Infrastructure",
+    .create = create_smi,
+    .free = packets_free,
+    .data = packets_data,
+    .flush = packets_flush,
+    .end = packets_end,
+    .reset = packets_reset,
+};
+
+const struct pug_transport pug_transport_esp32 = {
+    .name = "esp32",
+    .title = "Espressif ESP32 trace memory",
+    .create = create_esp32,
+    .free = packets_free,
+    .data = packets_data,
+    .flush = packets_flush,
+    .end = packets_end,
+    .reset = packets_reset,
+};
+
+const struct pug_transport pug_transport_pulp = {
+    .name = "pulp",
+    .title = "PULP rv_tracer records",
+    .create = create_pulp,
+    .free = packets_free,
+    .data = packets_data,
+    .flush = packets_flush,
+    .end = packets_end,
+    .reset = packets_reset,
+};
+
+const struct pug_transport pug_transport_raw = {
+    .name = "raw",
+    .title = "payloads with a length byte, or of one length",
+    .create = create_raw,
+    .free = packets_free,
+    .data = packets_data,
+    .flush = packets_flush,
+    .end = packets_end,
+    .reset = packets_reset,
+};
