@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The E-Trace decoder from inside. decode.c takes packets, walk.c executes the program
+ * between them, state.c holds what encoder and decoder both predict from, data.c puts data accesses
+ * to their instructions.
+ *
+ * Between packets the decoder stands on the last reported instruction, `pc`: it has retired, its
+ * range is out, and if it is a branch then one outcome is left, its own.
+ */
+#ifndef PUG_PROTOCOL_ETRACE_DECODER_H
+#define PUG_PROTOCOL_ETRACE_DECODER_H
+
+#include "image/codemap.h"
+#include "protocol/etrace/etrace.h"
+
+#define ETRACE_BPRED_MAX 1024u
+#define ETRACE_CACHE_MAX 256u
+
+/* ---- state.c ---- */
+
+/** Branch outcomes that were reported and are not executed yet, in this order. */
+struct etrace_outcomes {
+    uint64_t map; /**< explicit ones, bit 0 first; 1: not taken */
+    unsigned mapped;
+    uint64_t predicted; /**< so many correct predictions */
+    bool mispredicted;  /**< then a wrong one */
+};
+
+struct etrace_link {
+    uint64_t address;
+    uint32_t count; /**< recursions to the same address beyond the first */
+};
+
+/** Predicted returns: the most recent calls. */
+struct etrace_stack {
+    struct etrace_link *links; /**< a ring of `limit` */
+    uint32_t limit, entries, top;
+    uint32_t recursion; /**< most that an entry counts; 0: entries are not counted */
+};
+
+/* ---- walk.c ---- */
+
+enum etrace_walk_kind {
+    WALK_FLOW,   /**< formats 0, 1 and 2 */
+    WALK_SYNC,   /**< a synchronisation packet in mid-flow */
+    WALK_REPLAY, /**< once more round, to the address where the last packet stopped too early */
+};
+
+/** What of a packet decides where a walk ends. */
+struct etrace_goal {
+    uint64_t target;
+    bool has_target;
+    bool only_discontinuity; /**< nothing but an uninferable jump may end the walk */
+    bool notify;
+    bool irreport, irets;
+    uint16_t ir_value;
+    uint8_t privilege;
+};
+
+enum etrace_walk_result { WALK_DONE, WALK_SUSPENDED, WALK_FAILED };
+
+struct etrace_walk {
+    enum etrace_walk_kind kind;
+    struct etrace_goal goal;
+    bool target_known, target_is_branch; /**< looked up */
+    uint64_t at;                         /**< where the block to execute begins */
+    bool reported;                       /**< its first instruction is `pc` */
+    bool after_return;                   /**< came to it by an inferred return */
+    uint64_t range_start;                /**< instructions executed since the last range */
+    uint32_t range_count;
+    struct pug_insn before; /**< the last one of them, where their block went over its bound */
+    uint64_t steps;         /**< instructions since an outcome was consumed */
+    uint64_t outcomes;      /**< consumed */
+};
+
+/* ---- data.c ---- */
+
+struct etrace_data_state;
+
+/* ---- decode.c ---- */
+
+struct etrace_decoder {
+    const struct etrace_config *config;
+    struct pug_stage *stage;
+    struct pug_out *out;
+    struct pug_codemap *code;
+    enum pug_isa isa;
+    uint64_t address_mask;
+    struct pug_etrace_options options;
+
+    bool synced, fresh;
+    uint64_t pc;
+    uint8_t pc_size;
+    uint64_t last; /**< the instruction executed before pc */
+    bool last_valid;
+    uint64_t address; /**< base of differences */
+    uint8_t privilege;
+    bool privilege_known;
+    bool tentative; /**< stopped at what may be the first of two visits */
+    struct etrace_goal tentative_goal;
+    bool after_trap, next_epc_valid;
+    uint64_t next_epc;
+
+    struct etrace_outcomes outcomes;
+    struct etrace_stack stack;
+    uint32_t irets; /**< implicit returns since the last branch or packet */
+    uint8_t predictor[ETRACE_BPRED_MAX];
+    uint64_t targets[ETRACE_CACHE_MAX];
+
+    bool lost;    /**< trace was lost since the flow ended */
+    bool started; /**< NO_SYNC is out */
+    uint8_t start_reason;
+    bool time_known;
+    uint64_t time;
+
+    unsigned phase; /**< of the packet in work */
+    uint64_t index;
+    const struct pug_etrace_packet *packet;
+    struct etrace_walk walk;
+    struct etrace_data_state *data;
+    bool data_counts;   /**< retired instructions are to be told */
+    bool data_complete; /**< an access is ready to be pushed */
+};
+
+/* ---- state.c ---- */
+
+static inline uint64_t etrace_outcomes_total(const struct etrace_outcomes *outcomes)
+{
+    return outcomes->mapped + outcomes->predicted + outcomes->mispredicted;
+}
+
+static inline uint8_t *etrace_predictor_entry(struct etrace_decoder *d, uint64_t address)
+{
+    uint64_t mask = (UINT64_C(1) << d->options.bpred_size) - 1;
+    return &d->predictor[address >> d->config->iaddress_lsb & mask & (ETRACE_BPRED_MAX - 1)];
+}
+
+static inline uint64_t etrace_canonical(const struct etrace_decoder *d, uint64_t address)
+{
+    address &= d->address_mask;
+    return d->config->sign_extend_address ? pug_sign_extend(address, d->config->iaddress_width)
+                                          : address;
+}
+
+/** Outcome of the branch at `address`, which there must be; nothing changes. */
+bool etrace_peek_outcome(struct etrace_decoder *d, uint64_t address);
+
+/** Execute the branch at `address`. */
+bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address);
+
+/** The outcome that is left belongs to the branch at `address`: make it explicit. */
+void etrace_fix_outcome(struct etrace_decoder *d, uint64_t address);
+
+void etrace_clear_outcomes(struct etrace_decoder *d);
+
+/** Predictor and stack as after a synchronisation. */
+void etrace_forget(struct etrace_decoder *d);
+
+/** Take over options; what has another size than before begins empty. False: no memory. */
+bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options);
+
+void etrace_push(struct etrace_decoder *d, uint64_t link);
+uint64_t etrace_top(const struct etrace_decoder *d);
+uint64_t etrace_pop(struct etrace_decoder *d);
+void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
+uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
+
+/* ---- walk.c ---- */
+
+/** Get ready to execute from `pc` on. */
+void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind,
+                       const struct etrace_goal *goal);
+/** Go on; WALK_FAILED: the error is out, and the decoder waits for a synchronisation. */
+enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d);
+
+/** Is this jump inferable by the constant in front of it? Then *target is set. */
+bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct pug_insn *insn,
+                       uint64_t *target);
+
+/** The range of the one instruction at pc. */
+void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn);
+
+/** The instruction at `address`; false and ADDR_NACC, or an error: the flow ends here. */
+bool etrace_insn_at(struct etrace_decoder *d, uint64_t address, struct pug_insn *insn);
+
+/** The flow ends: log, elements, wait for the next synchronisation. */
+void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text);
+void etrace_unsync(struct etrace_decoder *d);
+
+/* ---- data.c ---- */
+
+struct etrace_data_state *etrace_data_new(const struct etrace_config *config);
+void etrace_data_free(struct etrace_data_state *data);
+void etrace_data_reset(struct etrace_decoder *d);
+/** A synchronisation packet: compression begins anew, and counting at the next instruction. */
+void etrace_data_sync(struct etrace_decoder *d);
+/** Instructions cannot be counted up to the next synchronisation. */
+void etrace_data_uncount(struct etrace_decoder *d);
+/** … and data packets are missing. */
+void etrace_data_lose(struct etrace_decoder *d);
+/** Compression begins anew. */
+void etrace_data_restart(struct etrace_decoder *d);
+/** There is data trace: count from the next synchronisation on. */
+void etrace_data_enable(struct etrace_decoder *d);
+void etrace_data_packet(struct etrace_decoder *d, const struct pug_etrace_packet *packet);
+/** Instructions of a range have retired. */
+void etrace_data_range(struct etrace_decoder *d, uint64_t start, uint32_t count);
+/** Push what is complete; false: the consumer waits. */
+bool etrace_data_drain(struct etrace_decoder *d);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/** @file E-Trace: what its files share. */
+#ifndef PUG_PROTOCOL_ETRACE_H
+#define PUG_PROTOCOL_ETRACE_H
+
+#include "base/fields.h"
+#include "protocol/builtin.h"
+#include "pugmark/packet/etrace.h"
+#include "transport/unwrap.h"
+
+/** Layouts of instruction payloads. */
+enum etrace_layout {
+    ETRACE_LAYOUT_STANDARD,
+    ETRACE_LAYOUT_ESP1, /**< ESP32 generation 1: whole bytes, full addresses */
+    ETRACE_LAYOUT_ESP2, /**< ESP32 generation 2 */
+    ETRACE_LAYOUT_PULP, /**< PULP rv_tracer: the address is cut in mid-packet */
+};
+
+/** Layouts of support packets. */
+enum etrace_support {
+    ETRACE_SUPPORT_REF,        /**< the reference flow's */
+    ETRACE_SUPPORT_REF_SIJUMP, /**< and a sijump bit */
+    ETRACE_SUPPORT_STD,        /**< Standard Support Packet 0.8 */
+};
+
+/** How trap handlers are found where packets leave their address out. */
+struct etrace_vector {
+    uint64_t base;
+    bool vectored; /**< interrupts: base + 4 * cause */
+};
+
+#define ETRACE_PRIVILEGES 8u
+#define ETRACE_LRIDS      64u
+
+struct etrace_config {
+    uint16_t source;
+    enum etrace_layout layout;
+    enum etrace_support support;
+    enum pug_wrapping wrapping; /**< where the transport knows no packets */
+    struct pug_unwrap_config unwrap;
+
+    uint8_t xlen;
+    uint8_t iaddress_width, iaddress_lsb;
+    uint8_t privilege_width, ecause_width, context_width;
+    bool has_context;
+    struct pug_etrace_options options; /**< before the first support packet */
+
+    bool sign_extend_address;
+    bool sijump_returns;
+    bool zcmt;
+    uint64_t jvt_base;
+    struct etrace_vector vectors[ETRACE_PRIVILEGES];
+    bool asid_vmid; /**< context: ASID in bits 15:0, VMID in 29:16 */
+    uint64_t walk_limit, branch_limit;
+
+    /* data trace */
+    bool only_data, data_trace;
+    uint8_t data_width, daddress_width, lrid_width;
+    uint8_t data_format_bits; /**< of the 2.0 set: 2 or 3 */
+    uint8_t mma_format_bits;  /**< of the draft's set: 0 to 2 */
+    uint8_t diff_bits;        /**< of packets with data only: 1 or 2 */
+    bool split;
+    bool one_bit_difference;   /**< what `diff` 1 means where it has one bit: difference, not XOR */
+    bool diff1_is_subtraction; /**< reference model */
+    bool ref_atomic_codes;     /**< reference model */
+    bool daddr_bytes;          /**< address differences are in bytes, also of aligned accesses */
+    uint32_t data_queue;       /**< accesses that may wait for their instructions */
+};
+
+/* config.c */
+enum pug_status etrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                  void **config);
+void etrace_config_free(void *config);
+uint16_t etrace_trace_id(const void *config);
+size_t etrace_config_text(const void *config, char *buffer, size_t size);
+
+/* packet.c */
+enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void etrace_reader_free(void *reader);
+bool etrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool etrace_read_end(void *reader, struct pug_packet *packet);
+void etrace_reader_reset(void *reader);
+
+/* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. */
+void etrace_parse_instruction(const struct etrace_config *config,
+                              struct pug_etrace_options *options, const uint8_t *payload,
+                              unsigned size, struct pug_etrace_packet *packet);
+void etrace_parse_data(const struct etrace_config *config, const struct pug_etrace_options *options,
+                       const uint8_t *payload, unsigned size, uint8_t request_sizes[ETRACE_LRIDS],
+                       struct pug_etrace_packet *packet);
+
+/* packet_vendor.c */
+void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_options *options,
+                      struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet);
+void etrace_parse_pulp(const struct etrace_config *config, struct pug_etrace_options *options,
+                       struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet);
+
+/* text.c */
+size_t etrace_packet_text(const void *packet, char *buffer, size_t size);
+const char *etrace_packet_name(uint32_t type);
+
+/* decode.c */
+enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void etrace_decoder_free(void *decoder);
+enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response etrace_resume(void *decoder);
+enum pug_response etrace_decode_end(void *decoder);
+void etrace_decoder_reset(void *decoder);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+/** @file E-Trace packet reader: payloads to packets, and the instruction packets' standard form. */
+#include "protocol/etrace/packet_fields.h"
+
+#include <stdlib.h>
+
+struct reader {
+    const struct etrace_config *config;
+    struct pug_stage *stage;
+    struct pug_etrace_options options; /* in force */
+    uint8_t request_sizes[ETRACE_LRIDS];
+    bool unknown_mode;         /* an encoder mode that is not branch trace */
+    struct pug_unwrap *unwrap; /* where the transport knows no packets */
+    struct pug_etrace_packet packet;
+};
+
+/* ---- instruction packets ---- */
+
+/** A bit that is sent as a difference to the one before it. */
+static bool take_flag(struct pug_fields *fields)
+{
+    bool before = pug_fields_peek(fields, fields->at - 1);
+    return pug_fields_take(fields, 1) != before;
+}
+
+static void take_address(const struct etrace_config *config,
+                         const struct pug_etrace_options *options, struct pug_fields *fields,
+                         bool may_differ, struct pug_etrace_packet *packet)
+{
+    unsigned width = config->iaddress_width - config->iaddress_lsb;
+    uint64_t value = pug_fields_take(fields, width);
+    packet->has_address = true;
+    packet->difference = may_differ && !options->full_address;
+    if (packet->difference)
+        value = pug_sign_extend(value, width);
+    packet->address = value << config->iaddress_lsb;
+}
+
+static void take_implicit_return(const struct pug_etrace_options *options,
+                                 struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    unsigned stack = options->return_stack_size;
+    unsigned width = options->irets ? 8 : stack + (stack > 0) + options->call_counter_size;
+    packet->irreport = take_flag(fields);
+    packet->irets = options->irets;
+    packet->has_ir = width > 0;
+    packet->ir_value = (uint16_t)pug_fields_take(fields, width);
+}
+
+/** What follows an address, or stands alone in its place. */
+static void take_address_flags(const struct etrace_config *config,
+                               const struct pug_etrace_options *options, struct pug_fields *fields,
+                               struct pug_etrace_packet *packet)
+{
+    take_address(config, options, fields, true, packet);
+    packet->notify = take_flag(fields);
+    packet->updiscon = take_flag(fields);
+    take_implicit_return(options, fields, packet);
+}
+
+static void take_context(const struct etrace_config *config,
+                         const struct pug_etrace_options *options, struct pug_fields *fields,
+                         struct pug_etrace_packet *packet)
+{
+    packet->privilege = (uint8_t)pug_fields_take(fields, config->privilege_width);
+    if (config->privilege_width == 1 && packet->privilege == 1)
+        packet->privilege = 3; /* user and machine mode only */
+    packet->has_time = options->time_width > 0;
+    packet->time = pug_fields_take(fields, options->time_width);
+    packet->has_context = config->has_context;
+    packet->context = pug_fields_take(fields, config->context_width);
+}
+
+static void parse_sync(const struct etrace_config *config, const struct pug_etrace_options *options,
+                       struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    packet->type = PUG_ETRACE_SYNC;
+    packet->branch = pug_fields_take(fields, 1);
+    take_context(config, options, fields, packet);
+    take_address(config, options, fields, false, packet);
+}
+
+static void parse_trap(const struct etrace_config *config, const struct pug_etrace_options *options,
+                       struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    packet->type = PUG_ETRACE_TRAP;
+    packet->branch = pug_fields_take(fields, 1);
+    take_context(config, options, fields, packet);
+    packet->ecause = pug_fields_take(fields, config->ecause_width);
+    packet->interrupt = pug_fields_take(fields, 1);
+    packet->thaddr = pug_fields_take(fields, 1);
+    if (!(options->implicit_exception && packet->thaddr))
+        take_address(config, options, fields, false, packet);
+    if (!packet->interrupt)
+        packet->tval = pug_fields_take(fields, config->iaddress_width);
+}
+
+static void take_ref_options(const struct etrace_config *config, struct pug_fields *fields,
+                             struct pug_etrace_packet *packet, struct pug_etrace_options *options)
+{
+    options->implicit_return = pug_fields_take(fields, 1);
+    options->implicit_exception = pug_fields_take(fields, 1);
+    options->full_address = pug_fields_take(fields, 1);
+    options->jump_target_cache = pug_fields_take(fields, 1);
+    options->branch_prediction = pug_fields_take(fields, 1);
+    if (config->support == ETRACE_SUPPORT_REF_SIJUMP)
+        options->sijump = pug_fields_take(fields, 1);
+    packet->denable = pug_fields_take(fields, 1);
+    packet->dloss = pug_fields_take(fields, 1);
+    options->data_no_address = pug_fields_take(fields, 1);
+    options->data_no_value = pug_fields_take(fields, 1);
+    options->data_full_address = pug_fields_take(fields, 1);
+    options->data_full_value = pug_fields_take(fields, 1);
+}
+
+static void take_standard_options(struct pug_fields *fields, struct pug_etrace_packet *packet,
+                                  struct pug_etrace_options *options)
+{
+    options->sijump = pug_fields_take(fields, 1);
+    options->implicit_return = pug_fields_take(fields, 1);
+    options->branch_prediction = pug_fields_take(fields, 1);
+    options->jump_target_cache = pug_fields_take(fields, 1);
+    options->implicit_exception = pug_fields_take(fields, 1);
+    options->full_address = pug_fields_take(fields, 1);
+    options->resync_disabled = pug_fields_take(fields, 1);
+    options->irets = pug_fields_take(fields, 1);
+    unsigned time = 16 * (unsigned)pug_fields_take(fields, 3);
+    if (time > 0 || options->time_width % 16 == 0) /* else it cannot say how wide it is */
+        options->time_width = (uint8_t)(time > 64 ? 64 : time);
+    options->f0s_width = (uint8_t)pug_fields_take(fields, 2);
+    options->return_stack_size = (uint8_t)pug_fields_take(fields, 3);
+    options->call_counter_size = (uint8_t)pug_fields_take(fields, 4);
+    options->bpred_size = (uint8_t)pug_fields_take(fields, 3);
+    options->cache_size = (uint8_t)pug_fields_take(fields, 3);
+    packet->denable = pug_fields_take(fields, 1);
+    packet->dloss = pug_fields_take(fields, 1);
+    options->data_mma_cas = pug_fields_take(fields, 1);
+    options->data_no_address = pug_fields_take(fields, 1);
+    options->data_no_value = pug_fields_take(fields, 1);
+    options->data_full_address = pug_fields_take(fields, 1);
+    options->data_full_value = pug_fields_take(fields, 1);
+}
+
+static void parse_support(const struct etrace_config *config, struct pug_etrace_options *options,
+                          struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    bool standard = config->support == ETRACE_SUPPORT_STD;
+    packet->type = PUG_ETRACE_SUPPORT;
+    packet->ienable = pug_fields_take(fields, 1);
+    packet->encoder_mode = (uint8_t)pug_fields_take(fields, standard ? 2 : 1);
+    packet->qual_status = (uint8_t)pug_fields_take(fields, 2);
+    if (packet->encoder_mode == 0 && standard)
+        take_standard_options(fields, packet, options);
+    else if (packet->encoder_mode == 0)
+        take_ref_options(config, fields, packet, options);
+    packet->options = *options;
+}
+
+static void parse_format_0(const struct etrace_config *config,
+                           const struct pug_etrace_options *options, struct pug_fields *fields,
+                           struct pug_etrace_packet *packet)
+{
+    switch (etrace_take_subformat_0(options, fields)) {
+    case 0:
+        if (etrace_take_count(options, fields, packet))
+            take_address_flags(config, options, fields, packet);
+        break;
+    case 1:
+        if (etrace_take_jump_cache(options, fields, packet))
+            take_implicit_return(options, fields, packet);
+        break;
+    default: etrace_bad(packet, "reserved subformat of format 0");
+    }
+}
+
+static void parse_format_3(const struct etrace_config *config, struct pug_etrace_options *options,
+                           struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    switch (pug_fields_take(fields, 2)) {
+    case 0: parse_sync(config, options, fields, packet); break;
+    case 1: parse_trap(config, options, fields, packet); break;
+    case 2:
+        packet->type = PUG_ETRACE_CONTEXT;
+        take_context(config, options, fields, packet);
+        break;
+    default: parse_support(config, options, fields, packet);
+    }
+}
+
+static void parse_standard(const struct etrace_config *config, struct pug_etrace_options *options,
+                           struct pug_fields *fields, struct pug_etrace_packet *packet)
+{
+    unsigned branches;
+    switch (pug_fields_take(fields, 2)) {
+    case 0: parse_format_0(config, options, fields, packet); break;
+    case 1:
+        packet->type = PUG_ETRACE_BRANCHES;
+        branches = (unsigned)pug_fields_take(fields, 5);
+        etrace_take_map(fields, branches, packet);
+        if (branches > 0)
+            take_address_flags(config, options, fields, packet);
+        break;
+    case 2:
+        packet->type = PUG_ETRACE_ADDRESS;
+        take_address_flags(config, options, fields, packet);
+        break;
+    default: parse_format_3(config, options, fields, packet);
+    }
+}
+
+void etrace_parse_instruction(const struct etrace_config *config,
+                              struct pug_etrace_options *options, const uint8_t *payload,
+                              unsigned size, struct pug_etrace_packet *packet)
+{
+    struct pug_fields fields;
+    pug_fields_set(&fields, payload, size);
+    switch (config->layout) {
+    case ETRACE_LAYOUT_STANDARD: parse_standard(config, options, &fields, packet); break;
+    case ETRACE_LAYOUT_PULP: etrace_parse_pulp(config, options, &fields, size, packet); break;
+    default: etrace_parse_esp(config, options, &fields, size, packet);
+    }
+}
+
+/* ---- the reader ---- */
+
+enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, void **out)
+{
+    struct reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return PUG_ERR_MEM;
+    reader->config = config;
+    reader->stage = stage;
+    etrace_reader_reset(reader);
+    *out = reader;
+    return PUG_OK;
+}
+
+void etrace_reader_free(void *data)
+{
+    struct reader *reader = data;
+    pug_unwrap_free(reader->unwrap);
+    free(reader);
+}
+
+void etrace_reader_reset(void *data)
+{
+    struct reader *reader = data;
+    reader->options = reader->config->options;
+    reader->unknown_mode = false;
+    memset(reader->request_sizes, 0, sizeof(reader->request_sizes));
+    if (reader->unwrap)
+        pug_unwrap_reset(reader->unwrap);
+}
+
+static void report(void *context, enum pug_status code, uint64_t index, const char *text)
+{
+    struct reader *reader = context;
+    enum pug_severity severity = code == PUG_ERR_BAD_PACKET_SEQ ? PUG_SEV_WARN : PUG_SEV_ERROR;
+    pug_stage_log(reader->stage, reader->stage->reader_name, severity, code, index, text);
+}
+
+static void parse(struct reader *reader, const uint8_t *payload, unsigned size, bool is_data)
+{
+    struct pug_etrace_packet *packet = &reader->packet;
+    *packet = (struct pug_etrace_packet){0};
+    if (size > PUG_FIELDS_PAYLOAD) {
+        packet->moves_flow = true;
+        etrace_bad(packet, "payload is longer than any packet");
+    } else if (is_data || reader->config->only_data) {
+        etrace_parse_data(reader->config, &reader->options, payload, size, reader->request_sizes,
+                          packet);
+    } else {
+        etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
+        packet->moves_flow = (payload[0] & 3) != 3;
+        if (packet->type == PUG_ETRACE_SUPPORT)
+            reader->unknown_mode = packet->encoder_mode != 0;
+        else if (reader->unknown_mode)
+            packet->type = PUG_ETRACE_UNKNOWN;
+    }
+}
+
+static void finish(struct reader *reader, uint64_t index, const uint8_t *payload, unsigned size,
+                   struct pug_packet *packet)
+{
+    packet->index = index;
+    packet->data = &reader->packet;
+    packet->raw = payload;
+    packet->raw_size = size;
+    packet->type = reader->packet.type;
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
+    if (reader->packet.type != PUG_ETRACE_BAD)
+        return;
+    packet->flags |= PUG_PACKET_BAD;
+    reader->stage->stats.bad_headers++;
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
+                  PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
+}
+
+/** The run is the payload of one packet. */
+static void read_whole(struct reader *reader, const struct pug_run *run, struct pug_packet *packet)
+{
+    parse(reader, run->bytes, (unsigned)run->size, run->type == PUG_ETRACE_DATA_TRACE);
+    reader->packet.gap = run->gap;
+    reader->packet.timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0;
+    reader->packet.timestamp = run->timestamp;
+    finish(reader, run->index, run->bytes, (unsigned)run->size, packet);
+}
+
+/** Next packet of this source out of a stream of wrapped packets. */
+static bool unwrap(struct reader *reader, struct pug_packet *packet)
+{
+    struct pug_unwrapped wrapped;
+    while (pug_unwrap_next(reader->unwrap, &wrapped)) {
+        bool mine =
+            reader->config->unwrap.src_bits == 0 || wrapped.source == reader->config->source;
+        if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_UNKNOWN || !mine)
+            continue;
+        parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
+        reader->packet.gap = wrapped.gap;
+        reader->packet.timestamp_bits = wrapped.timestamp_bits;
+        reader->packet.timestamp = wrapped.timestamp;
+        finish(reader, wrapped.index, wrapped.payload, wrapped.size, packet);
+        return true;
+    }
+    return false;
+}
+
+static bool read_stream(struct reader *reader, struct pug_span *span, struct pug_packet *packet)
+{
+    if (!reader->unwrap)
+        reader->unwrap = pug_unwrap_new(&reader->config->unwrap, report, reader);
+    if (!reader->unwrap) {
+        report(reader, PUG_ERR_MEM, pug_span_index(span), "out of memory");
+        span->at = span->end;
+        return false;
+    }
+    while (!unwrap(reader, packet)) {
+        if (span->at == span->end)
+            return false;
+        size_t left = (size_t)(span->end - span->at);
+        size_t wanted = pug_unwrap_wanted(reader->unwrap);
+        span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
+                                    wanted < left ? wanted : left);
+    }
+    return true;
+}
+
+bool etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
+{
+    struct reader *reader = data;
+    if (!span->run->whole)
+        return read_stream(reader, span, packet);
+    if (span->at == span->end)
+        return false;
+    span->at = span->end;
+    read_whole(reader, span->run, packet);
+    return true;
+}
+
+bool etrace_read_end(void *data, struct pug_packet *packet)
+{
+    struct reader *reader = data;
+    if (!reader->unwrap)
+        return false;
+    pug_unwrap_end(reader->unwrap);
+    return unwrap(reader, packet);
+}

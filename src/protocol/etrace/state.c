@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What encoder and decoder keep alike: branch outcomes and the branch predictor, the stack
+ * of predicted returns, the jump target cache.
+ */
+#include "protocol/etrace/decoder.h"
+
+#include <stdlib.h>
+
+#define PREDICTOR_RESET 1u /* weakly not taken */
+
+/* ---- branches ---- */
+
+/** Two bits an entry: the upper is the prediction, the lower the last outcome. */
+static uint8_t train(uint8_t entry, bool taken)
+{
+    unsigned prediction = entry >> 1, last = entry & 1;
+    if (prediction != last)
+        prediction = taken;
+    return (uint8_t)(prediction << 1 | taken);
+}
+
+bool etrace_peek_outcome(struct etrace_decoder *d, uint64_t address)
+{
+    const struct etrace_outcomes *outcomes = &d->outcomes;
+    if (outcomes->mapped > 0)
+        return !(outcomes->map & 1);
+    bool prediction = *etrace_predictor_entry(d, address) >> 1;
+    return outcomes->predicted > 0 ? prediction : !prediction;
+}
+
+bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address)
+{
+    struct etrace_outcomes *outcomes = &d->outcomes;
+    bool taken = etrace_peek_outcome(d, address);
+    if (outcomes->mapped > 0) {
+        outcomes->map >>= 1;
+        outcomes->mapped--;
+    } else if (outcomes->predicted > 0) {
+        outcomes->predicted--;
+    } else {
+        outcomes->mispredicted = false;
+    }
+    if (d->options.branch_prediction) {
+        uint8_t *entry = etrace_predictor_entry(d, address);
+        *entry = train(*entry, taken);
+    }
+    d->irets = 0;
+    return taken;
+}
+
+void etrace_fix_outcome(struct etrace_decoder *d, uint64_t address)
+{
+    bool taken = etrace_peek_outcome(d, address);
+    d->outcomes = (struct etrace_outcomes){.map = !taken, .mapped = 1};
+}
+
+void etrace_clear_outcomes(struct etrace_decoder *d)
+{
+    d->outcomes = (struct etrace_outcomes){0};
+}
+
+/* ---- returns ---- */
+
+static void clear_stack(struct etrace_decoder *d)
+{
+    d->stack.entries = 0;
+    d->stack.top = 0;
+}
+
+/** How many entries, and how far they count, follows from the two sizes. */
+static bool size_stack(struct etrace_decoder *d)
+{
+    const struct pug_etrace_options *o = &d->options;
+    bool both = o->return_stack_size > 0 && o->call_counter_size > 0 && o->irets;
+    unsigned size = o->return_stack_size > 0 ? o->return_stack_size : o->call_counter_size;
+    uint32_t limit = size > 0 ? UINT32_C(1) << size : 0;
+    d->stack.recursion = both ? (UINT32_C(1) << o->call_counter_size) - 1 : 0;
+    if (limit == d->stack.limit)
+        return true;
+    struct etrace_link *links = realloc(d->stack.links, (limit > 0 ? limit : 1) * sizeof(*links));
+    if (!links)
+        return false;
+    d->stack.links = links;
+    d->stack.limit = limit;
+    clear_stack(d);
+    return true;
+}
+
+void etrace_push(struct etrace_decoder *d, uint64_t address)
+{
+    struct etrace_stack *stack = &d->stack;
+    if (stack->limit == 0)
+        return;
+    struct etrace_link *top = &stack->links[stack->top];
+    if (stack->entries > 0 && top->address == address && top->count < stack->recursion) {
+        top->count++;
+        return;
+    }
+    stack->top = (stack->top + 1) & (stack->limit - 1);
+    stack->links[stack->top] = (struct etrace_link){.address = address};
+    if (stack->entries < stack->limit)
+        stack->entries++;
+}
+
+uint64_t etrace_top(const struct etrace_decoder *d)
+{
+    return d->stack.links[d->stack.top].address;
+}
+
+uint64_t etrace_pop(struct etrace_decoder *d)
+{
+    struct etrace_stack *stack = &d->stack;
+    struct etrace_link *top = &stack->links[stack->top];
+    if (top->count > 0) {
+        top->count--;
+    } else {
+        stack->top = (stack->top - 1) & (stack->limit - 1);
+        stack->entries--;
+    }
+    return top->address;
+}
+
+/* ---- jump targets ---- */
+
+static uint64_t *target_entry(struct etrace_decoder *d, uint64_t index)
+{
+    uint64_t mask = (UINT64_C(1) << d->options.cache_size) - 1;
+    return &d->targets[index & mask & (ETRACE_CACHE_MAX - 1)];
+}
+
+void etrace_learn_target(struct etrace_decoder *d, uint64_t target)
+{
+    *target_entry(d, target >> d->config->iaddress_lsb) = target;
+}
+
+uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index)
+{
+    return d->targets[index & (ETRACE_CACHE_MAX - 1)];
+}
+
+/* ---- both ---- */
+
+void etrace_forget(struct etrace_decoder *d)
+{
+    memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
+    clear_stack(d);
+}
+
+bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options)
+{
+    bool predictor = options->bpred_size != d->options.bpred_size;
+    d->options = *options;
+    if (predictor)
+        memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
+    return size_stack(d);
+}
