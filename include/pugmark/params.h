@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Parameter files: what a RISC-V trace encoder and its transport are like, a line each.
+ *
+ *     xlen = 64                       # a comment
+ *     iaddress_width_p = 64
+ *     support_format = ref
+ *     container = encap
+ *     payload_params = other.params   # more of them; the path is relative to this file's
+ *     source 5 = hart5.params         # several sources: each one's own file
+ *
+ * Every line becomes a setting of that name, for the transport as for the protocol: each takes what
+ * it knows. A first setting wins over a later one of the same name.
+ */
+#ifndef PUGMARK_PARAMS_H
+#define PUGMARK_PARAMS_H
+
+#include "pugmark/log.h"
+#include "pugmark/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_params;
+
+/** Read a file, and those that it names. Errors go to the log, with file and line in the text. */
+enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **params);
+void pug_params_free(struct pug_params *params);
+
+/** The transport that `container` names: "encapsulation" (also where it is not given), "smi"… */
+const char *pug_params_transport(const struct pug_params *params);
+
+/** Everything but what is in the sources' own files. */
+const struct pug_settings *pug_params_settings(const struct pug_params *params);
+
+/** How many sources the file lists; 0: one, which pug_params_settings() describes. */
+size_t pug_params_sources(const struct pug_params *params);
+
+/** The settings of the n-th source listed, those of the whole file and "srcid" included. */
+const struct pug_settings *pug_params_source(const struct pug_params *params, size_t n);
+
+/** The path of the n-th source's own file. */
+const char *pug_params_source_path(const struct pug_params *params, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
