@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "support/stream.h"
+
+#include "recorder/bytes.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MOST_BLOCKS 100000000u
+
+static void add_line(struct stream_lines *lines, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_line(struct stream_lines *lines, const char *format, ...)
+{
+    char text[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (lines->count == lines->room) {
+        lines->room = lines->room ? 2 * lines->room : 256;
+        lines->items = realloc(lines->items, lines->room * sizeof(*lines->items));
+        assert_non_null(lines->items);
+    }
+    size_t size = strlen(text) + 1;
+    lines->items[lines->count] = malloc(size);
+    assert_non_null(lines->items[lines->count]);
+    memcpy(lines->items[lines->count++], text, size);
+}
+
+void stream_lines_free(struct stream_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->items[i]);
+    free(lines->items);
+    *lines = (struct stream_lines){0};
+}
+
+void stream_assert_lines(const struct stream_lines *lines, const char *const *wanted)
+{
+    size_t i = 0;
+    for (; wanted[i] && i < lines->count; i++)
+        assert_string_equal(lines->items[i], wanted[i]);
+    if (wanted[i])
+        fail_msg("missing: %s", wanted[i]);
+    if (i < lines->count)
+        fail_msg("too much: %s", lines->items[i]);
+}
+
+/* ---- one run ---- */
+
+struct running {
+    struct stream_run *run;
+    uint64_t elements;
+};
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct running *running = context;
+    for (size_t i = 0; i < count; i++) {
+        char text[8000];
+        pug_element_text(&elements[i], text, sizeof(text));
+        add_line(running->run->lines, "%" PRIu64 " %s", elements[i].index, text);
+        running->elements++;
+        *taken = i + 1;
+        if (running->run->wait_every && running->elements % running->run->wait_every == 0)
+            return PUG_RESP_WAIT;
+    }
+    return PUG_RESP_CONT;
+}
+
+static void on_log(void *context, const struct pug_log_record *record)
+{
+    struct running *running = context;
+    add_line(running->run->lines, "! %" PRId64 " %s", (int64_t)record->index, record->text);
+}
+
+static enum pug_response flush(struct pug_tree *tree, enum pug_response answer)
+{
+    for (unsigned i = 0; PUG_RESP_IS_WAIT(answer); i++) {
+        assert_true(i < MOST_BLOCKS);
+        answer = pug_tree_flush(tree);
+    }
+    return answer;
+}
+
+static enum pug_response feed(struct stream_run *run, struct pug_tree *tree)
+{
+    struct rec_random random = {run->blocks_seed};
+    enum pug_response answer = PUG_RESP_CONT;
+    size_t at = 0;
+    while (at < run->size && !PUG_RESP_IS_FATAL(answer)) {
+        size_t size = run->block ? run->block : run->size;
+        if (run->blocks_seed)
+            size = 1 + rec_random_below(&random, (uint32_t)size);
+        if (size > run->size - at)
+            size = run->size - at;
+        size_t used = 0;
+        /* A copy of its own, so that a sanitizer sees reads behind it. */
+        uint8_t *piece = malloc(size);
+        assert_non_null(piece);
+        memcpy(piece, run->bytes + at, size);
+        answer = pug_tree_data(tree, at, piece, size, &used);
+        free(piece);
+        assert_true(used <= size && (used > 0 || PUG_RESP_IS_FATAL(answer)));
+        at += used;
+        answer = flush(tree, answer);
+    }
+    return PUG_RESP_IS_FATAL(answer) ? answer : flush(tree, pug_tree_end(tree));
+}
+
+void stream_run(struct stream_run *run)
+{
+    struct running running = {.run = run};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree = NULL;
+    struct pug_source *source = NULL;
+    assert_non_null(log);
+    pug_log_set_sink(log, on_log, &running);
+    struct pug_tree_config config = {
+        .transport = run->transport, .image = run->image, .log = log, .quirks = run->quirks};
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    struct pug_source_config of_source = {.protocol = run->protocol,
+                                          .settings = run->settings,
+                                          .decode = !run->sink,
+                                          .options = run->options};
+    assert_int_equal(pug_tree_add_source(tree, &of_source, &source), PUG_OK);
+    if (run->sink)
+        pug_source_sink(source, run->sink, run->sink_context);
+    else
+        pug_tree_on_elements(tree, on_elements, &running);
+    pug_tree_deliver_each_packet(tree, run->each_packet);
+    run->answer = feed(run, tree);
+    for (unsigned i = 0; i < run->resets; i++) {
+        pug_tree_reset(tree);
+        run->answer = feed(run, tree);
+    }
+    pug_tree_free(tree);
+    pug_log_free(log);
+}
+
+/* ---- properties ---- */
+
+/** The next line that is, or is not, of the log. */
+static const char *next_line(const struct stream_lines *lines, bool of_log, size_t *at)
+{
+    while (*at < lines->count)
+        if ((lines->items[(*at)++][0] == '!') == of_log)
+            return lines->items[*at - 1];
+    return NULL;
+}
+
+/** Batches come later than what the log says about them: the two are compared by themselves. */
+static void assert_same(const struct stream_lines *want, const struct stream_lines *got,
+                        bool of_log, const struct stream_run *how)
+{
+    const char *a, *b;
+    size_t at_a = 0, at_b = 0;
+    do {
+        a = next_line(want, of_log, &at_a);
+        b = next_line(got, of_log, &at_b);
+        if (a != b && (!a || !b || strcmp(a, b) != 0))
+            fail_msg("block %zu, random %d, wait %u: want %s, got %s", how->block,
+                     how->blocks_seed != 0, how->wait_every, a ? a : "no more", b ? b : "no more");
+    } while (a);
+}
+
+static void check_way(const struct stream_run *run, const struct stream_lines *want, size_t block,
+                      uint64_t blocks_seed, unsigned wait_every)
+{
+    struct stream_lines lines = {0};
+    struct stream_run again = *run;
+    again.block = block;
+    again.blocks_seed = blocks_seed;
+    again.wait_every = wait_every;
+    again.lines = &lines;
+    stream_run(&again);
+    assert_same(want, &lines, false, &again);
+    assert_same(want, &lines, true, &again);
+    stream_lines_free(&lines);
+}
+
+/** Frames come whole. */
+static bool is_framed(const struct stream_run *run)
+{
+    return run->transport && strcmp(run->transport, "plain") != 0;
+}
+
+void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
+{
+    struct stream_lines want = {0};
+    struct stream_run whole = *run;
+    whole.lines = &want;
+    stream_run(&whole);
+    check_way(run, &want, 0, 0, 1);
+    check_way(run, &want, 0, 0, 3);
+    if (!is_framed(run)) {
+        check_way(run, &want, 1, 0, 0);
+        check_way(run, &want, 1, 0, 2);
+        check_way(run, &want, 2, 0, 0);
+        check_way(run, &want, 7, 0, 5);
+        check_way(run, &want, 30, seed, 0);
+        check_way(run, &want, 200, seed, 4);
+    }
+    stream_lines_free(&want);
+}
+
+static void damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first)
+{
+    *first = *size;
+    for (uint32_t n = 1 + rec_random_below(random, 4); n > 0 && *size > 2; n--) {
+        size_t at = rec_random_below(random, (uint32_t)*size);
+        size_t length = 1 + rec_random_below(random, 12);
+        if (at < *first)
+            *first = at;
+        if (length > *size - at)
+            length = *size - at;
+        switch (rec_random_below(random, 4)) {
+        case 0: bytes[at] ^= (uint8_t)(1u << rec_random_below(random, 8)); break;
+        case 1:
+            memmove(bytes + at, bytes + at + length, *size - at - length);
+            *size -= length;
+            break;
+        case 2:
+            for (size_t i = 0; i < length; i++)
+                bytes[at + i] = (uint8_t)rec_random(random);
+            break;
+        default: memset(bytes + at, rec_random_below(random, 2) ? 0xff : 0, length); break;
+        }
+    }
+}
+
+/** What came before the damage is as it was. */
+static void assert_same_before(const struct stream_run *run, size_t first,
+                               const struct stream_lines *good, const struct stream_lines *bad)
+{
+    const char *was, *is;
+    size_t at_good = 0, at_bad = 0;
+    while ((was = next_line(good, false, &at_good)) &&
+           strtoull(was, NULL, 10) + run->longest < first) {
+        is = next_line(bad, false, &at_bad);
+        assert_non_null(is);
+        assert_string_equal(was, is);
+    }
+}
+
+void stream_check_damage(const struct stream_run *run, uint64_t seed)
+{
+    struct rec_random random = {seed};
+    struct stream_lines good = {0}, bad = {0};
+    struct stream_run whole = *run;
+    whole.lines = &good;
+    stream_run(&whole);
+    uint8_t *bytes = malloc(run->size);
+    assert_non_null(bytes);
+    memcpy(bytes, run->bytes, run->size);
+    size_t first;
+    whole.bytes = bytes;
+    damage(&random, bytes, &whole.size, &first);
+    whole.lines = &bad;
+    stream_run(&whole);
+    if (run->longest)
+        assert_same_before(run, first, &good, &bad);
+    if (!is_framed(run)) {
+        check_way(&whole, &bad, 1, 0, 0);
+        check_way(&whole, &bad, 16, seed, 2);
+    }
+    free(bytes);
+    stream_lines_free(&good);
+    stream_lines_free(&bad);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Whole streams through a tree: in pieces, with a consumer that waits, and damaged. What must
+ * hold for every protocol: the same elements whatever the pieces and waits, and no harm by damage.
+ */
+#ifndef PUG_TESTS_SUPPORT_STREAM_H
+#define PUG_TESTS_SUPPORT_STREAM_H
+
+#include "pugmark/pugmark.h"
+
+/** Elements as "INDEX TEXT", log records as "! INDEX TEXT". */
+struct stream_lines {
+    char **items;
+    size_t count, room;
+};
+
+void stream_lines_free(struct stream_lines *lines);
+
+/** Assert that the lines are these; the last one is NULL. */
+void stream_assert_lines(const struct stream_lines *lines, const char *const *wanted);
+
+struct stream_run {
+    const char *protocol, *transport;
+    struct pug_settings settings;
+    struct pug_decode_options options;
+    struct pug_quirks quirks;
+    struct pug_image *image;
+    const uint8_t *bytes;
+    size_t size;
+    size_t longest; /**< bytes of the longest packet: damage may reach back that far */
+    /* how it is run */
+    size_t block;             /**< bytes of an operation; 0: all at once */
+    uint64_t blocks_seed;     /**< or of random size up to `block` */
+    unsigned wait_every;      /**< the consumer waits at each n-th element */
+    bool each_packet;         /**< elements are delivered after each packet */
+    unsigned resets;          /**< run it again this often after a reset */
+    pug_packet_sink_fn *sink; /**< packets only, to this */
+    void *sink_context;
+    /* what comes out */
+    struct stream_lines *lines;
+    enum pug_response answer;
+};
+
+void stream_run(struct stream_run *run);
+
+/** Assert that pieces of every size class, and waits, change nothing. */
+void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed);
+
+/**
+ * Damage a copy of the bytes: what comes before is decoded as it was, and pieces and waits still
+ * change nothing.
+ */
+void stream_check_damage(const struct stream_run *run, uint64_t seed);
+
+#endif

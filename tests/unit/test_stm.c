@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+/** @file STM: round trips, any split, any WAIT, damage, joined payloads, and what the quirks do. */
+#include "pugmark/packet/stm.h"
+#include "pugmark/pugmark.h"
+#include "recorder/stm.h"
+#include "support/stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TCSR 0x00200007
+
+static const struct pug_setting setting = {.name = "STMTCSR", .value = TCSR};
+
+static struct stream_run run_stm(struct stream_lines *lines, const struct rec_bytes *bytes)
+{
+    return (struct stream_run){
+        .protocol = "STM",
+        .settings = {&setting, 1},
+        .bytes = bytes->data,
+        .size = bytes->size,
+        .lines = lines,
+    };
+}
+
+/** Nibbles in hex, blanks between them, as bytes. */
+static struct rec_bytes nibbles(const char *text)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    for (; *text; text++)
+        if (*text != ' ')
+            rec_stm_nibble(&stm, (unsigned)strtoul((char[]){*text, 0}, NULL, 16));
+    rec_stm_end(&stm);
+    return bytes;
+}
+
+#define SYNC "FFFFFFFFFFFFFFFFFFFFF0 F003 "
+
+/* ---- making packets ---- */
+
+struct maker {
+    struct rec_random random;
+    struct pug_stm_packet state; /**< master, channel, time, encoding */
+};
+
+static struct pug_stm_packet any_packet(struct maker *m)
+{
+    static const uint8_t types[] = {
+        PUG_STM_ASYNC, PUG_STM_VERSION, PUG_STM_FREQ, PUG_STM_NULL, PUG_STM_TRIG, PUG_STM_GERR,
+        PUG_STM_MERR,  PUG_STM_M8,      PUG_STM_C8,   PUG_STM_C16,  PUG_STM_FLAG, PUG_STM_D4,
+        PUG_STM_D8,    PUG_STM_D16,     PUG_STM_D32,  PUG_STM_D64,
+    };
+    struct pug_stm_packet *state = &m->state;
+    uint64_t random = rec_random(&m->random);
+    struct pug_stm_packet p = *state;
+    p.type = types[rec_random_below(&m->random, sizeof(types))];
+    p.error_type = PUG_STM_NO_ERR_TYPE;
+    p.payload.d64 = rec_random_once_in(&m->random, 8) ? UINT64_MAX : random;
+    bool data = p.type >= PUG_STM_D4;
+    p.marker = data && (random & 1);
+    p.has_ts =
+        (data || p.type == PUG_STM_NULL || p.type == PUG_STM_TRIG || p.type == PUG_STM_FLAG) &&
+        (random & 2);
+    switch (p.type) {
+    case PUG_STM_VERSION:
+        p.payload.d64 = random & 4 ? 3 : 4;
+        p.ts_type = p.payload.d8 == 3 ? PUG_STM_TS_NATURAL : PUG_STM_TS_GREY;
+        p.master = 0;
+        p.channel = 0;
+        break;
+    case PUG_STM_GERR: p.master = 0; /* fall through */
+    case PUG_STM_MERR: p.channel = 0; break;
+    case PUG_STM_M8:
+        p.master = (uint8_t)(random >> 8);
+        p.channel = 0;
+        break;
+    case PUG_STM_C8: p.channel = (uint16_t)((p.channel & 0xff00) | (random >> 8 & 0xff)); break;
+    case PUG_STM_C16: p.channel = (uint16_t)(random >> 8); break;
+    case PUG_STM_D4: p.payload.d64 &= 0xf; break;
+    default: break;
+    }
+    if (p.has_ts) {
+        p.timestamp += rec_random(&m->random) >> rec_random_below(&m->random, 64);
+        p.ts_bits = rec_stm_ts_bits(state->timestamp, p.timestamp, p.ts_type);
+    }
+    *state = p;
+    state->marker = state->has_ts = false;
+    state->ts_bits = 0;
+    return p;
+}
+
+static void put_start(struct rec_stm *stm)
+{
+    rec_stm_put(stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
+    rec_stm_put(stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload.d8 = 3});
+}
+
+/** A stream of random packets, after some bytes of another one. */
+static struct rec_bytes any_stream(uint64_t seed, unsigned packets)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    struct maker m = {.random.state = seed, .state.ts_type = PUG_STM_TS_NATURAL};
+    for (uint32_t i = rec_random_below(&m.random, 40); i > 0; i--)
+        rec_stm_nibble(&stm, rec_random_below(&m.random, 15));
+    put_start(&stm);
+    while (packets-- > 0) {
+        struct pug_stm_packet p = any_packet(&m);
+        rec_stm_put(&stm, &p);
+    }
+    rec_stm_end(&stm);
+    return bytes;
+}
+
+/* ---- round trip ---- */
+
+struct expected {
+    struct pug_stm_packet packets[400];
+    size_t count, at;
+};
+
+static void same_packet(const struct pug_stm_packet *want, const struct pug_stm_packet *got)
+{
+    char a[256], b[256];
+    pug_protocol_find("STM")->packet_text(want, a, sizeof(a));
+    pug_protocol_find("STM")->packet_text(got, b, sizeof(b));
+    assert_string_equal(a, b);
+    assert_int_equal(want->type, got->type);
+    assert_int_equal(want->master, got->master);
+    assert_int_equal(want->channel, got->channel);
+    assert_int_equal(want->timestamp, got->timestamp);
+    assert_int_equal(want->ts_type, got->ts_type);
+    assert_int_equal(want->ts_bits, got->ts_bits);
+    assert_int_equal(want->marker, got->marker);
+    if (want->type == PUG_STM_GERR || want->type == PUG_STM_MERR)
+        assert_int_equal(want->payload.d8, got->payload.d8);
+}
+
+static enum pug_response on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct expected *expected = context;
+    if (op != PUG_OP_DATA || expected->at == expected->count)
+        return PUG_RESP_CONT;
+    same_packet(&expected->packets[expected->at++], packet->data);
+    return PUG_RESP_CONT;
+}
+
+static void round_trip(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct rec_bytes bytes = {0};
+        struct rec_stm stm = {.bytes = &bytes};
+        struct maker m = {.random.state = seed, .state.ts_type = PUG_STM_TS_NATURAL};
+        struct expected expected = {.packets[0] = {.type = PUG_STM_ASYNC}, .count = 2};
+        expected.packets[1] = (struct pug_stm_packet){
+            .type = PUG_STM_VERSION, .payload.d8 = 3, .ts_type = PUG_STM_TS_NATURAL};
+        put_start(&stm);
+        while (expected.count < 400) {
+            struct pug_stm_packet p = any_packet(&m);
+            rec_stm_put(&stm, &p);
+            expected.packets[expected.count++] = p;
+        }
+        rec_stm_end(&stm);
+        struct stream_lines lines = {0};
+        struct stream_run run = run_stm(&lines, &bytes);
+        run.sink = on_packet;
+        run.sink_context = &expected;
+        stream_run(&run);
+        assert_int_equal(expected.at, expected.count);
+        stream_lines_free(&lines);
+        rec_bytes_free(&bytes);
+    }
+}
+
+/* ---- properties ---- */
+
+static void any_split_any_wait(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct rec_bytes bytes = any_stream(seed, 120);
+        struct stream_lines lines = {0};
+        struct stream_run run = run_stm(&lines, &bytes);
+        run.options.join_payloads = seed & 1;
+        stream_check_splits_and_waits(&run, seed);
+        rec_bytes_free(&bytes);
+    }
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 250; seed++) {
+        struct rec_bytes bytes = any_stream(seed, 60);
+        struct stream_lines lines = {0};
+        struct stream_run run = run_stm(&lines, &bytes);
+        run.options.join_payloads = seed & 1;
+        run.longest = seed & 1 ? 0 : 24;
+        stream_check_damage(&run, seed);
+        rec_bytes_free(&bytes);
+    }
+}
+
+/* ---- joined payloads ---- */
+
+static void assert_lines(const char *stream, struct stream_run run, const char *const *wanted)
+{
+    struct rec_bytes bytes = nibbles(stream);
+    struct stream_lines lines = {0};
+    run.protocol = "STM";
+    run.settings = (struct pug_settings){&setting, 1};
+    run.bytes = bytes.data;
+    run.size = bytes.size;
+    run.lines = &lines;
+    run.each_packet = true;
+    stream_run(&run);
+    stream_assert_lines(&lines, wanted);
+    stream_lines_free(&lines);
+    rec_bytes_free(&bytes);
+}
+
+static void joined_payloads(void **state)
+{
+    (void)state;
+    struct stream_run run = {.options.join_payloads = true};
+    /* A marked word, three more of three sizes, a flag; then a message on another channel. */
+    assert_lines(SYNC "1 41 FA 00112233 6 44556677 5 8899 4 AA FE 3 07 4 01 4 02 4 03", run,
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "14 SWTRACE( (Ma:0x41; Ch:0x00) [33 22 11 00 77 66 55 44 99 88 aa ]; +Mrk )",
+                     "28 SWTRACE( (Ma:0x41; Ch:0x00) +Mrk )",
+                     "30 SWTRACE( (Ma:0x41; Ch:0x07) [01 02 03 ]; )",
+                     "33 EO_TRACE( [end-of-trace])",
+                     NULL,
+                 });
+    run.options.join_payloads = false;
+    assert_lines(SYNC "1 41 FA 00112233 6 44556677", run,
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x00112233; +Mrk )",
+                     "19 SWTRACE( (Ma:0x41; Ch:0x00) 0x44556677; )",
+                     "19 EO_TRACE( [end-of-trace])",
+                     NULL,
+                 });
+}
+
+/** A message longer than an element can count goes out in several, and memory stays bounded. */
+static void long_messages(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    put_start(&stm);
+    for (unsigned i = 0; i < 20000; i++)
+        rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_D64, .payload.d64 = i});
+    rec_stm_end(&stm);
+    struct stream_lines lines = {0};
+    struct stream_run run = run_stm(&lines, &bytes);
+    run.options.join_payloads = true;
+    stream_check_splits_and_waits(&run, 1);
+    stream_run(&run);
+    assert_int_equal(lines.count, 1 + (20000 + 254) / 255 + 1);
+    stream_lines_free(&lines);
+    rec_bytes_free(&bytes);
+}
+
+/* ---- timestamps ---- */
+
+static void grey_timestamps(void **state)
+{
+    (void)state;
+    assert_lines("FFFFFFFFFFFFFFFFFFFFF0 F003 F01 E 0011223344556123 F004 F01 4 8000 F01 1 1",
+                 (struct stream_run){0},
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "13 SWTRACE((Ma:0x\?\?; Ch:0x\?\?)  [ TS=0x11223344556123]; )",
+                     "25 SWTRACE((Ma:0x\?\?; Ch:0x\?\?)  [ TS=0x11223344550000]; )",
+                     "29 SWTRACE((Ma:0x\?\?; Ch:0x\?\?)  [ TS=0x11223344550001]; )",
+                     "31 EO_TRACE( [end-of-trace])",
+                     NULL,
+                 });
+}
+
+/* ---- quirks, and what is right ---- */
+
+static void bad_packets(void **state)
+{
+    (void)state;
+    const char *stream = SYNC "1 41 C 1 F1 C 2 " SYNC "C 3 0";
+    assert_lines(stream, (struct stream_run){0},
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x1; )",
+                     "! 15 STM: Unsupported or Reserved STPv2 Header",
+                     "16 NO_SYNC( [bad-packet])",
+                     "30 SWTRACE((Ma:0x\?\?; Ch:0x\?\?) 0x3; )",
+                     "31 EO_TRACE( [end-of-trace])",
+                     NULL,
+                 });
+    struct stream_run fatal = {.quirks.bad_software_packet_fatal = 1};
+    assert_lines(stream, fatal,
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x1; )",
+                     "! 15 STM: Unsupported or Reserved STPv2 Header",
+                     NULL,
+                 });
+}
+
+/** The texts of all packets, in one line. */
+static enum pug_response collect_texts(void *context, enum pug_op op,
+                                       const struct pug_packet *packet)
+{
+    char text[256];
+    char *all = context;
+    if (op != PUG_OP_DATA)
+        return PUG_RESP_CONT;
+    pug_protocol_find("STM")->packet_text(packet->data, text, sizeof(text));
+    text[strcspn(text, ":")] = '\0';
+    const char *bracket = strchr(text + strlen(text) + 1, '[');
+    size_t length = strlen(all);
+    snprintf(all + length, 4096 - length, "%llu %s%s ", (unsigned long long)packet->index, text,
+             bracket ? bracket : "");
+    return PUG_RESP_CONT;
+}
+
+static void assert_packets(const char *stream, size_t block, struct pug_quirks quirks,
+                           const char *wanted)
+{
+    struct rec_bytes bytes = nibbles(stream);
+    struct stream_lines lines = {0};
+    struct stream_run run = run_stm(&lines, &bytes);
+    char all[4096] = "";
+    run.quirks = quirks;
+    run.block = block;
+    run.sink = collect_texts;
+    run.sink_context = all;
+    stream_run(&run);
+    assert_string_equal(all, wanted);
+    stream_lines_free(&lines);
+    rec_bytes_free(&bytes);
+}
+
+static void index_of_a_high_nibble(void **state)
+{
+    (void)state;
+    const char *stream = SYNC "0 4 11 4 22";
+    assert_packets(stream, 0, (struct pug_quirks){0},
+                   "0 ASYNC 11 VERSION 13 NULL 13 D8 15 D8 16 NULL ");
+    assert_packets(stream, 0, (struct pug_quirks){.stm_index_of_next_byte = 1},
+                   "0 ASYNC 11 VERSION 13 NULL 14 D8 15 D8 17 NULL ");
+}
+
+static void counting_while_unsynced(void **state)
+{
+    (void)state;
+    struct pug_quirks none = {0}, in_8_bits = {.stm_counts_in_8_bits = 1};
+    /* F beyond the 21st. */
+    assert_packets("FF FFFFFFFFFFFFFFFFFFFFF0 0", 0, none, "0 ASYNC 12 NULL 12 NULL ");
+    assert_packets("FF FFFFFFFFFFFFFFFFFFFFF0 0", 0, in_8_bits,
+                   "0 NOTSYNC 0 ASYNC 12 NULL 12 NULL ");
+    /* A block of 256 nibbles and one of 2, none of them F. */
+    char stream[400] = "";
+    memset(stream, '1', 258);
+    assert_packets(stream, 128, none,
+                   "0 NOTSYNC 16 NOTSYNC 32 NOTSYNC 48 NOTSYNC 64 NOTSYNC 80 NOTSYNC 96 NOTSYNC "
+                   "112 NOTSYNC 128 NOTSYNC ");
+    assert_packets(stream, 128, in_8_bits, "128 NOTSYNC ");
+    /* A sync behind 128 bytes of one block. */
+    memset(stream, '1', 256);
+    strcpy(stream + 256, "FFFFFFFFFFFFFFFFFFFFF0");
+    assert_packets(stream, 0, in_8_bits, "0 ASYNC ");
+    /* 260 F are no sync for a counter of 8 bits. */
+    memset(stream, 'F', 260);
+    strcpy(stream + 260, "01 FFFFFFFFFFFFFFFFFFFFF0");
+    assert_packets(stream, 0, none, "0 ASYNC 130 M8 132 ASYNC ");
+    assert_packets(stream, 0, in_8_bits, "0 NOTSYNC 3 ASYNC ");
+}
+
+static void name_of_a_broken_async(void **state)
+{
+    (void)state;
+    const char *stream = SYNC "C 1 FFFFF1 4 11";
+    assert_packets(stream, 0, (struct pug_quirks){0},
+                   "0 ASYNC 11 VERSION 13 D4 14 BAD_SEQUENCE[ASYNC] 17 NOTSYNC ");
+    struct pug_quirks quirks = {.stm_stale_error_type = 1, .bad_software_packet_fatal = 1};
+    assert_packets(stream, 0, quirks,
+                   "0 ASYNC 11 VERSION 13 D4 14 BAD_SEQUENCE[D4] 17 D8 18 NULL ");
+}
+
+/** Nibbles that a packet used count for the ASYNC behind it: it is found even so. */
+static void async_in_a_payload(void **state)
+{
+    (void)state;
+    assert_packets(SYNC "7 FFFFFFFFFFFFFFFF FFFFF0 C 1", 0, (struct pug_quirks){0},
+                   "0 ASYNC 11 VERSION 13 D64 21 ASYNC 24 D4 25 NULL ");
+    assert_packets(SYNC "B FFFFFFFFFFFFFFFF F FFFF0 C 1", 0, (struct pug_quirks){0},
+                   "0 ASYNC 11 VERSION 13 BAD_SEQUENCE[D64M] 13 ASYNC 24 D4 25 NULL ");
+}
+
+static void resets(void **state)
+{
+    (void)state;
+    struct stream_run run = {.resets = 1};
+    assert_lines(SYNC "1 22 C 1 0", run,
+                 (const char *const[]){
+                     "0 NO_SYNC( [init-decoder])",
+                     "14 SWTRACE( (Ma:0x22; Ch:0x00) 0x1; )",
+                     "15 EO_TRACE( [end-of-trace])",
+                     "0 NO_SYNC( [reset-decoder])",
+                     "14 SWTRACE( (Ma:0x22; Ch:0x00) 0x1; )",
+                     "15 EO_TRACE( [end-of-trace])",
+                     NULL,
+                 });
+}
+
+static void configuration(void **state)
+{
+    (void)state;
+    const struct pug_protocol *stm = pug_protocol_find("STM");
+    void *config;
+    assert_int_equal(stm->config_new(&(struct pug_settings){0}, NULL, &config),
+                     PUG_ERR_INVALID_PARAM_VAL);
+    const struct pug_setting items[] = {{.name = "STMTCSR", .value = 0x0030000f},
+                                        {.name = "STMFEAT1R", .value = 0x80000},
+                                        {.name = "STMHEMASTR", .value = 0x80},
+                                        {.name = "STMDEVID", .value = 0x3f},
+                                        {.name = "hw_event", .value = 2}};
+    assert_int_equal(stm->config_new(&(struct pug_settings){items, 5}, NULL, &config), PUG_OK);
+    assert_int_equal(stm->trace_id(config), 0x30);
+    char text[256];
+    stm->config_text(config, text, sizeof(text));
+    assert_string_equal(text, "STMTCSR=0x0030000f: trace id 0x30\n"
+                              "masters 0 to 0x3f, channels 0 to 0xffff\n"
+                              "hardware events on master 0x80\n");
+    stm->config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(any_split_any_wait),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(joined_payloads),
+        cmocka_unit_test(long_messages),
+        cmocka_unit_test(grey_timestamps),
+        cmocka_unit_test(bad_packets),
+        cmocka_unit_test(index_of_a_high_nibble),
+        cmocka_unit_test(counting_while_unsynced),
+        cmocka_unit_test(name_of_a_broken_async),
+        cmocka_unit_test(async_in_a_payload),
+        cmocka_unit_test(resets),
+        cmocka_unit_test(configuration),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
