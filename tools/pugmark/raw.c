@@ -18,8 +18,9 @@ static const struct {
 };
 
 struct raw_settings {
-    struct pug_setting *items; /* of the command line */
-    size_t count;
+    struct pug_params *params;
+    struct pug_setting *items; /* of the command line, then of the parameter file */
+    size_t count, from_command;
     char *words;                    /* copies of NAME=VALUE, cut at the "=" */
     struct pug_setting *of_sources; /* the same with a "src_id" in front, for each source */
 };
@@ -89,10 +90,13 @@ static bool parse_setting(char *word, struct pug_setting *setting)
 static bool take_settings(struct input *input, struct raw_settings *settings)
 {
     const struct input_list *list = &input->options->settings;
+    static const struct pug_settings none = {0};
+    const struct pug_settings *file =
+        settings->params ? pug_params_settings(settings->params) : &none;
     size_t bytes = 1;
     for (size_t i = 0; i < list->count; i++)
         bytes += strlen(list->items[i]) + 1;
-    settings->items = calloc(list->count + 1, sizeof(*settings->items));
+    settings->items = calloc(list->count + file->count + 1, sizeof(*settings->items));
     settings->words = malloc(bytes);
     if (!settings->items || !settings->words)
         return false;
@@ -103,17 +107,29 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
             return false;
         at += strlen(list->items[i]) + 1;
     }
+    settings->from_command = settings->count;
+    if (file->count > 0)
+        memcpy(settings->items + settings->count, file->items, file->count * sizeof(*file->items));
+    settings->count += file->count;
     return true;
 }
 
 bool raw_open(struct input *input, const char *path)
 {
-    const struct pug_protocol *protocol = find_protocol(input->options->protocol);
-    const struct pug_transport *transport =
-        protocol ? find_transport(input->options->transport, protocol->name) : NULL;
+    const struct input_options *options = input->options;
     struct raw_settings *settings = calloc(1, sizeof(*settings));
     input->raw = settings;
     input->trace_path = strdup(path);
+    if (settings && options->params &&
+        pug_params_load(options->params, input->log, &settings->params) != PUG_OK)
+        return false;
+    const struct pug_protocol *protocol =
+        find_protocol(options->protocol ? options->protocol : "E-Trace");
+    const char *wanted = options->transport;
+    if (!wanted && protocol && settings && settings->params && same_name(protocol->name, "E-Trace"))
+        wanted = pug_params_transport(settings->params);
+    const struct pug_transport *transport =
+        protocol ? find_transport(wanted, protocol->name) : NULL;
     if (!transport || !settings || !input->trace_path || !take_settings(input, settings))
         return false;
     input->protocol = protocol->name;
@@ -197,18 +213,63 @@ static bool describe_sources(struct input *input, const uint16_t *ids, size_t co
     return true;
 }
 
-/** The source that --set describes, or all that are in the trace. */
+/** The sources that the parameter file lists, each with its own settings. */
+static bool describe_listed(struct input *input)
+{
+    struct raw_settings *settings = input->raw;
+    size_t listed = pug_params_sources(settings->params), total = 0, count = 0;
+    for (size_t i = 0; i < listed; i++)
+        total += pug_params_source(settings->params, i)->count + settings->from_command;
+    input->sources = calloc(listed, sizeof(*input->sources));
+    struct pug_setting *items = settings->of_sources = calloc(total + 1, sizeof(*items));
+    if (!input->sources || !items)
+        return false;
+    for (size_t i = 0; i < listed; i++) {
+        const struct pug_settings *own = pug_params_source(settings->params, i);
+        if (!input_wants(input, (uint16_t)pug_settings_number(own, "srcid", 0)))
+            continue;
+        size_t each = settings->from_command + own->count;
+        memcpy(items, settings->items, settings->from_command * sizeof(*items));
+        memcpy(items + settings->from_command, own->items, own->count * sizeof(*items));
+        input->sources[count].protocol = input->protocol;
+        input->sources[count].settings = (struct pug_settings){items, each};
+        snprintf(input->sources[count].name, sizeof(input->sources[count].name), "%s",
+                 pug_params_source_path(settings->params, i));
+        items += each;
+        count++;
+    }
+    input->source_count = count;
+    return count > 0;
+}
+
+/** The source id that the settings name; false: none. */
+static bool named_source(const struct pug_settings *settings, uint16_t *id)
+{
+    static const char *const names[] = {"src_id", "srcid", "hart_index"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct pug_setting *setting = pug_settings_find(settings, names[i]);
+        if (!setting)
+            continue;
+        *id = (uint16_t)setting->value;
+        return true;
+    }
+    return false;
+}
+
+/** The source that the settings describe, or all that are in the trace. */
 bool raw_find_sources(struct input *input)
 {
     static struct found found;
     static uint16_t ids[UINT16_MAX + 1];
     size_t count = 0;
+    struct raw_settings *settings = input->raw;
     const struct pug_transport *transport = pug_transport_find(input->transport);
-    if (transport->single || !told_by_id(input->protocol) ||
-        pug_settings_find(&input->transport_settings, "src_id")) {
-        ids[0] = (uint16_t)pug_settings_number(&input->transport_settings, "src_id", 0);
+    if (settings->params && pug_params_sources(settings->params) > 0)
+        return describe_listed(input);
+    ids[0] = 0;
+    if (named_source(&input->transport_settings, &ids[0]) || transport->single ||
+        !told_by_id(input->protocol))
         return describe_sources(input, ids, 1);
-    }
     memset(&found, 0, sizeof(found));
     if (!scan(input, &found)) {
         fprintf(stderr, "pugmark: %s: the transport's settings are wrong\n", input->transport);
@@ -227,6 +288,7 @@ void raw_close(struct input *input)
     struct raw_settings *settings = input->raw;
     if (!settings)
         return;
+    pug_params_free(settings->params);
     free(settings->items);
     free(settings->words);
     free(settings->of_sources);

@@ -326,15 +326,21 @@ static void take_vectors(struct etrace_config *config, const struct pug_settings
     }
 }
 
+/** By any of its names; of several the first in the list. */
+static uint64_t source_id(const struct pug_settings *settings)
+{
+    static const char *const names[] = {"src_id", "srcid", "hart_index", "trTeSrcID"};
+    for (size_t i = 0; i < settings->count; i++)
+        for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+            if (strcmp(settings->items[i].name, names[j]) == 0)
+                return settings->items[i].value;
+    return pug_settings_number(settings, "trTeInstFeatures", 0) >> 16 & 0xfff;
+}
+
 static enum pug_status take_numbers(struct etrace_config *config,
                                     const struct pug_settings *settings, struct pug_log *log)
 {
-    uint64_t source = pug_settings_number(
-        settings, "srcid",
-        pug_settings_number(settings, "src_id",
-                            pug_settings_number(settings, "hart_index",
-                                                option(settings, "trTeSrcID", "trTeSrcID",
-                                                       "trTeInstFeatures", 16, 12, 0))));
+    uint64_t source = source_id(settings);
     uint64_t diff_bits = pug_settings_number(settings, "diff_bits", 2);
     uint64_t format_bits = pug_settings_number(settings, "data_format_bits", 3);
     uint64_t queue = pug_settings_number(settings, "data_queue", 65536);
