@@ -87,6 +87,62 @@ struct pug_quirks {
     /** A T32 instruction needs 4 readable bytes, so that the last 2 bytes of a range cannot be
         executed. Right: a 16-bit instruction needs 2. */
     unsigned t32_word_reads : 1;
+    /* ---- ETMv4 and ETE: packet reader ---- */
+    /** A context packet that announces ids of configured size 0 takes one more byte. Right: none. */
+    unsigned etm4_context_extra_byte : 1;
+    /** Bytes dropped before the first ASYNC are placed behind those dropped before them, and zeros
+        in front of the ASYNC, and it itself, at the first of those zeros, all named ASYNC. Right:
+        each at its own place, the zeros as bytes not in sync. */
+    unsigned etm4_hunt_labels : 1;
+    /** Bits 16 and 17 of a TRACE_INFO's INFO field mark it as the first, and as having a SPEC
+        field. Right: they mean nothing. */
+    unsigned etm4_info_marks : 1;
+    /** PE_RESET and TRANS_FAIL count as bad packets. Right: they are good ones. */
+    unsigned etm4_reset_is_bad : 1;
+    /* ---- ETMv4 and ETE: decoder ---- */
+    /** A configuration that cannot be decoded is not reported when the decoder is made. */
+    unsigned etm4_silent_refusal : 1;
+    /** A Q element takes the element behind it away. Right: nothing is lost. */
+    unsigned etm4_q_eats_element : 1;
+    /** Source addresses cannot be cancelled. Right: they are P0 elements like others. */
+    unsigned etm4_source_not_p0 : 1;
+    /** A source address does not ask the return stack where execution is, and that of an exception
+        return gives no EXCEPTION_RET. Right: it does both, as an atom would. */
+    unsigned etm4_source_is_bare : 1;
+    /** The range of a source address carries the ISA behind the branch. Right: that of the range. */
+    unsigned etm4_source_next_isa : 1;
+    /** DISCARD and OVERFLOW drop instrumentation elements. Right: they are put out, as events are. */
+    unsigned etm4_discard_drops_ite : 1;
+    /** A PE reset is an unknown packet. Right: it commits all before it and is an exception. */
+    unsigned etm4_pe_reset_unknown : 1;
+    /** An exception whose address is the branch's target asks the return stack too, and fails if
+        that is empty. Right: the target is given. */
+    unsigned etm4_match_prev_pops : 1;
+    /** Exceptions, Q elements and source addresses go on from a stale address when the address or
+        the context is not known. Right: no range before them. */
+    unsigned etm4_stale_state : 1;
+    /** An exception without its address logs a second error. Right: one. */
+    unsigned etm4_missing_address_twice : 1;
+    /** After a cancel of more than there is the events taken back stay. Right: all is dropped. */
+    unsigned etm4_failed_cancel_keeps : 1;
+    /** An error takes the elements of its commit run with it. Right: what was decoded stays. */
+    unsigned etm4_error_drops_run : 1;
+    /** At the end of trace uncommitted source addresses and function returns are passed over.
+        Right: what is behind an uncommitted P0 element is not known to have happened. */
+    unsigned etm4_end_passes_p0 : 1;
+    /** An error in the walk of an exception, Q element or source address is fatal. Right: the
+        decoder looks for its next synchronisation, as it does for atoms. */
+    unsigned etm4_walk_error_fatal : 1;
+    /** A packet cut off by the end of trace is an error, and drops what waits. Right: it ends. */
+    unsigned etm4_incomplete_is_error : 1;
+    /** A range over the limit is walked to its end, with an error for each instruction. Right: it
+        stops at the first. */
+    unsigned etm4_limit_runs_on : 1;
+    /** The count of an IT block goes on behind a jump that the trace made. Right: it is over. */
+    unsigned etm4_stale_it : 1;
+    /** Where the consumer waits in a packet that loses the synchronisation, NO_SYNC comes with the
+        packet after it. Right: at once, whatever the consumer does. */
+    unsigned etm4_wait_delays_no_sync : 1;
 };
 
 /** All bits set: what the reference does. */

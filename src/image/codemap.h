@@ -112,6 +112,20 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken);
 
+/** Did the image change since the map began? Then no link holds. */
+static inline bool pug_codemap_outdated(const struct pug_codemap *map)
+{
+    return map->generation != *map->image_generation;
+}
+
+/** The block that follows if its link is made and holds in `epoch`, the map's; else NULL. */
+static inline const struct pug_block *pug_block_linked(const struct pug_block *block, bool taken,
+                                                       uint32_t epoch)
+{
+    const struct pug_block *next = taken ? block->taken : block->not_taken;
+    return next && next->epoch >= epoch ? next : NULL;
+}
+
 /**
  * The block that follows: with `taken` at the direct branch's target in its next ISA (IT count 0),
  * else at `end` in the same ISA with the block's it_out. Only for blocks that end in FLOW or LONG;
@@ -120,10 +134,8 @@ const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct
 static inline const struct pug_block *pug_block_follow(struct pug_codemap *map,
                                                        const struct pug_block *block, bool taken)
 {
-    const struct pug_block *next = taken ? block->taken : block->not_taken;
-    if (next && next->epoch >= map->epoch && map->generation == *map->image_generation)
-        return next;
-    return pug_codemap_follow(map, block, taken);
+    const struct pug_block *next = pug_block_linked(block, taken, map->epoch);
+    return next && !pug_codemap_outdated(map) ? next : pug_codemap_follow(map, block, taken);
 }
 
 /**

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+/** @file What a complete packet says: its fields, and the state that packets build on. */
+#include "protocol/etmv4/etmv4.h"
+
+typedef struct pug_etmv4_reader reader;
+
+/** The bytes of one packet, read from the front. */
+struct bytes {
+    const uint8_t *at, *end;
+    bool missing; /**< more were asked for than there are */
+};
+
+static uint8_t get_byte(struct bytes *b)
+{
+    if (b->at < b->end)
+        return *b->at++;
+    b->missing = true;
+    return 0;
+}
+
+/** Little-endian. */
+static uint64_t get_bytes(struct bytes *b, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)get_byte(b) << 8 * i;
+    return value;
+}
+
+/** Groups of seven bits, bit 7 says that there is another; at most `limit` of them are read. */
+static uint32_t get_leb(struct bytes *b, unsigned limit)
+{
+    uint64_t value = 0;
+    uint8_t byte = 0x80;
+    for (unsigned i = 0; i < limit && (byte & 0x80); i++) {
+        byte = get_byte(b);
+        value |= (uint64_t)(byte & 0x7F) << 7 * i;
+    }
+    return (uint32_t)value;
+}
+
+/* ---- errors ---- */
+
+static void report(reader *r, enum pug_status code, const char *text)
+{
+    pug_stage_log(r->stage, r->stage->reader_name, PUG_SEV_ERROR, code, r->index, text);
+}
+
+static void set_error(reader *r, uint32_t type)
+{
+    r->packet.err_type = r->packet.type;
+    r->packet.type = type;
+}
+
+/* ---- addresses ---- */
+
+static void push_address(reader *r)
+{
+    r->stack[2] = r->stack[1];
+    r->stack[1] = r->stack[0];
+    r->stack[0] = r->packet.address;
+}
+
+/** The part of a long address that both sizes share, without its high bytes. */
+static uint64_t get_low_address(struct bytes *b, uint8_t is)
+{
+    uint64_t first = get_byte(b) & 0x7F;
+    uint64_t second = get_byte(b);
+    uint64_t rest = get_bytes(b, 2) << 16;
+    return rest | (is ? first << 1 | second << 8 : first << 2 | (second & 0x7F) << 9);
+}
+
+static void set_address_64(reader *r, uint64_t value, uint8_t is)
+{
+    r->packet.address = (struct pug_etmv4_address){
+        .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is};
+    push_address(r);
+}
+
+static void read_address_64(reader *r, struct bytes *b, uint8_t is)
+{
+    uint64_t low = get_low_address(b, is);
+    set_address_64(r, low | get_bytes(b, 4) << 32, is);
+}
+
+static void read_address_32(reader *r, struct bytes *b, uint8_t is)
+{
+    struct pug_etmv4_address *address = &r->packet.address;
+    uint64_t low = get_low_address(b, is);
+    if ((r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf) {
+        address->size = 64;
+        address->value = (address->value & ~(uint64_t)UINT32_MAX) | low;
+    } else {
+        address->size = 32;
+        address->value = low;
+    }
+    address->pkt_bits = 32;
+    if (address->valid_bits < 32)
+        address->valid_bits = 32;
+    address->is = is;
+    push_address(r);
+}
+
+static void read_address_short(reader *r, struct bytes *b, uint8_t is)
+{
+    struct pug_etmv4_address *address = &r->packet.address;
+    uint8_t first = get_byte(b);
+    unsigned bits = is ? 8 : 9, shift = is ? 1 : 2;
+    uint64_t low = (uint64_t)(first & 0x7F) << shift;
+    if (first & 0x80) {
+        low |= (uint64_t)get_byte(b) << bits;
+        bits += 8;
+    }
+    address->value = (address->value & ~((UINT64_C(1) << bits) - 1)) | low;
+    address->pkt_bits = (uint8_t)bits;
+    if (address->valid_bits < bits)
+        address->valid_bits = (uint8_t)bits;
+    address->is = is;
+    push_address(r);
+}
+
+static void read_match(reader *r, uint8_t entry)
+{
+    r->packet.match = entry;
+    r->packet.address = r->stack[entry];
+    push_address(r);
+}
+
+/* ---- context ---- */
+
+static void read_context(reader *r, struct bytes *b)
+{
+    struct pug_etmv4_context *context = &r->packet.context;
+    uint8_t info = get_byte(b);
+    context->updated = true;
+    context->el = info & 3;
+    context->nse = info >> 3 & 1;
+    context->sf = info >> 4 & 1;
+    context->ns = info >> 5 & 1;
+    if ((info & 0x40) && r->config->vmid_size) {
+        context->vmid = (uint32_t)get_bytes(b, r->config->vmid_size);
+        context->updated_vmid = true;
+    }
+    if ((info & 0x80) && r->config->context_id_size) {
+        context->context_id = (uint32_t)get_bytes(b, r->config->context_id_size);
+        context->updated_context_id = true;
+    }
+    r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
+}
+
+/* ---- synchronisation and time ---- */
+
+static void read_extension(reader *r, const uint8_t *raw, size_t size)
+{
+    if (size == PUG_ETMV4_ASYNC_SIZE && raw[size - 1] == 0x80) {
+        r->packet.type = PUG_ETMV4_ASYNC;
+    } else if (raw[1] == 0x03) {
+        r->packet.type = PUG_ETMV4_DISCARD;
+    } else if (raw[1] == 0x05) {
+        r->packet.type = PUG_ETMV4_OVERFLOW;
+    } else {
+        if (raw[1] == 0x00)
+            r->packet.type = PUG_ETMV4_ASYNC;
+        set_error(r, PUG_ETMV4_BAD_SEQUENCE);
+    }
+}
+
+static void read_trace_info(reader *r, struct bytes *b)
+{
+    struct pug_etmv4_packet *packet = &r->packet;
+    uint8_t sections = get_byte(b), control = sections;
+    while ((control & 0x80) && !b->missing)
+        control = get_byte(b);
+    packet->valid &=
+        ~(uint32_t)(PUG_ETMV4_HAS_TIMESTAMP | PUG_ETMV4_HAS_CC_THRESHOLD | PUG_ETMV4_HAS_P0_KEY);
+    packet->valid |= PUG_ETMV4_HAS_TRACE_INFO | PUG_ETMV4_HAS_SPEC_DEPTH;
+    packet->trace_info = 0;
+    packet->spec_depth = 0;
+    packet->address = (struct pug_etmv4_address){.size = 64, .valid_bits = 64};
+    for (unsigned i = 0; i < 3; i++)
+        r->stack[i] = packet->address;
+    if (sections & 1 << 0) {
+        packet->trace_info = get_leb(b, 5);
+        if (!r->stage->quirks.etm4_info_marks)
+            packet->trace_info &= 0xFFFF;
+    }
+    if (sections & 1 << 1) {
+        packet->p0_key = get_leb(b, 5);
+        packet->valid |= PUG_ETMV4_HAS_P0_KEY;
+    }
+    if (sections & 1 << 2) {
+        packet->spec_depth = get_leb(b, 5);
+        packet->trace_info |= PUG_ETMV4_INFO_SPEC_FIELD;
+    }
+    if (sections & 1 << 3) {
+        packet->cc_threshold = get_leb(b, 5);
+        packet->valid |= PUG_ETMV4_HAS_CC_THRESHOLD;
+    }
+    if (sections & 1 << 4)
+        get_leb(b, 5); /* WINDOW */
+    if (!r->info_seen)
+        packet->trace_info |= PUG_ETMV4_INFO_INITIAL;
+    r->info_seen = true;
+}
+
+/** Eight bytes of seven bits, each of which says whether another follows, then one of eight. */
+static void read_timestamp(reader *r, struct bytes *b, uint8_t header)
+{
+    struct pug_etmv4_packet *packet = &r->packet;
+    uint64_t value = 0;
+    unsigned bits = 0;
+    uint8_t byte = 0x80;
+    while ((byte & 0x80) && bits < 56) {
+        byte = get_byte(b);
+        value |= (uint64_t)(byte & 0x7F) << bits;
+        bits += 7;
+    }
+    if (byte & 0x80) {
+        value |= (uint64_t)get_byte(b) << 56;
+        bits = 64;
+    }
+    if (r->info_seen && !(packet->valid & PUG_ETMV4_HAS_TIMESTAMP))
+        bits = 64; /* the first one after a TRACE_INFO is complete */
+    uint64_t kept = bits == 64 ? 0 : packet->timestamp & ~((UINT64_C(1) << bits) - 1);
+    packet->timestamp = kept | value;
+    packet->timestamp_bits = (uint8_t)bits;
+    packet->valid |= PUG_ETMV4_HAS_TIMESTAMP;
+    if (header == 0x03) {
+        packet->cycle_count = get_leb(b, 3) & ((UINT32_C(1) << r->config->cycle_count_bits) - 1);
+        packet->valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
+    }
+}
+
+static void set_cycle_count(reader *r, uint32_t count)
+{
+    r->packet.cycle_count =
+        count + (r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0);
+    r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
+}
+
+/** Cycle count packets carry the commit that they go with, but for commit option 1. */
+static void set_commit(reader *r, uint32_t count)
+{
+    if (r->config->commit_option_1)
+        return;
+    r->packet.commit_count = count;
+    r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
+}
+
+static void read_ccnt_f1(reader *r, struct bytes *b, uint8_t header)
+{
+    if (!r->config->commit_option_1)
+        set_commit(r, get_leb(b, 5));
+    if (header & 1) { /* the count is unknown */
+        r->packet.cycle_count = 0;
+        r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
+    } else {
+        set_cycle_count(r, get_leb(b, 3));
+    }
+}
+
+static void read_ccnt_f2(reader *r, struct bytes *b, uint8_t header)
+{
+    uint8_t byte = get_byte(b);
+    set_cycle_count(r, byte & 0xF);
+    set_commit(r, (byte >> 4) + (header & 1 ? r->config->idr8 - 15 : 1));
+}
+
+/* ---- everything else ---- */
+
+static void read_except(reader *r, struct bytes *b)
+{
+    struct pug_etmv4_packet *packet = &r->packet;
+    uint8_t first = get_byte(b), second = 0;
+    if (first & 0x80)
+        second = get_byte(b);
+    packet->exception_type = (uint16_t)((first >> 1 & 0x1F) | (second & 0x1F) << 5);
+    packet->exception_address = (uint8_t)((first & 1) | (first >> 5 & 2));
+    packet->exception_fault = second >> 5 & 1;
+    packet->exception_m = r->config->profile == PUG_PROFILE_M;
+    if (!r->config->ete || (packet->exception_type != 0x000 && packet->exception_type != 0x018))
+        return;
+    packet->type = packet->exception_type == 0x000 ? PUG_ETMV4_PE_RESET : PUG_ETMV4_TRANS_FAIL;
+    set_address_64(r, 0, 0);
+}
+
+static void set_cancel(reader *r, uint32_t count)
+{
+    r->packet.cancel_count = count;
+    r->packet.valid |= PUG_ETMV4_HAS_CANCEL;
+}
+
+static void read_cancel(reader *r, uint8_t header)
+{
+    if (r->packet.type == PUG_ETMV4_CANCEL_F3)
+        set_cancel(r, (header >> 1 & 3u) + 2);
+    else
+        set_cancel(r, r->packet.type == PUG_ETMV4_CANCEL_F2);
+}
+
+static void read_q(reader *r, struct bytes *b, uint8_t header)
+{
+    struct pug_etmv4_packet *packet = &r->packet;
+    uint8_t type = header & 0xF;
+    packet->q_type = type;
+    packet->q_has_match = type <= 2;
+    packet->q_has_address = type <= 0xB;
+    packet->q_has_count = type != 0xF;
+    if (type <= 2)
+        read_match(r, type);
+    else if (type <= 6)
+        read_address_short(r, b, r->header->is);
+    else if (type <= 0xB)
+        read_address_32(r, b, r->header->is);
+    packet->q_count = packet->q_has_count ? get_leb(b, 5) : 0;
+}
+
+static void read_cond_instr(reader *r, struct bytes *b, uint8_t header)
+{
+    struct pug_etmv4_cond_instr *cond = &r->packet.cond_instr;
+    *cond = (struct pug_etmv4_cond_instr){0};
+    if (r->packet.type == PUG_ETMV4_COND_I_F1) {
+        cond->key = get_leb(b, 5);
+        cond->key_set = true;
+        cond->elements = 1;
+        r->packet.valid |= PUG_ETMV4_HAS_COND_C_KEY;
+    } else if (r->packet.type == PUG_ETMV4_COND_I_F2) {
+        cond->f2_increment = (header & 3) != 1;
+        cond->elements = (header & 3) == 2 ? 2 : 1;
+    } else {
+        uint8_t byte = get_byte(b);
+        cond->elements = (uint8_t)((byte >> 1 & 0x3F) + (byte & 1));
+        cond->f3_final = byte & 1;
+    }
+}
+
+static void read_cond_result_f1(reader *r, struct bytes *b, uint8_t header)
+{
+    struct pug_etmv4_cond_result *cond = &r->packet.cond_result;
+    unsigned results = (header & 0xFC) == 0x6C ? 1 : 2;
+    for (unsigned i = 0; i < results; i++) {
+        uint8_t byte = get_byte(b);
+        uint64_t key = byte >> 4 & 7;
+        cond->result[i] = byte & 0xF;
+        for (unsigned bits = 3; (byte & 0x80) && bits < 3 + 5 * 7; bits += 7) {
+            byte = get_byte(b);
+            key |= (uint64_t)(byte & 0x7F) << bits;
+        }
+        cond->key[i] = (uint32_t)key;
+        cond->ci[i] = header >> i & 1;
+        cond->has[i] = true;
+    }
+    r->packet.valid |= PUG_ETMV4_HAS_COND_R_KEY;
+}
+
+static void read_cond_result(reader *r, struct bytes *b, uint8_t header)
+{
+    struct pug_etmv4_cond_result *cond = &r->packet.cond_result;
+    *cond = (struct pug_etmv4_cond_result){0};
+    switch (r->packet.type) {
+    case PUG_ETMV4_COND_RES_F1: read_cond_result_f1(r, b, header); break;
+    case PUG_ETMV4_COND_RES_F2:
+        cond->f2_key_increment = header & 4 ? 2 : 1;
+        cond->f2f4_token = header & 3;
+        break;
+    case PUG_ETMV4_COND_RES_F3:
+        cond->f3_tokens = (uint16_t)((header & 0xF) << 8 | get_byte(b));
+        break;
+    default: cond->f2f4_token = header & 3;
+    }
+}
+
+static void read_reserved(reader *r, uint8_t header, uint32_t type)
+{
+    set_error(r, type);
+    r->packet.err_header = header;
+    r->stage->stats.bad_headers++;
+    report(r, PUG_ERR_INVALID_PCKT_HDR, "");
+}
+
+static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t size)
+{
+    uint8_t header = raw[0], is = r->header->is;
+    switch ((enum pug_etmv4_form)r->header->form) {
+    case PUG_ETMV4_FORM_ATOM:
+    case PUG_ETMV4_FORM_PLAIN: break;
+    case PUG_ETMV4_FORM_RESERVED: read_reserved(r, header, PUG_ETMV4_RESERVED); break;
+    case PUG_ETMV4_FORM_RESERVED_CFG: read_reserved(r, header, PUG_ETMV4_RESERVED_CFG); break;
+    case PUG_ETMV4_FORM_EXTENSION: read_extension(r, raw, size); break;
+    case PUG_ETMV4_FORM_TRACE_INFO: read_trace_info(r, b); break;
+    case PUG_ETMV4_FORM_TIMESTAMP: read_timestamp(r, b, header); break;
+    case PUG_ETMV4_FORM_EXCEPT: read_except(r, b); break;
+    case PUG_ETMV4_FORM_ITE:
+        r->packet.ite_el = get_byte(b);
+        r->packet.ite_value = get_bytes(b, 8);
+        break;
+    case PUG_ETMV4_FORM_CCNT_F1: read_ccnt_f1(r, b, header); break;
+    case PUG_ETMV4_FORM_CCNT_F2: read_ccnt_f2(r, b, header); break;
+    case PUG_ETMV4_FORM_CCNT_F3:
+        set_cycle_count(r, header & 3);
+        set_commit(r, (header >> 2 & 3u) + 1);
+        break;
+    case PUG_ETMV4_FORM_DS_MARKER: r->packet.marker = header & 7; break;
+    case PUG_ETMV4_FORM_COMMIT:
+        r->packet.commit_count = get_leb(b, 5);
+        r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
+        break;
+    case PUG_ETMV4_FORM_CANCEL_F1: set_cancel(r, get_leb(b, 5)); break;
+    case PUG_ETMV4_FORM_CANCEL: read_cancel(r, header); break;
+    case PUG_ETMV4_FORM_COND_I: read_cond_instr(r, b, header); break;
+    case PUG_ETMV4_FORM_COND_RES: read_cond_result(r, b, header); break;
+    case PUG_ETMV4_FORM_EVENT: r->packet.event = header & 0xF; break;
+    case PUG_ETMV4_FORM_CTXT:
+        r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
+        if (header & 1)
+            read_context(r, b);
+        break;
+    case PUG_ETMV4_FORM_MATCH: read_match(r, is); break;
+    case PUG_ETMV4_FORM_ADDR_S: read_address_short(r, b, is); break;
+    case PUG_ETMV4_FORM_ADDR_32: read_address_32(r, b, is); break;
+    case PUG_ETMV4_FORM_ADDR_64: read_address_64(r, b, is); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_32:
+        read_address_32(r, b, is);
+        read_context(r, b);
+        break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_64:
+        read_address_64(r, b, is);
+        read_context(r, b);
+        break;
+    case PUG_ETMV4_FORM_Q: read_q(r, b, header); break;
+    }
+}
+
+void pug_etmv4_read_fields(reader *r, const uint8_t *raw, size_t size)
+{
+    struct bytes b = {.at = raw + 1, .end = raw + size};
+    read_form(r, &b, raw, size);
+    if (!b.missing)
+        return;
+    set_error(r, PUG_ETMV4_BAD_SEQUENCE);
+    r->stage->stats.bad_sequences++;
+    report(r, PUG_ERR_BAD_PACKET_SEQ, "Invalid 32 bit continuation fields in packet");
+}
