@@ -89,9 +89,20 @@ enum pug_response {
     PUG_RESP_FATAL_SYS_ERR = 10,
 };
 
-#define PUG_RESP_IS_CONT(r)  ((r) < PUG_RESP_WAIT)
-#define PUG_RESP_IS_WAIT(r)  ((r) >= PUG_RESP_WAIT && (r) < PUG_RESP_FATAL_NOT_INIT)
-#define PUG_RESP_IS_FATAL(r) ((r) >= PUG_RESP_FATAL_NOT_INIT)
+static inline int PUG_RESP_IS_CONT(enum pug_response response)
+{
+    return response < PUG_RESP_WAIT;
+}
+
+static inline int PUG_RESP_IS_WAIT(enum pug_response response)
+{
+    return response >= PUG_RESP_WAIT && response < PUG_RESP_FATAL_NOT_INIT;
+}
+
+static inline int PUG_RESP_IS_FATAL(enum pug_response response)
+{
+    return response >= PUG_RESP_FATAL_NOT_INIT;
+}
 
 /** One sentence for a status; never NULL. */
 const char *pug_status_text(enum pug_status status);

@@ -6,6 +6,7 @@
 #include "snapshot_input.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,9 +126,7 @@ static int info_run(const struct command *self, int argc, char **argv)
     if (end >= 0) {
         const struct pug_protocol *protocol;
         for (size_t n = 0; end == EXIT_DONE && (protocol = pug_protocol_at(n)) != NULL; n++)
-            output_text("%s  %-26s %s\n", n ? "" : "\nprotocols:\n", protocol->name,
-                        protocol->title);
-        output_end();
+            printf("%s  %-26s %s\n", n ? "" : "\nprotocols:\n", protocol->name, protocol->title);
         return end;
     }
     struct input input;

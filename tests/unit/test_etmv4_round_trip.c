@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/** @file Random programs, random paths, random registers: the recorder's trace gives the path back. */
+#include "pugmark/pugmark.h"
+#include "recorder/flow.h"
+#include "recorder/frames.h"
+#include "support/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STEPS 4000u
+#define SEEDS 60u
+
+struct path {
+    uint64_t *pcs;
+    size_t count, capacity;
+};
+
+static void path_add(struct path *path, uint64_t pc)
+{
+    if (path->count == path->capacity) {
+        path->capacity = path->capacity * 2 + 1024;
+        path->pcs = realloc(path->pcs, path->capacity * sizeof(*path->pcs));
+        assert_non_null(path->pcs);
+    }
+    path->pcs[path->count++] = pc;
+}
+
+/** What one case is made of. */
+struct trip {
+    struct rec_random random;
+    struct program program;
+    struct pug_image *image;
+    struct rec_etmv4_config unit;
+    struct rec_flow_config flow;
+    struct pug_setting registers[10];
+    size_t register_count;
+    struct rec_bytes trace, framed;
+    struct path ran, decoded;
+    bool lossy;     /* the trace has overflows: what is decoded is a part of what ran */
+    unsigned wait_once_in;
+    uint64_t errors;
+};
+
+static void choose_registers(struct trip *trip)
+{
+    struct rec_random *random = &trip->random;
+    bool cycles = rec_random_once_in(random, 3);
+    bool commit_option = rec_random_once_in(random, 2);
+    trip->unit.ete = rec_random_once_in(random, 2);
+    trip->unit.idr8 = rec_random_once_in(random, 2) ? 0 : 1 + rec_random_below(random, 40);
+    trip->unit.guess_once_in = 6;
+    if (trip->unit.idr8 == 0)
+        commit_option = true; /* without speculation nothing is left to commit */
+    trip->unit.idr0 = 0x48018ea1u & ~(commit_option ? 0 : 1u << 29 | 1u << 7);
+    trip->unit.idr0 |= commit_option ? 1u << 29 | 1u << 7 : 0;
+    trip->unit.idr2 = 0x20001088;
+    trip->unit.configr =
+        0x801u | (cycles ? 1u << 4 : 0) | (rec_random_once_in(random, 2) ? 1u << 12 : 0);
+    trip->unit.seed = rec_random(random) | 1;
+    const struct pug_setting registers[] = {
+        {"TRCIDR0", trip->unit.idr0, NULL},
+        {"TRCIDR1", trip->unit.ete ? 0x4100fff3u : 0x4100f462u, NULL},
+        {"TRCIDR2", trip->unit.idr2, NULL},
+        {"TRCIDR8", trip->unit.idr8, NULL},
+        {"TRCCONFIGR", trip->unit.configr, NULL},
+        {"TRCTRACEIDR", 0x10, NULL},
+        {"TRCDEVARCH", 0x47705a13, NULL},
+        {"arch", PUG_ARCH_AA64, NULL},
+        {"profile", PUG_PROFILE_A, NULL},
+    };
+    trip->register_count = sizeof(registers) / sizeof(registers[0]);
+    memcpy(trip->registers, registers, sizeof(registers));
+    trip->flow.cycles_once_in = cycles ? 30 : 0;
+}
+
+static void choose_flow(struct trip *trip)
+{
+    struct rec_random *random = &trip->random;
+    bool a64 = trip->program.isa == PUG_ISA_A64;
+    trip->lossy = rec_random_once_in(random, 4);
+    trip->flow.image = trip->image;
+    trip->flow.isa = (struct pug_isa_config){.arch = PUG_ARCH_AA64, .track_it = true};
+    trip->flow.context = (struct rec_context){.el = 1,
+                                              .sf = a64,
+                                              .ns = true,
+                                              .has_vmid = rec_random_once_in(random, 2),
+                                              .has_context_id = rec_random_once_in(random, 2),
+                                              .vmid = 7,
+                                              .context_id = 0x1234};
+    trip->flow.ete = trip->unit.ete;
+    trip->flow.sync_once_in = 40;
+    trip->flow.timestamp_once_in = 50;
+    trip->flow.event_once_in = 60;
+    trip->flow.overflow_once_in = trip->lossy ? 100 : 0;
+    trip->flow.source_once_in = trip->unit.ete ? 10 : 0;
+    trip->flow.q_once_in = 10;
+    trip->flow.seed = rec_random(random) | 1;
+}
+
+static uint64_t address_after(const struct program *program, uint64_t pc)
+{
+    uint32_t i = 0;
+    while (program->ops[i].address != pc)
+        i++;
+    return i + 1 < PROGRAM_OPS ? program->ops[i + 1].address : pc + 4;
+}
+
+static void record(struct trip *trip)
+{
+    struct rec_etmv4 *unit = rec_etmv4_new(&trip->unit, &trip->trace);
+    struct rec_flow *flow = rec_flow_new(&trip->flow, unit);
+    struct execution execution = {.program = &trip->program, .random = &trip->random};
+    assert_non_null(flow);
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t before = i ? trip->ran.pcs[trip->ran.count - 1] : 0;
+        uint64_t pc = execution_step(&execution);
+        /* An interrupt now and then, taken to anywhere, that comes back by a plain jump. */
+        if (i && pc == before + 4 && trip->program.isa != PUG_ISA_T32 &&
+            rec_random_once_in(&trip->random, 80)) {
+            rec_flow_exception(flow, 0x0e, pc);
+            execution.at = rec_random_below(&trip->random, PROGRAM_OPS);
+            pc = execution_step(&execution);
+        }
+        assert_true(rec_flow_step(flow, pc, trip->program.isa));
+        path_add(&trip->ran, pc);
+    }
+    /* An exception at the end says that the last instruction ran too. */
+    rec_flow_exception(flow, 2, address_after(&trip->program, trip->ran.pcs[trip->ran.count - 1]));
+    rec_flow_finish(flow);
+    rec_flow_free(flow);
+    rec_etmv4_free(unit);
+    struct rec_frames frames = {.out = &trip->framed};
+    /* A second source shares the frames. */
+    for (size_t at = 0; at < trip->trace.size;) {
+        size_t piece = 1 + rec_random_below(&trip->random, 40);
+        if (piece > trip->trace.size - at)
+            piece = trip->trace.size - at;
+        rec_frames_put(&frames, 0x10, trip->trace.data + at, piece);
+        at += piece;
+        static const uint8_t other[] = {1, 2, 3, 4, 5, 6, 7};
+        rec_frames_put(&frames, 0x22, other, rec_random_below(&trip->random, sizeof(other)));
+    }
+    rec_frames_finish(&frames);
+}
+
+/** Expand a range; `size` tells a T32 instruction's length from the program. */
+static void add_range(struct trip *trip, const struct pug_element *range)
+{
+    const struct program *program = &trip->program;
+    uint64_t pc = range->start;
+    for (uint32_t i = 0; i < range->count; i++) {
+        path_add(&trip->decoded, pc);
+        if (program->isa != PUG_ISA_T32) {
+            pc += 4;
+            continue;
+        }
+        size_t at = (size_t)(pc - program->base);
+        unsigned half = program->code.data[at] | (unsigned)program->code.data[at + 1] << 8;
+        pc += half >= 0xe800 ? 4 : 2;
+    }
+    assert_int_equal(pc, range->end);
+}
+
+static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
+                              size_t *taken)
+{
+    struct trip *trip = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (e->type == PUG_ELEM_INSTR_RANGE)
+            add_range(trip, e);
+        assert_int_not_equal(e->type, PUG_ELEM_ADDR_NACC);
+        assert_int_not_equal(e->type, PUG_ELEM_I_RANGE_NOPATH);
+        if (trip->wait_once_in && rec_random_once_in(&trip->random, trip->wait_once_in)) {
+            *taken = i + 1;
+            return PUG_RESP_WAIT;
+        }
+    }
+    return PUG_RESP_CONT;
+}
+
+static void decode(struct trip *trip, const char *transport, const struct rec_bytes *bytes,
+                   size_t block)
+{
+    struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = transport,
+                                                            .image = trip->image,
+                                                            .log = log},
+                                  &tree),
+                     PUG_OK);
+    struct pug_source_config config = {.protocol = trip->unit.ete ? "ETE" : "ETMV4I",
+                                       .settings = {trip->registers, trip->register_count},
+                                       .decode = true};
+    assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
+    pug_tree_on_elements(tree, take, trip);
+    trip->decoded.count = 0;
+    enum pug_response response = PUG_RESP_CONT;
+    for (uint64_t at = 0; at < bytes->size;) {
+        size_t used = 0, left = bytes->size - (size_t)at;
+        if (PUG_RESP_IS_WAIT(response)) {
+            response = pug_tree_flush(tree);
+            continue;
+        }
+        response = pug_tree_data(tree, at, bytes->data + at, left < block ? left : block, &used);
+        assert_false(PUG_RESP_IS_FATAL(response));
+        at += used;
+    }
+    while (PUG_RESP_IS_WAIT(response))
+        response = pug_tree_flush(tree);
+    response = pug_tree_end(tree);
+    while (PUG_RESP_IS_WAIT(response))
+        response = pug_tree_flush(tree);
+    trip->errors = pug_log_errors(log);
+    const struct pug_log_record *last = pug_log_last(log);
+    if (trip->errors)
+        print_error("log: %s at %llu: %s\n", pug_status_text(last->code),
+                    (unsigned long long)last->index, last->text);
+    assert_int_equal(trip->errors, 0);
+    pug_tree_free(tree);
+    pug_log_free(log);
+}
+
+/** What ran, in order; where trace was lost some of it is missing. */
+static void compare(const struct trip *trip, uint64_t seed)
+{
+    const struct path *ran = &trip->ran, *decoded = &trip->decoded;
+    size_t at = 0;
+    for (size_t i = 0; i < decoded->count; i++, at++) {
+        while (trip->lossy && at < ran->count && ran->pcs[at] != decoded->pcs[i])
+            at++;
+        if (at >= ran->count || ran->pcs[at] != decoded->pcs[i])
+            fail_msg("seed %llu: instruction %zu is 0x%llx, not 0x%llx", (unsigned long long)seed, i,
+                     (unsigned long long)decoded->pcs[i],
+                     (unsigned long long)(at < ran->count ? ran->pcs[at] : 0));
+    }
+    if (!trip->lossy)
+        assert_int_equal(decoded->count, ran->count);
+    assert_true(decoded->count > ran->count / 2);
+}
+
+static void one_trip(uint64_t seed, enum pug_isa isa)
+{
+    struct trip trip = {.random = {.state = seed * 7919 + 1}};
+    program_make(&trip.program, isa, 0x80000 + (seed << 20), &trip.random);
+    trip.image = pug_image_new();
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, trip.program.base,
+                                          trip.program.code.data, trip.program.code.size & ~1u),
+                     PUG_OK);
+    choose_registers(&trip);
+    choose_flow(&trip);
+    record(&trip);
+    decode(&trip, "plain", &trip.trace, SIZE_MAX);
+    compare(&trip, seed);
+    decode(&trip, "plain", &trip.trace, 1);
+    compare(&trip, seed);
+    trip.wait_once_in = 1 + rec_random_below(&trip.random, 20);
+    decode(&trip, "plain", &trip.trace, 1000);
+    compare(&trip, seed);
+    decode(&trip, "coresight", &trip.framed, 16 * (1 + rec_random_below(&trip.random, 8)));
+    compare(&trip, seed);
+    free(trip.ran.pcs);
+    free(trip.decoded.pcs);
+    rec_bytes_free(&trip.trace);
+    rec_bytes_free(&trip.framed);
+    pug_image_free(trip.image);
+    program_free(&trip.program);
+}
+
+static void test_a64(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        one_trip(seed, PUG_ISA_A64);
+}
+
+static void test_a32(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        one_trip(seed, PUG_ISA_A32);
+}
+
+static void test_t32(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        one_trip(seed, PUG_ISA_T32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a64),
+        cmocka_unit_test(test_a32),
+        cmocka_unit_test(test_t32),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
