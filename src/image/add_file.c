@@ -164,6 +164,7 @@ enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
         return PUG_ERR_MEM;
     accessor->ranges = ranges;
     bool good = true;
+    const size_t first = accessor->count;
     for (size_t i = 0; i < count && good; i++) {
         if (starts_range(accessor, regions[i].address))
             continue;
@@ -174,5 +175,7 @@ enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
             accessor->count = before;
     }
     enum pug_status status = pug_image_reindex(image);
+    if (status != PUG_OK)
+        accessor->count = first;
     return good ? status : PUG_ERR_INVALID_PARAM_VAL;
 }

@@ -131,19 +131,28 @@ static void update_reach(struct pug_image *image, size_t from)
     }
 }
 
+static struct pug_index_entry index_entry(const struct pug_accessor *accessor, size_t i)
+{
+    const struct pug_range *range = &accessor->ranges[i];
+    return (struct pug_index_entry){
+        .start = range->start, .end = range->end, .accessor = accessor, .offset = range->offset};
+}
+
 static void index_ranges(struct pug_image *image, const struct pug_accessor *accessor)
 {
     for (size_t i = 0; i < accessor->count; i++) {
-        const struct pug_range *range = &accessor->ranges[i];
-        size_t at = index_upper(image, range->start);
+        size_t at = index_upper(image, accessor->ranges[i].start);
         memmove(&image->index[at + 1], &image->index[at],
                 (image->index_count++ - at) * sizeof(*image->index));
-        image->index[at] = (struct pug_index_entry){.start = range->start,
-                                                    .end = range->end,
-                                                    .accessor = accessor,
-                                                    .offset = range->offset};
+        image->index[at] = index_entry(accessor, i);
         update_reach(image, at);
     }
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct pug_index_entry *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
 }
 
 enum pug_status pug_image_reindex(struct pug_image *image)
@@ -155,7 +164,11 @@ enum pug_status pug_image_reindex(struct pug_image *image)
         return PUG_ERR_MEM;
     image->index_count = 0;
     for (size_t i = 0; i < image->count; i++)
-        index_ranges(image, image->accessors[i]);
+        for (size_t j = 0; j < image->accessors[i]->count; j++)
+            image->index[image->index_count++] = index_entry(image->accessors[i], j);
+    if (total > 0)
+        qsort(image->index, total, sizeof(*image->index), by_start);
+    update_reach(image, 0);
     image->generation++;
     return PUG_OK;
 }
@@ -426,6 +439,7 @@ bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_r
             .end = accessor->ranges[n].end,
             .place = accessor->place,
             .first = n == 0,
+            .offset = accessor->ranges[n].offset,
         };
         return true;
     }
