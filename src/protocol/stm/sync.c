@@ -120,9 +120,10 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
 {
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     bool was_found = r->found;
+    /* An ASYNC behind a NOTSYNC takes no nibble, but the reference gives it with the next one. */
+    if ((!r->found || in_8_bits) && !stm_has_nibble(r, span))
+        return false;
     if (!r->found) {
-        if (!stm_has_nibble(r, span))
-            return false;
         if (r->count == 0 || in_8_bits)
             begin_piece(r, span, in_8_bits ? r->f_run : 0);
         take_piece(r, span);
