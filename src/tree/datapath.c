@@ -55,7 +55,8 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
-    if (worst < PUG_RESP_WAIT && tree->batch.count > 0)
+    /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
+    if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
         worst = worse(worst, deliver(tree));
     return worst;
 }

@@ -45,6 +45,7 @@ static bool set_option(struct pug_decode_options *options, const char *name, uin
         {"split_source_address", &options->split_source_address},
         {"check_opcode", &options->check_opcode},
         {"data_elements", &options->data_elements},
+        {"join_payloads", &options->join_payloads},
     };
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (strcmp(flags[i].name, name) == 0) {
@@ -79,6 +80,20 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(sync_error_fatal),
         QUIRK(hsync_not_in_index),
         QUIRK(silent_framing),
+        QUIRK(bad_software_packet_fatal),
+        QUIRK(stm_index_of_next_byte),
+        QUIRK(stm_counts_in_8_bits),
+        QUIRK(stm_stale_error_type),
+        QUIRK(itm_search_reports),
+        QUIRK(itm_reserved_timestamps),
+        QUIRK(itm_zeros_of_one_packet),
+        QUIRK(itm_extension_31_bits),
+        QUIRK(itm_gts1_bytes_altered),
+        QUIRK(itm_no_time_flags),
+        QUIRK(itm_page_survives_sync),
+        QUIRK(itm_overflow_clears_time),
+        QUIRK(itm_prescale_needs_swo),
+        QUIRK(itm_reset_keeps_running),
         QUIRK(reference_classes),
         QUIRK(t32_word_reads),
         QUIRK(etm4_context_extra_byte),
