@@ -157,10 +157,7 @@ struct pug_stage {
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };
 
-/**
- * Log with the source id filled in. `index` may be PUG_NO_INDEX. Elements pushed so far are delivered
- * first: they must be complete.
- */
+/** Log with the source id filled in. `index` may be PUG_NO_INDEX. */
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text);
 

@@ -9,11 +9,8 @@
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text)
 {
-    struct pug_batch *batch = stage->out.batch;
     if (component == stage->reader_name && stage->mute_reader)
         return;
-    if (batch && batch->count > 0 && batch->response < PUG_RESP_WAIT)
-        batch->flush(batch); /* a message comes after what was decoded before it */
     pug_log_put(stage->log, &(struct pug_log_record){.severity = severity,
                                                      .code = code,
                                                      .index = index,
