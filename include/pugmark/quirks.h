@@ -143,6 +143,76 @@ struct pug_quirks {
     /** Where the consumer waits in a packet that loses the synchronisation, NO_SYNC comes with the
         packet after it. Right: at once, whatever the consumer does. */
     unsigned etm4_wait_delays_no_sync : 1;
+    /* ---- ETMv3 and PTM ---- */
+    /** Gray-coded timestamps come as they are, changes of the clock are not told. */
+    unsigned armv7_raw_timestamps : 1;
+    /** A VMID is printed as the character with that number. Right: as a number. */
+    unsigned armv7_vmid_as_character : 1;
+    /* ---- ETMv3 ---- */
+    /** The last instruction is held back for a cancel only if it is all there is. Right: always. */
+    unsigned etmv3_hold_whole_list : 1;
+    /** A cancel leaves the count of held elements, so that later ones are held or removed too. */
+    unsigned etmv3_cancel_keeps_count : 1;
+    /** A packet that the end of trace cuts short is taken as a whole one. Right: INCOMPLETE_EOT. */
+    unsigned etmv3_incomplete_is_whole : 1;
+    /** An I-sync with load/store in progress may end before the second address, which is then a
+        branch packet or replaces the first. Right: the first instruction, then the second address. */
+    unsigned etmv3_lsip_cut : 1;
+    /** Exceptions in address byte 5 use the numbers of exception bytes. Right: their own. */
+    unsigned etmv3_old_exceptions : 1;
+    /** The first zeros that are no A-sync come as a reserved header. Right: NOTSYNC. */
+    unsigned etmv3_first_zeros_reserved : 1;
+    /** Unsynchronised bytes may get the index of the block after. Right: that of the first byte. */
+    unsigned etmv3_unsynced_index : 1;
+    /** BAD_TRACEMODE names the packet before. Right: the header at fault. */
+    unsigned etmv3_tracemode_names_previous : 1;
+    /** Of a data address only the first byte counts, and goes into the instruction address; there is
+        a value also where values are not traced. */
+    unsigned etmv3_data_fields : 1;
+    /** Value-not-traced headers always have an address. Right: when bit 4 says so. */
+    unsigned etmv3_untraced_has_address : 1;
+    /** Elements are not cleared before they are used again; what a packet does not say is what an
+        earlier one left. Right: the current state, and no element for a P-header without atoms. */
+    unsigned etmv3_stale_elements : 1;
+    /** BLX immediate changes the ISA for the rest of its P-header, also when it is not taken.
+        Right: until the trace says otherwise, if taken. */
+    unsigned etmv3_blx_forgotten : 1;
+    /** A bad packet, or lost synchronisation, is fatal. Right: wait for the next A-sync. */
+    unsigned etmv3_bad_packet_fatal : 1;
+    /** Malformed P-headers, branch addresses and context ids are logged, then taken as they are.
+        Right: bad packets. */
+    unsigned etmv3_malformed_passes : 1;
+    /** Branch, timestamp and data packets may go on beyond their longest form. Right: bad packet. */
+    unsigned etmv3_endless_packets : 1;
+    /* ---- PTM ---- */
+    /** Exception bytes with number 0 are an exception. Right: an ordinary branch. */
+    unsigned ptm_exception_zero : 1;
+    /** Security state and Hyp of exception bytes are not taken over. Right: PE_CONTEXT. */
+    unsigned ptm_exception_context_lost : 1;
+    /** Hyp of an I-sync is not taken over. Right: EL2. */
+    unsigned ptm_isync_hyp_lost : 1;
+    /** AltISA of exception bytes and of I-syncs are two things. Right: one state. */
+    unsigned ptm_alt_isa_apart : 1;
+    /** PE_CONTEXT only when the ISA changes or a context id is traced. Right: on each change. */
+    unsigned ptm_silent_context : 1;
+    /** 16 zeros in a row are forgotten, so that an A-sync may be missed. Right: they count. */
+    unsigned ptm_zero_run_lost : 1;
+    /** Zeros kept from the block before come twice and shift the index. Right: once. */
+    unsigned ptm_carried_zeros_twice : 1;
+    /** An E atom on an indirect branch with an empty return stack, and an error in the program, are
+        fatal. Right: the address is unknown until the next address packet. */
+    unsigned ptm_errors_fatal : 1;
+    /** RESET leaves the bytes of a possible A-sync in place. Right: forget them. */
+    unsigned ptm_reset_keeps_zeros : 1;
+    /** A walk that ends in unreadable memory loses the packet's cycle count. Right: kept. */
+    unsigned ptm_cycles_lost : 1;
+    /** A waypoint update is followed to the end of memory, through waypoints, and the limit of a
+        range does not count. Right: reported. */
+    unsigned ptm_waypoint_unbounded : 1;
+    /** A bad packet gives NO_SYNC without a reason and nothing in the log. */
+    unsigned ptm_bad_packet_silent : 1;
+    /** BLX immediate changes the ISA also when it is not taken. Right: only if taken. */
+    unsigned ptm_untaken_blx : 1;
 };
 
 /** All bits set: what the reference does. */

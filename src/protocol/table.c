@@ -5,6 +5,8 @@
 static const struct pug_protocol *const builtin[] = {
     &pug_protocol_etmv4,
     &pug_protocol_ete,
+    &pug_protocol_etmv3,
+    &pug_protocol_ptm,
     &pug_protocol_stm,
     &pug_protocol_itm,
     &pug_protocol_ntrace,

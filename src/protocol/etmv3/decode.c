@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/** @file ETMv3: packets to elements. */
+#include "protocol/etmv3/decoder.h"
+
+#include <stdlib.h>
+
+#define TYPE(name) PUG_ETMV3_##name
+
+static struct pug_element *blank_of(struct pug_etmv3_decoder *decoder)
+{
+    return &decoder->stage->out.blank;
+}
+
+static bool set_security(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    return pug_armv7_set_security(decoder->stage, packet->context.non_secure, packet->context.hyp);
+}
+
+static void put_context(struct pug_etmv3_decoder *decoder)
+{
+    pug_etmv3_put(decoder, PUG_ELEM_PE_CONTEXT);
+    pug_armv7_tell_space(decoder->stage);
+}
+
+static void set_isa(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    decoder->isa = packet->isa;
+    blank_of(decoder)->isa = packet->isa;
+}
+
+/* ---- packets ---- */
+
+static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet,
+                          bool first)
+{
+    bool changed = false;
+    if (packet->context.updated_context_id)
+        changed |= pug_armv7_set_context_id(decoder->stage, packet->context.context_id);
+    if (packet->context.updated)
+        changed |= set_security(decoder, packet);
+    if (changed || first)
+        pug_armv7_tell_space(decoder->stage);
+    struct pug_element *element = pug_etmv3_slot(decoder);
+    if (!packet->context.updated) /* the start of an I-sync: the slot is as it was */
+        return;
+    pug_etmv3_set_type(decoder, element, PUG_ELEM_PE_CONTEXT);
+    element->isa = packet->isa;
+    if (packet->isync.has_cycle_count) {
+        element->flags |= PUG_ELEM_HAS_CC;
+        element->cycle_count = packet->cycle_count;
+    }
+}
+
+static void isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    bool first = decoder->state == PUG_ETMV3_WAIT_ISYNC;
+    if (first || packet->isync.reason != PUG_ISYNC_PERIODIC) {
+        pug_etmv3_put(decoder, PUG_ELEM_TRACE_ON)->reason =
+            pug_armv7_trace_on(packet->isync.reason);
+        pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
+    }
+    decoder->state = PUG_ETMV3_DECODE;
+    if (first)
+        pug_armv7_clear_context(decoder->stage);
+    if (!packet->isync.no_address)
+        set_isa(decoder, packet);
+    isync_context(decoder, packet, first);
+    if (packet->isync.no_address)
+        return;
+    decoder->address = packet->address.value;
+    pug_etmv3_need_address(decoder, false);
+    if (packet->isync.has_lsip) { /* the load or store executed, and then what is under it */
+        pug_etmv3_executed(decoder);
+        decoder->address = packet->isync.lsip_address;
+        pug_etmv3_need_address(decoder, false);
+    }
+}
+
+static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    if (packet->context.updated && set_security(decoder, packet))
+        put_context(decoder);
+    if (packet->exception.number != 0)
+        pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION)->number = packet->exception.number;
+}
+
+/**
+ * The target of a branch packet. A short address is coded for the instruction set in force, which
+ * is not the one that the reader knows after a BLX immediate.
+ */
+static uint64_t branch_target(const struct pug_etmv3_decoder *decoder,
+                              const struct pug_etmv3_packet *packet)
+{
+    static const uint8_t shifts[PUG_ISA_COUNT] = {
+        [PUG_ISA_A32] = 2, [PUG_ISA_T32] = 1, [PUG_ISA_TEE] = 1};
+    uint8_t from = packet->isa, to = decoder->isa;
+    const struct pug_armv7_address *address = &packet->address;
+    if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten || shifts[from] == shifts[to])
+        return address->value;
+    unsigned bits = address->packet_bits - shifts[from];
+    uint64_t value = (address->value & pug_armv7_mask(address->packet_bits)) >> shifts[from];
+    uint64_t low = pug_armv7_mask(bits + shifts[to]);
+    return (address->value & ~low) | (value << shifts[to] & low);
+}
+
+static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    const struct pug_etmv3_exception *taken = &packet->exception;
+    if (taken->present && taken->cancel)
+        pug_etmv3_cancel(decoder);
+    else if (taken->present && taken->type == PUG_EXC_SYNC_DATA_ABORT)
+        pug_etmv3_cancel_data(decoder);
+    if (!taken->present || !taken->cancel)
+        decoder->list.held = 0;
+    decoder->address = branch_target(decoder, packet);
+    if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten)
+        set_isa(decoder, packet);
+    pug_etmv3_need_address(decoder, false);
+    if (taken->present)
+        exception(decoder, packet);
+}
+
+static void exception_exit(struct pug_etmv3_decoder *decoder)
+{
+    pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION_RET);
+    if (decoder->config->registers.profile == PUG_PROFILE_M) {
+        pug_etmv3_data_automatic(decoder, PUG_ACCESS_LOAD);
+        pug_etmv3_hold(decoder, 1);
+        return;
+    }
+    const struct pug_element *before = pug_etmv3_from_end(decoder, 1);
+    pug_etmv3_hold(decoder, before && before->type == PUG_ELEM_INSTR_RANGE ? 2 : 1);
+}
+
+static void timestamp(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    struct pug_element *element = pug_etmv3_put(decoder, PUG_ELEM_TIMESTAMP);
+    element->value = pug_armv7_timestamp(decoder->stage, element, packet->timestamp,
+                                         decoder->config->gray_timestamps, packet->clock_changed);
+}
+
+/* ---- what is wrong ---- */
+
+/** Back to waiting for an A-sync. */
+static void lose_sync(struct pug_etmv3_decoder *decoder, enum pug_unsync reason)
+{
+    decoder->state = PUG_ETMV3_NO_SYNC;
+    decoder->reason = (uint8_t)reason;
+    pug_etmv3_need_address(decoder, true);
+    memset(decoder->tagged, 0, sizeof(decoder->tagged));
+    decoder->data_lost = false;
+    pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
+}
+
+static enum pug_response bad(struct pug_etmv3_decoder *decoder, enum pug_status code,
+                             const char *text)
+{
+    const struct pug_decode_options *options = &decoder->stage->options;
+    bool fatal = decoder->stage->quirks.etmv3_bad_packet_fatal;
+    pug_armv7_log(decoder->stage, decoder->stage->decoder_name, code, decoder->index, text);
+    lose_sync(decoder, PUG_UNSYNC_BAD_PACKET);
+    if (fatal)
+        pug_etmv3_list_clear(&decoder->list);
+    decoder->list.held = 0;
+    if (fatal || options->halt_on_bad_packet)
+        return PUG_RESP_FATAL_INVALID_DATA;
+    return options->error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
+}
+
+static enum pug_response lost(struct pug_etmv3_decoder *decoder)
+{
+    pug_armv7_log(decoder->stage, decoder->stage->decoder_name, PUG_ERR_BAD_PACKET_SEQ,
+                  decoder->index, "Trace Packet Synchronisation Lost");
+    lose_sync(decoder, PUG_UNSYNC_BAD_PACKET);
+    pug_etmv3_list_clear(&decoder->list);
+    return PUG_RESP_CONT;
+}
+
+static bool is_data_packet(uint8_t type)
+{
+    return type >= TYPE(STORE_FAIL) && type <= TYPE(VAL_NOT_TRACED);
+}
+
+static enum pug_response decode_packet(struct pug_etmv3_decoder *decoder,
+                                       const struct pug_etmv3_packet *packet)
+{
+    if (is_data_packet(packet->type) && decoder->stage->options.data_elements) {
+        pug_etmv3_data(decoder, packet);
+        return PUG_RESP_CONT;
+    }
+    if (packet->type != TYPE(BRANCH_ADDRESS))
+        decoder->list.held = 0;
+    struct pug_element *element;
+    switch (packet->type) {
+    case TYPE(P_HDR): pug_etmv3_p_header(decoder, packet); break;
+    case TYPE(BRANCH_ADDRESS): branch(decoder, packet); break;
+    case TYPE(I_SYNC):
+    case TYPE(I_SYNC_CYCLE): isync(decoder, packet); break;
+    case TYPE(TIMESTAMP): timestamp(decoder, packet); break;
+    case TYPE(CYCLE_COUNT):
+        element = pug_etmv3_put(decoder, PUG_ELEM_CYCLE_COUNT);
+        element->flags |= PUG_ELEM_HAS_CC;
+        element->cycle_count = packet->cycle_count;
+        break;
+    case TYPE(TRIGGER): pug_etmv3_put(decoder, PUG_ELEM_EVENT)->reason = PUG_EVENT_TRIGGER; break;
+    case TYPE(CONTEXT_ID):
+        pug_armv7_set_context_id(decoder->stage, packet->context.context_id);
+        put_context(decoder);
+        break;
+    case TYPE(VMID):
+        pug_armv7_set_vmid(decoder->stage, packet->context.vmid);
+        put_context(decoder);
+        break;
+    case TYPE(EXCEPTION_ENTRY):
+        pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION)->flags |= PUG_ELEM_DATA_MARKER;
+        pug_etmv3_data_automatic(decoder, PUG_ACCESS_STORE);
+        break;
+    case TYPE(EXCEPTION_EXIT): exception_exit(decoder); break;
+    case TYPE(A_SYNC):
+    case TYPE(IGNORE):
+    case TYPE(INCOMPLETE_EOT): break;
+    case TYPE(NOTSYNC): return lost(decoder);
+    case TYPE(BAD_SEQUENCE): return bad(decoder, PUG_ERR_BAD_PACKET_SEQ, "Bad Packet sequence.");
+    case TYPE(STORE_FAIL):
+    case TYPE(OOO_DATA):
+    case TYPE(OOO_ADDR_PLC):
+    case TYPE(NORM_DATA):
+    case TYPE(DATA_SUPPRESSED):
+    case TYPE(VAL_NOT_TRACED):
+    case TYPE(BAD_TRACEMODE):
+        return bad(decoder, PUG_ERR_HW_CFG_UNSUPP,
+                   "Invalid packet type : Data Tracing decode not supported.");
+    default: return bad(decoder, PUG_ERR_BAD_PACKET_SEQ, "Reserved or unknown packet ID.");
+    }
+    return PUG_RESP_CONT;
+}
+
+/** Before the first I-sync only what needs no address counts. */
+static bool counts_before_isync(const struct pug_etmv3_decoder *decoder, uint8_t type)
+{
+    switch (type) {
+    case TYPE(I_SYNC):
+    case TYPE(I_SYNC_CYCLE):
+    case TYPE(TIMESTAMP): return true;
+    case TYPE(CYCLE_COUNT):
+    case TYPE(P_HDR): return decoder->config->cycle_accurate;
+    default: return false;
+    }
+}
+
+static enum pug_response take_packet(struct pug_etmv3_decoder *decoder,
+                                     const struct pug_packet *packet)
+{
+    const struct pug_etmv3_packet *data = packet->data;
+    decoder->index = packet->index;
+    switch (decoder->state) {
+    case PUG_ETMV3_NO_SYNC:
+        pug_etmv3_put(decoder, PUG_ELEM_NO_SYNC)->reason = decoder->reason;
+        decoder->state = PUG_ETMV3_WAIT_ASYNC;
+        /* fall through */
+    case PUG_ETMV3_WAIT_ASYNC:
+        if (data->type == TYPE(A_SYNC))
+            decoder->state = PUG_ETMV3_WAIT_ISYNC;
+        return PUG_RESP_CONT;
+    case PUG_ETMV3_WAIT_ISYNC:
+        if (!counts_before_isync(decoder, data->type))
+            return PUG_RESP_CONT;
+        break;
+    default: break;
+    }
+    return decode_packet(decoder, data);
+}
+
+/* ---- the decoder ---- */
+
+static enum pug_response run(struct pug_etmv3_decoder *decoder, const struct pug_packet *packet)
+{
+    if (!pug_out_ready(&decoder->stage->out)) {
+        decoder->packet = *packet;
+        decoder->at_packet = true;
+        decoder->stage->pending = true;
+        return PUG_RESP_CONT;
+    }
+    decoder->response = take_packet(decoder, packet);
+    pug_etmv3_drain(decoder);
+    return decoder->response;
+}
+
+static enum pug_response not_initialised(const struct pug_etmv3_decoder *decoder)
+{
+    pug_log_put(decoder->stage->log,
+                &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                         .code = PUG_ERR_NOT_INIT,
+                                         .index = PUG_NO_INDEX,
+                                         .source = PUG_NO_SOURCE,
+                                         .component = decoder->stage->decoder_name,
+                                         .text = "No decoder configuration information"});
+    return PUG_RESP_FATAL_NOT_INIT;
+}
+
+enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packet)
+{
+    struct pug_etmv3_decoder *decoder = pointer;
+    return decoder->unsupported ? not_initialised(decoder) : run(decoder, packet);
+}
+
+enum pug_response pug_etmv3_resume(void *pointer)
+{
+    struct pug_etmv3_decoder *decoder = pointer;
+    if (decoder->at_packet) {
+        decoder->at_packet = false;
+        return run(decoder, &decoder->packet);
+    }
+    pug_etmv3_drain(decoder);
+    return decoder->response;
+}
+
+enum pug_response pug_etmv3_decode_end(void *pointer)
+{
+    struct pug_etmv3_decoder *decoder = pointer;
+    if (decoder->unsupported)
+        return not_initialised(decoder);
+    pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
+    decoder->list.held = 0;
+    decoder->response = PUG_RESP_CONT;
+    pug_etmv3_drain(decoder);
+    return decoder->response;
+}
+
+void pug_etmv3_decoder_reset(void *pointer)
+{
+    struct pug_etmv3_decoder *decoder = pointer;
+    lose_sync(decoder, PUG_UNSYNC_RESET_DECODER);
+    pug_etmv3_list_clear(&decoder->list);
+    decoder->at_packet = false;
+}
+
+enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *stage, void **out)
+{
+    const struct pug_etmv3_config *config = pointer;
+    struct pug_etmv3_decoder *decoder = calloc(1, sizeof(*decoder));
+    if (!decoder)
+        return PUG_ERR_MEM;
+    decoder->config = config;
+    decoder->stage = stage;
+    decoder->code = stage->code;
+    bool plain = config->instructions && !pug_etmv3_traces_data(config);
+    decoder->unsupported = !plain && !stage->options.data_elements;
+    decoder->isa = PUG_ISA_UNKNOWN;
+    stage->out.blank.isa = PUG_ISA_UNKNOWN;
+    pug_armv7_clear_context(decoder->stage);
+    lose_sync(decoder, PUG_UNSYNC_INIT_DECODER);
+    struct pug_isa_config isa = stage->code->config.isa;
+    isa.arch = (uint16_t)config->registers.arch;
+    isa.track_it = false;
+    pug_codemap_set_isa_config(stage->code, &isa);
+    *out = decoder;
+    return PUG_OK;
+}
+
+void pug_etmv3_decoder_free(void *decoder)
+{
+    free(decoder);
+}

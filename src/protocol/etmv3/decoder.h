@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/** @file The decoder's own shape, shared by its files. */
+#ifndef PUG_ETMV3_DECODER_H
+#define PUG_ETMV3_DECODER_H
+
+#include "image/codemap.h"
+#include "isa/arm_access.h"
+#include "protocol/etmv3/etmv3.h"
+
+/** Most elements that can wait for the next packet. A P-header gives at most 17. */
+#define PUG_ETMV3_LIST_SLOTS 96u
+#define PUG_ETMV3_LIST_MOST  64
+
+/**
+ * The elements of a packet on their way out, in order. The last ones may be held back: a branch
+ * packet can still cancel the instruction that was traced last.
+ */
+struct pug_etmv3_list {
+    struct pug_element slots[PUG_ETMV3_LIST_SLOTS];
+    int32_t capacity, first;
+    int32_t count; /**< all of them; below zero while a wrong cancel is being made up for */
+    int32_t held;  /**< at the end */
+};
+
+enum pug_etmv3_decoder_state {
+    PUG_ETMV3_NO_SYNC,
+    PUG_ETMV3_WAIT_ASYNC,
+    PUG_ETMV3_WAIT_ISYNC,
+    PUG_ETMV3_DECODE,
+};
+
+/** A data transfer and the instruction that makes it. */
+struct pug_etmv3_transfer {
+    uint64_t pc, address;
+    bool has_pc, has_address;
+    uint8_t access;      /**< enum pug_access */
+    uint8_t size;        /**< bytes; 0: not known */
+    bool doubleword;     /**< two transfers of a word each */
+    bool swap;           /**< a load, then a store */
+    uint8_t values_left; /**< out-of-order: values still to come */
+};
+
+struct pug_etmv3_decoder {
+    const struct pug_etmv3_config *config;
+    struct pug_stage *stage;
+    struct pug_codemap *code;
+    enum pug_etmv3_decoder_state state;
+    bool unsupported; /**< the configuration cannot be decoded */
+    uint8_t reason;   /**< enum pug_unsync, of the next NO_SYNC */
+    uint64_t index;   /**< of the last packet */
+
+    /* where the processor is */
+    uint64_t address;
+    bool need_address;
+    bool told_unknown; /**< since the address was lost an element has said so */
+    uint8_t isa;
+    uint8_t last_next_isa; /**< quirk: next ISA of the last instruction that was classified */
+
+    /* data trace */
+    struct pug_etmv3_transfer transfer; /**< the last one */
+    struct pug_etmv3_transfer tagged[4];
+    bool data_lost; /**< data were suppressed since the last data element */
+
+    /* suspended */
+    bool at_packet; /**< not even begun */
+    struct pug_packet packet;
+    enum pug_response response;
+
+    struct pug_etmv3_list list;
+};
+
+/* ---- the list ---- */
+
+/** A new element at the end. */
+struct pug_element *pug_etmv3_put(struct pug_etmv3_decoder *decoder, enum pug_element_type type);
+
+/** The next slot of the list with whatever is in it. */
+struct pug_element *pug_etmv3_slot(struct pug_etmv3_decoder *decoder);
+
+/** Make an element one of this type. */
+void pug_etmv3_set_type(struct pug_etmv3_decoder *decoder, struct pug_element *element,
+                        enum pug_element_type type);
+
+/** The n-th last element, or NULL. */
+struct pug_element *pug_etmv3_from_end(struct pug_etmv3_decoder *decoder, int32_t n);
+
+/** Hold back the last `count` elements. */
+void pug_etmv3_hold(struct pug_etmv3_decoder *decoder, int32_t count);
+
+/** The last instruction did not execute. */
+void pug_etmv3_cancel(struct pug_etmv3_decoder *decoder);
+
+/** The data of the last instruction are void: it was aborted. */
+void pug_etmv3_cancel_data(struct pug_etmv3_decoder *decoder);
+
+/** Give out what is not held; false when the consumer waits. */
+bool pug_etmv3_drain(struct pug_etmv3_decoder *decoder);
+
+void pug_etmv3_list_clear(struct pug_etmv3_list *list);
+
+/* ---- walking ---- */
+
+/** The atoms of a P-header. */
+void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
+
+/** The instruction at the current address was executed. */
+void pug_etmv3_executed(struct pug_etmv3_decoder *decoder);
+
+void pug_etmv3_need_address(struct pug_etmv3_decoder *decoder, bool need);
+
+/* ---- data trace ---- */
+
+/** A data packet. */
+void pug_etmv3_data(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
+
+/** An instruction was executed: is it the one that the next data belong to? */
+void pug_etmv3_data_instruction(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa);
+
+/** The next data are not an instruction's. */
+void pug_etmv3_data_automatic(struct pug_etmv3_decoder *decoder, enum pug_access access);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file ETMv3: one atom an instruction, packed in P-headers; branch packets; data trace in the same
+ * stream.
+ */
+#ifndef PUG_PROTOCOL_ETMV3_H
+#define PUG_PROTOCOL_ETMV3_H
+
+#include "protocol/armv7.h"
+#include "pugmark/packet/etmv3.h"
+
+/** The registers in words of the protocol. */
+struct pug_etmv3_config {
+    struct pug_armv7_registers registers;
+    bool data_values, data_addresses;
+    bool cprt; /**< coprocessor register transfers count as data */
+    bool cycle_accurate;
+    bool instructions; /**< false: data-only mode */
+    bool alternative_branches;
+    bool has_hyp; /**< virtualization extensions */
+    bool m_profile;
+    bool gray_timestamps;
+    uint8_t minor; /**< x of version 3.x */
+    uint8_t context_id_bytes;
+    uint8_t timestamp_bytes; /**< longest: 7 (48 bits) or 9 (64 bits) */
+};
+
+static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)
+{
+    return config->data_values || config->data_addresses;
+}
+
+enum pug_status pug_etmv3_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                     void **config);
+void pug_etmv3_config_free(void *config);
+uint16_t pug_etmv3_trace_id(const void *config);
+size_t pug_etmv3_config_text(const void *config, char *buffer, size_t size);
+
+enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void pug_etmv3_reader_free(void *reader);
+bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
+void pug_etmv3_reader_reset(void *reader);
+
+enum pug_status pug_etmv3_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void pug_etmv3_decoder_free(void *decoder);
+enum pug_response pug_etmv3_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_etmv3_resume(void *decoder);
+enum pug_response pug_etmv3_decode_end(void *decoder);
+void pug_etmv3_decoder_reset(void *decoder);
+
+size_t pug_etmv3_packet_text(const void *packet, char *buffer, size_t size);
+const char *pug_etmv3_packet_name(uint32_t type);
+
+#endif

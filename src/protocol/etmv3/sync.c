@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/** @file ETMv3: finding the first A-sync, and A-syncs in a synchronised stream. */
+#include "protocol/etmv3/reader.h"
+
+/* Unsynchronised bytes come in pieces of at most these sizes. */
+#define PIECE_BYTES 16u
+#define ZERO_RUN    13u
+#define ZERO_PIECE  8u
+
+static const uint8_t a_sync_bytes[] = {0, 0, 0, 0, 0, 0x80};
+static const uint8_t zero_bytes[ZERO_RUN] = {0};
+
+const uint8_t *pug_etmv3_a_sync_bytes(void)
+{
+    return a_sync_bytes;
+}
+
+/** The first `count` of the held zeros are no A-sync. */
+static bool split_zeros(struct pug_etmv3_reader *reader, size_t count, struct pug_packet *packet)
+{
+    if (reader->split || !reader->stage->quirks.etmv3_first_zeros_reserved)
+        reader->packet.type = PUG_ETMV3_NOTSYNC;
+    reader->split = true;
+    pug_etmv3_give(reader, zero_bytes, count, packet);
+    reader->index += count;
+    pug_rawbytes_drop(&reader->raw, count);
+    reader->stage->stats.unsynced += count;
+    return true;
+}
+
+static bool give_unsynced(struct pug_etmv3_reader *reader, struct pug_packet *packet)
+{
+    reader->packet.type = PUG_ETMV3_NOTSYNC;
+    reader->given = true;
+    reader->stage->stats.unsynced += reader->raw.size;
+    return pug_etmv3_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
+}
+
+static bool synchronised(struct pug_etmv3_reader *reader, struct pug_packet *packet)
+{
+    reader->packet.type = PUG_ETMV3_A_SYNC;
+    reader->state = PUG_ETMV3_AT_HEADER;
+    reader->zeros = false;
+    reader->raw.size = 0;
+    return pug_etmv3_give(reader, a_sync_bytes, sizeof(a_sync_bytes), packet);
+}
+
+bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
+                         struct pug_packet *packet)
+{
+    struct pug_rawbytes *raw = &reader->raw;
+    if (reader->given)
+        raw->size = 0;
+    reader->given = false;
+    if (span->at == span->end)
+        return false;
+    if (!reader->zeros && (raw->size == 0 || reader->stage->quirks.etmv3_unsynced_index))
+        reader->index = pug_span_index(span);
+    while (span->at < span->end) {
+        uint8_t byte = *span->at;
+        if (reader->zeros && byte == 0x80 && raw->size >= PUG_ETMV3_A_SYNC_ZEROS) {
+            if (raw->size > PUG_ETMV3_A_SYNC_ZEROS)
+                return split_zeros(reader, raw->size - PUG_ETMV3_A_SYNC_ZEROS, packet);
+            span->at++;
+            return synchronised(reader, packet);
+        }
+        if (!reader->zeros && byte == 0 && raw->size > 0)
+            return give_unsynced(reader, packet);
+        pug_rawbytes_add_byte(raw, byte);
+        span->at++;
+        if (reader->zeros && byte == 0) {
+            if (raw->size >= ZERO_RUN)
+                return split_zeros(reader, ZERO_PIECE, packet);
+        } else if (reader->zeros) {
+            reader->zeros = false;
+        } else if (byte == 0) {
+            reader->zeros = true;
+        } else if (span->at == span->end || raw->size >= PIECE_BYTES) {
+            return give_unsynced(reader, packet);
+        }
+    }
+    return false;
+}
+
+static bool bad_a_sync(struct pug_etmv3_reader *reader, size_t zeros, const char *text,
+                       struct pug_packet *packet)
+{
+    pug_etmv3_error(reader, PUG_ERR_BAD_PACKET_SEQ, text);
+    reader->packet.type = PUG_ETMV3_BAD_SEQUENCE;
+    reader->packet.header_type = PUG_ETMV3_A_SYNC;
+    return pug_etmv3_give(reader, a_sync_bytes, zeros, packet);
+}
+
+bool pug_etmv3_read_a_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
+                           struct pug_packet *packet)
+{
+    while (span->at < span->end) {
+        uint8_t byte = *span->at;
+        bool full = reader->a_sync == PUG_ETMV3_A_SYNC_ZEROS;
+        if (byte == 0 && !full) {
+            reader->a_sync++;
+            span->at++;
+        } else if (byte == 0) { /* the first zero is one too many; the others may still do */
+            span->at++;
+            bool given = bad_a_sync(reader, 1, "A-Sync ?: Extra 0x00 in sequence", packet);
+            reader->index++;
+            return given;
+        } else if (byte == 0x80 && full) {
+            span->at++;
+            return synchronised(reader, packet);
+        } else { /* the byte is the next header */
+            reader->state = PUG_ETMV3_AT_HEADER;
+            return bad_a_sync(reader, reader->a_sync, "A-Sync ? : Unexpected byte in sequence",
+                              packet);
+        }
+    }
+    return false;
+}

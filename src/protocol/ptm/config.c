@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/** @file PTM: what its registers say about the trace, and the protocol's table. */
+#include "protocol/builtin.h"
+#include "protocol/ptm/ptm.h"
+
+#include <stdlib.h>
+
+enum pug_status pug_ptm_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                   void **out)
+{
+    struct pug_armv7_registers registers = {0};
+    enum pug_status status = pug_armv7_registers(settings, log, "PTM", &registers);
+    if (status != PUG_OK)
+        return status;
+    struct pug_ptm_config *config = calloc(1, sizeof(*config));
+    if (!config)
+        return PUG_ERR_MEM;
+    uint32_t control = registers.control, code = registers.code;
+    config->registers = registers;
+    config->minor = (uint8_t)pug_armv7_minor(&registers);
+    config->cycle_accurate = pug_armv7_bit(control, 12);
+    config->context_id_bytes = (uint8_t)pug_armv7_context_id_bytes(&registers);
+    config->return_stack = pug_armv7_bit(code, 23) && pug_armv7_bit(control, 29);
+    config->dmb_waypoints = pug_armv7_bit(code, 24);
+    config->timestamp_bytes = config->minor > 0 && pug_armv7_bit(code, 29) ? 9 : 7;
+    config->gray_timestamps =
+        config->minor > 0 && pug_armv7_bit(code, 22) && !pug_armv7_bit(code, 28);
+    *out = config;
+    return PUG_OK;
+}
+
+void pug_ptm_config_free(void *config)
+{
+    free(config);
+}
+
+uint16_t pug_ptm_trace_id(const void *config)
+{
+    return ((const struct pug_ptm_config *)config)->registers.trace_id & 0x7f;
+}
+
+size_t pug_ptm_config_text(const void *pointer, char *buffer, size_t size)
+{
+    const struct pug_ptm_config *config = pointer;
+    struct pug_text text = PUG_TEXT(buffer, size);
+    pug_armv7_registers_text(&text, &config->registers);
+    pug_text_format(&text, "version 1.%u\n", config->minor);
+    pug_text_format(&text, "cycle accurate %s\n", config->cycle_accurate ? "yes" : "no");
+    pug_text_format(&text, "return stack %s\n", config->return_stack ? "yes" : "no");
+    pug_text_format(&text, "DSB and DMB are waypoints %s\n", config->dmb_waypoints ? "yes" : "no");
+    pug_text_format(&text, "context id %u bytes\n", config->context_id_bytes);
+    pug_text_format(&text, "timestamp %u bits\n", config->timestamp_bytes == 9 ? 64 : 48);
+    return pug_text_end(&text);
+}
+
+const struct pug_protocol pug_protocol_ptm = {
+    .name = "PTM",
+    .title = "Arm PTM program flow trace",
+    .reader_name = "PKTP_PTM",
+    .decoder_name = "DCD_PTM",
+    .program_flow = true,
+    .config_new = pug_ptm_config_new,
+    .config_free = pug_ptm_config_free,
+    .trace_id = pug_ptm_trace_id,
+    .config_text = pug_ptm_config_text,
+    .reader_new = pug_ptm_reader_new,
+    .reader_free = pug_ptm_reader_free,
+    .read = pug_ptm_read,
+    .read_end = pug_ptm_read_end,
+    .reader_reset = pug_ptm_reader_reset,
+    .decoder_new = pug_ptm_decoder_new,
+    .decoder_free = pug_ptm_decoder_free,
+    .decode = pug_ptm_decode,
+    .resume = pug_ptm_resume,
+    .decode_end = pug_ptm_decode_end,
+    .decoder_reset = pug_ptm_decoder_reset,
+    .packet_text = pug_ptm_packet_text,
+    .packet_name = pug_ptm_packet_name,
+};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/** @file The decoder's own shape, shared by its files. */
+#ifndef PUG_PTM_DECODER_H
+#define PUG_PTM_DECODER_H
+
+#include "image/codemap.h"
+#include "protocol/ptm/ptm.h"
+
+#define PUG_PTM_STACK_ENTRIES 16u
+
+/** Return addresses that E atoms on indirect branches may refer to. The oldest is overwritten. */
+struct pug_ptm_stack {
+    struct {
+        uint64_t address;
+        uint8_t isa;
+    } entries[PUG_PTM_STACK_ENTRIES];
+    unsigned top, count;
+};
+
+enum pug_ptm_decoder_state {
+    PUG_PTM_NO_SYNC,
+    PUG_PTM_WAIT_SYNC,
+    PUG_PTM_WAIT_ISYNC,
+    PUG_PTM_DECODE,
+};
+
+struct pug_ptm_decoder {
+    const struct pug_ptm_config *config;
+    struct pug_stage *stage;
+    struct pug_codemap *code;
+    enum pug_ptm_decoder_state state;
+    uint8_t reason;  /**< enum pug_unsync, of the next NO_SYNC */
+    uint64_t index;  /**< of the last packet */
+    bool need_isync; /**< the next I-sync starts the trace */
+
+    /* where the processor is */
+    uint64_t address;
+    bool has_address;
+    uint8_t isa;
+    struct pug_ptm_stack stack;
+
+    /* suspended before a packet, or before the end of trace */
+    struct pug_packet packet;
+    bool at_end;
+};
+
+/** What a walk is for. */
+struct pug_ptm_walk {
+    const struct pug_ptm_packet *packet;
+    const char *what; /**< "atom", "BranchAddr", "WP update" */
+    bool executed;    /**< E */
+    bool pops;        /**< an indirect branch may return by the stack */
+};
+
+/** An element with this packet's index. */
+struct pug_element *pug_ptm_put(struct pug_ptm_decoder *decoder, enum pug_element_type type);
+
+/** The cycle count of a packet, if it has one, goes with an element. */
+void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet *packet);
+
+/** Instructions up to and with the next waypoint; go where it goes. */
+enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk);
+
+/** Instructions up to and with the one at `last`. */
+enum pug_response pug_ptm_walk_to(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
+                                  uint64_t last);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file PTM: A-syncs. Unsynchronised bytes are reported in pieces of 16 or a little more, and at
+ * the end of a run; the decoder is told once.
+ */
+#include "protocol/ptm/reader.h"
+
+#define A_SYNC_ZEROS 5u  /* at least */
+#define ZERO_LIMIT   16u /* so many zeros are no A-sync; the last ones may begin one */
+#define PIECE_BYTES  16u
+
+void pug_ptm_make_zeros(struct pug_ptm_reader *reader, uint32_t zeros, const uint8_t *last)
+{
+    static const uint8_t block[ZERO_LIMIT] = {0};
+    reader->raw.size = 0;
+    for (uint32_t left = zeros; left > 0;) {
+        uint32_t n = left < ZERO_LIMIT ? left : ZERO_LIMIT;
+        pug_rawbytes_add(&reader->raw, block, n);
+        left -= n;
+    }
+    if (last)
+        pug_rawbytes_add_byte(&reader->raw, *last);
+}
+
+/* ---- unsynchronised ---- */
+
+static bool carries_twice(const struct pug_ptm_reader *reader)
+{
+    return reader->stage->quirks.ptm_carried_zeros_twice && reader->carried > 0;
+}
+
+/** What is unsynchronised so far, as a packet. */
+static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
+{
+    reader->packet.type = PUG_PTM_NOTSYNC;
+    if (carries_twice(reader) && !reader->zeros_reported) {
+        reader->zeros_reported = true;
+        pug_ptm_make_zeros(reader, reader->carried, NULL);
+        pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
+        packet->flags = PUG_PACKET_MONITOR;
+        reader->index += reader->carried;
+        return true;
+    }
+    reader->zeros_reported = false;
+    reader->given = true;
+    pug_ptm_give(reader, pug_rawbytes_at(&reader->unsynced), reader->unsynced.size, packet);
+    if (reader->told)
+        packet->flags = PUG_PACKET_MONITOR;
+    reader->told = true;
+    reader->stage->stats.unsynced += reader->unsynced_count;
+    reader->index += reader->unsynced_count;
+    return true;
+}
+
+static void add_unsynced(struct pug_ptm_reader *reader, uint64_t index, const uint8_t *bytes,
+                         size_t count)
+{
+    if (reader->unsynced_count == 0 && !reader->stage->quirks.ptm_carried_zeros_twice)
+        reader->index = index;
+    pug_rawbytes_add(&reader->unsynced, bytes, count);
+    reader->unsynced_count += (uint32_t)count;
+}
+
+/** The first `count` zeros are not part of an A-sync. */
+static void drop_zeros(struct pug_ptm_reader *reader, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        add_unsynced(reader, reader->zeros.index, (const uint8_t[]){0}, 1);
+    reader->zeros.count -= count;
+    reader->zeros.index += count;
+}
+
+static void add_zero(struct pug_ptm_reader *reader, uint64_t index)
+{
+    struct pug_ptm_zeros *zeros = &reader->zeros;
+    if (zeros->count == 0)
+        zeros->index = index;
+    if (!zeros->maybe)
+        zeros->run = 0;
+    zeros->maybe = true;
+    zeros->count++;
+    if (++zeros->run < ZERO_LIMIT)
+        return;
+    drop_zeros(reader, ZERO_LIMIT - A_SYNC_ZEROS);
+    zeros->run = A_SYNC_ZEROS;
+    zeros->maybe = !reader->stage->quirks.ptm_zero_run_lost;
+}
+
+/** A byte of an unsynchronised stream; true when it ends an A-sync. */
+static bool look_at(struct pug_ptm_reader *reader, uint64_t index, const uint8_t *byte)
+{
+    struct pug_ptm_zeros *zeros = &reader->zeros;
+    if (*byte == 0) {
+        add_zero(reader, index);
+        return false;
+    }
+    if (zeros->maybe && *byte == 0x80 && zeros->run >= A_SYNC_ZEROS)
+        return true;
+    if (zeros->maybe)
+        drop_zeros(reader, zeros->count);
+    zeros->maybe = false;
+    add_unsynced(reader, index, byte, 1);
+    return false;
+}
+
+static bool found(struct pug_ptm_reader *reader, struct pug_packet *packet)
+{
+    if (!reader->stage->quirks.ptm_carried_zeros_twice)
+        reader->index = reader->zeros.index;
+    pug_ptm_make_zeros(reader, reader->zeros.count, (const uint8_t[]){0x80});
+    reader->zeros = (struct pug_ptm_zeros){0};
+    reader->in_block = false;
+    reader->state = PUG_PTM_AT_HEADER;
+    reader->packet.type = PUG_PTM_A_SYNC;
+    return pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
+}
+
+static void begin_block(struct pug_ptm_reader *reader, const struct pug_span *span)
+{
+    reader->in_block = true;
+    reader->carried = reader->zeros.count;
+    if (!reader->zeros.maybe)
+        reader->index = pug_span_index(span);
+}
+
+bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
+                       struct pug_packet *packet)
+{
+    if (reader->zeros_reported)
+        return report(reader, packet);
+    if (reader->given) {
+        reader->unsynced.size = 0;
+        reader->unsynced_count = 0;
+        reader->given = false;
+    }
+    if (!reader->in_block && span->at < span->end)
+        begin_block(reader, span);
+    while (span->at < span->end) {
+        uint64_t index = pug_span_index(span);
+        bool complete = look_at(reader, index, span->at);
+        if (complete && reader->unsynced_count > 0)
+            return report(reader, packet); /* the 0x80 is looked at again */
+        span->at++;
+        if (complete)
+            return found(reader, packet);
+        if (reader->unsynced_count >= PIECE_BYTES)
+            return report(reader, packet);
+    }
+    if (reader->unsynced_count > 0)
+        return report(reader, packet);
+    reader->in_block = false;
+    return false;
+}
+
+/* ---- synchronised ---- */
+
+bool pug_ptm_read_a_sync(struct pug_ptm_reader *reader, struct pug_span *span,
+                         struct pug_packet *packet)
+{
+    struct pug_ptm_zeros *zeros = &reader->zeros;
+    while (span->at < span->end) {
+        uint8_t byte = *span->at++;
+        if (byte == 0 && ++zeros->count < ZERO_LIMIT)
+            continue;
+        bool good = byte == 0x80 && zeros->count >= A_SYNC_ZEROS;
+        pug_ptm_make_zeros(reader, zeros->count, byte ? &byte : NULL);
+        reader->state = PUG_PTM_AT_HEADER;
+        *zeros = (struct pug_ptm_zeros){0};
+        reader->packet.type = good ? PUG_PTM_A_SYNC : PUG_PTM_BAD_SEQUENCE;
+        if (!good) {
+            reader->packet.header_type = PUG_PTM_A_SYNC;
+            pug_ptm_error(reader, PUG_ERR_BAD_PACKET_SEQ, "Bad Async packet");
+        }
+        return pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
+    }
+    return false;
+}
