@@ -19,6 +19,9 @@ struct pug_quirks {
     /** A full decoder without an element consumer, or without program memory where it needs some,
         answers FATAL_NOT_INIT. Right: decode; elements are dropped, memory is not accessible. */
     unsigned unattached_is_fatal : 1;
+    /** END reaches every source also while the consumer waits; what it has not taken then is lost,
+        and so are runs that the transport holds back. Right: END waits as DATA does. */
+    unsigned end_does_not_wait : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
     /** CoreSight frames: a block whose size is no multiple of 16 (FSYNCs 4, HSYNCs 2) is fatal, the

@@ -174,9 +174,11 @@ static enum pug_response coresight_flush(void *transport)
 static enum pug_response coresight_end(void *transport)
 {
     struct coresight *cs = transport;
-    enum pug_response response = coresight_flush(cs);
+    enum pug_response response = PUG_RESP_CONT;
     size_t left = (size_t)cs->fill + cs->odd;
     bool silent = cs->sink->quirks.silent_framing;
+    if (!cs->sink->quirks.end_does_not_wait)
+        response = coresight_flush(cs);
     cs->sink->stats->dropped += left;
     if (left > 0 && !silent)
         cs_log(cs, PUG_SEV_WARN, PUG_ERR_TRUNCATED, cs->frame_index,

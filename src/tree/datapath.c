@@ -61,16 +61,27 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     return worst;
 }
 
+/** What a consumer that waits has not taken is lost. */
+static void forget_waiting(struct pug_tree *tree)
+{
+    if (tree->batch.response >= PUG_RESP_WAIT)
+        tree->batch.count = 0;
+    tree->batch.response = PUG_RESP_CONT;
+}
+
 static enum pug_response end_sources(struct pug_tree *tree)
 {
+    bool waits = !tree->quirks.end_does_not_wait;
     enum pug_response worst = PUG_RESP_CONT;
     for (; tree->end_next < tree->source_count; tree->end_next++) {
         struct pug_source *source = tree->sources[tree->end_next];
         if (!is_active(tree, source))
             continue;
         worst = worse(worst, pug_source_end(source));
-        if (PUG_RESP_IS_WAIT(worst))
+        if (waits && PUG_RESP_IS_WAIT(worst))
             return worst;
+        if (!waits)
+            forget_waiting(tree);
     }
     tree->ending = false;
     for (size_t i = 0; i < tree->source_count; i++)
@@ -91,7 +102,8 @@ static enum pug_response flush(struct pug_tree *tree)
 static enum pug_response end(struct pug_tree *tree)
 {
     enum pug_response worst = PUG_RESP_CONT;
-    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
+    bool waits = !tree->quirks.end_does_not_wait;
+    if (waits && is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     worst = worse(worst, tree->transport->end(tree->transport_state));
     tree->ending = true;

@@ -251,19 +251,20 @@ static enum pug_response end_decoder(struct pug_source *source)
 /** Goes on where it stopped when a consumer waited. */
 enum pug_response pug_source_end(struct pug_source *source)
 {
+    bool waits = !source->tree->quirks.end_does_not_wait;
     enum pug_response worst = PUG_RESP_CONT;
     while (source->end_phase != PUG_END_DONE) {
         enum pug_response response = PUG_RESP_CONT;
         switch (source->end_phase) {
         case PUG_END_READ:
             response = end_reader(source);
-            if (response < PUG_RESP_WAIT)
+            if (response < PUG_RESP_WAIT || (!waits && PUG_RESP_IS_WAIT(response)))
                 source->end_phase = PUG_END_DECODE;
             else if (PUG_RESP_IS_FATAL(response))
                 source->end_phase = PUG_END_TELL;
             break;
         case PUG_END_DECODE:
-            if (!pug_out_ready(&source->stage.out))
+            if (waits && !pug_out_ready(&source->stage.out))
                 return source->tree->batch.response;
             source->end_phase = PUG_END_TELL;
             response = end_decoder(source);
@@ -275,7 +276,7 @@ enum pug_response pug_source_end(struct pug_source *source)
         }
         if (response > worst)
             worst = response;
-        if (PUG_RESP_IS_WAIT(response))
+        if (waits && PUG_RESP_IS_WAIT(response))
             return worst;
     }
     return worst;

@@ -446,6 +446,25 @@ static void test_input_must_join(void **unused)
     dismiss(l);
 }
 
+/** Runs that a consumer made wait are delivered before the end, or lost with it. */
+static void test_end_while_waiting(void **unused)
+{
+    (void)unused;
+    static const uint8_t frame[] = {0x21, 1, 2, 3, 4, 5, 0x40, 7, 8, 9, 10, 11, 12, 13, 14, 0};
+    for (unsigned lost = 0; lost < 2; lost++) {
+        size_t used;
+        struct listener *l = listen(0x04, false, (struct pug_quirks){.end_does_not_wait = lost});
+        l->waits = 1;
+        assert_int_equal(feed(l, 0, frame, sizeof(frame), &used), PUG_RESP_WAIT);
+        size_t before = l->count;
+        assert_true(before < 14);
+        l->waits = 0;
+        assert_int_equal(l->transport->end(l->state), PUG_RESP_CONT);
+        assert_int_equal(l->count, lost ? before : 14);
+        dismiss(l);
+    }
+}
+
 static void test_block_sizes(void **unused)
 {
     (void)unused;
@@ -751,6 +770,7 @@ int main(void)
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_padding),
         cmocka_unit_test(test_input_must_join),
+        cmocka_unit_test(test_end_while_waiting),
         cmocka_unit_test(test_block_sizes),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_any_split),
