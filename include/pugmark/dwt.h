@@ -112,6 +112,9 @@ void pug_dwt_init(struct pug_dwt *dwt, bool timed);
  */
 void pug_dwt_set_comparator(struct pug_dwt *dwt, unsigned n, uint32_t address);
 
+/** The same, as far as the settings of an ITM source have it: pug_source_config(). */
+void pug_dwt_use_config(struct pug_dwt *dwt, const void *config);
+
 /** The next element. Returns how many events are complete: dwt->events, valid until the next call.
  */
 size_t pug_dwt_push(struct pug_dwt *dwt, const struct pug_element *element);

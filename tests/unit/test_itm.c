@@ -489,16 +489,21 @@ static void configuration(void **state)
     (void)state;
     const struct pug_protocol *itm = pug_protocol_find("ITM");
     void *config;
-    assert_int_equal(itm->config_new(&(struct pug_settings){0}, NULL, &config),
-                     PUG_ERR_INVALID_PARAM_VAL);
+    /* Only the trace id is needed. */
+    const struct pug_setting id = {.name = "src_id", .value = 5};
+    assert_int_equal(itm->config_new(&(struct pug_settings){&id, 1}, NULL, &config), PUG_OK);
+    assert_int_equal(itm->trace_id(config), 5);
+    itm->config_free(config);
     const struct pug_setting items[] = {{.name = "ITMTCR", .value = 0x00130210},
+                                        {.name = "DWT_COMP1", .value = 0x20000010},
                                         {.name = "assume_sync", .value = 1}};
-    assert_int_equal(itm->config_new(&(struct pug_settings){items, 2}, NULL, &config), PUG_OK);
+    assert_int_equal(itm->config_new(&(struct pug_settings){items, 3}, NULL, &config), PUG_OK);
     assert_int_equal(itm->trace_id(config), 0x13);
     char text[256];
     itm->config_text(config, text, sizeof(text));
     assert_string_equal(text, "ITMTCR=0x00130210: trace id 0x13\n"
                               "local timestamps count 16 cycles\n"
+                              "DWT comparator 1 watches 0x20000010\n"
                               "taken to start at a packet\n");
     itm->config_free(config);
 }

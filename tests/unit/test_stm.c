@@ -429,8 +429,11 @@ static void configuration(void **state)
     (void)state;
     const struct pug_protocol *stm = pug_protocol_find("STM");
     void *config;
-    assert_int_equal(stm->config_new(&(struct pug_settings){0}, NULL, &config),
-                     PUG_ERR_INVALID_PARAM_VAL);
+    /* Only the trace id is needed. */
+    const struct pug_setting id = {.name = "src_id", .value = 5};
+    assert_int_equal(stm->config_new(&(struct pug_settings){&id, 1}, NULL, &config), PUG_OK);
+    assert_int_equal(stm->trace_id(config), 5);
+    stm->config_free(config);
     const struct pug_setting items[] = {{.name = "STMTCSR", .value = 0x0030000f},
                                         {.name = "STMFEAT1R", .value = 0x80000},
                                         {.name = "STMHEMASTR", .value = 0x80},

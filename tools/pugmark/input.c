@@ -249,7 +249,8 @@ static bool renew_image(struct input *input)
 
 bool input_tree(struct input *input, bool decode)
 {
-    const struct pug_decode_options options = {.data_elements = !input->options->reference};
+    const struct pug_decode_options options = {.data_elements = !input->options->reference,
+                                               .join_payloads = !input->options->reference};
     pug_tree_free(input->tree);
     input->tree = NULL;
     if (!renew_image(input))

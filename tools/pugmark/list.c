@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
 #include "command.h"
+#include "dwt_sources.h"
 #include "input.h"
 #include "output.h"
 
@@ -73,6 +74,7 @@ static const struct option table[] = {
 struct list_state {
     const struct list_options *options;
     struct input *input;
+    struct dwt_sources *dwt;
 };
 
 /** A packet monitor's context: which source it belongs to. */
@@ -90,9 +92,29 @@ static bool in_range(const struct list_state *state, uint64_t index)
 
 static void element_text(const struct pug_element *e)
 {
-    char text[1024];
+    char text[8192];
     pug_element_text(e, text, sizeof(text));
     output_text("%10" PRIu64 "  %02x  %s\n", e->index, e->source, text);
+}
+
+static void payload_json(const struct pug_element *e)
+{
+    const uint8_t *bytes = e->payload;
+    output_text(", \"payload\": \"");
+    for (uint32_t i = 0; i < e->count; i++)
+        output_text("%02x", bytes[i]);
+    output_text("\"");
+}
+
+/** What a hardware source packet means. */
+static void words_json(const struct pug_element *e)
+{
+    struct pug_dwt_event event;
+    char words[256];
+    if (e->reason != PUG_ITM_DWT || !pug_dwt_meaning(e, &event))
+        return;
+    pug_dwt_text(&event, words, sizeof(words));
+    output_text(", \"words\": \"%s\"", words);
 }
 
 /** The fields that a type defines, name and value, for JSON. */
@@ -145,12 +167,15 @@ static void element_json(const struct pug_element *e)
                     PUG_SW_MASTER(e), PUG_SW_CHANNEL(e), e->sw_bits, e->value, e->sw_flags);
         if (e->flags & PUG_ELEM_HAS_TS)
             output_text(", \"timestamp\": %" PRIu64, e->timestamp);
+        if (e->flags & PUG_ELEM_PAYLOAD)
+            payload_json(e);
         break;
     case PUG_ELEM_ITMTRACE:
         output_text(", \"kind\": %u, \"number\": %u, \"size\": %u, \"value\": \"0x%" PRIx64
                     "\", \"timestamp\": %" PRIu64 ", \"overflow\": %s",
                     e->reason, e->number, e->last_size, e->value, e->timestamp,
                     e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
+        words_json(e);
         break;
     case PUG_ELEM_INSTRUMENTATION:
         output_text(", \"level\": %u, \"value\": \"0x%" PRIx64 "\"", (uint8_t)e->level, e->value);
@@ -193,6 +218,34 @@ static void element_csv(const struct pug_element *e)
     "index,source,type,isa,start,end_or_time,value,count_or_number,reason,last_type,"              \
     "last_subtype,last_size,flags,context_flags,level,security,context_id,vmid\n"
 
+static bool is_listed(const struct list_state *state, uint64_t index, uint16_t source,
+                      enum pug_element_type type)
+{
+    return in_range(state, index) && input_wants(state->input, source) &&
+           (!state->options->types || (state->options->types & UINT32_C(1) << type));
+}
+
+/** What the DWT says goes out in words, the packets of one data access together. */
+static void list_events(const struct list_state *state, const struct pug_element *e)
+{
+    struct pug_dwt *dwt = dwt_sources_find(state->dwt, e->source);
+    for (size_t i = 0, n = dwt ? pug_dwt_push(dwt, e) : 0; i < n; i++) {
+        const struct pug_dwt_event *event = &dwt->events[i];
+        char words[256];
+        if (event->kind == PUG_DWT_STIMULUS ||
+            !is_listed(state, event->index, event->source, PUG_ELEM_ITMTRACE))
+            continue;
+        pug_dwt_text(event, words, sizeof(words));
+        output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
+                    event->overflow ? "ITM_OVERFLOW; " : "", words);
+    }
+}
+
+static bool is_hardware(const struct pug_element *e)
+{
+    return e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_DWT;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
@@ -202,11 +255,11 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     (void)taken;
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i];
-        if (!in_range(state, e->index) || !input_wants(state->input, e->source))
-            continue;
-        if (state->options->types && !(state->options->types & UINT32_C(1) << e->type))
-            continue;
-        print[state->options->format](e);
+        if (state->dwt)
+            list_events(state, e);
+        if (is_listed(state, e->index, e->source, (enum pug_element_type)e->type) &&
+            !(state->dwt && is_hardware(e)))
+            print[state->options->format](e);
     }
     return PUG_RESP_CONT;
 }
@@ -284,6 +337,8 @@ static int list_run(const struct command *self, int argc, char **argv)
     if (input_tree(&input, elements)) {
         if (options.format == FORMAT_CSV && elements)
             output_text(CSV_HEADER);
+        if (elements && options.format == FORMAT_TEXT && !options.input.reference)
+            state.dwt = dwt_sources_new(input.tree, false);
         if (elements)
             pug_tree_on_elements(input.tree, on_elements, &state);
         if (options.packets)
@@ -291,6 +346,7 @@ static int list_run(const struct command *self, int argc, char **argv)
         input_run(&input, output_wanted);
         code = input_result(&input);
     }
+    dwt_sources_free(state.dwt);
     input_close(&input);
     free(packets);
     int written = output_end();

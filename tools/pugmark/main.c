@@ -10,6 +10,7 @@
 
 static const struct command *const commands[] = {
     &command_info,
+    &command_itm,
     &command_list,
     &command_pc,
     &command_stat,

@@ -266,7 +266,8 @@ bool raw_find_sources(struct input *input)
     const struct pug_transport *transport = pug_transport_find(input->transport);
     if (settings->params && pug_params_sources(settings->params) > 0)
         return describe_listed(input);
-    ids[0] = 0;
+    /* Where framed trace has no other name for it, the ITM is source 1. */
+    ids[0] = transport->single ? 0 : 1;
     if (named_source(&input->transport_settings, &ids[0]) || transport->single ||
         !told_by_id(input->protocol))
         return describe_sources(input, ids, 1);

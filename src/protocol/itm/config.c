@@ -7,22 +7,33 @@
 enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct pug_log *log,
                                    void **out)
 {
-    if (!pug_settings_find(settings, "ITMTCR")) {
-        pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                                  .code = PUG_ERR_INVALID_PARAM_VAL,
-                                                  .index = PUG_NO_INDEX,
-                                                  .source = PUG_NO_SOURCE,
-                                                  .component = "ITM",
-                                                  .text = "Missing ITMTCR"});
-        return PUG_ERR_INVALID_PARAM_VAL;
-    }
-    struct pug_itm_config *config = malloc(sizeof(*config));
+    static const char *const comparators[PUG_DWT_COMPARATORS] = {"DWT_COMP0", "DWT_COMP1",
+                                                                 "DWT_COMP2", "DWT_COMP3"};
+    (void)log;
+    struct pug_itm_config *config = calloc(1, sizeof(*config));
     if (!config)
         return PUG_ERR_MEM;
-    config->tcr = (uint32_t)pug_settings_number(settings, "ITMTCR", 0);
+    /* Without the register the trace id may be given by itself, and timestamps count cycles. */
+    uint64_t tcr = (pug_settings_number(settings, "src_id", 0) & 0x7f) << 16;
+    config->tcr = (uint32_t)pug_settings_number(settings, "ITMTCR", tcr);
     config->assume_sync = pug_settings_number(settings, "assume_sync", 0) != 0;
+    for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++) {
+        const struct pug_setting *found = pug_settings_find(settings, comparators[n]);
+        if (!found)
+            continue;
+        config->comparator_set |= (uint8_t)(1u << n);
+        config->comparator[n] = (uint32_t)found->value;
+    }
     *out = config;
     return PUG_OK;
+}
+
+void pug_dwt_use_config(struct pug_dwt *dwt, const void *config)
+{
+    const struct pug_itm_config *itm = config;
+    for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++)
+        if (itm->comparator_set & 1u << n)
+            pug_dwt_set_comparator(dwt, n, itm->comparator[n]);
 }
 
 void pug_itm_config_free(void *config)
@@ -42,6 +53,9 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "ITMTCR=0x%08x: trace id 0x%02x\n", itm->tcr, pug_itm_trace_id(itm));
     pug_text_format(&text, "local timestamps count %u cycles\n", 1u << 2 * (itm->tcr >> 8 & 3));
+    for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++)
+        if (itm->comparator_set & 1u << n)
+            pug_text_format(&text, "DWT comparator %u watches 0x%08x\n", n, itm->comparator[n]);
     if (itm->assume_sync)
         pug_text_put(&text, "taken to start at a packet\n");
     return pug_text_end(&text);

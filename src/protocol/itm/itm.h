@@ -7,11 +7,14 @@
 #define PUG_PROTOCOL_ITM_H
 
 #include "base/rawbytes.h"
+#include "pugmark/dwt.h"
 #include "pugmark/packet/itm.h"
 #include "pugmark/protocol.h"
 
 struct pug_itm_config {
-    uint32_t tcr;     /**< ITM_TCR: [22:16] TraceBusID, [9:8] TSPrescale, [4] SWOENA */
+    uint32_t tcr;           /**< ITM_TCR: [22:16] TraceBusID, [9:8] TSPrescale, [4] SWOENA */
+    uint8_t comparator_set; /**< bit n: DWT_COMPn is known */
+    uint32_t comparator[PUG_DWT_COMPARATORS];
     bool assume_sync; /**< the capture starts at a packet: do not wait for an ASYNC */
 };
 

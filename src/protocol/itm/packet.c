@@ -206,7 +206,8 @@ static void describe(struct itm_reader *r, const uint8_t *raw, size_t size,
     packet->raw = raw;
     packet->raw_size = (uint32_t)size;
     packet->type = r->packet.type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE |
+                    (r->packet.type == PUG_ITM_PKT_ASYNC ? PUG_PACKET_SYNC : 0u);
 }
 
 /** The reference masks the flags out of the bytes that it shows. */

@@ -42,7 +42,8 @@ static bool give_notsync(struct itm_reader *r, struct pug_packet *packet)
 
 static void give_async(struct itm_reader *r, struct pug_packet *packet)
 {
-    give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size, PUG_PACKET_MONITOR | PUG_PACKET_DECODE);
+    give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size,
+         PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_SYNC);
     r->synced = true;
     r->matching = false;
     r->given = 0;

@@ -7,20 +7,14 @@
 enum pug_status pug_stm_config_new(const struct pug_settings *settings, struct pug_log *log,
                                    void **out)
 {
-    if (!pug_settings_find(settings, "STMTCSR")) {
-        pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                                  .code = PUG_ERR_INVALID_PARAM_VAL,
-                                                  .index = PUG_NO_INDEX,
-                                                  .source = PUG_NO_SOURCE,
-                                                  .component = "STM",
-                                                  .text = "Missing STMTCSR"});
-        return PUG_ERR_INVALID_PARAM_VAL;
-    }
+    (void)log;
+    /* Without the register only the trace id is unknown; it may be given by itself. */
+    uint64_t tcsr = (pug_settings_number(settings, "src_id", 0) & 0x7f) << 16;
     struct pug_stm_config *config = malloc(sizeof(*config));
     if (!config)
         return PUG_ERR_MEM;
     *config = (struct pug_stm_config){
-        .tcsr = (uint32_t)pug_settings_number(settings, "STMTCSR", 0),
+        .tcsr = (uint32_t)pug_settings_number(settings, "STMTCSR", tcsr),
         .feat1r = (uint32_t)pug_settings_number(settings, "STMFEAT1R", 0),
         .feat3r = (uint32_t)pug_settings_number(settings, "STMFEAT3R", 0x10000),
         .devid = (uint32_t)pug_settings_number(settings, "STMDEVID", 0xff),

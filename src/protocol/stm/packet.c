@@ -314,7 +314,8 @@ static void describe(const struct stm_reader *r, const uint8_t *raw, size_t size
     packet->raw = raw;
     packet->raw_size = (uint32_t)size;
     packet->type = r->packet.type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE | (bad ? PUG_PACKET_BAD : 0u);
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE | (bad ? PUG_PACKET_BAD : 0u) |
+                    (r->packet.type == PUG_STM_ASYNC ? PUG_PACKET_SYNC : 0u);
 }
 
 bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet)

@@ -25,7 +25,8 @@ static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_p
                                   .raw = pug_rawbytes_at(&r->raw),
                                   .raw_size = (uint32_t)r->raw.size,
                                   .type = type,
-                                  .flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE};
+                                  .flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE |
+                                           (type == PUG_STM_ASYNC ? PUG_PACKET_SYNC : 0u)};
     if (type == PUG_STM_NOTSYNC)
         r->stage->stats.unsynced += r->raw.size;
 }

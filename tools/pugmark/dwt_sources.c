@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "dwt_sources.h"
+
+#include <stdlib.h>
+
+struct dwt_source {
+    uint16_t id;
+    struct pug_dwt dwt;
+};
+
+struct dwt_sources {
+    size_t count;
+    struct dwt_source items[];
+};
+
+static bool is_itm(const struct pug_source *source)
+{
+    return strcmp(pug_source_protocol(source)->name, "ITM") == 0;
+}
+
+struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
+{
+    struct pug_source *source;
+    size_t count = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
+        count += is_itm(source);
+    if (count == 0)
+        return NULL;
+    struct dwt_sources *sources = malloc(sizeof(*sources) + count * sizeof(sources->items[0]));
+    if (!sources)
+        return NULL;
+    sources->count = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
+        if (!is_itm(source))
+            continue;
+        struct dwt_source *item = &sources->items[sources->count++];
+        item->id = pug_source_id(source);
+        pug_dwt_init(&item->dwt, timed);
+        pug_dwt_use_config(&item->dwt, pug_source_config(source));
+    }
+    return sources;
+}
+
+void dwt_sources_free(struct dwt_sources *sources)
+{
+    free(sources);
+}
+
+struct pug_dwt *dwt_sources_find(struct dwt_sources *sources, uint16_t id)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->items[i].id == id)
+            return &sources->items[i].dwt;
+    return NULL;
+}
+
+struct pug_dwt *dwt_sources_at(struct dwt_sources *sources, size_t n)
+{
+    return n < sources->count ? &sources->items[n].dwt : NULL;
+}

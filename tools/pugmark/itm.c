@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark itm: the text that software wrote to a stimulus port, as printf() over SWO does.
+ */
+#include "command.h"
+#include "dwt_sources.h"
+#include "input.h"
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct itm_options {
+    struct input_options input;
+    uint64_t port, clock;
+    bool timestamps;
+};
+
+static const struct option table[] = {
+    {"port", "N", "the stimulus port (default 0)", option_number,
+     offsetof(struct itm_options, port)},
+    {"timestamps", NULL, "begin each line with its local time, in cycles", option_flag,
+     offsetof(struct itm_options, timestamps)},
+    {"clock", "HZ", "the timestamps' clock: give times in seconds", option_number,
+     offsetof(struct itm_options, clock)},
+};
+
+struct itm_state {
+    const struct itm_options *options;
+    const struct input *input;
+    struct dwt_sources *sources;
+    bool in_line;
+};
+
+static void put_time(const struct itm_state *state, const struct pug_dwt_event *event)
+{
+    if (!event->has_time)
+        output_text("[%14s] ", "-");
+    else if (state->options->clock)
+        output_text("[%14.6f] ", (double)event->time / (double)state->options->clock);
+    else
+        output_text("[%14" PRIu64 "] ", event->time);
+}
+
+/** The bytes of one write. Wide writes fill up with zeros, which are no text. */
+static void put_write(struct itm_state *state, const struct pug_dwt_event *event)
+{
+    if (event->overflow && !state->options->input.quiet)
+        fprintf(stderr, "pugmark: trace was lost before offset %" PRIu64 "\n", event->index);
+    for (unsigned i = 0; i < event->size; i++) {
+        char byte = (char)(event->value >> 8 * i);
+        if (byte == 0)
+            continue;
+        if (!state->in_line && state->options->timestamps)
+            put_time(state, event);
+        *output_room() = byte;
+        output_took(1);
+        state->in_line = byte != '\n';
+    }
+}
+
+static void put_events(struct itm_state *state, const struct pug_dwt *dwt, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_dwt_event *event = &dwt->events[i];
+        if (event->kind == PUG_DWT_STIMULUS && event->number == state->options->port &&
+            input_wants(state->input, event->source))
+            put_write(state, event);
+    }
+}
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct itm_state *state = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_dwt *dwt = dwt_sources_find(state->sources, elements[i].source);
+        if (dwt)
+            put_events(state, dwt, pug_dwt_push(dwt, &elements[i]));
+    }
+    return PUG_RESP_CONT;
+}
+
+/** A file that is no snapshot is a capture of SWO. */
+static bool is_capture(const struct itm_options *options, const char *path)
+{
+    struct stat status;
+    const char *end = strrchr(path, '.');
+    return !options->input.protocol && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           !(end && strcmp(end, ".ini") == 0);
+}
+
+static int decode(struct itm_state *state, struct input *input)
+{
+    state->sources = dwt_sources_new(input->tree, state->options->timestamps);
+    if (!state->sources) {
+        fprintf(stderr, "pugmark: %s: no ITM in it\n", input->trace_path);
+        return EXIT_INPUT;
+    }
+    pug_tree_on_elements(input->tree, on_elements, state);
+    input_run(input, output_wanted);
+    struct pug_dwt *dwt;
+    for (size_t n = 0; (dwt = dwt_sources_at(state->sources, n)) != NULL; n++)
+        put_events(state, dwt, pug_dwt_finish(dwt));
+    dwt_sources_free(state->sources);
+    return input_result(input);
+}
+
+static int itm_run(const struct command *self, int argc, char **argv)
+{
+    struct itm_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    if (is_capture(&options, argv[1]))
+        options.input.protocol = "ITM";
+    options.timestamps |= options.clock != 0;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    struct itm_state state = {.options = &options, .input = &input};
+    int code = input_tree(&input, true) ? decode(&state, &input) : EXIT_INPUT;
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_itm = {"itm", "INPUT", "the text written to an ITM stimulus port",
+                                    itm_run};
