@@ -183,32 +183,52 @@ static struct pug_entry *entry_at(const struct pug_codemap_store *store, uint32_
     return &store->chunks[number / CHUNK][number % CHUNK];
 }
 
-/* The slot of a block, or the free one where it would be. */
-static struct pug_slot *find_slot(const struct pug_codemap_store *store, uint64_t address,
-                                  uint32_t tag)
+/* A slot's place follows from the upper half of the hash, its print from the lower one. The blocks
+   of 128 bytes of code begin in one cache line of slots: what runs together lies together. */
+static size_t first_slot(const struct pug_codemap_store *store, uint64_t address, uint32_t tag)
 {
-    size_t mask = store->slot_count - 1;
-    size_t at = (size_t)(pug_code_hash(address, tag) >> 32) & mask;
-    while (store->slots[at].number &&
-           (store->slots[at].address != address || store->slots[at].tag != tag))
-        at = (at + 1) & mask;
-    return &store->slots[at];
+    size_t line = (size_t)(pug_code_hash(address >> 7, tag) >> 32);
+    return (line << 3 | (address >> 4 & 7)) & (store->slot_count - 1);
+}
+
+/* The slot of a block, or the free one where it would be. */
+static inline struct pug_slot *find_slot(const struct pug_codemap_store *store, uint64_t address,
+                                         uint32_t tag)
+{
+    uint32_t print = (uint32_t)pug_code_hash(address, tag);
+    size_t at = first_slot(store, address, tag);
+    for (;; at = (at + 1) & (store->slot_count - 1)) {
+        struct pug_slot *slot = &store->slots[at];
+        if (slot->number == 0)
+            return slot;
+        if (slot->print != print)
+            continue;
+        const struct pug_entry *entry = entry_at(store, slot->number - 1);
+        if (entry->block.start == address && entry->tag == tag)
+            return slot;
+    }
+}
+
+static void put_slot(const struct pug_codemap_store *store, uint32_t number)
+{
+    const struct pug_entry *entry = entry_at(store, number - 1);
+    *find_slot(store, entry->block.start, entry->tag) = (struct pug_slot){
+        .print = (uint32_t)pug_code_hash(entry->block.start, entry->tag), .number = number};
 }
 
 static bool grow_slots(struct pug_codemap_store *store)
 {
-    struct pug_codemap_store grown = {.slot_count =
-                                          store->slot_count ? store->slot_count * 2 : FIRST_SLOTS};
-    grown.slots = calloc(grown.slot_count, sizeof(*grown.slots));
-    if (!grown.slots)
+    size_t count = store->slot_count ? store->slot_count * 2 : FIRST_SLOTS;
+    struct pug_slot *slots = aligned_alloc(64, count * sizeof(*slots));
+    if (!slots)
         return false;
-    for (size_t i = 0; i < store->slot_count; i++)
-        if (store->slots[i].number)
-            *find_slot(&grown, store->slots[i].address, store->slots[i].tag) = store->slots[i];
+    memset(slots, 0, count * sizeof(*slots));
     free(store->slots);
-    store->stats.bytes += (grown.slot_count - store->slot_count) * sizeof(*grown.slots);
-    store->slots = grown.slots;
-    store->slot_count = grown.slot_count;
+    store->stats.bytes += (count - store->slot_count) * sizeof(*slots);
+    store->slots = slots;
+    store->slot_count = count;
+    for (uint32_t number = 1; number <= store->count; number++)
+        put_slot(store, number);
     return true;
 }
 
@@ -235,10 +255,10 @@ static bool chunks_full(const struct pug_codemap_store *store)
     return store->count == store->chunk_count * CHUNK;
 }
 
-/* Half full is full: probing stays short. */
+/* Two thirds full is full: probing stays short. */
 static bool slots_full(const struct pug_codemap_store *store)
 {
-    return (size_t)store->count * 2 >= store->slot_count;
+    return (size_t)store->count * 3 >= store->slot_count * 2;
 }
 
 /* The pages that one block may take: those it rests on, and one that turned out too short. */
@@ -300,7 +320,7 @@ static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t add
     enum pug_status status = PUG_OK;
     struct pug_block *block = &entry->block;
     memset(entry, 0, sizeof(*entry));
-    entry->view = map->store->view;
+    entry->tag = pug_code_tag(map, isa, it);
     block->start = block->end = address;
     block->isa = (uint8_t)isa;
     block->it_in = block->it_out = it;
@@ -357,11 +377,9 @@ static const struct pug_block *make(struct pug_codemap *map, uint64_t address, e
         return &scratch->block;
     if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(store)))
         return no_memory(map, address, isa);
-    uint32_t tag = pug_code_tag(map, isa, it);
     struct pug_entry *entry = entry_at(store, store->count++);
     *entry = *scratch;
-    *find_slot(store, address, tag) =
-        (struct pug_slot){.address = address, .tag = tag, .number = store->count};
+    put_slot(store, store->count);
     return &entry->block;
 }
 
@@ -410,7 +428,7 @@ const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct
     struct pug_codemap_store *store = map->store;
     uint64_t restarts = store->stats.restarts;
     struct pug_entry *from = (struct pug_entry *)block;
-    bool linked = from != store->scratch && from->view == store->view;
+    bool linked = from != store->scratch && from->tag >> 16 == store->view;
     const struct pug_block *next =
         taken ? pug_codemap_block(map, block->insn.target, block->insn.next_isa, 0)
               : pug_codemap_block(map, block->end, block->isa, block->it_out);

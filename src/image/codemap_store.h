@@ -27,13 +27,12 @@ struct pug_rests_on {
 struct pug_entry {
     alignas(64) struct pug_block block;
     struct pug_rests_on rests;
-    uint16_t view;
+    uint32_t tag; /**< view, isa, it */
 };
 
-/** Where in the hash table a block is. */
+/** Where in the hash table a block is. Small, so that the table stays in the cache. */
 struct pug_slot {
-    uint64_t address;
-    uint32_t tag;    /**< view, isa, it */
+    uint32_t print;  /**< of the key's hash: what differs here need not be compared */
     uint32_t number; /**< of the entry, plus 1; 0: free */
 };
 
