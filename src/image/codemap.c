@@ -134,7 +134,11 @@ void pug_codemap_free(struct pug_codemap *map)
 
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa)
 {
+    bool reference_classes = map->config.isa.reference_classes;
+    bool t32_word_reads = map->config.isa.t32_word_reads;
     map->config.isa = *isa;
+    map->config.isa.reference_classes = reference_classes;
+    map->config.isa.t32_word_reads = t32_word_reads;
     restart(map);
 }
 

@@ -89,7 +89,10 @@ struct pug_codemap {
 struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config);
 void pug_codemap_free(struct pug_codemap *map);
 
-/** What the decoder's configuration says about instructions. Empties the map. */
+/**
+ * What the decoder's configuration says about instructions; the quirks stay those that the map was
+ * made with. Empties the map.
+ */
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa);
 
 /** The address space to read in from now on. `source` is filled in by the map. */
