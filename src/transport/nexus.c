@@ -29,8 +29,7 @@ enum phase {
 struct place {
     uint8_t phase;
     bool aligned;  /* the message underway is known to start at a message's start */
-    bool known;    /* its TCODE has a layout */
-    uint8_t size;  /* its bytes, as far as they have to be counted */
+    uint16_t size; /* its bytes so far */
     uint8_t first; /* its first byte */
     uint16_t source;
     uint32_t bits;  /* TCODE and SRC */
@@ -120,7 +119,6 @@ static enum verdict advance_start(struct place *place, uint8_t byte, uint64_t in
     default:
         *place = (struct place){.phase = PHASE_HEAD,
                                 .aligned = aligned,
-                                .known = PUG_NEXUS_KNOWN_TCODES >> (byte >> 2) & 1,
                                 .size = 1,
                                 .first = byte,
                                 .bits = byte >> 2,
@@ -144,8 +142,7 @@ static enum verdict advance(struct place *place, unsigned src_bits, uint8_t byte
     }
     if (mseo == 2)
         return breaks(place, mseo, byte, index);
-    place->size += place->size < UINT8_MAX;
-    if (!place->known && place->size > PUG_NEXUS_UNKNOWN_LIMIT)
+    if (++place->size > pug_nexus_limit(place->first >> 2))
         return breaks(place, mseo, place->first, place->index);
     if (place->phase == PHASE_HEAD) {
         place->bits |= (uint32_t)(byte >> 2) << 6 * (place->size - 1);

@@ -92,8 +92,10 @@ static inline bool pug_ntrace_has(const struct pug_ntrace_packet *packet,
 /** Does the message carry a full address that decoding can start from? */
 static inline bool pug_ntrace_is_sync(unsigned type)
 {
-    return type == PUG_NTRACE_PROG_TRACE_SYNC || type == PUG_NTRACE_DIRECT_BRANCH_SYNC ||
-           type == PUG_NTRACE_INDIRECT_BRANCH_SYNC || type == PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
+    const uint64_t types =
+        1ull << PUG_NTRACE_PROG_TRACE_SYNC | 1ull << PUG_NTRACE_DIRECT_BRANCH_SYNC |
+        1ull << PUG_NTRACE_INDIRECT_BRANCH_SYNC | 1ull << PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
+    return type < 64 && types >> type & 1;
 }
 
 /* ---- between the transport "nexus" and the packet reader ---- */
@@ -116,8 +118,15 @@ enum pug_nexus_run {
      1ull << PUG_NTRACE_REPEAT_BRANCH | 1ull << PUG_NTRACE_PROG_TRACE_CORRELATION |                \
      1ull << PUG_NTRACE_ICT | 1ull << PUG_NTRACE_ICT_SYNC)
 
-/** A message of another TCODE that is longer than this is not a message. */
+/** Longest message: of a known TCODE, generously; of another one, the longest standard message. */
+#define PUG_NEXUS_LIMIT         255u
 #define PUG_NEXUS_UNKNOWN_LIMIT 38u
+
+/** A message with more bytes than this is none: memory that was never written reads as one. */
+static inline unsigned pug_nexus_limit(unsigned tcode)
+{
+    return PUG_NEXUS_KNOWN_TCODES >> tcode & 1 ? PUG_NEXUS_LIMIT : PUG_NEXUS_UNKNOWN_LIMIT;
+}
 
 #ifdef __cplusplus
 }

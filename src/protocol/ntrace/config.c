@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define STACK_DEPTH 1024u
-#define WALK_LIMIT  (1u << 24)
+#define WALK_LIMIT  (1u << 26)
 
 /** The registers' field `bits` wide at bit `low`. */
 static uint64_t bits_of(uint64_t value, unsigned low, unsigned bits)
@@ -118,7 +118,8 @@ static void from_parameters(struct ntrace_config *config, const struct pug_setti
     config->jvt_base = pug_settings_number(settings, "jvt_base", 0);
     uint64_t depth = pug_settings_number(settings, "return_stack_depth", STACK_DEPTH);
     config->stack_depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
-    config->walk_limit = pug_settings_number(settings, "walk_limit", WALK_LIMIT);
+    uint64_t limit = pug_settings_number(settings, "walk_limit", WALK_LIMIT);
+    config->walk_limit = limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
 }
 
 static enum pug_status check(const struct ntrace_config *config, struct pug_log *log)

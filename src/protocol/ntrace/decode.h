@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file The decoder's state, shared by decode.c (messages) and walk.c (code between them). */
+/**
+ * @file The decoder's state, shared by decode.c (the message underway), walk.c (the code that it
+ * covers) and land.c (what it says beside).
+ */
 #ifndef PUG_PROTOCOL_NTRACE_DECODE_H
 #define PUG_PROTOCOL_NTRACE_DECODE_H
 
@@ -19,7 +22,7 @@ enum ntrace_end {
 /** The code that a message covers: what is left of it. */
 struct ntrace_walk {
     int64_t budget; /**< halfwords of instructions left; with history only: until it is too much */
-    int64_t passed; /**< halfwords walked */
+    int64_t passed; /**< halfwords walked for this message */
     uint64_t hist;
     unsigned bits; /**< of history left */
     bool history_only;
@@ -28,7 +31,6 @@ struct ntrace_walk {
     uint64_t address;     /**< END_SYNC: where control is after it */
     uint64_t range_start; /**< instructions not yet pushed: from here, so many */
     uint32_t range_count;
-    uint64_t blocks; /**< walked for this message */
 };
 
 /** A round is PREPARE, WALK, LAND. */
@@ -74,7 +76,7 @@ struct ntrace_decoder {
 
     /* the message underway */
     enum ntrace_phase phase;
-    struct pug_ntrace_packet message;
+    const struct pug_ntrace_packet *message; /**< the reader's; it stays until it is done with */
     uint64_t index;
     uint32_t rounds; /**< walks left, the one underway included */
     bool flowing;    /**< the flow was known when it came */
@@ -82,6 +84,7 @@ struct ntrace_decoder {
     struct ntrace_branch
         now; /**< what it says about the flow, of RepeatBranch the repeated one's */
     struct ntrace_walk walk;
+    const struct pug_block *before; /**< the block that led to `pc`, if it was met just now */
     enum pug_status failure;
     const char *failure_text;
     uint64_t failure_pc;
@@ -92,11 +95,42 @@ enum ntrace_walked { NTRACE_WALKED, NTRACE_WAITS, NTRACE_FAILED };
 /** Go on with d->walk from d->pc, pushing ranges. FAILED: d->failure says why. */
 enum ntrace_walked ntrace_walk(struct ntrace_decoder *d);
 
+/* ---- land.c ---- */
+
+static inline uint64_t ntrace_field(const struct ntrace_decoder *d, enum pug_ntrace_field name)
+{
+    return d->message->field[name];
+}
+
+/** The address of a FADDR. */
+uint64_t ntrace_full_address(const struct ntrace_decoder *d, uint64_t value);
+
+/** The code map is to read in the context in force. */
+void ntrace_set_space(struct ntrace_decoder *d);
+
+/** The message's timestamp, to be told when it lands. */
+void ntrace_take_time(struct ntrace_decoder *d);
+
+/** After a walk, or for a message without one. `final`: no walk of this message follows. */
+void ntrace_land(struct ntrace_decoder *d, bool final);
+
+/** After a walk that failed: trace and program do not fit together, or the program is not there. */
+void ntrace_land_failure(struct ntrace_decoder *d);
+
+/* ---- walk.c ---- */
+
 /** Note a failure; returns NTRACE_FAILED. */
 enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
                                const char *text);
 
 /** Halfwords that may pass without a bit of history being used, in a walk by history only. */
 #define NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
+
+/** The same, but not beyond what the message may cover; `passed`: what it covered so far. */
+static inline int64_t ntrace_history_guard(const struct ntrace_decoder *d, int64_t passed)
+{
+    int64_t left = d->config->walk_limit - passed;
+    return left < NTRACE_HISTORY_GUARD ? left : NTRACE_HISTORY_GUARD;
+}
 
 #endif

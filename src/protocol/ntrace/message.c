@@ -2,7 +2,7 @@
 /** @file Chapter "message details" as a table. */
 #include "protocol/ntrace/message.h"
 
-static const struct ntrace_layout layouts[64] = {
+const struct ntrace_layout ntrace_layouts[64] = {
     [PUG_NTRACE_OWNERSHIP] = {.name = "Ownership",
                               .variable_count = 1,
                               .variable = {PUG_NTRACE_PROCESS}},
@@ -43,6 +43,7 @@ static const struct ntrace_layout layouts[64] = {
     [PUG_NTRACE_RESOURCE_FULL] = {.name = "ResourceFull",
                                   .fixed_count = 1,
                                   .fixed = {PUG_NTRACE_RCODE},
+                                  .conditional = true,
                                   .variable_count = 2,
                                   .variable = {PUG_NTRACE_RDATA, PUG_NTRACE_HREPEAT}},
     [PUG_NTRACE_INDIRECT_BRANCH_HIST] = {.name = "IndirectBranchHist",
@@ -63,16 +64,19 @@ static const struct ntrace_layout layouts[64] = {
     [PUG_NTRACE_PROG_TRACE_CORRELATION] = {.name = "ProgTraceCorrelation",
                                            .fixed_count = 2,
                                            .fixed = {PUG_NTRACE_EVCODE, PUG_NTRACE_CDF},
+                                           .conditional = true,
                                            .variable_count = 2,
                                            .variable = {PUG_NTRACE_ICNT, PUG_NTRACE_HIST}},
     [PUG_NTRACE_ICT] = {.name = "ICT",
                         .fixed_count = 2,
                         .fixed = {PUG_NTRACE_CKSRC, PUG_NTRACE_CKDF},
+                        .conditional = true,
                         .variable_count = 2,
                         .variable = {PUG_NTRACE_CKDATA0, PUG_NTRACE_CKDATA1}},
     [PUG_NTRACE_ICT_SYNC] = {.name = "ICTSync",
                              .fixed_count = 2,
                              .fixed = {PUG_NTRACE_CKSRC, PUG_NTRACE_CKDF},
+                             .conditional = true,
                              .variable_count = 2,
                              .variable = {PUG_NTRACE_CKDATA0, PUG_NTRACE_CKDATA1}},
     [PUG_NTRACE_IDLE] = {.name = "Idle"},
@@ -82,11 +86,6 @@ static const struct ntrace_layout layouts[64] = {
 static uint8_t rdata_field(uint64_t rcode)
 {
     return rcode == 0 ? PUG_NTRACE_ICNT : rcode <= 2 ? PUG_NTRACE_HIST : PUG_NTRACE_RDATA;
-}
-
-const struct ntrace_layout *ntrace_layout(uint8_t tcode)
-{
-    return &layouts[tcode & 63];
 }
 
 unsigned ntrace_variables(const struct ntrace_layout *layout,
@@ -107,25 +106,15 @@ unsigned ntrace_variables(const struct ntrace_layout *layout,
     }
 }
 
-unsigned ntrace_fixed_bits(unsigned field)
-{
-    static const uint8_t bits[] = {
-        [PUG_NTRACE_SYNC] = 4,  [PUG_NTRACE_BTYPE] = 2,  [PUG_NTRACE_ETYPE] = 4,
-        [PUG_NTRACE_RCODE] = 4, [PUG_NTRACE_EVCODE] = 4, [PUG_NTRACE_CDF] = 2,
-        [PUG_NTRACE_CKSRC] = 4, [PUG_NTRACE_CKDF] = 2,
-    };
-    return bits[field];
-}
-
-unsigned ntrace_variable_bits(unsigned field)
-{
-    switch (field) {
-    case PUG_NTRACE_ICNT: return 22;
-    case PUG_NTRACE_HIST: return 32;
-    case PUG_NTRACE_HREPEAT: return 18;
-    default: return 64;
-    }
-}
+const uint8_t ntrace_field_bits[PUG_NTRACE_FIELDS] = {
+    [PUG_NTRACE_SYNC] = 4,     [PUG_NTRACE_BTYPE] = 2,   [PUG_NTRACE_ETYPE] = 4,
+    [PUG_NTRACE_RCODE] = 4,    [PUG_NTRACE_EVCODE] = 4,  [PUG_NTRACE_CDF] = 2,
+    [PUG_NTRACE_CKSRC] = 4,    [PUG_NTRACE_CKDF] = 2,    [PUG_NTRACE_ICNT] = 22,
+    [PUG_NTRACE_ADDR] = 64,    [PUG_NTRACE_HIST] = 32,   [PUG_NTRACE_HREPEAT] = 18,
+    [PUG_NTRACE_PROCESS] = 64, [PUG_NTRACE_ECODE] = 64,  [PUG_NTRACE_RDATA] = 64,
+    [PUG_NTRACE_IDTAG] = 64,   [PUG_NTRACE_DATA] = 64,   [PUG_NTRACE_CKDATA0] = 64,
+    [PUG_NTRACE_CKDATA1] = 64, [PUG_NTRACE_TSTAMP] = 64,
+};
 
 static const struct {
     const char *text;

@@ -12,22 +12,28 @@
 struct ntrace_layout {
     const char *name; /**< NULL: no message that this decoder knows */
     uint8_t fixed_count, variable_count;
+    bool conditional; /**< a fixed field says which variable fields there are */
     uint8_t fixed[2], variable[NTRACE_VARIABLES];
 };
 
-/** The layout of a TCODE; one without fields where the TCODE is unknown. */
-const struct ntrace_layout *ntrace_layout(uint8_t tcode);
+/** By TCODE; those that are unknown have no fields. */
+extern const struct ntrace_layout ntrace_layouts[64];
+
+static inline const struct ntrace_layout *ntrace_layout(uint8_t tcode)
+{
+    return &ntrace_layouts[tcode & 63];
+}
 
 /**
  * The variable fields of a message whose fixed fields are known: the layout's, but that RCODE says
- * what RDATA is and CDF and CKDF whether a last field follows. Returns how many.
+ * what RDATA is and whether HREPEAT follows, CDF and CKDF whether a last field does. Returns how
+ * many.
  */
 unsigned ntrace_variables(const struct ntrace_layout *layout,
                           const struct pug_ntrace_packet *packet, uint8_t fields[NTRACE_VARIABLES]);
 
-unsigned ntrace_fixed_bits(unsigned field);
-/** The most bits that a variable field's value may have. */
-unsigned ntrace_variable_bits(unsigned field);
+/** The bits of a fixed field; of a variable one the most that its value may have. */
+extern const uint8_t ntrace_field_bits[PUG_NTRACE_FIELDS];
 
 const char *ntrace_problem_text(enum pug_ntrace_problem problem);
 enum pug_status ntrace_problem_status(enum pug_ntrace_problem problem);

@@ -34,7 +34,7 @@ struct ntrace_config {
     bool zcmp_zcmt;
     uint64_t jvt_base;
     uint32_t stack_depth; /**< return addresses kept */
-    uint64_t walk_limit;  /**< most blocks of code that one message may cover */
+    int64_t walk_limit;   /**< most halfwords of code that one message may cover */
 };
 
 enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,

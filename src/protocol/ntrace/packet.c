@@ -13,13 +13,6 @@
 
 enum mseo { MSEO_MORE = 0, MSEO_END_FIELD = 1, MSEO_RESERVED = 2, MSEO_END_MESSAGE = 3 };
 
-/** Segments kept: the longest message has 4 variable fields with TSTAMP; the rest share the last.
- */
-#define SEGMENTS 5u
-
-/** Bytes of a message kept for who wants to see them when it comes in pieces. */
-#define RAW_LIMIT 64u
-
 enum reader_state {
     READER_START,   /* nothing seen: the first byte may be in the middle of a message */
     READER_BETWEEN, /* a message starts with the next byte */
@@ -27,9 +20,10 @@ enum reader_state {
     READER_SKIP, /* up to and including the next end of a message */
 };
 
+/** The bits of one segment; those beyond 128 are dropped. */
 struct segment {
     uint64_t low, high;
-    uint32_t bits;
+    unsigned bits;
 };
 
 struct ntrace_reader {
@@ -42,11 +36,8 @@ struct ntrace_reader {
     uint64_t count; /* messages */
 
     uint64_t index; /* of the message underway */
-    uint32_t size;  /* bytes of it so far */
-    uint32_t raw_size;
-    uint32_t segments; /* complete ones */
-    struct segment segment[SEGMENTS];
-    uint8_t raw[RAW_LIMIT];
+    uint32_t kept;  /* bytes of it from earlier runs, in `raw` */
+    uint8_t raw[PUG_NEXUS_LIMIT];
     struct pug_ntrace_packet packet;
 };
 
@@ -77,19 +68,49 @@ void ntrace_reader_reset(void *data)
     reader->src_locked = config->src_given;
     reader->src = config->src_id;
     reader->count = 0;
-    reader->size = 0;
-    reader->raw_size = 0;
+    reader->kept = 0;
 }
 
 /* ---- fields ---- */
 
+/** More of a segment than 60 bits; those beyond 128 are dropped. */
+static const uint8_t *take_long(const uint8_t *at, struct segment *segment)
+{
+    uint8_t byte;
+    do {
+        byte = *at++;
+        uint64_t mdo = byte >> 2;
+        unsigned bits = segment->bits;
+        if (bits < 64) {
+            segment->low |= mdo << bits;
+            segment->high |= mdo >> (64 - bits);
+        } else if (bits < 128) {
+            segment->high |= mdo << (bits - 64);
+        }
+        segment->bits += 6;
+    } while ((byte & 3) == MSEO_MORE);
+    return at;
+}
+
+/** The segment that begins at `at`; returns where it ends. Its end is there. */
+static const uint8_t *take_segment(const uint8_t *at, struct segment *segment)
+{
+    uint64_t low = 0;
+    unsigned bits = 0;
+    uint8_t byte;
+    do {
+        byte = *at++;
+        low |= (uint64_t)(byte >> 2) << bits;
+        bits += 6;
+    } while ((byte & 3) == MSEO_MORE && bits < 60);
+    *segment = (struct segment){low, 0, bits};
+    return (byte & 3) == MSEO_MORE ? take_long(at, segment) : at;
+}
+
+/** The field that begins at bit `from`, below 64, and what is above it. */
 static uint64_t segment_bits(const struct segment *segment, unsigned from)
 {
-    if (from == 0)
-        return segment->low;
-    if (from >= 64)
-        return segment->high >> (from - 64);
-    return segment->low >> from | segment->high << (64 - from);
+    return from == 0 ? segment->low : segment->low >> from | segment->high << (64 - from);
 }
 
 static void set_field(struct pug_ntrace_packet *packet, unsigned field, uint64_t value)
@@ -116,7 +137,7 @@ static bool set_variable(const struct ntrace_config *config, struct pug_ntrace_p
     set_field(packet, field, value);
     if (field == PUG_NTRACE_DATA)
         packet->data_bits = (uint8_t)(bits < 128 ? bits : 128);
-    unsigned limit = ntrace_variable_bits(field);
+    unsigned limit = ntrace_field_bits[field];
     return limit >= 64 || value >> limit == 0;
 }
 
@@ -124,47 +145,73 @@ static bool set_variable(const struct ntrace_config *config, struct pug_ntrace_p
 static unsigned parse_fixed(struct pug_ntrace_packet *packet, const struct ntrace_layout *layout,
                             const struct segment *segment, unsigned src_bits)
 {
-    unsigned at = 6;
-    packet->source = (uint16_t)(segment_bits(segment, at) & ((1u << src_bits) - 1));
-    at += src_bits;
+    unsigned at = 6 + src_bits;
+    if (src_bits > 0)
+        packet->source = (uint16_t)(segment->low >> 6 & ((1u << src_bits) - 1));
     for (unsigned i = 0; i < layout->fixed_count; i++) {
-        unsigned bits = ntrace_fixed_bits(layout->fixed[i]);
-        set_field(packet, layout->fixed[i], segment_bits(segment, at) & ((1u << bits) - 1));
+        unsigned bits = ntrace_field_bits[layout->fixed[i]];
+        set_field(packet, layout->fixed[i], segment->low >> at & ((1u << bits) - 1));
         at += bits;
     }
     return at;
 }
 
-/** The complete message in the segments, as a packet; its problem, if it has one. */
-static enum pug_ntrace_problem parse(struct ntrace_reader *reader)
+/** The reader's packet, without fields. */
+static struct pug_ntrace_packet *blank_packet(struct ntrace_reader *reader, unsigned type,
+                                              unsigned tcode)
+{
+    struct pug_ntrace_packet *packet = &reader->packet;
+    for (uint32_t left = packet->present; left; left &= left - 1)
+        packet->field[__builtin_ctz(left)] = 0;
+    packet->present = 0;
+    packet->number = reader->count;
+    packet->type = (uint8_t)type;
+    packet->tcode = (uint8_t)tcode;
+    packet->problem = PUG_NTRACE_GOOD;
+    packet->data_bits = 0;
+    packet->source = 0;
+    return packet;
+}
+
+/** A whole message's fields; its problem, if it has one. *extra: segments that no field needs. */
+static enum pug_ntrace_problem parse(struct ntrace_reader *reader, const uint8_t *at, size_t size,
+                                     unsigned *extra)
 {
     const struct ntrace_config *config = reader->config;
-    struct pug_ntrace_packet *packet = &reader->packet;
-    const struct segment *first = &reader->segment[0];
-    *packet = (struct pug_ntrace_packet){.number = reader->count};
-    packet->type = packet->tcode = (uint8_t)(first->low & 63);
+    const uint8_t *end = at + size;
+    unsigned tcode = *at >> 2;
+    struct pug_ntrace_packet *packet = blank_packet(reader, tcode, tcode);
     const struct ntrace_layout *layout = ntrace_layout(packet->tcode);
-    unsigned at = parse_fixed(packet, layout, first, config->src_bits);
-    uint8_t variable[NTRACE_VARIABLES];
-    unsigned wanted = ntrace_variables(layout, packet, variable);
+    struct segment segment;
+    at = take_segment(at, &segment);
+    unsigned from = parse_fixed(packet, layout, &segment, config->src_bits);
+    uint8_t buffer[NTRACE_VARIABLES];
+    const uint8_t *variable = layout->variable;
+    unsigned wanted = layout->variable_count;
     bool fits = true;
-    /* PROCESS and what nobody knows may be cut short: missing high bits are 0 */
-    if (first->bits < at && (wanted > 0 || first->bits < 6u + config->src_bits))
-        return PUG_NTRACE_TOO_SHORT;
-    if (reader->segments < wanted)
-        return PUG_NTRACE_TOO_SHORT;
-    for (unsigned i = 0; i < wanted; i++) {
-        const struct segment *segment = &reader->segment[i];
-        unsigned from = i == 0 ? at : 0;
-        fits &= set_variable(config, packet, variable[i], segment_bits(segment, from),
-                             segment->bits - from);
+    if (layout->conditional) {
+        wanted = ntrace_variables(layout, packet, buffer);
+        variable = buffer;
     }
-    if (wanted > 0 && first->bits == at)
+    if (segment.bits < from)
+        return PUG_NTRACE_TOO_SHORT;
+    if (wanted > 0 && segment.bits == from)
         pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
                       PUG_ERR_BAD_PACKET_SEQ, reader->index, "empty variable field");
-    if (wanted > 0 && reader->segments > wanted && config->timestamps != NTRACE_TS_OFF) {
-        unsigned last = reader->segments < SEGMENTS ? reader->segments - 1 : SEGMENTS - 1;
-        set_field(packet, PUG_NTRACE_TSTAMP, reader->segment[last].low);
+    for (unsigned i = 0; i < wanted; i++, from = 0) {
+        if (i > 0 && at == end)
+            return PUG_NTRACE_TOO_SHORT;
+        if (i > 0)
+            at = take_segment(at, &segment);
+        fits &= set_variable(config, packet, variable[i], segment_bits(&segment, from),
+                             segment.bits - from);
+    }
+    *extra = 0;
+    if (at < end && wanted > 0) {
+        for (; at < end; ++*extra)
+            at = take_segment(at, &segment);
+        if (config->timestamps != NTRACE_TS_OFF)
+            set_field(packet, PUG_NTRACE_TSTAMP, segment.low);
     }
     if (!fits)
         return PUG_NTRACE_TOO_WIDE;
@@ -177,26 +224,23 @@ static enum pug_ntrace_problem parse(struct ntrace_reader *reader)
 /* ---- what is given out ---- */
 
 static bool give(struct ntrace_reader *reader, struct pug_packet *packet, uint32_t flags,
-                 const uint8_t *raw, uint32_t raw_size)
+                 const uint8_t *raw, size_t raw_size)
 {
     *packet = (struct pug_packet){.index = reader->index,
                                   .data = &reader->packet,
                                   .raw = raw,
-                                  .raw_size = raw_size,
+                                  .raw_size = (uint32_t)raw_size,
                                   .type = reader->packet.type,
                                   .flags = flags};
     reader->count++;
-    reader->size = 0;
-    reader->raw_size = 0;
     return true;
 }
 
 static bool give_bad(struct ntrace_reader *reader, struct pug_packet *packet,
-                     enum pug_ntrace_problem problem, const uint8_t *raw, uint32_t raw_size)
+                     enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
     reader->packet.type = PUG_NTRACE_BAD;
     reader->packet.problem = (uint8_t)problem;
-    reader->packet.number = reader->count;
     reader->stage->stats.bad_sequences++;
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
                   ntrace_problem_status(problem), reader->index, ntrace_problem_text(problem));
@@ -206,61 +250,60 @@ static bool give_bad(struct ntrace_reader *reader, struct pug_packet *packet,
 
 /** The message is broken in a way that leaves its end, and whose it was, unknown. */
 static bool give_broken(struct ntrace_reader *reader, struct pug_packet *packet,
-                        enum pug_ntrace_problem problem, const uint8_t *raw, uint32_t raw_size,
-                        bool ended)
+                        enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
-    reader->packet = (struct pug_ntrace_packet){.tcode = (uint8_t)(reader->segment[0].low & 63)};
-    reader->state = ended ? READER_BETWEEN : READER_SKIP;
+    blank_packet(reader, PUG_NTRACE_BAD, *raw >> 2);
+    reader->state = (raw[raw_size - 1] & 3) == MSEO_END_MESSAGE ? READER_BETWEEN : READER_SKIP;
     return give_bad(reader, packet, problem, raw, raw_size);
 }
 
 static bool give_idle(struct ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw)
 {
-    reader->packet = (struct pug_ntrace_packet){
-        .type = PUG_NTRACE_IDLE, .tcode = PUG_NTRACE_IDLE, .number = reader->count};
+    blank_packet(reader, PUG_NTRACE_IDLE, PUG_NTRACE_IDLE);
+    reader->state = READER_BETWEEN;
     if (*raw != 0xff)
         pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
                       PUG_ERR_BAD_PACKET_SEQ, reader->index, "end of message between messages");
     return give(reader, packet, PUG_PACKET_MONITOR, raw, 1);
 }
 
-/* ---- bytes ---- */
-
 /**
  * Can a capture start with this message? Only one that starts the trace, with nothing left over, is
  * believed: in the middle of a message any six bits can look like a TCODE.
  */
-static bool starts_trace(const struct ntrace_reader *reader, enum pug_ntrace_problem problem)
+static bool starts_trace(const struct pug_ntrace_packet *packet, enum pug_ntrace_problem problem,
+                         unsigned extra)
 {
     const uint32_t reasons = 1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9;
-    const struct pug_ntrace_packet *packet = &reader->packet;
-    unsigned fields = ntrace_layout(packet->tcode)->variable_count;
-    return problem == PUG_NTRACE_GOOD && pug_ntrace_is_sync(packet->type) &&
-           reasons >> packet->field[PUG_NTRACE_SYNC] & 1 && packet->field[PUG_NTRACE_ICNT] == 0 &&
-           reader->segments <= fields + 1;
+    return problem == PUG_NTRACE_GOOD && pug_ntrace_is_sync(packet->type) && extra <= 1 &&
+           reasons >> packet->field[PUG_NTRACE_SYNC] & 1 && packet->field[PUG_NTRACE_ICNT] == 0;
 }
 
-/** A whole message was read: give it out, unless it is another's or not to be trusted. */
-static bool finish(struct ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw,
-                   uint32_t raw_size)
+/** Is the message this source's? Where nobody said which SRC is, the first one is. */
+static bool is_mine(struct ntrace_reader *reader)
 {
-    enum pug_ntrace_problem problem = parse(reader);
-    reader->state = READER_BETWEEN;
-    if (reader->first && !starts_trace(reader, problem)) {
-        reader->first = false;
-        reader->stage->stats.unsynced += reader->size;
-        reader->size = 0;
-        reader->raw_size = 0;
-        return false;
-    }
-    reader->first = false;
+    if (reader->config->src_bits == 0)
+        return true;
     if (!reader->src_locked) {
         reader->src_locked = true;
         reader->src = reader->packet.source;
+        reader->stage->source = reader->stage->out.blank.source = reader->src;
     }
-    if (reader->config->src_bits > 0 && reader->packet.source != reader->src) {
-        reader->size = 0;
-        reader->raw_size = 0;
+    return reader->packet.source == reader->src;
+}
+
+/** A whole message: give it out, unless it is another's or not to be trusted. */
+static bool finish(struct ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw,
+                   size_t raw_size)
+{
+    unsigned extra = 0;
+    enum pug_ntrace_problem problem = parse(reader, raw, raw_size, &extra);
+    reader->state = READER_BETWEEN;
+    if (reader->first && !starts_trace(&reader->packet, problem, extra)) {
+        reader->stage->stats.unsynced += raw_size;
+        return false;
+    }
+    if (!is_mine(reader)) {
         reader->count++;
         return false;
     }
@@ -270,113 +313,64 @@ static bool finish(struct ntrace_reader *reader, struct pug_packet *packet, cons
     return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE | sync, raw, raw_size);
 }
 
-static void add_bits(struct segment *segment, uint64_t mdo)
-{
-    if (segment->bits < 64)
-        segment->low |= mdo << segment->bits;
-    if (segment->bits > 58 && segment->bits < 128)
-        segment->high |=
-            segment->bits < 64 ? mdo >> (64 - segment->bits) : mdo << (segment->bits - 64);
-    segment->bits += segment->bits < 4096 ? 6 : 0;
-}
+/* ---- bytes ---- */
 
-static struct segment *open_segment(struct ntrace_reader *reader)
+/** The message whose last piece is the `size` bytes at `bytes`, in one piece. */
+static const uint8_t *join(struct ntrace_reader *reader, const uint8_t *bytes, size_t *size)
 {
-    unsigned n = reader->segments;
-    return &reader->segment[n < SEGMENTS ? n : SEGMENTS - 1];
-}
-
-/** Keep the bytes of a message that a run ends in. */
-static void keep_raw(struct ntrace_reader *reader, const uint8_t *bytes, size_t size)
-{
-    size_t room = RAW_LIMIT - reader->raw_size;
-    size_t kept = size < room ? size : room;
-    memcpy(reader->raw + reader->raw_size, bytes, kept);
-    reader->raw_size += (uint32_t)kept;
-}
-
-/** The bytes of the message that ends at `end`, the last piece of it beginning at `from`. */
-static const uint8_t *whole_raw(struct ntrace_reader *reader, const uint8_t *from,
-                                const uint8_t *end, uint32_t *size)
-{
-    if (reader->raw_size == 0) {
-        *size = (uint32_t)(end - from);
-        return from;
-    }
-    keep_raw(reader, from, (size_t)(end - from));
-    *size = reader->raw_size;
+    if (reader->kept == 0)
+        return bytes;
+    memcpy(reader->raw + reader->kept, bytes, *size);
+    *size += reader->kept;
+    reader->kept = 0;
     return reader->raw;
 }
 
-/** Unknown messages have a bound, for memory that was never written reads as one. */
-static bool is_endless(const struct ntrace_reader *reader)
-{
-    return !(PUG_NEXUS_KNOWN_TCODES >> (reader->segment[0].low & 63) & 1);
-}
-
-/** Bytes of a message. True when there is something to give. */
+/** Go on in a message. True when there is something to give. */
 static bool read_message(struct ntrace_reader *reader, struct pug_span *span,
                          struct pug_packet *packet)
 {
-    const uint8_t *from = span->at, *raw;
-    uint32_t raw_size;
-    struct segment *segment = open_segment(reader);
-    while (span->at < span->end) {
-        uint8_t byte = *span->at++;
-        unsigned mseo = byte & 3;
-        reader->size++;
-        if (mseo == MSEO_RESERVED) {
-            uint64_t index = pug_span_index(span) - 1;
-            raw = whole_raw(reader, from, span->at, &raw_size);
-            reader->index = index;
-            return give_broken(reader, packet, PUG_NTRACE_RESERVED_MSEO, raw, raw_size, false);
-        }
-        add_bits(segment, byte >> 2);
-        if (reader->size > PUG_NEXUS_UNKNOWN_LIMIT && is_endless(reader)) {
-            raw = whole_raw(reader, from, span->at, &raw_size);
-            return give_broken(reader, packet, PUG_NTRACE_TOO_LONG, raw, raw_size,
-                               mseo == MSEO_END_MESSAGE);
-        }
-        if (mseo == MSEO_MORE)
-            continue;
-        reader->segments += reader->segments < SEGMENTS + 1;
-        if (mseo == MSEO_END_MESSAGE) {
-            raw = whole_raw(reader, from, span->at, &raw_size);
-            return finish(reader, packet, raw, raw_size);
-        }
-        segment = open_segment(reader);
-        *segment = (struct segment){0};
+    const uint8_t *from = span->at, *at = from;
+    uint8_t head = reader->kept ? reader->raw[0] : *from;
+    size_t room = pug_nexus_limit(head >> 2) - reader->kept;
+    const uint8_t *end = room < (size_t)(span->end - from) ? from + room : span->end;
+    while (at < end && (*at & 3) < MSEO_RESERVED)
+        at++;
+    if (at == span->end) {
+        span->at = at;
+        memcpy(reader->raw + reader->kept, from, (size_t)(at - from));
+        reader->kept += (uint32_t)(at - from);
+        return false;
     }
-    keep_raw(reader, from, (size_t)(span->at - from));
-    return false;
+    bool endless = at == end;
+    bool whole = !endless && (*at & 3) == MSEO_END_MESSAGE;
+    span->at = endless ? at : at + 1;
+    size_t size = (size_t)(span->at - from);
+    const uint8_t *raw = join(reader, from, &size);
+    if (whole)
+        return finish(reader, packet, raw, size);
+    if (endless)
+        return give_broken(reader, packet, PUG_NTRACE_TOO_LONG, raw, size);
+    reader->index = pug_span_index(span) - 1;
+    return give_broken(reader, packet, PUG_NTRACE_RESERVED_MSEO, raw, size);
 }
 
 /** The first byte of what should be a message. True when it is something else, to be given. */
 static bool read_start(struct ntrace_reader *reader, struct pug_span *span,
                        struct pug_packet *packet)
 {
-    uint8_t byte = *span->at;
+    unsigned mseo = *span->at & 3;
     reader->index = pug_span_index(span);
     reader->first = reader->state == READER_START;
-    switch (byte & 3) {
-    case MSEO_END_MESSAGE:
-        reader->state = READER_BETWEEN;
-        span->at++;
-        return give_idle(reader, packet, span->at - 1);
-    case MSEO_END_FIELD:
-        if (reader->first) {
-            reader->state = READER_SKIP;
-            return false;
-        }
-        reader->segment[0] = (struct segment){.low = byte >> 2};
-        span->at++;
-        return give_broken(reader, packet, PUG_NTRACE_NO_START, span->at - 1, 1, false);
-    default:
-        reader->state = READER_INSIDE;
-        reader->segments = 0;
-        reader->segment[0] = (struct segment){0};
+    reader->state = READER_INSIDE;
+    if (mseo == MSEO_MORE || mseo == MSEO_RESERVED)
         return false;
-    }
+    if (mseo == MSEO_END_MESSAGE)
+        return give_idle(reader, packet, span->at++);
+    if (!reader->first)
+        return give_broken(reader, packet, PUG_NTRACE_NO_START, span->at++, 1);
+    reader->state = READER_SKIP;
+    return false;
 }
 
 static void skip(struct ntrace_reader *reader, struct pug_span *span)
@@ -394,10 +388,12 @@ static bool read_lost(struct ntrace_reader *reader, struct pug_span *span,
 {
     static const uint8_t problems[4] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
                                         PUG_NTRACE_RESERVED_MSEO, PUG_NTRACE_TOO_SHORT};
-    const uint8_t *raw = span->at++;
-    reader->index = pug_span_index(span) - 1;
-    reader->segment[0] = (struct segment){.low = *raw >> 2};
-    return give_broken(reader, packet, problems[*raw & 3], raw, 1, true);
+    reader->index = pug_span_index(span);
+    reader->kept = 0;
+    give_broken(reader, packet, problems[*span->at & 3], span->at, 1);
+    reader->state = READER_BETWEEN;
+    span->at++;
+    return true;
 }
 
 bool ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
@@ -406,8 +402,7 @@ bool ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
     while (span->at < span->end) {
         if (span->run->type == PUG_NEXUS_LOST)
             return read_lost(reader, span, packet);
-        if (span->run->type == PUG_NEXUS_MESSAGES &&
-            (reader->state == READER_START || reader->state == READER_SKIP))
+        if (span->run->type == PUG_NEXUS_MESSAGES && reader->state != READER_INSIDE)
             reader->state = READER_BETWEEN;
         if (reader->state == READER_SKIP)
             skip(reader, span);
@@ -424,12 +419,11 @@ bool ntrace_read_end(void *data, struct pug_packet *packet)
     struct ntrace_reader *reader = data;
     if (reader->state != READER_INSIDE)
         return false;
+    size_t size = reader->kept;
     reader->state = READER_BETWEEN;
-    reader->packet = (struct pug_ntrace_packet){.type = PUG_NTRACE_INCOMPLETE,
-                                                .tcode = (uint8_t)(reader->segment[0].low & 63),
-                                                .number = reader->count};
+    reader->kept = 0;
+    blank_packet(reader, PUG_NTRACE_INCOMPLETE, reader->raw[0] >> 2);
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED,
                   reader->index, "the trace ends inside a message");
-    return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE, reader->raw,
-                reader->raw_size);
+    return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE, reader->raw, size);
 }

@@ -27,6 +27,12 @@ static bool stack_pop(struct ntrace_decoder *d, uint64_t *address)
 
 /* ---- ranges ---- */
 
+static uint16_t branch_flags(const struct pug_insn *insn, bool taken)
+{
+    return (uint16_t)((taken ? PUG_ELEM_EXECUTED : 0) |
+                      (insn->conditional ? PUG_ELEM_CONDITIONAL : 0));
+}
+
 /** The instructions from range_start to `end`, of which the last one is d->last. */
 static struct pug_element *push_range(struct ntrace_decoder *d, uint64_t end)
 {
@@ -83,6 +89,8 @@ static uint64_t stop_in(const struct ntrace_walk *walk, const struct pug_block *
 static enum ntrace_walked step_into(struct ntrace_decoder *d, const struct pug_block *block)
 {
     struct ntrace_walk *walk = &d->walk;
+    if (walk->history_only && ntrace_history_guard(d, walk->passed) < NTRACE_HISTORY_GUARD)
+        return ntrace_fail(d, PUG_ERR_LIMIT, block->start, "one message covers too much code");
     if (walk->history_only)
         return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, block->start,
                            "no conditional branch for the branch history");
@@ -129,11 +137,12 @@ static enum ntrace_walked step_over(struct ntrace_decoder *d, const struct pug_b
 }
 
 /** Outcome of a conditional branch. */
-static bool branch_taken(struct ntrace_walk *walk, const struct pug_block *block, bool last)
+static bool branch_taken(struct ntrace_decoder *d, const struct pug_block *block, bool last)
 {
+    struct ntrace_walk *walk = &d->walk;
     if (walk->bits > 0) {
         if (walk->history_only)
-            walk->budget = NTRACE_HISTORY_GUARD;
+            walk->budget = ntrace_history_guard(d, walk->passed);
         return walk->hist >> --walk->bits & 1;
     }
     if (last && walk->end == NTRACE_END_DIRECT)
@@ -148,7 +157,7 @@ static bool jump_reported(struct ntrace_decoder *d, bool last)
     struct ntrace_walk *walk = &d->walk;
     if (walk->bits > 0) {
         if (walk->history_only)
-            walk->budget = NTRACE_HISTORY_GUARD;
+            walk->budget = ntrace_history_guard(d, walk->passed);
         return walk->hist >> --walk->bits & 1;
     }
     return d->config->mode != NTRACE_MODE_BTM ||
@@ -216,8 +225,7 @@ static void push_flow(struct ntrace_decoder *d, const struct pug_block *block, b
     struct pug_element *range = push_range(d, block->end);
     range->last_type = block->insn.type;
     range->last_subtype = block->insn.subtype;
-    range->flags = (uint16_t)((taken ? PUG_ELEM_EXECUTED : 0) |
-                              (block->insn.conditional ? PUG_ELEM_CONDITIONAL : 0));
+    range->flags = branch_flags(&block->insn, taken);
 }
 
 /** Go on at `pc`. */
@@ -237,18 +245,17 @@ static enum ntrace_walked refuse_last(struct ntrace_decoder *d, const struct pug
     return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, last, text);
 }
 
-/** A block that ends in a flow instruction. *next: the block that follows, where it is at hand. */
-static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block *block,
-                               const struct pug_block **next)
+/** A block that ends in a flow instruction. */
+static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block *block)
 {
     struct ntrace_walk *walk = &d->walk;
     const struct pug_insn *insn = &block->insn;
     bool last = walk->budget == 0 && !walk->history_only;
     if (insn->conditional) {
-        bool taken = branch_taken(walk, block, last);
+        bool taken = branch_taken(d, block, last);
         push_flow(d, block, taken);
         go_to(d, taken ? insn->target : block->end, taken);
-        *next = pug_block_follow(d->stage->code, block, taken);
+        d->before = block;
         return NTRACE_WALKED;
     }
     if (insn->type == PUG_INSTR_BR) {
@@ -259,8 +266,8 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
         push_flow(d, block, true);
         if (insn->table_jump)
             return ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target, "the jump table is not there");
-        *next = pug_block_follow(d->stage->code, block, true);
-        go_to(d, (*next)->start, true);
+        go_to(d, insn->target, true);
+        d->before = block;
         return NTRACE_WALKED;
     }
     uint64_t target = 0;
@@ -281,21 +288,96 @@ static bool walk_is_over(const struct ntrace_walk *walk)
     return walk->history_only ? walk->bits == 0 : walk->budget == 0;
 }
 
+/** The block at d->pc. */
+static const struct pug_block *block_here(struct ntrace_decoder *d)
+{
+    const struct pug_block *before = d->before;
+    d->before = NULL;
+    if (before)
+        return pug_block_follow(d->stage->code, before, d->by_jump);
+    return pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
+}
+
+/**
+ * The blocks that follow by conditional branches and direct jumps, as far as nothing special is
+ * met: what ntrace_walk() does with them one by one, with everything at hand. Returns the block at
+ * d->pc where it is special, NULL where it was not looked at.
+ */
+static const struct pug_block *walk_branches(struct ntrace_decoder *d)
+{
+    struct ntrace_walk *walk = &d->walk;
+    struct pug_out *out = &d->stage->out;
+    const struct pug_block *before = d->before, *special = NULL;
+    const bool history_only = walk->history_only, all_jumps = d->config->all_jumps;
+    bool taken = d->by_jump;
+    int64_t budget = walk->budget, passed = walk->passed;
+    uint64_t last_insn = d->last, start = walk->range_start;
+    unsigned bits = walk->bits;
+    while ((history_only ? bits > 0 : budget > 0) && pug_out_ready(out)) {
+        const struct pug_block *block = pug_block_follow(d->stage->code, before, taken);
+        const struct pug_insn *insn = &block->insn;
+        int64_t size = (int64_t)((block->end - block->start) >> 1), left = budget - size;
+        bool go = true;
+        special = block;
+        if (left < 0 || block->ending != PUG_BLOCK_FLOW || insn->type != PUG_INSTR_BR)
+            break;
+        if (insn->conditional) {
+            if (bits > 0)
+                go = walk->hist >> --bits & 1;
+            else if (left == 0 && walk->end == NTRACE_END_SYNC)
+                break;
+            else
+                go = left == 0 && walk->end == NTRACE_END_DIRECT;
+            if (history_only)
+                left = ntrace_history_guard(d, passed + size);
+        } else if (all_jumps || insn->table_jump) {
+            break;
+        } else if (insn->kind == PUG_RV_CALL) {
+            stack_push(d, block->end);
+        }
+        struct pug_element *range = pug_out_push(out, PUG_ELEM_INSTR_RANGE, d->index);
+        range->start = start;
+        range->end = block->end;
+        range->count = block->count;
+        range->last_type = PUG_INSTR_BR;
+        range->last_subtype = insn->subtype;
+        range->last_size = insn->size;
+        range->flags = branch_flags(insn, go);
+        special = NULL;
+        passed += size;
+        budget = left;
+        before = block;
+        taken = go;
+        last_insn = block->last;
+        start = go ? insn->target : block->end;
+    }
+    walk->budget = budget;
+    walk->passed = passed;
+    walk->bits = bits;
+    walk->range_start = d->pc = start;
+    d->before = special ? NULL : before;
+    d->last = last_insn;
+    d->by_jump = taken;
+    return special;
+}
+
 enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
 {
     struct ntrace_walk *walk = &d->walk;
-    const struct pug_block *block = NULL;
     while (!walk_is_over(walk)) {
+        const struct pug_block *block = NULL;
+        if (d->before && walk->range_count == 0) {
+            block = walk_branches(d);
+            if (walk_is_over(walk))
+                break;
+        }
         if (!pug_out_ready(&d->stage->out))
             return NTRACE_WAITS;
         if (!d->pc_known)
             return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
                                "the target of an indirect jump is not known");
-        if (walk->blocks++ == d->config->walk_limit)
-            return ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
         if (!block)
-            block = pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
-        const struct pug_block *next = NULL;
+            block = block_here(d);
         int64_t size = (int64_t)((block->end - block->start) >> 1);
         enum ntrace_walked walked;
         if (size > walk->budget) {
@@ -305,11 +387,10 @@ enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
         } else {
             walk->budget -= size;
             walk->passed += size;
-            walked = step(d, block, &next);
+            walked = step(d, block);
         }
         if (walked != NTRACE_WALKED)
             return walked;
-        block = next;
     }
     if (!walk->history_only && walk->bits > 0)
         return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc, "branch history is left over");
