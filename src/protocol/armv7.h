@@ -86,6 +86,14 @@ static inline void pug_armv7_log(struct pug_stage *stage, const char *component,
     pug_stage_log(stage, component, PUG_SEV_ERROR, code, index, text);
 }
 
+/** Deliver the elements so far, so that a message about what comes next stands behind them. */
+static inline void pug_armv7_deliver(struct pug_stage *stage)
+{
+    struct pug_batch *batch = stage->out.batch;
+    if (batch->response < PUG_RESP_WAIT)
+        batch->flush(batch);
+}
+
 /** What an A or R profile exception number of either protocol means. */
 uint8_t pug_armv7_exception_type(uint16_t number);
 

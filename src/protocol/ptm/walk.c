@@ -93,6 +93,7 @@ static void complain(struct pug_ptm_decoder *decoder, enum pug_severity severity
     char text[96];
     snprintf(text, sizeof(text), "%s %s packet.", what, packet);
     decoder->has_address = false;
+    pug_armv7_deliver(decoder->stage);
     pug_stage_log(decoder->stage, decoder->stage->decoder_name, severity, status, decoder->index,
                   text);
 }
