@@ -436,11 +436,7 @@ const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct
     const struct pug_block *next =
         taken ? pug_codemap_block(map, block->insn.target, block->insn.next_isa, 0)
               : pug_codemap_block(map, block->end, block->isa, block->it_out);
-    if (linked && store->stats.restarts == restarts && next != &store->scratch->block) {
-        if (taken)
-            from->block.taken = next;
-        else
-            from->block.not_taken = next;
-    }
+    if (linked && store->stats.restarts == restarts && next != &store->scratch->block)
+        from->block.links[taken] = next;
     return next;
 }

@@ -24,6 +24,9 @@
 #include "pugmark/isa.h"
 #include "pugmark/protocol.h"
 
+#include <assert.h>
+#include <string.h>
+
 #define PUG_CODE_PAGE 2048u
 
 /** Most instructions in a block. */
@@ -48,8 +51,8 @@ struct pug_block {
     uint16_t count;       /**< instructions */
     uint8_t ending;       /**< enum pug_block_end */
     uint8_t isa;
-    uint32_t epoch;                            /**< private: valid unless below the map's */
-    const struct pug_block *taken, *not_taken; /**< private: links, see pug_block_follow() */
+    uint32_t epoch;                   /**< private: valid unless below the map's */
+    const struct pug_block *links[2]; /**< private: see pug_block_follow(); [1]: taken */
 
     uint64_t start;
     uint64_t last;         /**< address of the last instruction (count > 0) */
@@ -125,8 +128,28 @@ static inline bool pug_codemap_outdated(const struct pug_codemap *map)
 static inline const struct pug_block *pug_block_linked(const struct pug_block *block, bool taken,
                                                        uint32_t epoch)
 {
-    const struct pug_block *next = taken ? block->taken : block->not_taken;
+    const struct pug_block *next = block->links[taken];
     return next && next->epoch >= epoch ? next : NULL;
+}
+
+/** Where execution is behind a block that does not end in an indirect branch. Without a branch of
+    its own: whether an atom says E or N is what the processor cannot foretell. */
+static inline uint64_t pug_block_next(const struct pug_block *block, bool taken)
+{
+    static_assert(offsetof(struct pug_block, insn) + offsetof(struct pug_insn, target) == 8,
+                  "the two addresses are neighbours");
+    uint64_t next;
+    memcpy(&next, (const char *)block + taken * sizeof(next), sizeof(next));
+    return next;
+}
+
+/** Does the block end in flow, and is it of this instruction set? One comparison. */
+static inline bool pug_block_flows(const struct pug_block *block, uint8_t isa)
+{
+    const uint8_t want[2] = {PUG_BLOCK_FLOW, isa};
+    static_assert(offsetof(struct pug_block, isa) == offsetof(struct pug_block, ending) + 1,
+                  "ending and isa are neighbours");
+    return memcmp((const char *)block + offsetof(struct pug_block, ending), want, 2) == 0;
 }
 
 /**

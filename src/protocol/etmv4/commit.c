@@ -6,11 +6,10 @@ typedef struct pug_etmv4_decoder decoder;
 
 /* ---- elements ---- */
 
-static inline void fill_range(struct pug_element *element, const struct pug_element *blank,
-                              uint64_t index, uint64_t start, uint64_t end, uint32_t count,
-                              const struct pug_insn *insn, bool executed)
+static inline void fill_range(struct pug_element *element, uint64_t index, uint64_t start,
+                              uint64_t end, uint32_t count, const struct pug_insn *insn,
+                              bool executed)
 {
-    *element = *blank;
     element->type = PUG_ELEM_INSTR_RANGE;
     element->index = index;
     element->start = start;
@@ -23,15 +22,20 @@ static inline void fill_range(struct pug_element *element, const struct pug_elem
     element->last_size = insn->size;
 }
 
+/** The ISA of the elements from here on. Not stored without need: the copy of `blank` would wait.
+ */
+static inline void set_isa(decoder *d, uint8_t isa)
+{
+    if (d->stage->out.blank.isa != isa)
+        d->stage->out.blank.isa = isa;
+}
+
 void pug_etmv4_put_range(decoder *d, uint64_t index, uint64_t start, uint64_t end, uint32_t count,
                          const struct pug_insn *insn, uint8_t isa, bool executed)
 {
-    struct pug_element *blank = &d->stage->out.blank;
-    /* not without need: a byte stored into it makes the copy of it wait */
-    if (blank->isa != isa)
-        blank->isa = isa;
-    struct pug_element *element = pug_etmv4_push(d, PUG_ELEM_INSTR_RANGE, index);
-    fill_range(element, blank, index, start, end, count, insn, executed);
+    set_isa(d, isa);
+    fill_range(pug_etmv4_push(d, PUG_ELEM_INSTR_RANGE, index), index, start, end, count, insn,
+               executed);
 }
 
 void pug_etmv4_put_nacc(decoder *d, uint64_t index, uint64_t address)
@@ -312,8 +316,8 @@ static enum pug_etmv4_outcome no_waypoint(decoder *d, uint64_t index, uint64_t s
 }
 
 /** A range that is no plain block: of several blocks, without a waypoint, or to be checked. */
-static enum pug_etmv4_outcome commit_unusual(decoder *d, uint64_t index, bool taken,
-                                             const struct pug_block *block)
+static PUG_NOINLINE enum pug_etmv4_outcome commit_unusual(decoder *d, uint64_t index, bool taken,
+                                                          const struct pug_block *block)
 {
     uint64_t start = d->address;
     uint32_t count = block->count;
@@ -337,98 +341,104 @@ static enum pug_etmv4_outcome commit_unusual(decoder *d, uint64_t index, bool ta
     return PUG_ETMV4_DONE;
 }
 
-/** One atom: a range to the next waypoint. */
-static enum pug_etmv4_outcome commit_atom(decoder *d, uint64_t index, bool taken)
+/** An atom that something stands in the way of: then it says nothing, or the return stack helps. */
+static PUG_NOINLINE enum pug_etmv4_outcome clear_way(decoder *d)
 {
-    if (d->blocked) {
-        enum pug_etmv4_outcome outcome = pug_etmv4_pop_return(d);
-        if (outcome != PUG_ETMV4_DONE)
-            return outcome;
-        if (d->blocked & (PUG_ETMV4_NEED_ADDRESS | PUG_ETMV4_NEED_CONTEXT))
-            return PUG_ETMV4_DONE;
-    }
-    const struct pug_block *block = current_block(d);
-    if (block->ending != PUG_BLOCK_FLOW || d->checks)
-        return commit_unusual(d, index, taken, block);
-    pug_etmv4_put_range(d, index, d->address, block->end, block->count, &block->insn, block->isa,
-                        taken);
-    leave_block(d, index, block, taken);
-    return PUG_ETMV4_DONE;
+    enum pug_etmv4_outcome outcome = pug_etmv4_pop_return(d);
+    if (outcome != PUG_ETMV4_DONE)
+        return outcome;
+    return d->blocked ? PUG_ETMV4_RUN_ENDS : PUG_ETMV4_DONE;
 }
 
 /**
- * Atoms along blocks that are linked already, which is nearly all of them: commit_atom() with what
- * it needs in registers. Ends before an atom that needs more, where the batch is full, and behind
- * a branch whose target is not known; returns how many atoms it did.
+ * Plain ranges, from the current block on along the links, as many as there is room for in the
+ * batch: all that the loop needs is in registers. Ends before a block that is not plain or not
+ * linked yet, and behind a branch of whose target the program says nothing. How many it did.
  */
-static uint32_t hop(decoder *d, uint64_t index, uint32_t bits, uint32_t most)
+static inline uint32_t hop(decoder *d, uint64_t index, uint32_t bits, uint32_t most,
+                           const struct pug_block *block)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    const struct pug_element *blank = &d->stage->out.blank;
-    struct pug_element *element = &batch->elements[batch->count];
-    const struct pug_block *from = d->from;
+    struct pug_element *const first = &batch->elements[batch->count], *element = first;
+    const struct pug_element *last = first + most;
+    const struct pug_block *from;
+    const uint32_t epoch = d->map->epoch;
     uint64_t address = d->address;
-    uint32_t room = batch->count < batch->limit ? batch->limit - batch->count : 0, done = 0;
-    uint32_t epoch = d->map->epoch;
-    uint8_t isa = blank->isa;
-    bool taken = d->from_taken, goes_on = d->epoch == epoch && !pug_codemap_outdated(d->map);
-    if (most > room)
-        most = room;
-    while (goes_on && done < most) {
-        const struct pug_block *block = pug_block_linked(from, taken, epoch);
-        if (!block || block->ending != PUG_BLOCK_FLOW || block->isa != isa)
-            break;
+    const struct pug_element *const blank = &d->stage->out.blank;
+    const uint8_t isa = blank->isa;
+    bool taken, goes_on = true;
+    if (last > &batch->elements[batch->limit])
+        last = &batch->elements[batch->limit];
+    do {
         taken = bits & 1;
-        fill_range(element, blank, index, address, block->end, block->count, &block->insn, taken);
-        from = block;
         bits >>= 1;
-        element++;
-        done++;
-        address = taken ? block->insn.target : block->end;
-        goes_on = !taken | (block->insn.type == PUG_INSTR_BR);
-        if (taken & goes_on & block->insn.link)
-            push_return(d, block->end, isa);
-    }
-    if (done == 0)
-        return 0;
-    batch->count += done;
-    d->run_pushed += done;
+        *element = *blank;
+        fill_range(element++, index, address, block->end, block->count, &block->insn, taken);
+        address = pug_block_next(block, taken);
+        from = block;
+        block = pug_block_linked(from, taken, epoch);
+        const unsigned unusual = (from->insn.type ^ PUG_INSTR_BR) | from->insn.link;
+        if (unusual & (0u - taken)) {
+            goes_on = from->insn.type == PUG_INSTR_BR;
+            if (!goes_on)
+                break;
+            push_return(d, from->end, isa);
+        }
+    } while (element < last && block && pug_block_flows(block, isa));
+    batch->count += (uint32_t)(element - first);
+    d->run_pushed += (uint32_t)(element - first);
     d->isa = isa;
     if (!goes_on) {
         leave_block(d, index, from, true);
-        return done;
+    } else {
+        d->address = address;
+        d->from = from;
+        d->from_taken = taken;
+        d->epoch = epoch;
+        d->isa = taken ? from->insn.next_isa : isa;
+        d->it = !taken && isa == PUG_ISA_T32 ? from->it_out : 0;
     }
-    d->address = address;
-    d->from = from;
-    d->from_taken = taken;
-    d->isa = taken ? from->insn.next_isa : isa;
-    d->it = !taken && isa == PUG_ISA_T32 ? from->it_out : 0;
-    return done;
+    return (uint32_t)(element - first);
 }
 
-enum pug_etmv4_outcome pug_etmv4_commit_atoms(decoder *d, struct pug_etmv4_p0 *p0)
+enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t bits,
+                                            uint32_t most, uint32_t *done)
 {
-    uint32_t bits = p0->bits, done = 0;
-    uint32_t most = d->commits < p0->count ? (uint32_t)d->commits : p0->count;
-    uint64_t index = p0->index;
-    enum pug_etmv4_outcome outcome = PUG_ETMV4_DONE;
-    while (done < most) {
-        if (d->from && !d->blocked && !d->checks)
-            done += hop(d, index, bits >> done, most - done);
-        if (done == most)
-            break;
-        if (!pug_out_ready(&d->stage->out)) {
-            outcome = PUG_ETMV4_SUSPENDED;
-            break;
+    for (*done = 0; *done < most;) {
+        if (!pug_out_ready(&d->stage->out))
+            return PUG_ETMV4_SUSPENDED;
+        if (d->blocked) {
+            enum pug_etmv4_outcome outcome = clear_way(d);
+            if (outcome == PUG_ETMV4_RUN_ENDS) {
+                *done = most;
+                return PUG_ETMV4_DONE;
+            }
+            if (outcome != PUG_ETMV4_DONE)
+                return outcome;
         }
-        outcome = commit_atom(d, index, bits >> done & 1);
+        const struct pug_block *block = current_block(d);
+        if (block->ending == PUG_BLOCK_FLOW && !d->checks) {
+            set_isa(d, block->isa);
+            *done += hop(d, index, bits >> *done, most - *done, block);
+            continue;
+        }
+        enum pug_etmv4_outcome outcome = commit_unusual(d, index, bits >> *done & 1, block);
         if (outcome != PUG_ETMV4_DONE)
             return outcome;
-        done++;
+        ++*done;
     }
+    return PUG_ETMV4_DONE;
+}
+
+static enum pug_etmv4_outcome commit_atoms(decoder *d, struct pug_etmv4_p0 *p0)
+{
+    uint32_t most = d->commits < p0->count ? (uint32_t)d->commits : p0->count, done;
+    enum pug_etmv4_outcome outcome = pug_etmv4_take_atoms(d, p0->index, p0->bits, most, &done);
+    if (outcome != PUG_ETMV4_DONE && outcome != PUG_ETMV4_SUSPENDED)
+        return outcome;
     d->commits -= done;
     d->depth -= done;
-    p0->bits = bits >> done;
+    p0->bits >>= done;
     p0->count = (uint8_t)(p0->count - done);
     d->queue.head += p0->count == 0;
     return outcome;
@@ -436,7 +446,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_atoms(decoder *d, struct pug_etmv4_p0 *p
 
 /* ---- other elements ---- */
 
-static void commit_address(decoder *d, const struct pug_etmv4_p0 *p0)
+void pug_etmv4_commit_address(decoder *d, const struct pug_etmv4_p0 *p0)
 {
     d->blocked &= (uint8_t) ~(PUG_ETMV4_POP_PENDING | PUG_ETMV4_NEED_ADDRESS);
     d->returns.wait_address = false;
@@ -457,7 +467,7 @@ static enum pug_etmv4_outcome commit_simple(decoder *d, struct pug_etmv4_p0 *p0)
 {
     enum pug_etmv4_outcome outcome = PUG_ETMV4_DONE;
     switch ((enum pug_etmv4_p0_kind)p0->kind) {
-    case PUG_ETMV4_P0_ADDRESS: commit_address(d, p0); break;
+    case PUG_ETMV4_P0_ADDRESS: pug_etmv4_commit_address(d, p0); break;
     case PUG_ETMV4_P0_CONTEXT:
         if (p0->flags & PUG_ETMV4_UPDATED) {
             pug_etmv4_put_context(d, p0->index, p0);
@@ -501,7 +511,7 @@ static inline enum pug_etmv4_outcome commit_oldest(decoder *d)
     struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
     d->run_index = p0->index;
     if (p0->kind == PUG_ETMV4_P0_ATOM)
-        return pug_etmv4_commit_atoms(d, p0);
+        return commit_atoms(d, p0);
     switch ((enum pug_etmv4_p0_kind)p0->kind) {
     case PUG_ETMV4_P0_UNSEEN: commit_unseen(d, p0); return PUG_ETMV4_DONE;
     case PUG_ETMV4_P0_EXCEPTION: return pug_etmv4_commit_exception(d);

@@ -520,17 +520,26 @@ static enum pug_response decode_packet(decoder *d, const packet_ *p)
     return d->state == PUG_ETMV4_RESOLVE ? run(d) : PUG_RESP_CONT;
 }
 
-/** Atoms that resolve at once: without speculation, and with nothing before them in the queue. */
+/**
+ * Without speculation, atoms with nothing before them but where execution is resolve at once: they
+ * need not go through the queue, but for those that cannot be done with.
+ */
 static enum pug_response decode_atoms(decoder *d, const packet_ *p)
 {
-    queue_atoms(d, p);
-    d->commits = p->atom_count;
-    d->state = PUG_ETMV4_RESOLVE;
-    enum pug_etmv4_outcome outcome = pug_etmv4_commit_atoms(d, pug_etmv4_queue_at(&d->queue, 0));
-    if (outcome != PUG_ETMV4_DONE)
-        return end_resolution(d, outcome);
-    d->state = PUG_ETMV4_DECODE;
-    return PUG_RESP_CONT;
+    uint32_t done;
+    enum pug_etmv4_outcome outcome =
+        pug_etmv4_take_atoms(d, d->index, p->atom_bits, p->atom_count, &done);
+    if (outcome == PUG_ETMV4_DONE)
+        return PUG_RESP_CONT;
+    if (outcome == PUG_ETMV4_SUSPENDED) {
+        struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ATOM, PUG_ETMV4_COUNTS);
+        p0->bits = p->atom_bits >> done;
+        p0->count = (uint8_t)(p->atom_count - done);
+        d->depth = p0->count;
+        d->commits = p0->count;
+        d->state = PUG_ETMV4_RESOLVE;
+    }
+    return end_resolution(d, outcome);
 }
 
 enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
@@ -542,11 +551,16 @@ enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
     d->waited = false;
     d->run_pushed = 0;
     d->run_index = 0;
-    if (p->type >= PUG_ETMV4_ATOM_F6 && p->type <= PUG_ETMV4_ATOM_F3 &&
-        d->state == PUG_ETMV4_DECODE && d->queue.head == d->queue.tail && d->depth == 0 &&
-        d->config->idr8 == 0)
-        return decode_atoms(d, p);
-    return decode_packet(d, p);
+    if (packet->type - PUG_ETMV4_ATOM_F6 > PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6 ||
+        d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0)
+        return decode_packet(d, p);
+    for (; d->queue.head != d->queue.tail; d->queue.head++) {
+        const struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
+        if (p0->kind != PUG_ETMV4_P0_ADDRESS)
+            return decode_packet(d, p);
+        pug_etmv4_commit_address(d, p0);
+    }
+    return decode_atoms(d, p);
 }
 
 enum pug_response pug_etmv4_resume(void *state)

@@ -19,6 +19,9 @@
 #include "pugmark/packet/etmv4.h"
 #include "pugmark/protocol.h"
 
+/** For what is not on the hot path: it takes no registers from what is. */
+#define PUG_NOINLINE __attribute__((noinline))
+
 /* ---- configuration ---- */
 
 /** What a header byte begins, and how its packet goes on. */
@@ -28,6 +31,7 @@ struct pug_etmv4_header {
     uint8_t atom_count;
     uint8_t form;    /**< enum pug_etmv4_form */
     uint32_t fields; /**< enum pug_etmv4_field, four bits each, the first lowest */
+    uint8_t size;    /**< of the whole packet where that is always the same, else 0 */
     uint8_t is;      /**< of address packets: instruction set; of EXACT MATCH: which */
 };
 
@@ -305,8 +309,14 @@ struct pug_etmv4_decoder {
 
 /* queue.c */
 bool pug_etmv4_queue_new(struct pug_etmv4_queue *queue);
+bool pug_etmv4_queue_grow(struct pug_etmv4_queue *queue);
+
 /** Room for `more` elements; false: the queue is at its limit. */
-bool pug_etmv4_queue_reserve(struct pug_etmv4_queue *queue, uint32_t more);
+static inline bool pug_etmv4_queue_reserve(struct pug_etmv4_queue *queue, uint32_t more)
+{
+    return pug_etmv4_queue_count(queue) + more <= queue->mask + 1 || pug_etmv4_queue_grow(queue);
+}
+
 /** Take newest elements back; PUG_ETMV4_FAILED: there are not enough. */
 enum pug_etmv4_outcome pug_etmv4_cancel(struct pug_etmv4_decoder *decoder);
 /** Flip the newest atom. */
@@ -315,9 +325,10 @@ enum pug_etmv4_outcome pug_etmv4_mispredict(struct pug_etmv4_decoder *decoder);
 /* commit.c */
 /** Commit from the oldest element on while there is something to commit. */
 enum pug_etmv4_outcome pug_etmv4_commit(struct pug_etmv4_decoder *decoder);
-/** Commit the atoms of the oldest element, as far as there is something to commit. */
-enum pug_etmv4_outcome pug_etmv4_commit_atoms(struct pug_etmv4_decoder *decoder,
-                                              struct pug_etmv4_p0 *atoms);
+/** The ranges of up to `most` atoms; *done is how many of them are done with. */
+enum pug_etmv4_outcome pug_etmv4_take_atoms(struct pug_etmv4_decoder *decoder, uint64_t index,
+                                            uint32_t bits, uint32_t most, uint32_t *done);
+void pug_etmv4_commit_address(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *p0);
 /** An element that no commit has to wait for; a step of one element. */
 void pug_etmv4_put_event(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *p0);
 void pug_etmv4_put_range(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t start,

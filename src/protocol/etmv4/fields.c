@@ -48,6 +48,7 @@ static void report(reader *r, enum pug_status code, const char *text)
 
 static void set_error(reader *r, uint32_t type)
 {
+    r->used = true;
     r->packet.err_type = r->packet.type;
     r->packet.type = type;
 }
@@ -132,6 +133,7 @@ static void read_context(reader *r, struct bytes *b)
 {
     struct pug_etmv4_context *context = &r->packet.context;
     uint8_t info = get_byte(b);
+    r->used = true;
     context->updated = true;
     context->el = info & 3;
     context->nse = info >> 3 & 1;
@@ -169,6 +171,7 @@ static void read_trace_info(reader *r, struct bytes *b)
 {
     struct pug_etmv4_packet *packet = &r->packet;
     uint8_t sections = get_byte(b), control = sections;
+    r->used = true;
     while ((control & 0x80) && !b->missing)
         control = get_byte(b);
     packet->valid &=
@@ -226,6 +229,7 @@ static void read_timestamp(reader *r, struct bytes *b, uint8_t header)
     packet->timestamp_bits = (uint8_t)bits;
     packet->valid |= PUG_ETMV4_HAS_TIMESTAMP;
     if (header == 0x03) {
+        r->used = true;
         packet->cycle_count = get_leb(b, 3) & ((UINT32_C(1) << r->config->cycle_count_bits) - 1);
         packet->valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
     }
@@ -233,6 +237,7 @@ static void read_timestamp(reader *r, struct bytes *b, uint8_t header)
 
 static void set_cycle_count(reader *r, uint32_t count)
 {
+    r->used = true;
     r->packet.cycle_count =
         count + (r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0);
     r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
@@ -243,6 +248,7 @@ static void set_commit(reader *r, uint32_t count)
 {
     if (r->config->commit_option_1)
         return;
+    r->used = true;
     r->packet.commit_count = count;
     r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
 }
@@ -252,6 +258,7 @@ static void read_ccnt_f1(reader *r, struct bytes *b, uint8_t header)
     if (!r->config->commit_option_1)
         set_commit(r, get_leb(b, 5));
     if (header & 1) { /* the count is unknown */
+        r->used = true;
         r->packet.cycle_count = 0;
         r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
     } else {
@@ -286,6 +293,7 @@ static void read_except(reader *r, struct bytes *b)
 
 static void set_cancel(reader *r, uint32_t count)
 {
+    r->used = true;
     r->packet.cancel_count = count;
     r->packet.valid |= PUG_ETMV4_HAS_CANCEL;
 }
@@ -402,6 +410,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
         break;
     case PUG_ETMV4_FORM_DS_MARKER: r->packet.marker = header & 7; break;
     case PUG_ETMV4_FORM_COMMIT:
+        r->used = true;
         r->packet.commit_count = get_leb(b, 5);
         r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
         break;

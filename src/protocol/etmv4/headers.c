@@ -180,6 +180,19 @@ static void add_implied_atoms(struct pug_etmv4_header *header, unsigned byte)
     header->atom_bits = bits[byte & 3];
 }
 
+/** The size of a packet whose fields say that it is always the same; else 0. */
+static uint8_t fixed_size(uint32_t fields)
+{
+    switch (fields) {
+    case 0: return 1;
+    case PUG_ETMV4_FIELD_1: return 2;
+    case PUG_ETMV4_FIELD_4: return 5;
+    case PUG_ETMV4_FIELD_8: return 9;
+    case PUG_ETMV4_FIELD_9: return 10;
+    default: return 0;
+    }
+}
+
 static struct pug_etmv4_header make_header(const struct pug_etmv4_config *config,
                                            const struct row *row, unsigned byte)
 {
@@ -196,6 +209,7 @@ static struct pug_etmv4_header make_header(const struct pug_etmv4_config *config
     } else if (row->form == PUG_ETMV4_FORM_CCNT_F1 && config->commit_option_1) {
         header.fields >>= 4; /* no commit field */
     }
+    header.size = fixed_size(header.fields);
     return header;
 }
 

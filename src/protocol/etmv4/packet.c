@@ -133,12 +133,10 @@ static void hold(reader *r, const uint8_t *bytes, size_t size)
     r->held += (uint32_t)size;
 }
 
-/** A packet's type is good to be told by its header for most, and changed by some. */
 static bool put_packet(reader *r, const uint8_t *raw, size_t size, struct pug_packet *packet)
 {
     uint32_t type = r->packet.type;
-    bool bad = r->stage->quirks.etm4_reset_is_bad ? type >= 0x300 : type >= 0x300 && type < 0x400;
-    r->used = true;
+    bool bad = type >= 0x300 && (type < 0x400 || r->stage->quirks.etm4_reset_is_bad);
     packet->index = r->index;
     packet->data = &r->packet;
     packet->raw = raw;
@@ -160,12 +158,27 @@ static bool finish(reader *r, const uint8_t *raw, size_t size, struct pug_packet
     return put_packet(r, raw, size, packet);
 }
 
+/** The size of a packet that is all there and needs no scan; 0 for others. */
+static size_t plain_size(const struct pug_etmv4_header *header, const uint8_t *raw,
+                         const uint8_t *end)
+{
+    size_t size = header->size;
+    if (header->fields == PUG_ETMV4_FIELD_SHORT && end - raw > 1)
+        size = 2 + (raw[1] >> 7);
+    return (size_t)(end - raw) >= size ? size : 0;
+}
+
 /** A packet that is not one byte of atoms. */
-static bool begin(reader *r, struct pug_span *span, struct pug_packet *packet)
+static PUG_NOINLINE bool begin(reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     const uint8_t *raw = span->at;
     r->index = pug_span_index(span);
     r->header = &r->config->headers[*raw];
+    size_t size = plain_size(r->header, raw, span->end);
+    if (size > 0) {
+        span->at = raw + size;
+        return finish(r, raw, size, packet);
+    }
     r->fields = r->header->fields;
     r->have = 0;
     span->at = scan(r, raw + 1, span->end);
@@ -177,7 +190,7 @@ static bool begin(reader *r, struct pug_span *span, struct pug_packet *packet)
 }
 
 /** A packet that began in an earlier run. */
-static bool go_on(reader *r, struct pug_span *span, struct pug_packet *packet)
+static PUG_NOINLINE bool go_on(reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     const uint8_t *from = span->at;
     span->at = scan(r, from, span->end);
@@ -186,14 +199,13 @@ static bool go_on(reader *r, struct pug_span *span, struct pug_packet *packet)
 }
 
 /** Forget what only the last packet said. */
-static void clean(reader *r)
+static PUG_NOINLINE void clean(reader *r)
 {
     struct pug_etmv4_packet *packet = &r->packet;
     r->used = false;
     packet->err_type = PUG_ETMV4_NO_ERR_TYPE;
     packet->valid &=
         ~(uint32_t)(PUG_ETMV4_HAS_CYCLE_COUNT | PUG_ETMV4_HAS_COMMIT | PUG_ETMV4_HAS_CANCEL);
-    packet->atom_count = 0;
     packet->context.updated = false;
     packet->context.updated_context_id = false;
     packet->context.updated_vmid = false;
@@ -255,6 +267,7 @@ static bool hunt_async(reader *r, uint8_t byte)
         return false;
     }
     r->hunting = false;
+    r->used = true;
     r->synced = byte == 0x80;
     r->packet.type = r->synced ? PUG_ETMV4_ASYNC : PUG_ETMV4_BAD_SEQUENCE;
     if (!r->synced)
@@ -286,7 +299,7 @@ static bool hunt_byte(reader *r, uint8_t byte, uint64_t index)
     return false;
 }
 
-static bool hunt(reader *r, struct pug_span *span, struct pug_packet *packet)
+static PUG_NOINLINE bool hunt(reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     while (span->at < span->end) {
         if (r->dump)
@@ -343,6 +356,8 @@ bool pug_etmv4_read_end(void *state, struct pug_packet *packet)
     bool async = (r->fields & 0xF) == PUG_ETMV4_FIELD_ASYNC;
     r->packet.err_type = !r->synced ? r->hunt_type : async ? PUG_ETMV4_ASYNC : r->header->type;
     r->packet.type = PUG_ETMV4_INCOMPLETE_EOT;
+    r->packet.atom_count = 0;
+    r->used = true;
     return put_packet(r, r->bytes, size, packet);
 }
 

@@ -16,7 +16,7 @@ bool pug_etmv4_queue_new(struct pug_etmv4_queue *queue)
     return queue->ring != NULL;
 }
 
-static bool grow(struct pug_etmv4_queue *queue)
+bool pug_etmv4_queue_grow(struct pug_etmv4_queue *queue)
 {
     uint32_t room = (queue->mask + 1) * 2, count = pug_etmv4_queue_count(queue);
     p0_element *ring = room <= PUG_ETMV4_QUEUE_LIMIT ? malloc(room * sizeof(*ring)) : NULL;
@@ -27,11 +27,6 @@ static bool grow(struct pug_etmv4_queue *queue)
     free(queue->ring);
     *queue = (struct pug_etmv4_queue){.ring = ring, .mask = room - 1, .tail = count};
     return true;
-}
-
-bool pug_etmv4_queue_reserve(struct pug_etmv4_queue *queue, uint32_t more)
-{
-    return pug_etmv4_queue_count(queue) + more <= queue->mask + 1 || grow(queue);
 }
 
 /** Elements that say when something happened; a cancelled instruction does not unmake that. */
