@@ -14,7 +14,8 @@
  *     packets only                  no decoder
  *     wait N                        the consumer answers WAIT to the N-th element
  *     memory 0x1000: 1f2003d5 aa    program memory, groups of two hex digits are bytes in order,
- *     memory 0x1000 EL1N: d503201f  of four a halfword, of eight a word (both little-endian)
+ *     memory 0x1000 EL1N: d503201f  of four a halfword, of eight a word (both little-endian).
+ *                                   Lines that go on where the one before ended are one piece
  *     case a taken branch           begins a case. What stands before the first is for all
  *
  * Then, in a case, the data path. A line of bytes (or `end`, `flush`, `reset`) is given to the

@@ -159,6 +159,21 @@ static bool read_bytes(const char *text, uint8_t **bytes, size_t *size)
 }
 
 /** `0xADDRESS [SPACE]: bytes` */
+/** Memory that goes on where the line before it ended is one piece with it. */
+static void join_memory(struct case_case *test)
+{
+    if (test->memory_count < 2)
+        return;
+    struct case_memory *last = &test->memory[test->memory_count - 1], *before = last - 1;
+    if (before->space != last->space || before->address + before->size != last->address)
+        return;
+    before->bytes = case_realloc(before->bytes, before->size + last->size);
+    memcpy(before->bytes + before->size, last->bytes, last->size);
+    before->size += last->size;
+    free(last->bytes);
+    test->memory_count--;
+}
+
 static bool read_memory(struct case_case *test, const char *text)
 {
     char *after;
@@ -174,7 +189,9 @@ static bool read_memory(struct case_case *test, const char *text)
     space[strcspn(space, " ")] = '\0';
     if (space[0])
         memory->space = pug_space_by_name(space);
-    return read_bytes(after + length + 1, &memory->bytes, &memory->size);
+    bool good = read_bytes(after + length + 1, &memory->bytes, &memory->size);
+    join_memory(test);
+    return good;
 }
 
 /** `NAME = VALUE`: a number, or a word. */

@@ -72,8 +72,9 @@ size_t ntrace_packet_text(const void *data, char *buffer, size_t size)
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "%s : ", ntrace_packet_name(packet->type));
     if (packet->type == PUG_NTRACE_BAD) {
-        pug_text_format(&text, "TCODE=%u; %s", packet->tcode,
-                        ntrace_problem_text((enum pug_ntrace_problem)packet->problem));
+        if (packet->problem >= PUG_NTRACE_TOO_LONG) /* before that nobody knows what it was */
+            pug_text_format(&text, "TCODE=%u; ", packet->tcode);
+        pug_text_put(&text, ntrace_problem_text((enum pug_ntrace_problem)packet->problem));
         return pug_text_end(&text);
     }
     pug_text_put(&text, "Time=");
