@@ -99,21 +99,28 @@ static bool split_at(const char *word, char *path, size_t size, uint64_t *number
     return true;
 }
 
+static bool add_elf(struct input *input, const char *path, uint64_t bias)
+{
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    enum pug_status status = pug_image_add_elf(input->image, &anywhere, path, bias);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path,
+                pug_status_text(status));
+    return status == PUG_OK;
+}
+
 static bool add_programs(struct input *input)
 {
     const struct input_options *options = input->options;
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     char path[4096];
     uint64_t number;
+    /* The setting "alias": code runs there, too, that is linked for lower addresses. */
+    uint64_t alias = pug_settings_number(&input->transport_settings, "alias", 0);
     for (size_t i = 0; i < options->elf.count; i++) {
-        if (!split_at(options->elf.items[i], path, sizeof(path), &number, 0, false))
+        if (!split_at(options->elf.items[i], path, sizeof(path), &number, 0, false) ||
+            !add_elf(input, path, number) || (alias && !add_elf(input, path, number + alias)))
             return false;
-        enum pug_status status = pug_image_add_elf(input->image, &anywhere, path, number);
-        if (status != PUG_OK) {
-            fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path,
-                    pug_status_text(status));
-            return false;
-        }
     }
     for (size_t i = 0; i < options->image.count; i++) {
         if (!split_at(options->image.items[i], path, sizeof(path), &number, 0, true))

@@ -87,6 +87,28 @@ static bool parse_setting(char *word, struct pug_setting *setting)
     return true;
 }
 
+/** The width of the registers that an ELF file ("FILE" or "FILE@BIAS") is made for; 0: no ELF. */
+static uint64_t elf_xlen(const char *word)
+{
+    const char *at = strrchr(word, '@');
+    char path[4096];
+    unsigned char ident[5] = "";
+    snprintf(path, sizeof(path), "%.*s", (int)(at ? (size_t)(at - word) : strlen(word)), word);
+    FILE *file = fopen(path, "rb");
+    size_t got = file ? fread(ident, 1, sizeof(ident), file) : 0;
+    if (file)
+        fclose(file);
+    return got < sizeof(ident) || memcmp(ident, "\177ELF", 4) != 0 ? 0 : ident[4] == 1 ? 32 : 64;
+}
+
+/** RISC-V trace has to be told the hart's width: where nobody does, the program tells. */
+static void add_xlen(struct raw_settings *settings, const struct input_options *options)
+{
+    uint64_t xlen = options->elf.count > 0 ? elf_xlen(options->elf.items[0]) : 0;
+    if (xlen)
+        settings->items[settings->count++] = (struct pug_setting){.name = "xlen", .value = xlen};
+}
+
 static bool take_settings(struct input *input, struct raw_settings *settings)
 {
     const struct input_list *list = &input->options->settings;
@@ -96,7 +118,7 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
     size_t bytes = 1;
     for (size_t i = 0; i < list->count; i++)
         bytes += strlen(list->items[i]) + 1;
-    settings->items = calloc(list->count + file->count + 1, sizeof(*settings->items));
+    settings->items = calloc(list->count + file->count + 2, sizeof(*settings->items));
     settings->words = malloc(bytes);
     if (!settings->items || !settings->words)
         return false;
@@ -111,6 +133,7 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
     if (file->count > 0)
         memcpy(settings->items + settings->count, file->items, file->count * sizeof(*file->items));
     settings->count += file->count;
+    add_xlen(settings, input->options);
     return true;
 }
 
