@@ -9,54 +9,42 @@ struct register_rule {
     uint32_t otherwise;
 };
 
-#define MOST_RULES 12
+static const struct register_rule etm4_registers[] = {
+    {"TRCCONFIGR", true, 0},        {"TRCTRACEIDR", true, 0}, {"TRCIDR0", true, 0},
+    {"TRCIDR1", false, 0x4100F403}, {"TRCIDR2", true, 0},     {"TRCIDR8", false, 0},
+    {"TRCIDR9", false, 0},          {"TRCIDR10", false, 0},   {"TRCIDR11", false, 0},
+    {"TRCIDR12", false, 0},         {"TRCIDR13", false, 0}};
+
+static const struct register_rule ete_registers[] = {
+    {"TRCCONFIGR", true, 0},          {"TRCTRACEIDR", true, 0}, {"TRCIDR0", true, 0},
+    {"TRCIDR1", false, 0x4100F403},   {"TRCIDR2", true, 0},     {"TRCIDR8", false, 0},
+    {"TRCDEVARCH", false, 0x47705A13}};
+
+/* Of ETMv3 and of PTM. */
+static const struct register_rule etm_registers[] = {
+    {"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}};
+
+static const struct register_rule stm_registers[] = {{"STMTCSR", true, 0}};
+static const struct register_rule itm_registers[] = {{"ITMTCR", true, 0}};
 
 /** A device type, as it is up to the first '.'. */
 struct type_rule {
     const char *type, *protocol;
     bool core; /* it traces a core; else it must have none */
-    struct register_rule registers[MOST_RULES];
+    const struct register_rule *registers;
+    size_t count;
 };
 
+#define REGISTERS(list) list, sizeof(list) / sizeof((list)[0])
+
 static const struct type_rule types[] = {
-    {"ETM4",
-     "ETMV4I",
-     true,
-     {{"TRCCONFIGR", true, 0},
-      {"TRCTRACEIDR", true, 0},
-      {"TRCIDR0", true, 0},
-      {"TRCIDR1", false, 0x4100F403},
-      {"TRCIDR2", true, 0},
-      {"TRCIDR8", false, 0},
-      {"TRCIDR9", false, 0},
-      {"TRCIDR10", false, 0},
-      {"TRCIDR11", false, 0},
-      {"TRCIDR12", false, 0},
-      {"TRCIDR13", false, 0}}},
-    {"ETE",
-     "ETE",
-     true,
-     {{"TRCCONFIGR", true, 0},
-      {"TRCTRACEIDR", true, 0},
-      {"TRCIDR0", true, 0},
-      {"TRCIDR1", false, 0x4100F403},
-      {"TRCIDR2", true, 0},
-      {"TRCIDR8", false, 0},
-      {"TRCDEVARCH", false, 0x47705A13}}},
-    {"ETM3",
-     "ETMV3",
-     true,
-     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
-    {"PTM1",
-     "PTM",
-     true,
-     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
-    {"PFT1",
-     "PTM",
-     true,
-     {{"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}}},
-    {"STM", "STM", false, {{"STMTCSR", true, 0}}},
-    {"ITM", "ITM", false, {{"ITMTCR", true, 0}}},
+    {"ETM4", "ETMV4I", true, REGISTERS(etm4_registers)},
+    {"ETE", "ETE", true, REGISTERS(ete_registers)},
+    {"ETM3", "ETMV3", true, REGISTERS(etm_registers)},
+    {"PTM1", "PTM", true, REGISTERS(etm_registers)},
+    {"PFT1", "PTM", true, REGISTERS(etm_registers)},
+    {"STM", "STM", false, REGISTERS(stm_registers)},
+    {"ITM", "ITM", false, REGISTERS(itm_registers)},
 };
 
 static const struct type_rule *find_type(const char *type)
@@ -105,10 +93,11 @@ static bool take_register(const struct pug_snapshot *snapshot,
     if (!found && snapshot_is_native(snapshot) && other_name(rule->name))
         found = find_register(device, other_name(rule->name));
     if (!found) {
+        bool native = snapshot_is_native(snapshot);
         snapshot_say(snapshot, BUILDER, rule->required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
-                     rule->required ? "Error:Missing %s\n"
-                                    : "Warning: Default set for register. Missing %s\n",
-                     rule->name);
+                     "%sMissing %s%s%s\n",
+                     rule->required ? "Error:" : "Warning: Default set for register. ", rule->name,
+                     native ? " in " : "", native ? device->file : "");
         if (rule->required)
             return false;
     }
@@ -121,7 +110,7 @@ static bool take_registers(const struct pug_snapshot *snapshot,
                            struct recipe *recipe)
 {
     bool complete = true;
-    for (size_t i = 0; i < MOST_RULES && rule->registers[i].name; i++)
+    for (size_t i = 0; i < rule->count; i++)
         if (!take_register(snapshot, device, &rule->registers[i], recipe))
             complete = false;
     return complete;
