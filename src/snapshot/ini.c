@@ -33,15 +33,15 @@ static enum pug_status read_all(FILE *file, size_t limit, char **text, size_t *s
 
 enum pug_status ini_load(struct ini *ini, const char *path, size_t limit)
 {
-    FILE *file = fopen(path, "rb");
     struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return PUG_ERR_FILE; /* a directory or a pipe is no ini file */
+    FILE *file = fopen(path, "rb");
     if (!file)
         return PUG_ERR_FILE;
-    enum pug_status status = PUG_ERR_FILE;
     size_t size = 0;
     *ini = (struct ini){.path = path};
-    if (fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode))
-        status = read_all(file, limit, &ini->text, &size);
+    enum pug_status status = read_all(file, limit, &ini->text, &size);
     fclose(file);
     ini->at = ini->text;
     ini->end = ini->text + size;

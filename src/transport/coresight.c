@@ -170,22 +170,30 @@ static enum pug_response coresight_flush(void *transport)
     return cs->worst;
 }
 
+/** What the end left undone. */
+static void report_end(struct coresight *cs, size_t left)
+{
+    char text[64];
+    if (left > 0) {
+        snprintf(text, sizeof(text), "%zu bytes of a frame that is not whole.", left);
+        cs_log(cs, PUG_SEV_INFO, PUG_OK, cs->frame_index, text);
+    }
+    if (!cs->synced && cs->started)
+        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
+               "Not synchronised at the end of trace.");
+}
+
 /** A partial frame is dropped: what belongs to whom is only known with its last byte. */
 static enum pug_response coresight_end(void *transport)
 {
     struct coresight *cs = transport;
     enum pug_response response = PUG_RESP_CONT;
     size_t left = (size_t)cs->fill + cs->odd;
-    bool silent = cs->sink->quirks.silent_framing;
     if (!cs->sink->quirks.end_does_not_wait)
         response = coresight_flush(cs);
+    if (!cs->sink->quirks.silent_framing)
+        report_end(cs, left);
     cs->sink->stats->dropped += left;
-    if (left > 0 && !silent)
-        cs_log(cs, PUG_SEV_WARN, PUG_ERR_TRUNCATED, cs->frame_index,
-               "Partial frame at the end of trace.");
-    if (!cs->synced && cs->started && !silent)
-        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
-               "Not synchronised at the end of trace.");
     cs->fill = 0;
     cs->odd = false;
     cs->half_sync = false;

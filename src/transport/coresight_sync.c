@@ -97,8 +97,9 @@ static const uint8_t *collect(struct coresight *cs, struct cs_block *block)
         size = left;
     if (cs->fill == 0)
         cs->frame_index = cs->index;
-    for (size_t i = 0; i < size; i++)
-        cs->frame[cs->fill++] = *block->at++;
+    memcpy(cs->frame + cs->fill, block->at, size);
+    cs->fill += (uint8_t)size;
+    block->at += size;
     if (cs->fill < CS_FRAME_BYTES)
         return NULL;
     cs->fill = 0;
@@ -110,7 +111,7 @@ static const uint8_t *collect(struct coresight *cs, struct cs_block *block)
 
 static const uint8_t *aligned_frame(struct coresight *cs, struct cs_block *block)
 {
-    if (block->at == block->end)
+    if (!block->at || block->at == block->end)
         return NULL;
     struct pass pass = pass_begin(cs, block);
     const uint8_t *frame = NULL;

@@ -593,6 +593,67 @@ static void test_memory(void **state)
                         "Filename=/1\n" MAPPED_END);
 }
 
+/** Two cores with other memory at the same address: each source sees its own core's. */
+static void test_memory_of_two_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    for (int i = 1; i <= 2; i++) {
+        char name[2] = {(char)('0' + i), 0}, text[256];
+        snprintf(text, sizeof(text),
+                 "[device]\nname=S%d\ntype=STM\n[regs]\nSTMTCSR=0x000%d0000\n"
+                 "[dump]\nfile=m%d\naddress=0x1000\n[dump]\nfile=both\naddress=0x2000\n",
+                 i, i, i);
+        write_file(f, name, text);
+    }
+    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
+                          {"m1", "1111"}, {"m2", "2222"}, {"both", "3333"},
+                          {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\n"}),
+                     PUG_OK);
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(make_tree(f, image, false, &tree), PUG_OK);
+    assert_string_equal(said(f), "");
+    for (uint16_t source = 1; source <= 2; source++) {
+        struct pug_reader_space space = {.space = PUG_SPACE_ANY, .source = source};
+        char bytes[4];
+        assert_int_equal(pug_image_read(image, &space, 0x1000, bytes, 4), 4);
+        assert_int_equal(bytes[0], '0' + source);
+        assert_int_equal(pug_image_read(image, &space, 0x2000, bytes, 4), 4);
+        assert_int_equal(bytes[0], '3');
+    }
+    struct pug_image_range range;
+    assert_false(pug_image_range(image, 3, &range));
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void test_elf(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/program", f->directory);
+    assert_int_equal(symlink("/proc/self/exe", path), 0);
+    assert_int_equal(OPEN(f, MAIN_INI,
+                          {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR=0x00010000\n"
+                                         "[elf]\nfile=program\nbias=0x10000000000\nvmid=3\n"},
+                          {"trace.ini", "[trace_buffers]\nbuffers=a\n[a]\nname=A\nfile=a\n"
+                                        "[source_buffers]\nS=A\n"}),
+                     PUG_OK);
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(make_tree(f, image, false, &tree), PUG_OK);
+    struct pug_image_range range;
+    if (strstr(said(f), "0x0009")) { /* built without ELF */
+        assert_false(pug_image_range(image, 0, &range));
+    } else {
+        assert_true(pug_image_range(image, 0, &range));
+        assert_true(range.start >= 0x10000000000);
+        assert_true(range.place.has_vmid && range.place.vmid == 3);
+    }
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
 /* ---- trace files ---- */
 
 static void test_trace_files(void **state)
@@ -627,11 +688,23 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_grammar),       TEST(test_reference_grammar), TEST(test_device_list_again),
-        TEST(test_verbose),       TEST(test_not_there),         TEST(test_main_errors),
-        TEST(test_device_errors), TEST(test_trace_errors),      TEST(test_limits),
-        TEST(test_associations),  TEST(test_no_source_buffers), TEST(test_tree_errors),
-        TEST(test_same_id),       TEST(test_other_protocols),   TEST(test_memory),
+        TEST(test_grammar),
+        TEST(test_reference_grammar),
+        TEST(test_device_list_again),
+        TEST(test_verbose),
+        TEST(test_not_there),
+        TEST(test_main_errors),
+        TEST(test_device_errors),
+        TEST(test_trace_errors),
+        TEST(test_limits),
+        TEST(test_associations),
+        TEST(test_no_source_buffers),
+        TEST(test_tree_errors),
+        TEST(test_same_id),
+        TEST(test_other_protocols),
+        TEST(test_memory),
+        TEST(test_memory_of_two_cores),
+        TEST(test_elf),
         TEST(test_trace_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

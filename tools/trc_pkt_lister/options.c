@@ -34,7 +34,7 @@ bool options_output(int argc, char **argv, struct output *output)
         output->path = argv[i];
         named = true;
     }
-    if (!any && (!named || !*output->path))
+    if (!any && !named)
         output->to_stdout = true;
     return true;
 }
