@@ -18,7 +18,8 @@ struct seen {
     size_t count, room;
 };
 
-static void seen_add(struct seen *seen, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void seen_add(struct seen *seen, const char *format,
+                                                           ...)
 {
     char text[4096];
     va_list args;
