@@ -12,3 +12,5 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pugmark)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(GLOB PUG_MAN_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.1)
+install(FILES ${PUG_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -314,10 +314,17 @@ static void put_context_bytes(struct rec_etmv4 *unit, const struct rec_context *
     unit->sf = context->sf;
 }
 
+static bool same_context(const struct rec_context *a, const struct rec_context *b)
+{
+    return a->el == b->el && a->sf == b->sf && a->ns == b->ns && a->nse == b->nse &&
+           a->has_vmid == b->has_vmid && a->has_context_id == b->has_context_id &&
+           a->vmid == b->vmid && a->context_id == b->context_id;
+}
+
 void rec_etmv4_context(struct rec_etmv4 *unit, const struct rec_context *context)
 {
     flush_atoms(unit);
-    if (unit->has_context && memcmp(&unit->context, context, sizeof(*context)) == 0) {
+    if (unit->has_context && same_context(&unit->context, context)) {
         rec_put(unit->out, 0x80);
         return;
     }

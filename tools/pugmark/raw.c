@@ -124,10 +124,11 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
         return false;
     char *at = settings->words;
     for (size_t i = 0; i < list->count; i++) {
-        strcpy(at, list->items[i]);
+        size_t size = strlen(list->items[i]) + 1;
+        memcpy(at, list->items[i], size);
         if (!parse_setting(at, &settings->items[settings->count++]))
             return false;
-        at += strlen(list->items[i]) + 1;
+        at += size;
     }
     settings->from_command = settings->count;
     if (file->count > 0)

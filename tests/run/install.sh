@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What is installed can be used: through pkg-config and through the CMake package.
+set -eu
+build=$1/.. source=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+if nm -D "$build/lib/libpugmark.so" | grep -q __asan; then
+  echo "skipped: a sanitizer build is not for installing"
+  exit 77
+fi
+cmake --install "$build" --prefix "$tmp/usr" >/dev/null
+export PKG_CONFIG_PATH=$tmp/usr/lib/pkgconfig:$(dirname "$(find "$tmp" -name pugmark.pc)")
+# shellcheck disable=SC2046  # flags are words
+cc -std=c17 -o "$tmp/example" "$source/examples/external_protocol.c" $(pkg-config --cflags --libs pugmark)
+libs=$(dirname "$(find "$tmp" -name libpugmark.so)")
+LD_LIBRARY_PATH=$libs "$tmp/example" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
+mkdir "$tmp/project"
+cat >"$tmp/project/CMakeLists.txt" <<C
+cmake_minimum_required(VERSION 3.22)
+project(user C)
+find_package(pugmark REQUIRED)
+add_executable(user $source/examples/external_protocol.c)
+target_link_libraries(user PRIVATE pugmark::pugmark)
+C
+cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >/dev/null
+cmake --build "$tmp/project/build" >/dev/null
+"$tmp/project/build/user" >/dev/null
+find "$tmp/usr" -name pugmark.1 | grep -q . || { echo "no man page"; exit 1; }
