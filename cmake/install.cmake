@@ -10,6 +10,8 @@ write_basic_package_version_file(pugmark-config-version.cmake COMPATIBILITY Same
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pugmark)
+# The file finds its prefix from where it lies, so that an installation can be moved.
+file(RELATIVE_PATH PUG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(GLOB PUG_MAN_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.1)
