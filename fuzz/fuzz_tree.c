@@ -130,6 +130,7 @@ static size_t make_settings(struct pug_setting *settings, uint8_t bits)
         {"zcmp_zcmt", bits & 32 ? 1 : 0, NULL},
         {"fsyncs", bits & 1, NULL},
         {"walk_limit", 1u << 14, NULL}, /* work per packet: enough here, and the run is bounded */
+        {"branch_limit", 1u << 14, NULL},
     };
     memcpy(settings, all, sizeof(all));
     return sizeof(all) / sizeof(all[0]);
