@@ -194,6 +194,14 @@ struct pug_protocol {
     enum pug_response (*decode_end)(void *decoder);
     void (*decoder_reset)(void *decoder);
 
+    /**
+     * For a protocol that brings a whole decoder of its own: takes each operation in place of
+     * reader and decoder functions, of which only reader_new and reader_free are used then. It
+     * hands out elements and packets by itself. `run` and `used` are for DATA, else NULL.
+     */
+    enum pug_response (*operate)(void *reader, enum pug_op op, const struct pug_run *run,
+                                 size_t *used);
+
     /** The packet in words, `NAME : description…`; like snprintf(). */
     size_t (*packet_text)(const void *packet, char *buffer, size_t size);
     const char *(*packet_name)(uint32_t type);

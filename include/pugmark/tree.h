@@ -43,7 +43,8 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
 void pug_tree_free(struct pug_tree *tree);
 
 struct pug_source_config {
-    const char *protocol;         /**< by name */
+    const char *protocol;                  /**< by name */
+    const struct pug_protocol *definition; /**< the protocol itself, in place of a name, or NULL */
     struct pug_settings settings; /**< registers or parameters; used during the call only */
     bool decode;                  /**< to elements; else packets only */
     bool number_component;        /**< put the id into the component names of a single source */
@@ -110,6 +111,18 @@ void pug_source_reset_stats(struct pug_source *source);
 const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree);
 void pug_tree_reset_transport_stats(struct pug_tree *tree);
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
+
+/**
+ * Does the image count as attached? It does at first; a client whose image waits for its first
+ * memory says no until then (quirk unattached_is_fatal).
+ */
+void pug_tree_attach_memory(struct pug_tree *tree, bool attached);
+
+/**
+ * How many bytes memory callbacks are asked for at a time, 64 to 16384 (2048 at first); 0: for one
+ * instruction, each time it is needed, and nothing is kept. PUG_ERR_INVALID_PARAM_VAL: other sizes.
+ */
+enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size);
 
 /** The code map has to forget memory that callbacks gave. */
 void pug_tree_memory_changed(struct pug_tree *tree);

@@ -33,6 +33,7 @@ static enum pug_status enter_page(struct pug_codemap *map, struct pug_cursor *cu
         return status == PUG_OK ? PUG_ERR_MEM_NACC : status;
     }
     const struct pug_code_page *page = map->store->pages[number - 1];
+    cursor->rests.transient |= !map->store->keep;
     cursor->bytes = page->bytes;
     cursor->page = number;
     cursor->first = page->start;
@@ -137,7 +138,7 @@ uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffe
 {
     struct pug_cursor cursor = {0};
     uint32_t done = 0, size = 1;
-    (void)pug_codemap_prepare(map, 2 * sizeof(struct pug_code_page));
+    (void)pug_codemap_prepare(map, 2 * pug_code_page_bytes(map->store));
     while (done < wanted && size > 0) {
         size =
             copy_some(map, &cursor, address + done, (uint8_t *)buffer + done, wanted - done, false);

@@ -13,7 +13,7 @@ static struct pug_code_page *page_at(struct pug_codemap_store *store, uint32_t n
     return store->pages[number - 1];
 }
 
-/* Pages are found by the granule of PUG_CODE_PAGE bytes that they begin in. */
+/* Pages are found by the granule of a page's size that they begin in. */
 static uint32_t *bucket(struct pug_codemap_store *store, uint16_t view, uint64_t granule)
 {
     uint64_t hash = (granule ^ ((uint64_t)view << 48)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -30,11 +30,11 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
     struct pug_batch *batch = map->config.batch;
     if (batch && batch->count > 0 && batch->response < PUG_RESP_WAIT)
         batch->flush(batch);
-    uint32_t got =
-        accessor->function(accessor->context, address, &store->space, PUG_CODE_PAGE, store->answer);
+    uint32_t got = accessor->function(accessor->context, address, &store->space, store->page_size,
+                                      store->answer);
     store->stats.pages_read++;
-    *length = got <= PUG_CODE_PAGE ? got : 0;
-    return got <= PUG_CODE_PAGE ? PUG_OK : PUG_ERR_MEM_ACC_BAD_LEN;
+    *length = got <= store->page_size ? got : 0;
+    return got <= store->page_size ? PUG_OK : PUG_ERR_MEM_ACC_BAD_LEN;
 }
 
 static void take_answer(struct pug_codemap_store *store, struct pug_code_page *page,
@@ -50,7 +50,7 @@ static void take_answer(struct pug_codemap_store *store, struct pug_code_page *p
 static void unlink_page(struct pug_codemap_store *store, uint32_t number)
 {
     struct pug_code_page *page = page_at(store, number);
-    uint32_t *link = bucket(store, page->view, page->start / PUG_CODE_PAGE);
+    uint32_t *link = bucket(store, page->view, page->start / store->page_size);
     while (*link != number)
         link = &page_at(store, *link)->next;
     *link = page->next;
@@ -82,11 +82,11 @@ static uint32_t unused_page(struct pug_codemap_store *store)
         store->pages = pages;
         store->page_limit = limit;
     }
-    struct pug_code_page *page = malloc(sizeof(*page));
+    struct pug_code_page *page = malloc(pug_code_page_bytes(store));
     if (!page)
         return 0;
     store->pages[store->page_count++] = page;
-    store->stats.bytes += sizeof(*page);
+    store->stats.bytes += pug_code_page_bytes(store);
     return (uint32_t)store->page_count;
 }
 
@@ -99,7 +99,7 @@ static uint32_t keep_answer(struct pug_codemap *map, const struct pug_accessor *
     if (!number)
         return 0;
     struct pug_code_page *page = page_at(store, number);
-    uint32_t *head = bucket(store, store->view, address / PUG_CODE_PAGE);
+    uint32_t *head = bucket(store, store->view, address / store->page_size);
     page->start = address;
     page->accessor = accessor;
     page->epoch = epoch;
@@ -134,7 +134,7 @@ static bool refresh(struct pug_codemap *map, uint32_t number, bool again, enum p
 static uint32_t find_page(struct pug_codemap_store *store, const struct pug_accessor *accessor,
                           uint64_t address, bool exact)
 {
-    uint64_t granule = address / PUG_CODE_PAGE;
+    uint64_t granule = address / store->page_size;
     for (unsigned back = 0; back < 2 && back <= granule; back++) {
         uint32_t number = *bucket(store, store->view, granule - back);
         for (; number; number = page_at(store, number)->next) {
@@ -159,7 +159,7 @@ uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *acces
             page_at(store, tried)->length - (uint32_t)(address - page_at(store, tried)->start);
     /* A refreshed page may have lost the address: then look on. Each turn without a result drops
        or shortens a page, so that the loop ends. */
-    while ((number = find_page(store, accessor, address, exact)) != 0) {
+    while (store->keep && (number = find_page(store, accessor, address, exact)) != 0) {
         bool no_better = page_at(store, number)->length <= short_of;
         if (refresh(map, number, no_better, status) &&
             address - page_at(store, number)->start < page_at(store, number)->length)
@@ -191,11 +191,31 @@ bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests)
     return true;
 }
 
+/* What an instruction may need, where nothing is kept. */
+#define ONE_INSTRUCTION 4u
+
+enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size)
+{
+    bool keep = size != 0;
+    if (keep && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    uint32_t page_size = keep ? size : ONE_INSTRUCTION;
+    uint8_t *answer = malloc(page_size);
+    if (!answer)
+        return PUG_ERR_MEM;
+    pug_code_drop_pages(store);
+    free(store->answer);
+    store->answer = answer;
+    store->page_size = page_size;
+    store->keep = keep;
+    return PUG_OK;
+}
+
 void pug_code_drop_pages(struct pug_codemap_store *store)
 {
     for (size_t i = 0; i < store->page_count; i++)
         free(store->pages[i]);
-    store->stats.bytes -= store->page_count * sizeof(struct pug_code_page);
+    store->stats.bytes -= store->page_count * pug_code_page_bytes(store);
     store->page_count = 0;
     store->free_page = 0;
     memset(store->buckets, 0, sizeof(store->buckets));

@@ -25,7 +25,7 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
                                  uint8_t *it, struct pug_insn *insn)
 {
     struct pug_codemap_store *store = map->store;
-    (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * sizeof(struct pug_code_page));
+    (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(store));
     if (!store->insns && !(store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns))))
         return PUG_ERR_MEM;
     uint32_t tag = pug_code_tag(map, isa, *it);

@@ -82,7 +82,7 @@ bool pug_codemap_prepare(struct pug_codemap *map, size_t room)
                 store->stats.bytes + room > store->limit;
     if (anew)
         restart(map);
-    if (store->forget)
+    if (store->forget || (!store->keep && store->page_count > 0))
         pug_code_drop_pages(store);
     return anew;
 }
@@ -107,7 +107,7 @@ struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
         store->limit = LEAST_LIMIT;
     store->space = (struct pug_reader_space){.space = PUG_SPACE_ANY, .source = config->source};
     struct pug_reader_space reduced = store->space;
-    if (!find_view(store, &reduced)) {
+    if (!find_view(store, &reduced) || pug_code_set_page(store, PUG_CODE_PAGE) != PUG_OK) {
         pug_codemap_free(map);
         return NULL;
     }
@@ -124,12 +124,21 @@ void pug_codemap_free(struct pug_codemap *map)
     free_blocks(store);
     pug_code_drop_pages(store);
     free(store->pages);
+    free(store->answer);
     free(store->chunks);
     free(store->views);
     free(store->insns);
     free(store->scratch);
     free(store);
     free(map);
+}
+
+enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size)
+{
+    enum pug_status status = pug_code_set_page(map->store, size);
+    if (status == PUG_OK)
+        restart(map);
+    return status;
 }
 
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa)
@@ -266,7 +275,10 @@ static bool slots_full(const struct pug_codemap_store *store)
 }
 
 /* The pages that one block may take: those it rests on, and one that turned out too short. */
-#define PAGES_ROOM ((PUG_PAGES + 1) * sizeof(struct pug_code_page))
+static size_t pages_room(const struct pug_codemap_store *store)
+{
+    return (PUG_PAGES + 1) * pug_code_page_bytes(store);
+}
 
 /* What making one more block may take. */
 static size_t room_for_block(const struct pug_codemap *map)
@@ -278,7 +290,7 @@ static size_t room_for_block(const struct pug_codemap *map)
     if (slots_full(store))
         room += (store->slot_count ? store->slot_count : FIRST_SLOTS) * sizeof(struct pug_slot);
     if (map->config.image->callbacks > 0)
-        room += PAGES_ROOM;
+        room += pages_room(store);
     return room;
 }
 
@@ -421,7 +433,7 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
     if (entry->block.epoch >= map->epoch)
         return &entry->block;
     /* A block that is made anew may need pages. */
-    if (pug_codemap_prepare(map, PAGES_ROOM))
+    if (pug_codemap_prepare(map, pages_room(store)))
         return make(map, address, isa, it);
     return revalidate(map, entry);
 }

@@ -10,7 +10,7 @@
  * inline ones); addresses are what a decoder keeps. A block depends on the address space in force;
  * after pug_codemap_space() look the current address up again.
  *
- * Memory from callbacks is volatile: it is read in pages of PUG_CODE_PAGE bytes that begin at the
+ * Memory from callbacks is volatile: it is read in pages (PUG_CODE_PAGE bytes) that begin at the
  * missing address, and pug_codemap_context_changed() makes the map read the pages again at their
  * next use; blocks on a page whose bytes turn out the same stay. An empty answer is never kept.
  * Before a callback is called the batch is delivered (so that who answers knows the context):
@@ -27,7 +27,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define PUG_CODE_PAGE 2048u
+#define PUG_CODE_PAGE       2048u
+#define PUG_CODE_PAGE_LEAST 64u
+#define PUG_CODE_PAGE_MOST  16384u
 
 /** Most instructions in a block. */
 #define PUG_BLOCK_MAX 1024u
@@ -97,6 +99,13 @@ void pug_codemap_free(struct pug_codemap *map);
  * made with. Empties the map.
  */
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa);
+
+/**
+ * How many bytes a callback is asked for at a time, PUG_CODE_PAGE_LEAST to PUG_CODE_PAGE_MOST; 0:
+ * an instruction's, each time it is needed, so that nothing that callbacks gave is kept. Empties
+ * the map. PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_MEM: as it was.
+ */
+enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size);
 
 /** The address space to read in from now on. `source` is filled in by the map. */
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space);

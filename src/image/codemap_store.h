@@ -43,7 +43,7 @@ struct pug_code_page {
     uint32_t length, version, epoch;
     uint32_t next; /**< in its hash chain, plus 1 */
     uint16_t view;
-    uint8_t bytes[PUG_CODE_PAGE];
+    uint8_t bytes[]; /**< room for the store's page size */
 };
 
 #define PUG_PAGE_BUCKETS 256
@@ -78,7 +78,9 @@ struct pug_codemap_store {
     uint32_t buckets[PUG_PAGE_BUCKETS];
     uint32_t versions;
     bool forget; /**< drop the pages before they are next looked at */
-    uint8_t answer[PUG_CODE_PAGE];
+    bool keep;   /**< pages are kept; else they serve one block only */
+    uint32_t page_size;
+    uint8_t *answer; /**< of a callback, page_size bytes */
 
     struct pug_insn_entry *insns; /**< made at the first use */
 
@@ -141,6 +143,14 @@ uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *acces
 /** Are the pages as they were? Reads those again that may have changed. */
 bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests);
 
+/** Bytes that a page takes. */
+static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)
+{
+    return sizeof(struct pug_code_page) + store->page_size;
+}
+
+/** Bytes of callback memory at a time; as pug_codemap_set_page(). */
+enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size);
 void pug_code_drop_pages(struct pug_codemap_store *store);
 
 #endif

@@ -19,7 +19,7 @@ static enum pug_response deliver_each(struct pug_tree *tree, size_t *taken)
 bool pug_batch_deliver(struct pug_batch *batch)
 {
     struct pug_tree *tree = batch->tree;
-    if (batch->count == 0)
+    if (batch->count == 0 || batch->response >= PUG_RESP_WAIT)
         return batch->response < PUG_RESP_WAIT;
     size_t taken = batch->count;
     enum pug_response answer = PUG_RESP_CONT;

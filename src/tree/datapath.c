@@ -30,9 +30,16 @@ static enum pug_response deliver(struct pug_tree *tree)
 static enum pug_response resume_sources(struct pug_tree *tree)
 {
     enum pug_response worst = deliver(tree);
-    for (size_t i = 0; i < tree->source_count && worst < PUG_RESP_WAIT; i++)
-        if (is_active(tree, tree->sources[i]))
-            worst = worse(worst, pug_source_flush(tree->sources[i]));
+    if (worst >= PUG_RESP_WAIT)
+        return worst;
+    for (size_t i = 0; i < tree->source_count; i++) {
+        if (!is_active(tree, tree->sources[i]))
+            continue;
+        enum pug_response answer = pug_source_flush(tree->sources[i]);
+        worst = worse(worst, answer);
+        if (PUG_RESP_IS_WAIT(answer))
+            break;
+    }
     return worst;
 }
 
@@ -117,10 +124,11 @@ static enum pug_response reset(struct pug_tree *tree)
     tree->batch.response = PUG_RESP_CONT;
     tree->ending = false;
     tree->transport->reset(tree->transport_state);
+    enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)
         if (is_active(tree, tree->sources[i]))
-            pug_source_reset(tree->sources[i]);
-    return PUG_RESP_CONT;
+            worst = worse(worst, pug_source_reset(tree->sources[i]));
+    return worst;
 }
 
 enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t index,

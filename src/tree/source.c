@@ -51,14 +51,18 @@ static enum pug_status make_codemap(struct pug_source *source)
     };
     pug_isa_config_quirks(&config.isa, &tree->quirks);
     source->stage.code = pug_codemap_new(&config);
-    return source->stage.code ? PUG_OK : PUG_ERR_MEM;
+    if (!source->stage.code)
+        return PUG_ERR_MEM;
+    return tree->memory_page == PUG_CODE_PAGE
+               ? PUG_OK
+               : pug_codemap_set_page(source->stage.code, tree->memory_page);
 }
 
 static enum pug_status make_stages(struct pug_source *source)
 {
     const struct pug_protocol *protocol = source->protocol;
     enum pug_status status = protocol->reader_new(source->config, &source->stage, &source->reader);
-    if (status != PUG_OK || !source->decodes)
+    if (status != PUG_OK || !source->decodes || protocol->operate)
         return status;
     if (protocol->program_flow && (status = make_codemap(source)) != PUG_OK)
         return status;
@@ -68,10 +72,11 @@ static enum pug_status make_stages(struct pug_source *source)
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **out)
 {
-    const struct pug_protocol *protocol = pug_protocol_find(config->protocol);
+    const struct pug_protocol *protocol =
+        config->definition ? config->definition : pug_protocol_find(config->protocol);
     if (!protocol)
         return PUG_ERR_DCDREG_NAME_UNKNOWN;
-    if (config->decode && !protocol->decoder_new)
+    if (config->decode && !protocol->decoder_new && !protocol->operate)
         return PUG_ERR_DCD_INTERFACE_UNUSED;
     struct pug_source *source = calloc(1, sizeof(*source));
     if (!source)
@@ -162,7 +167,7 @@ static bool attached(struct pug_source *source)
     const char *missing = NULL;
     if (!tree->on_elements && !tree->on_element)
         missing = "No element output interface attached and enabled";
-    else if (source->protocol->program_flow && !tree->image)
+    else if (source->protocol->program_flow && (!tree->image || tree->memory_missing))
         missing = "No memory access interface attached and enabled";
     if (missing)
         pug_stage_log(&source->stage, source->stage.decoder_name, PUG_SEV_ERROR, PUG_ERR_NOT_INIT,
@@ -196,6 +201,11 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     if (!attached(source))
         return PUG_RESP_FATAL_NOT_INIT;
     const struct pug_protocol *protocol = source->protocol;
+    if (protocol->operate) {
+        enum pug_response answer = protocol->operate(source->reader, PUG_OP_DATA, run, used);
+        source->stage.stats.bytes += *used;
+        return answer;
+    }
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
@@ -214,8 +224,12 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
 
 enum pug_response pug_source_flush(struct pug_source *source)
 {
+    if (source->protocol->operate)
+        return source->protocol->operate(source->reader, PUG_OP_FLUSH, NULL, NULL);
     if (source->sink && !source->decoder)
         return source->sink(source->sink_context, PUG_OP_FLUSH, NULL);
+    if (!attached(source))
+        return PUG_RESP_FATAL_NOT_INIT;
     enum pug_response response = PUG_RESP_CONT;
     while (source->stage.pending && response < PUG_RESP_WAIT) {
         source->tree->batch.response = PUG_RESP_CONT;
@@ -241,6 +255,10 @@ static enum pug_response end_reader(struct pug_source *source)
 
 static enum pug_response end_decoder(struct pug_source *source)
 {
+    if (source->protocol->operate)
+        return source->protocol->operate(source->reader, PUG_OP_END, NULL, NULL);
+    if (!attached(source))
+        return PUG_RESP_FATAL_NOT_INIT;
     if (source->decoder) {
         source->tree->batch.response = PUG_RESP_CONT;
         return settle(source, source->protocol->decode_end(source->decoder));
@@ -282,19 +300,23 @@ enum pug_response pug_source_end(struct pug_source *source)
     return worst;
 }
 
-void pug_source_reset(struct pug_source *source)
+enum pug_response pug_source_reset(struct pug_source *source)
 {
     const struct pug_protocol *protocol = source->protocol;
+    enum pug_response response = attached(source) ? PUG_RESP_CONT : PUG_RESP_FATAL_NOT_INIT;
     source->stage.pending = false;
     source->end_phase = PUG_END_READ;
+    if (protocol->operate)
+        return protocol->operate(source->reader, PUG_OP_RESET, NULL, NULL);
     if (source->decoder)
         protocol->decoder_reset(source->decoder);
     if (protocol->reader_reset)
         protocol->reader_reset(source->reader);
     if (source->sink && !source->decoder)
-        source->sink(source->sink_context, PUG_OP_RESET, NULL);
+        response = source->sink(source->sink_context, PUG_OP_RESET, NULL);
     if (source->monitor)
         source->monitor(source->monitor_context, PUG_OP_RESET, NULL);
+    return response;
 }
 
 /* ---- asking and attaching ---- */

@@ -88,6 +88,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     tree->classify = config->classify;
     tree->classify_context = config->classify_context;
     tree->code_limit = config->code_limit;
+    tree->memory_page = PUG_CODE_PAGE;
     tree->transport_sink = (struct pug_transport_sink){
         .context = tree,
         .run = on_run,
@@ -233,6 +234,23 @@ void pug_tree_reset_transport_stats(struct pug_tree *tree)
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree)
 {
     return tree->transport;
+}
+
+void pug_tree_attach_memory(struct pug_tree *tree, bool attached)
+{
+    tree->memory_missing = !attached;
+}
+
+enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
+{
+    if (size != 0 && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++)
+        if (tree->sources[i]->stage.code)
+            status = pug_codemap_set_page(tree->sources[i]->stage.code, size);
+    tree->memory_page = size;
+    return status;
 }
 
 void pug_tree_memory_changed(struct pug_tree *tree)

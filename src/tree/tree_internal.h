@@ -32,6 +32,8 @@ struct pug_tree {
     struct pug_transport_stats transport_stats;
 
     struct pug_image *image, *empty_image;
+    uint32_t memory_page; /* bytes that callbacks are asked for; 0: of one instruction */
+    bool memory_missing;  /* there is an image, but nobody attached it yet */
     struct pug_log *log;
     struct pug_quirks quirks;
     pug_classify_fn *classify;
@@ -73,6 +75,6 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
 /** What was left undone when the consumer waited. */
 enum pug_response pug_source_flush(struct pug_source *source);
 enum pug_response pug_source_end(struct pug_source *source);
-void pug_source_reset(struct pug_source *source);
+enum pug_response pug_source_reset(struct pug_source *source);
 
 #endif

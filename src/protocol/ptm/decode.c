@@ -38,15 +38,19 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     const struct pug_armv7_context *context = &packet->context;
     bool starts = decoder->need_isync || packet->isync_reason != PUG_ISYNC_PERIODIC;
     bool changed = packet->isa != decoder->isa || decoder->need_isync;
+    bool elsewhere = decoder->need_isync;
     decoder->address = packet->address.value;
     decoder->has_address = true;
     decoder->isa = packet->isa;
     decoder->stack.count = 0;
     decoder->need_isync = false;
-    changed |= pug_armv7_set_security(decoder->stage, context->non_secure,
-                                      context->hyp && !quirks->ptm_isync_hyp_lost);
+    elsewhere |= pug_armv7_set_security(decoder->stage, context->non_secure,
+                                        context->hyp && !quirks->ptm_isync_hyp_lost);
     if (context->updated_context_id)
-        changed |= pug_armv7_set_context_id(decoder->stage, context->context_id);
+        elsewhere |= pug_armv7_set_context_id(decoder->stage, context->context_id);
+    if (elsewhere)
+        pug_armv7_tell_space(decoder->stage);
+    changed |= elsewhere;
     if (quirks->ptm_silent_context)
         changed = starts && (packet->isa != packet->previous_isa || context->updated_context_id);
     if (changed || !quirks->ptm_silent_context)
