@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/** @file Elements and packets as clients of the OpenCSD C API get them, old clients and new ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "capi/session.h"
+#include "recorder/frames.h"
+#include "recorder/stm.h"
+
+#define MOST 16
+
+struct seen {
+    unsigned count;
+    ocsd_trc_index_t index[MOST];
+    ocsd_generic_trace_elem element[MOST];
+    uint64_t payload[MOST];
+};
+
+static ocsd_datapath_resp_t keep(const void *context, const ocsd_trc_index_t index,
+                                 const uint8_t id, const ocsd_generic_trace_elem *element)
+{
+    struct seen *seen = (struct seen *)(uintptr_t)context;
+    (void)id;
+    assert_true(seen->count < MOST);
+    seen->index[seen->count] = index;
+    seen->element[seen->count] = *element;
+    if (element->extended_data)
+        memcpy(&seen->payload[seen->count], element->ptr_extended_data, 8);
+    seen->count++;
+    return OCSD_RESP_CONT;
+}
+
+static void feed(dcd_tree_handle_t tree, ocsd_trc_index_t index, const uint8_t *bytes, size_t size)
+{
+    uint32_t used = 0;
+    assert_int_equal(ocsd_dt_process_data(tree, OCSD_OP_DATA, index, (uint32_t)size, bytes, &used),
+                     0);
+    assert_int_equal(used, size);
+}
+
+static struct seen decode_session(void)
+{
+    struct seen seen = {0};
+    dcd_tree_handle_t tree = session_tree(OCSD_TRC_SRC_SINGLE);
+    ocsd_dt_add_buffer_mem_acc(tree, 0x4000, OCSD_MEM_SPACE_ANY, (const uint8_t *)session_program,
+                               sizeof(session_program));
+    ocsd_dt_set_gen_elem_outfn(tree, keep, &seen);
+    feed(tree, 0, session_trace, sizeof(session_trace));
+    ocsd_destroy_dcd_tree(tree);
+    return seen;
+}
+
+/** Fields that a type does not define are zero; isa and context are those of the last context. */
+static void undefined_fields_are_zero(void **state)
+{
+    (void)state;
+    struct seen seen = decode_session();
+    static const ocsd_gen_trc_elem_t types[] = {
+        OCSD_GEN_TRC_ELEM_NO_SYNC,     OCSD_GEN_TRC_ELEM_TRACE_ON,    OCSD_GEN_TRC_ELEM_PE_CONTEXT,
+        OCSD_GEN_TRC_ELEM_INSTR_RANGE, OCSD_GEN_TRC_ELEM_INSTR_RANGE, OCSD_GEN_TRC_ELEM_TIMESTAMP,
+        OCSD_GEN_TRC_ELEM_INSTR_RANGE};
+    assert_int_equal(seen.count, 7);
+    for (unsigned i = 0; i < seen.count; i++)
+        assert_int_equal(seen.element[i].elem_type, types[i]);
+
+    ocsd_generic_trace_elem want;
+    memset(&want, 0, sizeof(want));
+    want.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
+    want.isa = ocsd_isa_aarch64;
+    want.context.security_level = ocsd_sec_nonsecure;
+    want.context.exception_level = ocsd_EL1;
+    want.context.bits64 = 1;
+    want.context.el_valid = 1;
+    want.st_addr = 0x4000;
+    want.en_addr = 0x4008;
+    want.last_i_type = OCSD_INSTR_BR;
+    want.last_i_subtype = OCSD_S_INSTR_BR_LINK;
+    want.last_instr_exec = 1;
+    want.last_instr_sz = 4;
+    want.num_instr_range = 2;
+    assert_memory_equal(&seen.element[3], &want, sizeof(want));
+
+    want.st_addr = 0x4010;
+    want.en_addr = 0x4014;
+    want.last_i_subtype = OCSD_S_INSTR_NONE;
+    want.last_instr_exec = 0;
+    want.last_instr_cond = 1;
+    want.num_instr_range = 1;
+    assert_memory_equal(&seen.element[4], &want, sizeof(want));
+
+    want.elem_type = OCSD_GEN_TRC_ELEM_TIMESTAMP;
+    want.st_addr = want.en_addr = 0;
+    want.last_i_type = OCSD_INSTR_OTHER;
+    want.flag_bits = 0;
+    want.num_instr_range = 0;
+    want.timestamp = 0x81;
+    assert_memory_equal(&seen.element[5], &want, sizeof(want));
+}
+
+/** The payload's address is where 1.8.0 has it and where 1.3.3 has it. */
+static void software_trace_payload(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload.d8 = 3});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_M8, .master = 0x21});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_C8, .channel = 0x43});
+    rec_stm_put(&stm, &(struct pug_stm_packet){
+                          .type = PUG_STM_D32, .marker = true, .payload.d32 = 0x12345678});
+    rec_stm_end(&stm);
+
+    const ocsd_stm_cfg config = {.reg_tcsr = 0x00200005, .reg_feat3r = 0x10000, .reg_devid = 0xff};
+    struct seen seen = {0};
+    unsigned char id;
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
+    ocsd_dt_set_gen_elem_outfn(tree, keep, &seen);
+    feed(tree, 0, bytes.data, bytes.size);
+    rec_bytes_free(&bytes);
+
+    const ocsd_generic_trace_elem *e = &seen.element[seen.count - 1];
+    assert_int_equal(e->elem_type, OCSD_GEN_TRC_ELEM_SWTRACE);
+    assert_int_equal(e->sw_trace_info.swt_master_id, 0x21);
+    assert_int_equal(e->sw_trace_info.swt_channel_id, 0x43);
+    assert_int_equal(e->sw_trace_info.swt_payload_pkt_bitsize, 32);
+    assert_int_equal(e->sw_trace_info.swt_marker_packet, 1);
+    assert_int_equal(e->sw_trace_info.swt_id_valid, 1);
+    assert_int_equal(e->extended_data, 1);
+    assert_int_equal(seen.payload[seen.count - 1], 0x12345678);
+    const void *old;
+    memcpy(&old, (const char *)e + 80, sizeof(old));
+    assert_ptr_equal(old, e->ptr_extended_data);
+    ocsd_destroy_dcd_tree(tree);
+}
+
+/** What a client of 1.3.3 makes ends at byte 88 and has its pointer at 80. */
+static void old_clients_element_is_printed(void **state)
+{
+    (void)state;
+    const uint16_t payload = 0xcafe;
+    const void *pointer = &payload;
+    ocsd_generic_trace_elem element;
+    char text[128];
+    memset(&element, 0, sizeof(element));
+    element.elem_type = OCSD_GEN_TRC_ELEM_SWTRACE;
+    element.sw_trace_info.swt_payload_pkt_bitsize = 16;
+    element.extended_data = 1;
+    void *old = malloc(88);
+    memcpy(old, &element, 88);
+    memcpy((char *)old + 80, &pointer, sizeof(pointer));
+    assert_int_equal(ocsd_gen_elem_str(old, text, sizeof(text)), 0);
+    assert_string_equal(text, "OCSD_GEN_TRC_ELEM_SWTRACE((Ma:0x?\?; Ch:0x?\?) 0xcafe; )");
+    free(old);
+}
+
+/** Initialising writes nothing behind an element of 1.3.3, and clears its pointer. */
+static void old_clients_element_is_initialised(void **state)
+{
+    (void)state;
+    char *old = malloc(88);
+    memset(old, 0xa5, 88);
+    ocsd_gen_elem_init((ocsd_generic_trace_elem *)(void *)old, OCSD_GEN_TRC_ELEM_EVENT);
+    uint32_t type, flags;
+    uint64_t pointer;
+    memcpy(&type, old, sizeof(type));
+    memcpy(&flags, old + 68, sizeof(flags));
+    memcpy(&pointer, old + 80, sizeof(pointer));
+    assert_int_equal(type, OCSD_GEN_TRC_ELEM_EVENT);
+    assert_int_equal(flags, 0);
+    assert_int_equal(pointer, 0);
+    free(old);
+}
+
+/* ---- packets ---- */
+
+static ocsd_datapath_resp_t check_old_places(const void *context, const ocsd_datapath_op_t op,
+                                             const ocsd_trc_index_t index, const void *packet)
+{
+    if (op != OCSD_OP_DATA)
+        return OCSD_RESP_CONT;
+    const ocsd_etmv4_i_pkt *p = packet;
+    const char *bytes = packet;
+    uint32_t valid, err_type;
+    memcpy(&valid, bytes + 140, 4);
+    memcpy(&err_type, bytes + 144, 4);
+    assert_int_equal(valid, p->pkt_valid.val);
+    assert_int_equal(err_type, p->err_type);
+    assert_int_equal((uint8_t)bytes[148], p->err_hdr_val);
+    assert_int_equal((uint8_t)bytes[149], p->protocol_version);
+    assert_int_equal(p->protocol_version, 0x40);
+
+    /* 152 bytes of it are enough to print it. */
+    char whole[256], cut[256];
+    void *copy = malloc(152);
+    memcpy(copy, packet, 152);
+    assert_int_equal(ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, packet, whole, sizeof(whole)), 0);
+    assert_int_equal(ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, copy, cut, sizeof(cut)), 0);
+    assert_string_equal(whole, cut);
+    free(copy);
+    if (p->type == ETM4_PKT_I_TIMESTAMP) {
+        assert_int_equal(index, 28);
+        assert_int_equal(p->ts.timestamp, 0x81);
+        assert_int_equal(p->pkt_valid.bits.ts_valid, 1);
+        assert_string_equal(whole, "I_TIMESTAMP : Timestamp.; Updated val = 0x81");
+    }
+    ++*(unsigned *)(uintptr_t)context;
+    return OCSD_RESP_CONT;
+}
+
+static void packets_in_both_layouts(void **state)
+{
+    (void)state;
+    unsigned packets = 0;
+    unsigned char id;
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_PACKET_PROC,
+                           &session_config, &id);
+    assert_int_equal(ocsd_dt_attach_packet_callback(tree, id, OCSD_C_API_CB_PKT_SINK,
+                                                    (void *)(uintptr_t)check_old_places, &packets),
+                     0);
+    feed(tree, 0, session_trace, sizeof(session_trace));
+    assert_int_equal(packets, 8);
+    ocsd_destroy_dcd_tree(tree);
+}
+
+/* ---- the index ---- */
+
+/** The index has 32 bits; behind 4 GiB a formatted tree goes on at 0, and says so. */
+static void index_wraps(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    rec_frames_put(&frames, 0x10, session_trace, sizeof(session_trace));
+    rec_frames_finish(&frames);
+    assert_int_equal(bytes.size, 48);
+
+    struct seen seen = {0};
+    dcd_tree_handle_t tree = session_tree(OCSD_TRC_SRC_FRAME_FORMATTED);
+    ocsd_dt_add_buffer_mem_acc(tree, 0x4000, OCSD_MEM_SPACE_ANY, (const uint8_t *)session_program,
+                               sizeof(session_program));
+    ocsd_dt_set_gen_elem_outfn(tree, keep, &seen);
+    feed(tree, 0xfffffff0, bytes.data, 16);
+    feed(tree, 0, bytes.data + 16, 16);
+    feed(tree, 16, bytes.data + 32, 16);
+    assert_int_equal(seen.count, 7);
+    assert_int_equal(seen.index[0], 0xfffffff0);
+    assert_true(seen.index[6] < 48);
+    uint32_t used;
+    assert_int_equal(ocsd_dt_process_data(tree, OCSD_OP_DATA, 64, 16, bytes.data, &used),
+                     OCSD_RESP_FATAL_INVALID_DATA);
+    assert_int_equal(used, 0);
+    ocsd_destroy_dcd_tree(tree);
+    rec_bytes_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(undefined_fields_are_zero),
+        cmocka_unit_test(software_trace_payload),
+        cmocka_unit_test(old_clients_element_is_printed),
+        cmocka_unit_test(old_clients_element_is_initialised),
+        cmocka_unit_test(packets_in_both_layouts),
+        cmocka_unit_test(index_wraps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
