@@ -140,7 +140,8 @@ enum pug_element_flag {
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
     PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE: `start` is the address */
     PUG_ELEM_HAS_VALUE = 1 << 12,   /**< EXCEPTION: `value` is the trap value */
-    PUG_ELEM_OVERFLOW = 1 << 13,    /**< ITMTRACE: trace was lost before this */
+    PUG_ELEM_OVERFLOW = 1 << 13,    /**< ITMTRACE, DATA_*: trace was lost before this */
+    PUG_ELEM_BIG_ENDIAN = 1 << 14,  /**< DATA_*: a big-endian transfer */
 };
 
 /** Bits of `context_flags`. */

@@ -165,8 +165,9 @@ struct pug_quirks {
     unsigned etmv3_old_exceptions : 1;
     /** The first zeros that are no A-sync come as a reserved header. Right: NOTSYNC. */
     unsigned etmv3_first_zeros_reserved : 1;
-    /** Unsynchronised bytes may get the index of the block after. Right: that of the first byte. */
-    unsigned etmv3_unsynced_index : 1;
+    /** Unsynchronised bytes come in pieces that end with their block, and may get the index of the
+        block after. Right: in pieces of 16, with the index of the first byte. */
+    unsigned etmv3_unsynced_by_block : 1;
     /** BAD_TRACEMODE names the packet before. Right: the header at fault. */
     unsigned etmv3_tracemode_names_previous : 1;
     /** Of a data address only the first byte counts, and goes into the instruction address; there is
@@ -200,8 +201,9 @@ struct pug_quirks {
     unsigned ptm_silent_context : 1;
     /** 16 zeros in a row are forgotten, so that an A-sync may be missed. Right: they count. */
     unsigned ptm_zero_run_lost : 1;
-    /** Zeros kept from the block before come twice and shift the index. Right: once. */
-    unsigned ptm_carried_zeros_twice : 1;
+    /** Unsynchronised bytes come in pieces that end with their block; zeros kept from the block
+        before come twice and shift the index. Right: in pieces of 16, each byte once. */
+    unsigned ptm_unsynced_by_block : 1;
     /** An E atom on an indirect branch with an empty return stack, and an error in the program, are
         fatal. Right: the address is unknown until the next address packet. */
     unsigned ptm_errors_fatal : 1;

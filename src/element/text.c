@@ -192,8 +192,12 @@ static void put_access(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, " size=%u", e->last_size);
     if (e->type == PUG_ELEM_DATA_VALUE)
         pug_text_format(text, " value=0x%llx", (unsigned long long)e->value);
+    if (e->flags & PUG_ELEM_BIG_ENDIAN)
+        pug_text_put(text, " big-endian");
     if (e->flags & PUG_ELEM_HAS_PC)
         pug_text_format(text, " pc=0x%llx", (unsigned long long)e->end);
+    if (e->flags & PUG_ELEM_OVERFLOW)
+        pug_text_put(text, " behind lost data");
 }
 
 static void put_details(struct pug_text *text, const struct pug_element *e)

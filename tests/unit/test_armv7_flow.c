@@ -278,8 +278,8 @@ static void check_streams(const struct trip *trip, uint64_t seed)
     for (unsigned i = 0; i < 6; i++)
         stream_check_damage(&run, seed * 100 + i);
     run.quirks = pug_quirks_reference();
-    run.quirks.ptm_carried_zeros_twice = 0; /* these two depend on the pieces */
-    run.quirks.etmv3_unsynced_index = 0;
+    run.quirks.ptm_unsynced_by_block = 0; /* these two depend on the pieces */
+    run.quirks.etmv3_unsynced_by_block = 0;
     stream_check_splits_and_waits(&run, seed);
 }
 

@@ -39,6 +39,7 @@ void pug_etmv3_data_automatic(struct pug_etmv3_decoder *decoder, enum pug_access
 static void next_transfer(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     struct pug_etmv3_transfer *transfer = &decoder->transfer;
+    transfer->big_endian = packet->data.big_endian;
     if (packet->data.updated_address) {
         transfer->address = packet->data.address.value;
         transfer->has_address = packet->data.address.valid_bits == 32;
@@ -72,6 +73,8 @@ static void put_transfer(struct pug_etmv3_decoder *decoder,
         element->end = transfer->pc;
         element->flags |= PUG_ELEM_HAS_PC;
     }
+    if (transfer->big_endian)
+        element->flags |= PUG_ELEM_BIG_ENDIAN;
     if (decoder->data_lost)
         element->flags |= PUG_ELEM_OVERFLOW;
     decoder->data_lost = false;

@@ -68,10 +68,11 @@ static void isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_pack
     if (packet->isync.no_address)
         return;
     decoder->address = packet->address.value;
+    decoder->told = packet->address;
     pug_etmv3_need_address(decoder, false);
     if (packet->isync.has_lsip) { /* the load or store executed, and then what is under it */
         pug_etmv3_executed(decoder);
-        decoder->address = packet->isync.lsip_address;
+        decoder->address = decoder->told.value = packet->isync.lsip_address;
         pug_etmv3_need_address(decoder, false);
     }
 }
@@ -88,19 +89,19 @@ static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_
  * The target of a branch packet. A short address is coded for the instruction set in force, which
  * is not the one that the reader knows after a BLX immediate.
  */
-static uint64_t branch_target(const struct pug_etmv3_decoder *decoder,
+static uint64_t branch_target(struct pug_etmv3_decoder *decoder,
                               const struct pug_etmv3_packet *packet)
 {
     static const uint8_t shifts[PUG_ISA_COUNT] = {
         [PUG_ISA_A32] = 2, [PUG_ISA_T32] = 1, [PUG_ISA_TEE] = 1};
-    uint8_t from = packet->isa, to = decoder->isa;
-    const struct pug_armv7_address *address = &packet->address;
-    if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten || shifts[from] == shifts[to])
-        return address->value;
-    unsigned bits = address->packet_bits - shifts[from];
-    uint64_t value = (address->value & pug_armv7_mask(address->packet_bits)) >> shifts[from];
-    uint64_t low = pug_armv7_mask(bits + shifts[to]);
-    return (address->value & ~low) | (value << shifts[to] & low);
+    if (decoder->stage->quirks.etmv3_blx_forgotten)
+        return packet->address.value;
+    unsigned sent = shifts[packet->isa];
+    unsigned meant = shifts[packet->has_isa ? packet->isa : decoder->isa];
+    unsigned bits = packet->address.packet_bits;
+    uint64_t value = (packet->address.value & pug_armv7_mask(bits)) >> sent;
+    pug_armv7_set_address(&decoder->told, value << meant, bits - sent + meant);
+    return decoder->told.value;
 }
 
 static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
@@ -152,19 +153,25 @@ static void lose_sync(struct pug_etmv3_decoder *decoder, enum pug_unsync reason)
     pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
 }
 
+/** What came before goes out, then the message, then the loss of synchronisation. */
 static enum pug_response bad(struct pug_etmv3_decoder *decoder, enum pug_status code,
                              const char *text)
 {
-    const struct pug_decode_options *options = &decoder->stage->options;
-    bool fatal = decoder->stage->quirks.etmv3_bad_packet_fatal;
-    pug_armv7_log(decoder->stage, decoder->stage->decoder_name, code, decoder->index, text);
-    lose_sync(decoder, PUG_UNSYNC_BAD_PACKET);
+    struct pug_stage *stage = decoder->stage;
+    bool fatal = stage->quirks.etmv3_bad_packet_fatal;
     if (fatal)
         pug_etmv3_list_clear(&decoder->list);
-    decoder->list.held = 0;
-    if (fatal || options->halt_on_bad_packet)
+    else if (pug_etmv3_drain(decoder))
+        pug_armv7_deliver(stage);
+    pug_armv7_log(stage, stage->decoder_name, code, decoder->index, text);
+    lose_sync(decoder, PUG_UNSYNC_BAD_PACKET);
+    if (fatal)
         return PUG_RESP_FATAL_INVALID_DATA;
-    return options->error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
+    pug_etmv3_put(decoder, PUG_ELEM_NO_SYNC)->reason = PUG_UNSYNC_BAD_PACKET;
+    decoder->state = PUG_ETMV3_WAIT_ASYNC;
+    if (stage->options.halt_on_bad_packet)
+        return PUG_RESP_FATAL_INVALID_DATA;
+    return stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
 }
 
 static enum pug_response lost(struct pug_etmv3_decoder *decoder)

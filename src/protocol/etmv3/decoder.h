@@ -32,7 +32,7 @@ enum pug_etmv3_decoder_state {
 /** A data transfer and the instruction that makes it. */
 struct pug_etmv3_transfer {
     uint64_t pc, address;
-    bool has_pc, has_address;
+    bool has_pc, has_address, big_endian;
     uint8_t access;      /**< enum pug_access */
     uint8_t size;        /**< bytes; 0: not known */
     bool doubleword;     /**< two transfers of a word each */
@@ -51,6 +51,7 @@ struct pug_etmv3_decoder {
 
     /* where the processor is */
     uint64_t address;
+    struct pug_armv7_address told; /**< what address packets are relative to */
     bool need_address;
     bool told_unknown; /**< since the address was lost an element has said so */
     uint8_t isa;

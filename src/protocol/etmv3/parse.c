@@ -220,9 +220,7 @@ void pug_etmv3_parse(struct pug_etmv3_reader *reader, const uint8_t *bytes, size
         packet->data.updated_value = true;
         parse_data(reader, bytes, size, false, value);
         break;
-    case TYPE(OOO_ADDR_PLC):
-        parse_data(reader, bytes, size, header & 0x20, 0);
-        break;
+    case TYPE(OOO_ADDR_PLC): parse_data(reader, bytes, size, header & 0x20, 0); break;
     case TYPE(NORM_DATA):
         packet->data.updated_value =
             reader->config->data_values || reader->stage->quirks.etmv3_data_fields;
@@ -231,6 +229,10 @@ void pug_etmv3_parse(struct pug_etmv3_reader *reader, const uint8_t *bytes, size
     case TYPE(VAL_NOT_TRACED):
         parse_data(reader, bytes, size,
                    header & (reader->stage->quirks.etmv3_untraced_has_address ? 0x20 : 0x10), 0);
+        break;
+    case TYPE(DATA_SUPPRESSED): /* up to ETMv3.2 a whole address must come before short ones */
+        if (reader->config->minor <= 2)
+            packet->data.address.valid_bits = 0;
         break;
     default: break;
     }

@@ -54,7 +54,8 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
     reader->given = false;
     if (span->at == span->end)
         return false;
-    if (!reader->zeros && (raw->size == 0 || reader->stage->quirks.etmv3_unsynced_index))
+    bool by_block = reader->stage->quirks.etmv3_unsynced_by_block;
+    if (!reader->zeros && (raw->size == 0 || by_block))
         reader->index = pug_span_index(span);
     while (span->at < span->end) {
         uint8_t byte = *span->at;
@@ -75,7 +76,7 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
             reader->zeros = false;
         } else if (byte == 0) {
             reader->zeros = true;
-        } else if (span->at == span->end || raw->size >= PIECE_BYTES) {
+        } else if ((by_block && span->at == span->end) || raw->size >= PIECE_BYTES) {
             return give_unsynced(reader, packet);
         }
     }

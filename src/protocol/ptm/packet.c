@@ -213,17 +213,15 @@ bool pug_ptm_read_end(void *pointer, struct pug_packet *packet)
 {
     struct pug_ptm_reader *reader = pointer;
     bool unsynced = reader->state == PUG_PTM_UNSYNCED;
-    if (unsynced && reader->zeros_reported) {
-        struct pug_span nothing = {0};
-        return pug_ptm_find_sync(reader, &nothing, packet);
-    }
+    if (unsynced && pug_ptm_end_unsynced(reader, packet))
+        return true;
     if (reader->state == PUG_PTM_AT_HEADER)
         return false;
     if (unsynced || reader->part == PUG_PTM_PART_ZERO)
         pug_ptm_make_zeros(reader, reader->zeros.count, NULL);
     if (reader->raw.size == 0)
         return false;
-    if (unsynced && !reader->stage->quirks.ptm_carried_zeros_twice)
+    if (unsynced && !reader->stage->quirks.ptm_unsynced_by_block)
         reader->index = reader->zeros.index;
     reader->zeros = (struct pug_ptm_zeros){0};
     if (!unsynced)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file PTM: A-syncs. Unsynchronised bytes are reported in pieces of 16 or a little more, and at
- * the end of a run; the decoder is told once.
+ * @file PTM: A-syncs. Unsynchronised bytes are reported in pieces of 16 or a little more; the
+ * decoder is told once.
  */
 #include "protocol/ptm/reader.h"
 
@@ -26,7 +26,7 @@ void pug_ptm_make_zeros(struct pug_ptm_reader *reader, uint32_t zeros, const uin
 
 static bool carries_twice(const struct pug_ptm_reader *reader)
 {
-    return reader->stage->quirks.ptm_carried_zeros_twice && reader->carried > 0;
+    return reader->stage->quirks.ptm_unsynced_by_block && reader->carried > 0;
 }
 
 /** What is unsynchronised so far, as a packet. */
@@ -55,7 +55,7 @@ static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
 static void add_unsynced(struct pug_ptm_reader *reader, uint64_t index, const uint8_t *bytes,
                          size_t count)
 {
-    if (reader->unsynced_count == 0 && !reader->stage->quirks.ptm_carried_zeros_twice)
+    if (reader->unsynced_count == 0 && !reader->stage->quirks.ptm_unsynced_by_block)
         reader->index = index;
     pug_rawbytes_add(&reader->unsynced, bytes, count);
     reader->unsynced_count += (uint32_t)count;
@@ -105,7 +105,7 @@ static bool look_at(struct pug_ptm_reader *reader, uint64_t index, const uint8_t
 
 static bool found(struct pug_ptm_reader *reader, struct pug_packet *packet)
 {
-    if (!reader->stage->quirks.ptm_carried_zeros_twice)
+    if (!reader->stage->quirks.ptm_unsynced_by_block)
         reader->index = reader->zeros.index;
     pug_ptm_make_zeros(reader, reader->zeros.count, (const uint8_t[]){0x80});
     reader->zeros = (struct pug_ptm_zeros){0};
@@ -119,7 +119,7 @@ static void begin_block(struct pug_ptm_reader *reader, const struct pug_span *sp
 {
     reader->in_block = true;
     reader->carried = reader->zeros.count;
-    if (!reader->zeros.maybe)
+    if (!reader->zeros.maybe && reader->stage->quirks.ptm_unsynced_by_block)
         reader->index = pug_span_index(span);
 }
 
@@ -146,10 +146,16 @@ bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
         if (reader->unsynced_count >= PIECE_BYTES)
             return report(reader, packet);
     }
-    if (reader->unsynced_count > 0)
+    if (reader->unsynced_count > 0 && reader->stage->quirks.ptm_unsynced_by_block)
         return report(reader, packet);
     reader->in_block = false;
     return false;
+}
+
+bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *packet)
+{
+    bool left = reader->zeros_reported || (reader->unsynced_count > 0 && !reader->given);
+    return left && report(reader, packet);
 }
 
 /* ---- synchronised ---- */
