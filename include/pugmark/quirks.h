@@ -209,7 +209,7 @@ struct pug_quirks {
     unsigned ptm_errors_fatal : 1;
     /** RESET leaves the bytes of a possible A-sync in place. Right: forget them. */
     unsigned ptm_reset_keeps_zeros : 1;
-    /** A walk that ends in unreadable memory loses the packet's cycle count. Right: kept. */
+    /** Where memory or the address is not there a packet's cycle count is lost. Right: it is kept. */
     unsigned ptm_cycles_lost : 1;
     /** A waypoint update is followed to the end of memory, through waypoints, and the limit of a
         range does not count. Right: reported. */

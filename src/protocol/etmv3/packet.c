@@ -84,7 +84,7 @@ static void plan_payload(struct pug_etmv3_reader *reader, uint8_t header)
     switch (reader->packet.type) {
     case TYPE(BRANCH_ADDRESS):
         if (header & 0x80)
-            plan(reader, PUG_ETMV3_PART_BRANCH, 1);
+            plan(reader, PUG_ETMV3_PART_BRANCH, 2);
         break;
     case TYPE(CYCLE_COUNT): plan_continued(reader, 5); break;
     case TYPE(I_SYNC_CYCLE):
@@ -130,13 +130,15 @@ static bool expect_exception(struct pug_etmv3_reader *reader)
 }
 
 /**
- * A byte after the first of a branch address. In the original encoding only byte 5 can announce
- * exception bytes, in the alternative one the last address byte, whichever it is.
+ * A byte of a branch address. In the original encoding only byte 5 can announce exception bytes, in
+ * the alternative one the last address byte, unless it is the only one.
  */
 static bool take_branch(struct pug_etmv3_reader *reader, uint8_t byte)
 {
-    unsigned number = ++reader->plan[reader->part].left;
+    unsigned number = reader->plan[reader->part].left++;
     bool announces = (byte & 0xc0) == 0x40;
+    if (number == 1)
+        return byte & 0x80 ? false : next_part(reader);
     if (reader->config->alternative_branches) {
         if (!(byte & 0x80))
             return announces ? expect_exception(reader) : next_part(reader);

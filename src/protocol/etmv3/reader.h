@@ -24,7 +24,7 @@ enum pug_etmv3_part {
     PUG_ETMV3_PART_NONE,
     PUG_ETMV3_PART_FIXED,     /**< `left` bytes */
     PUG_ETMV3_PART_CONTINUED, /**< to the first byte with bit 7 clear, at most `left` bytes */
-    PUG_ETMV3_PART_BRANCH,    /**< a branch address; `left` counts its bytes */
+    PUG_ETMV3_PART_BRANCH,    /**< a branch address; `left` is the number of the next byte */
     PUG_ETMV3_PART_EXCEPTION, /**< its exception bytes, at most `left` */
     PUG_ETMV3_PART_INFO,      /**< I-sync information; tells what follows */
     PUG_ETMV3_PART_LSIP,      /**< fixed bytes; the last one tells whether more follow */

@@ -74,6 +74,13 @@ static void branch_context(struct pug_ptm_decoder *decoder, const struct pug_ptm
         put_context(decoder);
 }
 
+/** There is nothing to walk, but cycles went by. */
+static void put_cycle_count(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
+{
+    if (packet->has_cycle_count && !decoder->stage->quirks.ptm_cycles_lost)
+        pug_ptm_put_cycles(pug_ptm_put(decoder, PUG_ELEM_CYCLE_COUNT), packet);
+}
+
 static enum pug_response branch(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet)
 {
@@ -93,6 +100,8 @@ static enum pug_response branch(struct pug_ptm_decoder *decoder,
         response = pug_ptm_walk(decoder, &walk);
         if (PUG_RESP_IS_FATAL(response))
             return response;
+    } else {
+        put_cycle_count(decoder, packet);
     }
     decoder->address = packet->address.value;
     decoder->has_address = true;
@@ -108,6 +117,8 @@ static enum pug_response atoms(struct pug_ptm_decoder *decoder, const struct pug
     struct pug_ptm_walk walk = {
         .packet = packet, .what = "atom", .pops = decoder->config->return_stack};
     enum pug_response worst = PUG_RESP_CONT;
+    if (!decoder->has_address)
+        put_cycle_count(decoder, packet);
     for (unsigned i = 0; i < packet->atoms.count && decoder->has_address; i++) {
         walk.executed = packet->atoms.bits >> i & 1;
         enum pug_response response = pug_ptm_walk(decoder, &walk);
@@ -137,20 +148,23 @@ static void timestamp(struct pug_ptm_decoder *decoder, const struct pug_ptm_pack
 /** A packet that is none: wait for the next A-sync. */
 static enum pug_response bad(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
 {
-    const struct pug_decode_options *options = &decoder->stage->options;
-    bool silent = decoder->stage->quirks.ptm_bad_packet_silent;
+    struct pug_stage *stage = decoder->stage;
+    bool silent = stage->quirks.ptm_bad_packet_silent;
+    if (!silent) {
+        pug_armv7_deliver(stage);
+        pug_armv7_log(stage, stage->decoder_name, PUG_ERR_BAD_DECODE_PKT, decoder->index,
+                      packet->type == TYPE(RESERVED) ? "Reserved packet header."
+                                                     : "Bad packet sequence.");
+    }
     decoder->state = PUG_PTM_WAIT_SYNC;
     decoder->need_isync = true;
     pug_ptm_put(decoder, PUG_ELEM_NO_SYNC)->reason =
         silent ? PUG_UNSYNC_UNKNOWN : PUG_UNSYNC_BAD_PACKET;
     if (silent)
         return PUG_RESP_CONT;
-    pug_armv7_log(
-        decoder->stage, decoder->stage->decoder_name, PUG_ERR_BAD_DECODE_PKT, decoder->index,
-        packet->type == TYPE(RESERVED) ? "Reserved packet header." : "Bad packet sequence.");
-    if (options->halt_on_bad_packet)
+    if (stage->options.halt_on_bad_packet)
         return PUG_RESP_FATAL_INVALID_DATA;
-    return options->error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
+    return stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
 }
 
 static enum pug_response decode_packet(struct pug_ptm_decoder *decoder,

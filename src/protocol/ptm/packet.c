@@ -150,7 +150,12 @@ static bool take_header(struct pug_ptm_reader *reader, uint8_t header)
         expect(reader, PUG_PTM_PART_FIXED, reader->config->context_id_bytes);
         return reader->left == 0;
     case TYPE(WPOINT_UPDATE): expect(reader, PUG_PTM_PART_ADDRESS, 0); return false;
-    case TYPE(RESERVED): reader->stage->stats.bad_headers++; return true;
+    case TYPE(RESERVED):
+        reader->stage->stats.bad_headers++;
+        if (!reader->stage->quirks.ptm_bad_packet_silent)
+            pug_armv7_log(reader->stage, reader->stage->reader_name, PUG_ERR_INVALID_PCKT_HDR,
+                          reader->index, "Packet header reserved encoding.");
+        return true;
     default: return true;
     }
 }

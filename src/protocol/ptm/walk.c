@@ -144,6 +144,7 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
 {
     uint64_t start = decoder->address;
     uint8_t isa = decoder->isa;
+    uint32_t limit = walk_limit(decoder);
     struct stretch stretch = {.end = start};
     const struct pug_block *block = pug_codemap_block(decoder->code, start, isa, 0);
     for (;;) {
@@ -151,10 +152,10 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
         stretch.count += block->count;
         if (block->count > 0)
             stretch.insn = block->insn;
+        if (stretch.count > limit)
+            return fail(decoder, walk, PUG_ERR_I_RANGE_LIMIT_OVERRUN);
         if (block->ending != PUG_BLOCK_LONG)
             break;
-        if (stretch.count >= walk_limit(decoder))
-            return fail(decoder, walk, PUG_ERR_I_RANGE_LIMIT_OVERRUN);
         block = pug_block_follow(decoder->code, block, false);
     }
     if (block->ending == PUG_BLOCK_NO_ACCESS) {
