@@ -128,13 +128,13 @@ static enum pug_response packets_data(void *transport, uint64_t index, const uin
     struct packets *packets = transport;
     enum pug_response worst = PUG_RESP_CONT;
     *used = 0;
-    for (;;) {
+    do {
+        if (packets->rest.size == 0)
+            *used += pug_unwrap_fill(packets->unwrap, index + *used, bytes + *used, size - *used);
         enum pug_response response = drain(packets);
         worst = response > worst ? response : worst;
-        if (worst >= PUG_RESP_WAIT || *used == size)
-            return worst;
-        *used += pug_unwrap_fill(packets->unwrap, index + *used, bytes + *used, size - *used);
-    }
+    } while (worst < PUG_RESP_WAIT && *used < size);
+    return worst;
 }
 
 static enum pug_response packets_flush(void *transport)

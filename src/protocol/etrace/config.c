@@ -358,7 +358,8 @@ static enum pug_status take_numbers(struct etrace_config *config,
     config->data_queue = (uint32_t)queue;
     config->sign_extend_address = pug_settings_number(settings, "iaddress_sign_extend", 0);
     config->sijump_returns = pug_settings_number(settings, "sijump_returns", 1);
-    config->zcmt = pug_settings_number(settings, "zcmt", 0);
+    config->zcmt =
+        pug_settings_number(settings, "zcmt", pug_settings_number(settings, "zcmp_zcmt", 0));
     config->jvt_base = pug_settings_number(settings, "jvt_base", 0);
     config->asid_vmid = pug_settings_number(settings, "context_is_asid_vmid", 0);
     config->only_data = pug_settings_number(settings, "only_data", 0);
@@ -368,7 +369,7 @@ static enum pug_status take_numbers(struct etrace_config *config,
     config->diff1_is_subtraction = pug_settings_number(settings, "diff_code_1_is_subtraction", 0);
     config->ref_atomic_codes = pug_settings_number(settings, "ref_atomic_codes", 0);
     config->walk_limit = pug_settings_number(settings, "walk_limit", UINT64_C(1) << 24);
-    config->branch_limit = pug_settings_number(settings, "branch_limit", UINT64_C(1) << 24);
+    config->branch_limit = pug_settings_number(settings, "branch_limit", UINT64_C(1) << 22);
     return PUG_OK;
 }
 

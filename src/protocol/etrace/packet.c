@@ -325,6 +325,13 @@ static bool unwrap(struct reader *reader, struct pug_packet *packet)
     return false;
 }
 
+static void fill(struct reader *reader, struct pug_span *span, size_t wanted)
+{
+    size_t left = (size_t)(span->end - span->at);
+    span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
+                                wanted < left ? wanted : left);
+}
+
 static bool read_stream(struct reader *reader, struct pug_span *span, struct pug_packet *packet)
 {
     if (!reader->unwrap)
@@ -334,13 +341,13 @@ static bool read_stream(struct reader *reader, struct pug_span *span, struct pug
         span->at = span->end;
         return false;
     }
+    /* packets may be waiting inside, but who gives bytes wants to see some of them go */
+    if (span->at == span->run->bytes)
+        fill(reader, span, 1);
     while (!unwrap(reader, packet)) {
         if (span->at == span->end)
             return false;
-        size_t left = (size_t)(span->end - span->at);
-        size_t wanted = pug_unwrap_wanted(reader->unwrap);
-        span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
-                                    wanted < left ? wanted : left);
+        fill(reader, span, pug_unwrap_wanted(reader->unwrap));
     }
     return true;
 }

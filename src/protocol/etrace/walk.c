@@ -13,7 +13,8 @@
 /* An address that is in no block: instructions are at even ones. */
 #define NOWHERE UINT64_MAX
 
-#define LOOK_AHEAD 256u /* blocks */
+#define LOOK_AHEAD   256u       /* blocks */
+#define RETURN_LIMIT (1u << 18) /* inferred without an outcome: more than any stack counts */
 
 /* ---- ranges ---- */
 
@@ -153,7 +154,9 @@ static bool unresolved_returns(const struct etrace_decoder *d)
     const struct etrace_goal *goal = &d->walk.goal;
     if (!goal->irreport)
         return false;
-    return goal->irets ? goal->ir_value > d->irets : goal->ir_value != d->stack.entries;
+    if (goal->irets) /* none before it: then it is that return's own target */
+        return goal->ir_value > d->irets || goal->ir_value == 0;
+    return goal->ir_value != d->stack.entries;
 }
 
 /** This return is the one that the packet reports, so it is not inferred. */
@@ -315,8 +318,11 @@ bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct 
 
 static void call(struct etrace_decoder *d, const struct pug_insn *insn, uint64_t end)
 {
+    uint32_t entries = d->stack.entries;
     if (insn->kind == PUG_RV_CALL && d->options.implicit_return)
         etrace_push(d, etrace_canonical(d, end));
+    if (d->stack.entries != entries)
+        d->walk.jumps = 0;
 }
 
 static void go_on_at(struct etrace_decoder *d, uint64_t address)
@@ -368,6 +374,8 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d, const stru
                !is_explicit_return(d)) {
         target = etrace_pop(d);
         d->irets++;
+        d->walk.returns++;
+        d->walk.jumps = 0;
         after_return = true;
     } else {
         return discontinuity(d, &jump);
@@ -428,12 +436,29 @@ static void fail_block(struct etrace_decoder *d, const struct pug_block *block)
     unreadable(d, status, end);
 }
 
+/**
+ * Where nothing but inferable jumps happens, an address that comes again will come for ever. The
+ * one to compare with moves on now and then (Brent), so that it lies on the circle at last.
+ */
+static bool goes_round(struct etrace_walk *w)
+{
+    bool again = w->jumps > 0 && w->at == w->landmark;
+    if (w->jumps++ == 0)
+        w->landmark_jumps = 1;
+    if (w->jumps >= w->landmark_jumps) {
+        w->landmark = w->at;
+        w->landmark_jumps = 2 * w->jumps;
+    }
+    return again;
+}
+
 static bool too_long(struct etrace_decoder *d)
 {
-    const struct etrace_walk *w = &d->walk;
+    struct etrace_walk *w = &d->walk;
     uint32_t limit = d->stage->options.range_limit;
     if (w->steps <= d->config->walk_limit && w->outcomes <= d->config->branch_limit &&
-        (limit == 0 || w->range_count <= limit))
+        w->returns <= RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
+        (w->steps == 0 || !goes_round(w)))
         return false;
     flush_range(d, (struct ending){&w->before, w->at, true});
     fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
@@ -500,6 +525,7 @@ enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
             }
             bool taken = etrace_take_outcome(d, block->last);
             w->steps = 0;
+            w->jumps = w->returns = 0;
             w->outcomes++;
             flush_range(d, (struct ending){&block->insn, block->end, taken});
             block = follow(d, block, taken);
