@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY  4096u
-#define CHAIN     32u /* packets that a chain has to last */
-#define BAD_LIMIT 4u  /* so many bad packets of the last 16: not synchronised */
+#define CAPACITY      4096u
+#define CHAIN         32u /* packets that a chain has to last */
+#define FIRST_PACKETS 8u
+#define BAD_LIMIT     4u /* so many bad packets of the last 16: not synchronised */
 
 static_assert(CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
 
@@ -31,6 +32,7 @@ struct pug_unwrap {
     void *context;
     enum state state;
     bool ended;
+    unsigned probation;  /* packets that still have to show that the first one was one */
     uint32_t head, tail; /* what is in the buffer */
     uint16_t bad;        /* of the last 16 packets, a bit each */
     unsigned null_run;   /* nulls before `head`, for the search */
@@ -89,6 +91,7 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap)
     unwrap->ended = unwrap->numbered = false;
     unwrap->head = unwrap->tail = 0;
     unwrap->bad = 0;
+    unwrap->probation = 0;
     unwrap->null_run = 0;
     unwrap->skipped = unwrap->skipping = unwrap->zeros = 0;
     memset(unwrap->seen, 0xff, unwrap->seen_size);
@@ -249,8 +252,8 @@ static int64_t marked_header(const struct pug_unwrap *unwrap, uint32_t count)
     return -1;
 }
 
-/** How a chain of would-be packets went. */
-enum chain { CHAIN_BROKEN, CHAIN_LASTS, CHAIN_EXACT /* to the very end of the data */ };
+/** How a chain of would-be packets went: the end of the data may cut its last one. */
+enum chain { CHAIN_BROKEN, CHAIN_CUT, CHAIN_LASTS };
 
 /** Follow the chain from `from` in the first `count` bytes; count it at each of its headers. */
 static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, uint32_t count,
@@ -268,7 +271,7 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
         if (visits)
             visits[from]++;
         if (parsed == PUG_PARSED_SHORT)
-            return CHAIN_LASTS;
+            return unwrap->ended && count == held(unwrap) ? CHAIN_CUT : CHAIN_LASTS;
         if (!pug_unwrap_plausible(&unwrap->config, packets > 0 ? &previous : NULL, &packet))
             return CHAIN_BROKEN;
         if (packet.size > 0) {
@@ -277,7 +280,7 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
         }
         from += packet.length;
     }
-    return packets < CHAIN && unwrap->ended ? CHAIN_EXACT : CHAIN_LASTS;
+    return CHAIN_LASTS;
 }
 
 /** Offset of the first header that all lasting chains share, or -1. */
@@ -285,14 +288,14 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
 {
     uint8_t visits[CAPACITY] = {0};
     uint32_t starts = pug_unwrap_longest(&unwrap->config);
-    enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_LASTS;
+    enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_CUT;
     unsigned lasting = 0;
     if (starts > count)
         starts = count;
     for (uint32_t i = 0; i < starts; i++) {
         chains[i] = follow_chain(unwrap, i, count, NULL);
-        if (chains[i] == CHAIN_EXACT)
-            best = CHAIN_EXACT;
+        if (chains[i] > best)
+            best = chains[i];
     }
     for (uint32_t i = 0; i < starts; i++) {
         if (chains[i] != best)
@@ -373,6 +376,19 @@ static bool number_jumped(struct pug_unwrap *unwrap, uint16_t number)
     return jumped;
 }
 
+/** What was taken for the stream's first packet was none. */
+static bool fails_probation(struct pug_unwrap *unwrap, const struct pug_unwrapped *packet)
+{
+    if (unwrap->probation == 0 || packet->size == 0)
+        return false;
+    unwrap->probation--;
+    if (pug_unwrap_plausible(&unwrap->config, NULL, packet))
+        return false;
+    unwrap->probation = 0;
+    unwrap->state = STATE_SEARCH;
+    return true;
+}
+
 static void take(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
 {
     packet->index = unwrap->index[unwrap->head];
@@ -409,6 +425,8 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
     switch (pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head,
                              left < count ? (size_t)left : count, unwrap->scratch, packet)) {
     case PUG_PARSED:
+        if (fails_probation(unwrap, packet))
+            return true;
         take(unwrap, packet);
         *got = true;
         return true;
@@ -427,7 +445,29 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
     return true;
 }
 
-/** The first packet of a stream that may begin with a header; nulls may come before it. */
+/** Do the first packets go all the same way? A sign that they are packets. */
+static bool one_flow(const struct pug_unwrap *unwrap, uint32_t count)
+{
+    const uint8_t *bytes = unwrap->bytes + unwrap->head;
+    uint8_t scratch[PUG_UNWRAP_LONGEST];
+    struct pug_unwrapped packet;
+    unsigned packets = 0, flow = bytes[0] >> 5 & 3;
+    for (uint32_t at = 0; at < count && packets < FIRST_PACKETS; at += packet.length) {
+        if (pug_unwrap_parse(&unwrap->config, bytes + at, count - at, scratch, &packet) !=
+            PUG_PARSED)
+            break;
+        packets += packet.size > 0;
+        if (packet.size > 0 && packet.flow != flow &&
+            unwrap->config.wrapping == PUG_WRAP_ENCAPSULATION)
+            return false;
+    }
+    return true;
+}
+
+/**
+ * The first packet of a stream that may begin with a header; nulls may come before it. What is no
+ * support packet has to show that others follow it.
+ */
 static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *got)
 {
     if (held(unwrap) == 0)
@@ -440,12 +480,23 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
         unwrap->null_run++;
         take(unwrap, packet);
         *got = true;
-    } else if (parsed == PUG_PARSED && pug_unwrap_plausible(&unwrap->config, NULL, packet) &&
-               pug_unwrap_is_beginning(packet)) {
+        return true;
+    }
+    enum pug_unwrap_beginning beginning = PUG_BEGINNING_NONE;
+    if (parsed == PUG_PARSED && pug_unwrap_plausible(&unwrap->config, NULL, packet))
+        beginning = pug_unwrap_beginning(&unwrap->config, packet);
+    if (beginning == PUG_BEGINNING_LIKELY) {
+        uint32_t window = pug_unwrap_longest(&unwrap->config) * CHAIN;
+        if (held(unwrap) < window && !unwrap->ended)
+            return false;
+        uint32_t count = held(unwrap) < window ? held(unwrap) : window;
+        if (follow_chain(unwrap, 0, count, NULL) == CHAIN_BROKEN || !one_flow(unwrap, count))
+            beginning = PUG_BEGINNING_NONE;
+    }
+    unwrap->state = beginning == PUG_BEGINNING_NONE ? STATE_SEARCH : STATE_SYNCED;
+    if (unwrap->state == STATE_SYNCED) {
         unwrap->null_run = 0;
-        unwrap->state = STATE_SYNCED;
-    } else {
-        unwrap->state = STATE_SEARCH;
+        unwrap->probation = CHAIN;
     }
     return true;
 }

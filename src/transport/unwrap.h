@@ -47,11 +47,12 @@ struct pug_unwrap_config {
     } types[PUG_UNWRAP_TYPES];
     unsigned type_count;
     unsigned instruction_type, data_type;
-    bool only_data;  /**< without a type field every packet is data trace */
-    bool floor;      /**< padding is don't care: a payload is whole bytes */
-    bool bit_stream; /**< bytes may begin at any bit (interfaces narrower than a byte) */
-    uint32_t block;  /**< packets do not straddle blocks of that many bytes; 0: no blocks */
-    uint32_t fixed;  /**< RAW: every packet is that long, without a length byte; 0: length byte */
+    bool only_data;           /**< without a type field every packet is data trace */
+    bool floor;               /**< padding is don't care: a payload is whole bytes */
+    bool bit_stream;          /**< bytes may begin at any bit (interfaces narrower than a byte) */
+    unsigned longest_support; /**< bytes of a support packet's payload */
+    uint32_t block; /**< packets do not straddle blocks of that many bytes; 0: no blocks */
+    uint32_t fixed; /**< RAW: every packet is that long, without a length byte; 0: length byte */
 };
 
 /** Settings by name, see unwrap_config.c. Errors go to the log. */
@@ -103,8 +104,14 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config);
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet);
 
-/** Can an E-Trace stream begin with this packet (support, synchronisation or trap packet)? */
-bool pug_unwrap_is_beginning(const struct pug_unwrapped *packet);
+/** Does an E-Trace stream begin with this packet? */
+enum pug_unwrap_beginning {
+    PUG_BEGINNING_NONE,
+    PUG_BEGINNING_LIKELY,  /**< it looks like a synchronisation or trap packet */
+    PUG_BEGINNING_CERTAIN, /**< … like a support packet that switches trace on */
+};
+enum pug_unwrap_beginning pug_unwrap_beginning(const struct pug_unwrap_config *config,
+                                               const struct pug_unwrapped *packet);
 
 /** Says what happened; `text` lives during the call. */
 typedef void pug_unwrap_report_fn(void *context, enum pug_status code, uint64_t index,

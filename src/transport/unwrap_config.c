@@ -107,6 +107,13 @@ static bool padding_word(struct pug_unwrap_config *config, const struct pug_sett
     return config->floor || strcmp(word, "sign") == 0;
 }
 
+/** The first packet of an E-Trace stream is known by its looks: 20 bits, or 42 in the standard. */
+static unsigned longest_support(const struct pug_settings *settings)
+{
+    const char *format = pug_settings_word(settings, "support_format", "ref");
+    return strncmp(format, "std", 3) == 0 || strncmp(format, "standard", 8) == 0 ? 6 : 3;
+}
+
 enum pug_status pug_unwrap_configure(struct pug_unwrap_config *config, enum pug_wrapping wrapping,
                                      const struct pug_settings *settings, struct pug_log *log)
 {
@@ -134,6 +141,7 @@ enum pug_status pug_unwrap_configure(struct pug_unwrap_config *config, enum pug_
         .data_type = (unsigned)pug_settings_number(settings, "data_type", 1),
         .only_data = pug_settings_number(settings, "only_data", 0),
         .bit_stream = pug_settings_number(settings, "bit_stream", 0),
+        .longest_support = longest_support(settings),
         .block = (uint32_t)block,
         .fixed = wrapping == PUG_WRAP_RAW ? (uint32_t)fixed : 0,
     };

@@ -238,16 +238,15 @@ bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
     }
 }
 
-/**
- * Support packets that say "no change" of the branch trace algorithm, synchronisation packets, and
- * traps; the latter two have an address, so they are never a single byte.
- */
-bool pug_unwrap_is_beginning(const struct pug_unwrapped *packet)
+enum pug_unwrap_beginning pug_unwrap_beginning(const struct pug_unwrap_config *config,
+                                               const struct pug_unwrapped *packet)
 {
     if (packet->kind != PUG_PAYLOAD_INSTRUCTION || packet->size == 0)
-        return false;
+        return PUG_BEGINNING_NONE;
     unsigned first = packet->payload[0];
-    if (first == 0x0f || first == 0x1f)
-        return true;
-    return packet->size > 1 && ((first & 0x0f) == 0x03 || (first & 0x0f) == 0x07);
+    bool support = first == 0x0f || first == 0x1f; /* trace off, on */
+    bool address = (first & 0x0f) == 0x03 || (first & 0x0f) == 0x07;
+    if (support && packet->size <= config->longest_support)
+        return first == 0x1f ? PUG_BEGINNING_CERTAIN : PUG_BEGINNING_LIKELY;
+    return address && packet->size > 1 ? PUG_BEGINNING_LIKELY : PUG_BEGINNING_NONE;
 }

@@ -196,6 +196,9 @@ static void take_options(struct etrace_config *config, const struct pug_settings
     static const char features[] = "trTeInstFeatures", data[] = "trTeDataControl";
     bool vector = pug_settings_find(settings, "implicit_exception_vector") != NULL;
     bool stack = o->return_stack_size > 0 || o->call_counter_size > 0;
+    config->full_address_known = pug_settings_find(settings, "full_address") ||
+                                 pug_settings_find(settings, "trTeInstNoAddrDiff") ||
+                                 pug_settings_find(settings, features);
     o->full_address = option(settings, "full_address", "trTeInstNoAddrDiff", features, 0, 1, 0);
     o->implicit_exception =
         option(settings, "implicit_exception", "trTeInstNoTrapAddr", features, 1, 1, vector);
@@ -213,7 +216,7 @@ static void take_options(struct etrace_config *config, const struct pug_settings
     o->data_full_address = pug_settings_number(settings, "full_daddress", 0);
     o->data_full_value = pug_settings_number(settings, "full_data", 0);
     if (config->layout == ETRACE_LAYOUT_ESP1)
-        o->full_address = true;
+        config->full_address_known = o->full_address = true;
 }
 
 /* ---- words ---- */

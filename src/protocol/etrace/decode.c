@@ -132,6 +132,31 @@ static void append_outcomes(struct etrace_decoder *d)
     outcomes->mapped += p->branches;
 }
 
+static bool is_program(struct etrace_decoder *d, uint64_t address)
+{
+    struct pug_insn insn;
+    uint8_t it = 0;
+    return pug_codemap_insn(d->code, address, d->isa, &it, &insn) == PUG_OK;
+}
+
+/**
+ * A stream that was begun in the middle may not have said whether its addresses are differences.
+ * The first one that can be only one of the two tells.
+ */
+static uint64_t address_of(struct etrace_decoder *d, const struct pug_etrace_packet *p)
+{
+    uint64_t full = etrace_canonical(d, p->address);
+    uint64_t sum = etrace_canonical(d, d->address + p->address);
+    if (!p->difference)
+        return full;
+    if (d->addresses == ADDRESSES_UNSAID) {
+        bool can_sum = is_program(d, sum), can_full = is_program(d, full);
+        if (can_sum != can_full)
+            d->addresses = can_full ? ADDRESSES_SEEM_FULL : ADDRESSES_AS_SAID;
+    }
+    return d->addresses == ADDRESSES_SEEM_FULL ? full : sum;
+}
+
 /** Address that the packet reports, and from then on the base of differences. */
 static uint64_t reported_address(struct etrace_decoder *d)
 {
@@ -139,7 +164,7 @@ static uint64_t reported_address(struct etrace_decoder *d)
     if (p->type == PUG_ETRACE_JUMP_CACHE)
         d->address = etrace_cached_target(d, p->cache_index);
     else if (p->has_address)
-        d->address = etrace_canonical(d, p->difference ? d->address + p->address : p->address);
+        d->address = address_of(d, p);
     return d->address;
 }
 
@@ -435,6 +460,7 @@ static enum phase options(struct etrace_decoder *d)
         etrace_data_lose(d);
     if (!etrace_set_options(d, &p->options))
         pug_stage_log(d->stage, name, PUG_SEV_ERROR, PUG_ERR_MEM, d->index, "no return stack");
+    d->addresses = ADDRESSES_AS_SAID;
     if (p->encoder_mode != 0)
         pug_stage_log(d->stage, name, PUG_SEV_ERROR, PUG_ERR_HW_CFG_UNSUPP, d->index,
                       "encoder mode is not branch trace: packets are ignored");
@@ -596,6 +622,7 @@ static void clear(struct etrace_decoder *d)
     etrace_unsync(d);
     d->irets = 0;
     d->address = 0;
+    d->addresses = d->config->full_address_known ? ADDRESSES_AS_SAID : ADDRESSES_UNSAID;
     d->lost = d->started = d->time_known = d->privilege_known = false;
     d->phase = PHASE_IDLE;
     memset(d->targets, 0, sizeof(d->targets));

@@ -83,6 +83,13 @@ struct etrace_data_state;
 
 /* ---- decode.c ---- */
 
+/** What packets that may hold differences hold. */
+enum etrace_addresses {
+    ADDRESSES_AS_SAID,   /**< what settings or a support packet say */
+    ADDRESSES_UNSAID,    /**< nobody has said it yet: differences, if the program has those */
+    ADDRESSES_SEEM_FULL, /**< nobody has said it; what would be differences led nowhere */
+};
+
 struct etrace_decoder {
     const struct etrace_config *config;
     struct pug_stage *stage;
@@ -98,6 +105,7 @@ struct etrace_decoder {
     uint64_t last; /**< the instruction executed before pc */
     bool last_valid;
     uint64_t address; /**< base of differences */
+    enum etrace_addresses addresses;
     uint8_t privilege;
     bool privilege_known;
     bool tentative; /**< stopped at what may be the first of two visits */

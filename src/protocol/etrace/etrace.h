@@ -45,6 +45,8 @@ struct etrace_config {
     bool has_context;
     struct pug_etrace_options options; /**< before the first support packet */
 
+    bool full_address_known; /**< the settings say how addresses are sent */
+
     bool sign_extend_address;
     bool sijump_returns;
     bool zcmt;
