@@ -438,16 +438,34 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
     return revalidate(map, entry);
 }
 
+/* What a link led to before the context changed, if it is as it was; NULL: look it up. */
+static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
+                                          bool taken)
+{
+    struct pug_entry *next = (struct pug_entry *)block->links[taken];
+    if (!next || block->epoch < map->epoch || pug_codemap_prepare(map, pages_room(map->store)))
+        return NULL;
+    uint32_t epoch = map->epoch;
+    if (!pug_code_same(map, &next->rests))
+        return NULL;
+    next->block.epoch = epoch;
+    return &next->block;
+}
+
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken)
 {
     struct pug_codemap_store *store = map->store;
     uint64_t restarts = store->stats.restarts;
     struct pug_entry *from = (struct pug_entry *)block;
+    const uint64_t at = taken ? block->insn.target : block->end;
+    const enum pug_isa isa = taken ? block->insn.next_isa : block->isa;
+    const uint8_t it = taken ? 0 : block->it_out;
     bool linked = from != store->scratch && from->tag >> 16 == store->view;
-    const struct pug_block *next =
-        taken ? pug_codemap_block(map, block->insn.target, block->insn.next_isa, 0)
-              : pug_codemap_block(map, block->end, block->isa, block->it_out);
+    const struct pug_block *next = linked ? same_again(map, block, taken) : NULL;
+    if (next)
+        return next;
+    next = pug_codemap_block(map, at, isa, it);
     if (linked && store->stats.restarts == restarts && next != &store->scratch->block)
         from->block.links[taken] = next;
     return next;
