@@ -76,6 +76,37 @@ struct pug_packet {
     uint32_t flags; /**< enum pug_packet_flag */
 };
 
+/** What a packet is for who looks for a place in the trace. */
+enum pug_mark_kind {
+    PUG_MARK_SYNC,      /**< a synchronisation point: PUG_PACKET_SYNC */
+    PUG_MARK_TIMESTAMP, /**< value: the time */
+    PUG_MARK_TRIGGER,   /**< value: what the trigger carries, else 0 */
+    PUG_MARK_EVENT,     /**< value: the event's number */
+    PUG_MARK_CONTEXT,   /**< value: context id (or process, or master of software trace) */
+    PUG_MARK_OVERFLOW,  /**< trace was lost */
+    PUG_MARK_DISCARD,   /**< trace was stopped and dropped what it held */
+    PUG_MARK_EXCEPTION, /**< value: its number */
+    PUG_MARK_ADDRESS,   /**< value: a whole address that the packet tells */
+    PUG_MARK_DATA,      /**< bytes of a source (an index alone knows these) */
+    PUG_MARK_KINDS
+};
+
+struct pug_mark {
+    enum pug_mark_kind kind;
+    uint64_t value;
+};
+
+/** A packet is at most so many marks. */
+#define PUG_MARK_LIMIT 4
+
+/** Append a mark; the new count. */
+static inline size_t pug_mark_put(struct pug_mark *marks, size_t count, enum pug_mark_kind kind,
+                                  uint64_t value)
+{
+    marks[count] = (struct pug_mark){.kind = kind, .value = value};
+    return count + 1;
+}
+
 /* ---- where elements go ---- */
 
 /** The tree's batch of elements, shared by its sources so that their order is kept. */
@@ -205,6 +236,12 @@ struct pug_protocol {
     /** The packet in words, `NAME : description…`; like snprintf(). */
     size_t (*packet_text)(const void *packet, char *buffer, size_t size);
     const char *(*packet_name)(uint32_t type);
+    /**
+     * What the packet is for an index, besides PUG_MARK_SYNC, which its flags tell; how many marks
+     * were written. Optional. Values that need more than the packet and the configuration to be
+     * whole (differences) are no marks.
+     */
+    size_t (*marks)(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 };
 
 /**

@@ -6,6 +6,7 @@
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"
 #include "pugmark/image.h"
+#include "pugmark/index.h"
 #include "pugmark/isa.h"
 #include "pugmark/log.h"
 #include "pugmark/params.h"

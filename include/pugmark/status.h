@@ -65,6 +65,9 @@ enum pug_status {
     PUG_ERR_TRACE_LOST = -65,     /**< the source says that it lost trace */
     PUG_ERR_TRACE_MISMATCH = -66, /**< trace and program do not fit together */
     PUG_ERR_LIMIT = -67,          /**< a documented limit was reached */
+    PUG_ERR_INDEX_DAMAGED = -68,  /**< an index file is damaged, or none */
+    PUG_ERR_INDEX_FOREIGN = -69,  /**< an index of another capture or configuration */
+    PUG_ERR_NOT_FOUND = -70,      /**< there is no such place in the trace */
 };
 
 /** What an operation on the data path does. */

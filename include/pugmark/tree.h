@@ -82,6 +82,10 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want);
 
+/** Sees each run before it goes to its source, also those of ids without one. */
+typedef void pug_run_fn(void *context, const struct pug_run *run);
+void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context);
+
 /** Sees each packet before it is decoded; for other operations `packet` is NULL. */
 typedef void pug_packet_monitor_fn(void *context, enum pug_op op, const struct pug_packet *packet);
 

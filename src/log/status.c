@@ -105,6 +105,9 @@ static const struct {
     {PUG_ERR_TRACE_LOST, "trace was lost"},
     {PUG_ERR_TRACE_MISMATCH, "trace does not fit the program"},
     {PUG_ERR_LIMIT, "limit reached"},
+    {PUG_ERR_INDEX_DAMAGED, "the index is damaged, or of another version"},
+    {PUG_ERR_INDEX_FOREIGN, "the index belongs to another capture or other settings"},
+    {PUG_ERR_NOT_FOUND, "there is no such place in the trace"},
 };
 
 static const struct status_words *find(enum pug_status status)

@@ -172,6 +172,13 @@ uint8_t pug_armv7_trace_on(uint8_t isync_reason)
     return reasons[isync_reason & 3];
 }
 
+uint64_t pug_armv7_natural(uint64_t sent, bool gray)
+{
+    for (unsigned shift = 1; gray && shift < 64; shift *= 2)
+        sent ^= sent >> shift;
+    return sent;
+}
+
 uint64_t pug_armv7_timestamp(const struct pug_stage *stage, struct pug_element *element,
                              uint64_t sent, bool gray, bool clock_changed)
 {
@@ -180,9 +187,7 @@ uint64_t pug_armv7_timestamp(const struct pug_stage *stage, struct pug_element *
         return sent;
     if (clock_changed)
         element->flags |= PUG_ELEM_FREQ_CHANGE;
-    for (unsigned shift = 1; gray && shift < 64; shift *= 2)
-        sent ^= sent >> shift;
-    return sent;
+    return pug_armv7_natural(sent, gray);
 }
 
 /* ---- words ---- */

@@ -116,6 +116,9 @@ void pug_armv7_tell_space(struct pug_stage *stage);
 /** enum pug_trace_on of an I-sync's reason. */
 uint8_t pug_armv7_trace_on(uint8_t isync_reason);
 
+/** A timestamp as sent, Gray-coded or not, as a number. */
+uint64_t pug_armv7_natural(uint64_t sent, bool gray);
+
 /** The time of a TIMESTAMP element; what it says of the clock goes into its flags. */
 uint64_t pug_armv7_timestamp(const struct pug_stage *stage, struct pug_element *element,
                              uint64_t sent, bool gray, bool clock_changed);

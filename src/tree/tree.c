@@ -31,6 +31,8 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
     struct pug_tree *tree = context;
     uint16_t slot = tree->transport->single ? 0 : run->source;
     struct pug_source *source = tree->slots[slot];
+    if (tree->on_run)
+        tree->on_run(tree->run_context, run);
     if (!source && tree->transport->single)
         return PUG_RESP_FATAL_NOT_INIT;
     if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
@@ -201,6 +203,12 @@ void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *
     tree->element_context = context;
     if (function)
         tree->each_packet = true;
+}
+
+void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context)
+{
+    tree->on_run = function;
+    tree->run_context = context;
 }
 
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)

@@ -52,6 +52,8 @@ struct pug_tree {
     void *element_context;
     bool each_packet;
 
+    pug_run_fn *on_run;
+    void *run_context;
     pug_frame_fn *on_frame;
     void *frame_context;
 

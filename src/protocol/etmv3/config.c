@@ -84,4 +84,5 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .decoder_reset = pug_etmv3_decoder_reset,
     .packet_text = pug_etmv3_packet_text,
     .packet_name = pug_etmv3_packet_name,
+    .marks = pug_etmv3_marks,
 };

@@ -307,6 +307,8 @@ bool pug_etmv3_give(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_
     packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
     if (type >= TYPE(BAD_SEQUENCE))
         packet->flags |= PUG_PACKET_BAD;
+    else if (type == TYPE(A_SYNC))
+        packet->flags |= PUG_PACKET_SYNC;
     return true;
 }
 

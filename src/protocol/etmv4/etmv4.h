@@ -391,4 +391,8 @@ void pug_etmv4_decoder_reset(void *decoder);
 size_t pug_etmv4_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_etmv4_packet_name(uint32_t type);
 
+/* mark.c */
+size_t pug_etmv4_marks(const void *config, const void *packet,
+                       struct pug_mark marks[PUG_MARK_LIMIT]);
+
 #endif

@@ -142,7 +142,8 @@ static bool put_packet(reader *r, const uint8_t *raw, size_t size, struct pug_pa
     packet->raw = raw;
     packet->raw_size = (uint32_t)(size < PUG_ETMV4_RAW_LIMIT ? size : PUG_ETMV4_RAW_LIMIT);
     packet->type = type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE | (bad ? PUG_PACKET_BAD : 0);
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE | (bad ? PUG_PACKET_BAD : 0u) |
+                    (type == PUG_ETMV4_ASYNC ? PUG_PACKET_SYNC : 0u);
     return true;
 }
 

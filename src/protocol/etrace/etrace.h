@@ -101,6 +101,9 @@ void etrace_parse_pulp(const struct etrace_config *config, struct pug_etrace_opt
 size_t etrace_packet_text(const void *packet, char *buffer, size_t size);
 const char *etrace_packet_name(uint32_t type);
 
+/* mark.c */
+size_t etrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
 /* decode.c */
 enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void etrace_decoder_free(void *decoder);

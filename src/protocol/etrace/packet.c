@@ -287,7 +287,8 @@ static void finish(struct reader *reader, uint64_t index, const uint8_t *payload
     packet->raw = payload;
     packet->raw_size = size;
     packet->type = reader->packet.type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE |
+                    (packet->type == PUG_ETRACE_SYNC ? PUG_PACKET_SYNC : 0u);
     if (reader->packet.type != PUG_ETRACE_BAD)
         return;
     packet->flags |= PUG_PACKET_BAD;

@@ -25,4 +25,5 @@ const struct pug_protocol pug_protocol_etrace = {
     .decoder_reset = etrace_decoder_reset,
     .packet_text = etrace_packet_text,
     .packet_name = etrace_packet_name,
+    .marks = etrace_marks,
 };

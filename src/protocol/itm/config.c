@@ -83,4 +83,5 @@ const struct pug_protocol pug_protocol_itm = {
     .decoder_reset = pug_itm_decoder_reset,
     .packet_text = pug_itm_packet_text,
     .packet_name = pug_itm_packet_name,
+    .marks = pug_itm_marks,
 };

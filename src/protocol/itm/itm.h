@@ -40,4 +40,7 @@ void pug_itm_decoder_reset(void *decoder);
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);
 
+/* mark.c */
+size_t pug_itm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
 #endif

@@ -216,4 +216,5 @@ const struct pug_protocol pug_protocol_ntrace = {
     .decoder_reset = ntrace_decoder_reset,
     .packet_text = ntrace_packet_text,
     .packet_name = ntrace_packet_name,
+    .marks = ntrace_marks,
 };

@@ -59,4 +59,7 @@ void ntrace_decoder_reset(void *decoder);
 size_t ntrace_packet_text(const void *packet, char *buffer, size_t size);
 const char *ntrace_packet_name(uint32_t type);
 
+/* mark.c */
+size_t ntrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
 #endif

@@ -76,4 +76,5 @@ const struct pug_protocol pug_protocol_ptm = {
     .decoder_reset = pug_ptm_decoder_reset,
     .packet_text = pug_ptm_packet_text,
     .packet_name = pug_ptm_packet_name,
+    .marks = pug_ptm_marks,
 };

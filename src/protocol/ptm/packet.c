@@ -173,6 +173,8 @@ bool pug_ptm_give(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t si
     packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
     if (packet->type >= TYPE(BAD_SEQUENCE))
         packet->flags |= PUG_PACKET_BAD;
+    else if (packet->type == TYPE(A_SYNC))
+        packet->flags |= PUG_PACKET_SYNC;
     return true;
 }
 

@@ -43,4 +43,7 @@ void pug_ptm_decoder_reset(void *decoder);
 size_t pug_ptm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_ptm_packet_name(uint32_t type);
 
+/* mark.c */
+size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
 #endif

@@ -78,4 +78,5 @@ const struct pug_protocol pug_protocol_stm = {
     .decoder_reset = pug_stm_decoder_reset,
     .packet_text = pug_stm_packet_text,
     .packet_name = pug_stm_packet_name,
+    .marks = pug_stm_marks,
 };

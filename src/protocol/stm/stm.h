@@ -44,4 +44,7 @@ void pug_stm_decoder_reset(void *decoder);
 size_t pug_stm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_stm_packet_name(uint32_t type);
 
+/* mark.c */
+size_t pug_stm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
 #endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/** @file Index files: written whole or not at all, and checked before anything in them is used. */
+#include "index/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The capture's hash looks at so many pieces of so many bytes, the first and the last included. */
+#define PIECES      64u
+#define PIECE_BYTES 256u
+
+/* ---- sums ---- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t word = 0;
+    for (; size >= 8; size -= 8, at += 8) {
+        memcpy(&word, at, 8);
+        hash = index_mix(hash, word);
+    }
+    word = 0;
+    for (size_t i = 0; i < size; i++)
+        word |= (uint64_t)at[i] << 8 * i;
+    return size ? index_mix(hash, word) : hash;
+}
+
+uint64_t index_checksum(const struct index_header *header)
+{
+    return hash_bytes(0, (const uint8_t *)header + INDEX_CHECKED,
+                      header->file_size - INDEX_CHECKED);
+}
+
+uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size)
+{
+    uint64_t hash = index_mix(0, size);
+    if (size <= (uint64_t)PIECES * PIECE_BYTES)
+        return hash_bytes(hash, bytes, (size_t)size);
+    for (uint64_t i = 0; i < PIECES; i++)
+        hash = hash_bytes(hash, bytes + (size - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
+    return hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
+}
+
+uint64_t pug_index_identity(struct pug_tree *tree)
+{
+    const char *transport = pug_tree_transport(tree)->name;
+    uint64_t hash = hash_bytes(0, transport, strlen(transport));
+    struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
+        const struct pug_protocol *protocol = pug_source_protocol(source);
+        char words[1024] = "";
+        if (protocol->config_text)
+            protocol->config_text(pug_source_config(source), words, sizeof(words));
+        hash = index_mix(hash, pug_source_id(source));
+        hash = hash_bytes(hash, protocol->name, strlen(protocol->name));
+        hash = hash_bytes(hash, words, strlen(words));
+    }
+    return hash;
+}
+
+/* ---- the parts ---- */
+
+uint64_t index_file_size(const struct index_header *header)
+{
+    /* Each number is below 2^48, so that the sum cannot overflow. */
+    const uint64_t most = UINT64_C(1) << 48;
+    if (header->blocks > most || header->summaries > most || header->marks > most)
+        return 0;
+    return sizeof(*header) + header->sources * sizeof(struct index_source) +
+           header->blocks * sizeof(struct index_block) +
+           header->summaries * sizeof(struct index_summary) +
+           header->marks * sizeof(struct index_mark);
+}
+
+void index_lay_out(struct pug_index *index)
+{
+    const struct index_header *header = index->bytes;
+    index->header = header;
+    index->sources = (const void *)(header + 1);
+    index->blocks = (const void *)(index->sources + header->sources);
+    index->summaries = (const void *)(index->blocks + header->blocks);
+    index->marks = (const void *)(index->summaries + header->summaries);
+}
+
+/* ---- checks ---- */
+
+static bool check_header(const void *bytes, size_t size)
+{
+    const struct index_header *h = bytes;
+    if (size < sizeof(*h) || memcmp(h->magic, INDEX_MAGIC, sizeof(h->magic)) != 0 ||
+        h->version != INDEX_VERSION || h->header_size != sizeof(*h) || h->file_size != size ||
+        size % 8 != 0 || index_file_size(h) != size)
+        return false;
+    return h->sources <= PUG_INDEX_SOURCE_LIMIT && h->block >= PUG_INDEX_BLOCK_MIN &&
+           h->block <= PUG_INDEX_BLOCK_MAX && h->indexed <= h->trace_size &&
+           h->blocks == h->indexed / h->block + (h->indexed % h->block != 0) &&
+           h->summaries <= UINT32_MAX && memchr(h->transport, 0, sizeof(h->transport)) != NULL &&
+           h->checksum == index_checksum(h);
+}
+
+static bool check_sources(const struct pug_index *index)
+{
+    for (uint32_t i = 0; i < index->header->sources; i++) {
+        const struct index_source *source = &index->sources[i];
+        if (!memchr(source->protocol, 0, sizeof(source->protocol)) ||
+            (i > 0 && source->id <= source[-1].id))
+            return false;
+    }
+    return true;
+}
+
+static bool check_summary(const struct pug_index *index, const struct index_summary *s)
+{
+    const struct index_header *h = index->header;
+    return s->kind < PUG_MARK_KINDS && s->count > 0 && s->first_at < h->block &&
+           s->last_at < h->block && s->least <= s->greatest;
+}
+
+/** The blocks' summaries follow each other and name their block. */
+static bool check_blocks(const struct pug_index *index)
+{
+    const struct index_header *h = index->header;
+    uint64_t at = 0;
+    for (uint64_t block = 0; block < h->blocks; block++) {
+        if (index->blocks[block].first != at)
+            return false;
+        for (; at < h->summaries && index->summaries[at].block == block; at++)
+            if (!check_summary(index, &index->summaries[at]))
+                return false;
+    }
+    return at == h->summaries;
+}
+
+static bool check_marks(const struct pug_index *index)
+{
+    for (uint64_t i = 0; i < index->header->marks; i++) {
+        const struct index_mark *mark = &index->marks[i];
+        if (mark->kind >= PUG_MARK_KINDS || mark->at >= index->header->indexed ||
+            (i > 0 && mark->at < mark[-1].at))
+            return false;
+    }
+    return true;
+}
+
+static enum pug_status check(struct pug_index *index, const uint8_t *bytes, uint64_t size,
+                             uint64_t identity)
+{
+    if (!check_header(index->bytes, index->size))
+        return PUG_ERR_INDEX_DAMAGED;
+    index_lay_out(index);
+    if (!check_sources(index) || !check_blocks(index) || !check_marks(index))
+        return PUG_ERR_INDEX_DAMAGED;
+    bool mine = index->header->trace_size == size && index->header->identity == identity &&
+                index->header->trace_hash == index_trace_hash(bytes, size);
+    return mine ? PUG_OK : PUG_ERR_INDEX_FOREIGN;
+}
+
+/* ---- reading ---- */
+
+void pug_index_free(struct pug_index *index)
+{
+    if (!index)
+        return;
+    if (index->mapped)
+        munmap(index->bytes, index->size);
+    else
+        free(index->bytes);
+    free(index);
+}
+
+static enum pug_status checked(struct pug_index *index, const uint8_t *bytes, uint64_t size,
+                               uint64_t identity, struct pug_index **out)
+{
+    enum pug_status status = check(index, bytes, size, identity);
+    if (status == PUG_OK)
+        *out = index;
+    else
+        pug_index_free(index);
+    return status;
+}
+
+enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_t *bytes,
+                                uint64_t size, uint64_t identity, struct pug_index **out)
+{
+    struct pug_index *index = calloc(1, sizeof(*index));
+    void *copy = malloc(file_size + 8);
+    if (!index || !copy) {
+        free(index);
+        free(copy);
+        return PUG_ERR_MEM;
+    }
+    if (file_size > 0)
+        memcpy(copy, file, file_size);
+    *index = (struct pug_index){.bytes = copy, .size = file_size};
+    return checked(index, bytes, size, identity, out);
+}
+
+static enum pug_status map_file(int file, struct pug_index *index)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return PUG_ERR_FILE;
+    if (status.st_size == 0)
+        return PUG_ERR_INDEX_DAMAGED;
+    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED)
+        return PUG_ERR_FILE;
+    *index = (struct pug_index){.bytes = bytes, .size = (size_t)status.st_size, .mapped = true};
+    return PUG_OK;
+}
+
+enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t size,
+                               uint64_t identity, struct pug_index **out)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return PUG_ERR_FILE;
+    struct pug_index *index = calloc(1, sizeof(*index));
+    enum pug_status status = index ? map_file(file, index) : PUG_ERR_MEM;
+    close(file);
+    if (status == PUG_OK)
+        return checked(index, bytes, size, identity, out);
+    free(index);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int file, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t written = write(file, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+enum pug_status pug_index_save(const struct pug_index *index, const char *path)
+{
+    char beside[4096];
+    if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside)) {
+        errno = ENAMETOOLONG;
+        return PUG_ERR_FILE;
+    }
+    int file = mkstemp(beside);
+    if (file < 0)
+        return PUG_ERR_FILE;
+    bool good =
+        write_all(file, index->bytes, index->size) && fchmod(file, 0644) == 0 && fsync(file) == 0;
+    good = close(file) == 0 && good;
+    if (good && rename(beside, path) == 0)
+        return PUG_OK;
+    int why = errno;
+    unlink(beside);
+    errno = why;
+    return PUG_ERR_FILE;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Looking for marks. A summary answers where its first or last mark does; else the block is
+ * read again, from the nearest synchronisation point first. A block's hash tells whether what was
+ * read is what reading from the start of the capture gives; the last attempt does read from there.
+ */
+#include "index/format.h"
+
+#include <stdlib.h>
+
+/* Blocks are fed in pieces of whole frames, until the source is past the block. */
+#define PIECE UINT64_C(4096)
+/* Reading starts at a multiple of all frame sizes. */
+#define ALIGNMENT UINT64_C(512)
+/* Synchronisation points to try before the start of the capture. */
+#define ATTEMPTS 3
+
+/** The marks of one kind of one source in one block. */
+struct reading {
+    const struct pug_protocol *protocol;
+    const void *config;
+    enum pug_mark_kind kind;
+    uint16_t id;
+    uint64_t start, end; /* of the block */
+    struct index_mark *marks;
+    size_t count, room;
+    bool past, out_of_memory;
+};
+
+static void keep(struct reading *reading, uint64_t at, uint64_t value)
+{
+    if (reading->count == reading->room) {
+        size_t room = reading->room ? 2 * reading->room : 64;
+        struct index_mark *grown = realloc(reading->marks, room * sizeof(*grown));
+        if (!grown) {
+            reading->out_of_memory = true;
+            return;
+        }
+        reading->marks = grown;
+        reading->room = room;
+    }
+    reading->marks[reading->count++] = (struct index_mark){.at = at, .value = value};
+}
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct reading *reading = context;
+    struct pug_mark marks[PUG_MARK_LIMIT];
+    if (op != PUG_OP_DATA || packet->index < reading->start)
+        return;
+    if (packet->index >= reading->end) {
+        reading->past = true;
+        return;
+    }
+    if (reading->kind == PUG_MARK_SYNC) {
+        if (packet->flags & PUG_PACKET_SYNC)
+            keep(reading, packet->index, 0);
+        return;
+    }
+    size_t count = reading->protocol->marks
+                       ? reading->protocol->marks(reading->config, packet->data, marks)
+                       : 0;
+    for (size_t i = 0; i < count; i++)
+        if (marks[i].kind == reading->kind)
+            keep(reading, packet->index, marks[i].value);
+}
+
+/** Marks of an id that is none of a source: each of its runs is one. */
+static void on_run(void *context, const struct pug_run *run)
+{
+    struct reading *reading = context;
+    if (run->index >= reading->end)
+        reading->past = true;
+    else if (run->source == reading->id && run->index >= reading->start && run->size > 0)
+        keep(reading, run->index, run->source);
+}
+
+static uint32_t hash_of(const struct reading *reading)
+{
+    uint32_t hash = 0;
+    for (size_t i = 0; i < reading->count; i++)
+        hash = index_mark_hash(hash, reading->marks[i].at, reading->marks[i].value);
+    return hash;
+}
+
+/**
+ * Is it what the index has? Timestamps are compressed against the last one: their upper bits may be
+ * those of a trace that began here; then the index knows them.
+ */
+static bool is_proved(struct reading *reading, const struct index_summary *summary)
+{
+    if (reading->count != summary->count ||
+        reading->marks[0].at != reading->start + summary->first_at)
+        return false;
+    uint64_t difference = reading->marks[0].value ^ summary->first;
+    if (reading->kind == PUG_MARK_TIMESTAMP)
+        for (size_t i = 0; i < reading->count; i++)
+            reading->marks[i].value ^= difference;
+    return hash_of(reading) == summary->hash;
+}
+
+static void read_from(struct reading *reading, struct pug_tree *tree, const uint8_t *bytes,
+                      uint64_t at, uint64_t end)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    reading->count = 0;
+    reading->past = false;
+    (void)pug_tree_reset(tree);
+    while (at < end && !reading->past && PUG_RESP_IS_CONT(response)) {
+        size_t used = 0;
+        response = pug_tree_data(tree, at, bytes + at,
+                                 (size_t)(end - at < PIECE ? end - at : PIECE), &used);
+        at += used;
+        if (used == 0)
+            break;
+    }
+    if (!reading->past && PUG_RESP_IS_CONT(response))
+        (void)pug_tree_end(tree);
+}
+
+static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
+{
+    struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
+        if (pug_source_id(source) == id)
+            return source;
+    return NULL;
+}
+
+/** Read a summary's marks; false: no memory, or nothing in the tree gives them. */
+static bool read_block(const struct pug_index *index, const struct index_summary *summary,
+                       struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
+{
+    uint64_t block = index->header->block;
+    struct pug_source *source = tree ? find_source(tree, summary->source) : NULL;
+    if (!tree || (!source && summary->kind != PUG_MARK_TRIGGER))
+        return false;
+    *reading = (struct reading){
+        .kind = (enum pug_mark_kind)summary->kind,
+        .id = summary->source,
+        .start = summary->block * block,
+        .end = (summary->block + UINT64_C(1)) * block,
+    };
+    if (source) {
+        reading->protocol = pug_source_protocol(source);
+        reading->config = pug_source_config(source);
+        pug_source_monitor(source, on_packet, reading);
+    } else {
+        pug_tree_on_runs(tree, on_run, reading);
+    }
+    uint64_t from = reading->start;
+    bool proved = false;
+    for (int attempt = 0; attempt <= ATTEMPTS && !proved; attempt++) {
+        from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
+        from -= from % ALIGNMENT;
+        read_from(reading, tree, bytes, from, index->header->indexed);
+        if (from == 0)
+            break;
+        proved = reading->count > 0 && is_proved(reading, summary);
+    }
+    if (source)
+        pug_source_monitor(source, NULL, NULL);
+    pug_tree_on_runs(tree, NULL, NULL);
+    if (reading->out_of_memory)
+        free(reading->marks);
+    return !reading->out_of_memory;
+}
+
+/* ---- queries ---- */
+
+static bool fits(const struct pug_index_query *query, uint64_t at, uint64_t value)
+{
+    return value >= query->least && value <= query->greatest &&
+           (query->backwards ? at < query->from : at >= query->from);
+}
+
+static bool may_fit(const struct index_summary *s, const struct pug_index_query *query)
+{
+    return s->kind == query->kind &&
+           (query->source == PUG_INDEX_ANY || query->source == s->source) &&
+           s->least <= query->greatest && s->greatest >= query->least;
+}
+
+/** Keep the nearer of two answers. */
+static void offer(const struct pug_index_query *query, const struct index_summary *summary,
+                  uint64_t at, uint64_t value, struct pug_index_mark *best, bool *found)
+{
+    if (!fits(query, at, value) || (*found && (query->backwards ? at <= best->at : at >= best->at)))
+        return;
+    *found = true;
+    *best = (struct pug_index_mark){
+        .at = at, .value = value, .source = summary->source, .kind = query->kind};
+}
+
+/** The nearest mark of one summary that fits. */
+static void look(const struct pug_index *index, const struct index_summary *s,
+                 struct pug_tree *tree, const uint8_t *bytes, const struct pug_index_query *query,
+                 struct pug_index_mark *best, bool *found)
+{
+    uint64_t start = s->block * index->header->block;
+    uint64_t first_at = start + s->first_at, last_at = start + s->last_at;
+    if (query->backwards ? first_at >= query->from : last_at < query->from)
+        return;
+    bool settled =
+        query->backwards ? fits(query, last_at, s->last) : fits(query, first_at, s->first);
+    if (settled || s->count == 1 || s->kind == PUG_MARK_DATA) {
+        offer(query, s, query->backwards ? last_at : first_at,
+              query->backwards ? s->last : s->first, best, found);
+        if (settled || s->count == 1)
+            return;
+    }
+    if (s->kind == PUG_MARK_DATA)
+        return;
+    struct reading reading;
+    if (!read_block(index, s, tree, bytes, &reading))
+        return; /* an id without packets: its first and last are all there is to offer */
+    for (size_t i = 0; i < reading.count; i++)
+        offer(query, s, reading.marks[i].at, reading.marks[i].value, best, found);
+    free(reading.marks);
+}
+
+static enum pug_status find_full(const struct pug_index *index, const struct pug_index_query *query,
+                                 struct pug_index_mark *mark)
+{
+    const struct index_mark *marks = index->marks;
+    uint64_t count = index->header->marks, low = 0, high = count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (marks[middle].at < query->from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint64_t n = low; query->backwards ? n > 0 : n < count;
+         n += query->backwards ? -1ull : 1) {
+        const struct index_mark *m = &marks[query->backwards ? n - 1 : n];
+        if (m->kind != query->kind || !fits(query, m->at, m->value) ||
+            (query->source != PUG_INDEX_ANY && query->source != m->source))
+            continue;
+        *mark = (struct pug_index_mark){
+            .at = m->at, .value = m->value, .source = m->source, .kind = query->kind};
+        return PUG_OK;
+    }
+    return PUG_ERR_NOT_FOUND;
+}
+
+enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
+                               const uint8_t *bytes, uint64_t size,
+                               const struct pug_index_query *query, struct pug_index_mark *mark)
+{
+    if (size < index->header->indexed)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if ((index->header->flags & INDEX_FULL) && query->kind != PUG_MARK_DATA)
+        return find_full(index, query, mark);
+    uint64_t blocks = index->header->blocks, block = query->from / index->header->block;
+    if (query->backwards && block >= blocks)
+        block = blocks ? blocks - 1 : 0;
+    bool found = false;
+    for (; block < blocks && !found; block += query->backwards ? -1ull : 1)
+        for (uint64_t n = pug_index_block_summary(index, block),
+                      end = pug_index_block_summary(index, block + 1);
+             n < end; n++)
+            if (may_fit(&index->summaries[n], query))
+                look(index, &index->summaries[n], tree, bytes, query, mark, &found);
+    return found ? PUG_OK : PUG_ERR_NOT_FOUND;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/** @file What is in an index. */
+#include "index/format.h"
+
+void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
+{
+    const struct index_header *h = index->header;
+    *info = (struct pug_index_info){
+        .transport = h->transport,
+        .trace_size = h->trace_size,
+        .indexed = h->indexed,
+        .block = h->block,
+        .blocks = h->blocks,
+        .summaries = h->summaries,
+        .marks = h->marks,
+        .size = index->size,
+        .sources = h->sources,
+        .full = h->flags & INDEX_FULL,
+        .elements = h->flags & INDEX_ELEMENTS,
+    };
+}
+
+bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_index_source *out)
+{
+    if (n >= index->header->sources)
+        return false;
+    const struct index_source *source = &index->sources[n];
+    *out = (struct pug_index_source){
+        .id = source->id, .protocol = source->protocol, .bytes = source->counts[PUG_MARK_DATA]};
+    memcpy(out->counts, source->counts, sizeof(out->counts));
+    return true;
+}
+
+bool pug_index_summary_at(const struct pug_index *index, uint64_t n, struct pug_index_summary *out)
+{
+    if (n >= index->header->summaries)
+        return false;
+    const struct index_summary *s = &index->summaries[n];
+    uint64_t start = s->block * index->header->block;
+    *out = (struct pug_index_summary){
+        .block = s->block,
+        .source = s->source,
+        .kind = (enum pug_mark_kind)s->kind,
+        .count = s->count,
+        .first_at = start + s->first_at,
+        .last_at = start + s->last_at,
+        .first = s->first,
+        .last = s->last,
+        .least = s->least,
+        .greatest = s->greatest,
+    };
+    return true;
+}
+
+uint64_t pug_index_block_summary(const struct pug_index *index, uint64_t block)
+{
+    return block < index->header->blocks ? index->blocks[block].first : index->header->summaries;
+}
+
+static bool is_active(const struct pug_index *index, uint16_t id, uint64_t first, uint64_t end)
+{
+    for (uint64_t n = first; n < end; n++)
+        if (index->summaries[n].kind == PUG_MARK_DATA && index->summaries[n].source == id)
+            return true;
+    return false;
+}
+
+size_t pug_index_active(const struct pug_index *index, uint64_t from, uint64_t to, uint16_t *ids,
+                        size_t room)
+{
+    if (from >= to)
+        return 0;
+    uint64_t block = index->header->block;
+    uint64_t first = pug_index_block_summary(index, from / block);
+    uint64_t end = pug_index_block_summary(index, (to - 1) / block + 1);
+    size_t count = 0;
+    for (uint32_t i = 0; i < index->header->sources; i++) {
+        if (!is_active(index, index->sources[i].id, first, end))
+            continue;
+        if (count < room)
+            ids[count] = index->sources[i].id;
+        count++;
+    }
+    return count;
+}
+
+/** The last synchronisation point of one source that its summaries name before a position. */
+static uint64_t sync_of(const struct pug_index *index, uint16_t id, uint64_t before)
+{
+    uint64_t size = index->header->block;
+    for (uint64_t n = pug_index_block_summary(index, before / size + 1); n-- > 0;) {
+        const struct index_summary *s = &index->summaries[n];
+        if (s->kind != PUG_MARK_SYNC || s->source != id)
+            continue;
+        uint64_t start = s->block * size;
+        if (start + s->last_at < before)
+            return start + s->last_at;
+        if (start + s->first_at < before)
+            return start + s->first_at;
+    }
+    return 0;
+}
+
+uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, uint64_t before)
+{
+    if (source != PUG_INDEX_ANY)
+        return sync_of(index, (uint16_t)source, before);
+    uint64_t earliest = before;
+    for (uint32_t i = 0; i < index->header->sources; i++) {
+        if (index->sources[i].protocol[0] == 0)
+            continue;
+        uint64_t at = sync_of(index, index->sources[i].id, before);
+        earliest = at < earliest ? at : earliest;
+    }
+    return earliest;
+}
+
+bool pug_index_elements(const struct pug_index *index, uint64_t block, uint32_t *count,
+                        uint64_t *hash)
+{
+    if (!(index->header->flags & INDEX_ELEMENTS) || block >= index->header->blocks)
+        return false;
+    *count = index->blocks[block].elements;
+    *hash = index->blocks[block].element_hash;
+    return true;
+}

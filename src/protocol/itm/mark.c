@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/** @file What packets are for an index. */
+#include "protocol/itm/itm.h"
+
+size_t pug_itm_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+{
+    const struct pug_itm_packet *packet = data;
+    (void)config;
+    switch (packet->type) {
+    case PUG_ITM_PKT_OVERFLOW: return pug_mark_put(marks, 0, PUG_MARK_OVERFLOW, 0);
+    case PUG_ITM_PKT_SWIT: return pug_mark_put(marks, 0, PUG_MARK_EVENT, packet->source);
+    default: return 0;
+    }
+}

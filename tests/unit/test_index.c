@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Indexes: a summary index finds what an index of every mark has, over the bundled capture
+ * and the shared ones; damaged and foreign files are refused; a file gives what was saved.
+ */
+#include "index/format.h"
+#include "pugmark/pugmark.h"
+#include "pugmark/snapshot.h"
+#include "recorder/bytes.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SHARED PUG_SOURCE_DIR "/../shared/captures"
+#define DEMO   PUG_SOURCE_DIR "/examples/demo"
+
+struct capture {
+    struct pug_snapshot *snapshot;
+    const struct pug_snapshot_buffer *buffer;
+    uint8_t *bytes;
+    uint64_t size;
+};
+
+static struct pug_tree *new_tree(const struct capture *capture)
+{
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {0};
+    return pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree) == PUG_OK ? tree
+                                                                                           : NULL;
+}
+
+static struct pug_index *build(const struct capture *capture, uint64_t block, bool full)
+{
+    struct pug_tree *tree = new_tree(capture);
+    struct pug_index *index = NULL;
+    const struct pug_index_options options = {.block = block, .full = full};
+    assert_non_null(tree);
+    assert_int_equal(pug_index_build(tree, capture->bytes, capture->size, &options, &index),
+                     PUG_OK);
+    pug_tree_free(tree);
+    return index;
+}
+
+static bool open_capture(const char *directory, struct capture *capture)
+{
+    struct pug_trace *trace = NULL;
+    enum pug_status status;
+    *capture = (struct capture){0};
+    const struct pug_snapshot_options options = {0};
+    if (pug_snapshot_open(directory, &options, &capture->snapshot) != PUG_OK)
+        return false;
+    capture->buffer = pug_snapshot_buffer_at(capture->snapshot, 0);
+    struct pug_tree *tree = capture->buffer ? new_tree(capture) : NULL;
+    bool good = tree && pug_trace_open(capture->snapshot, capture->buffer, &trace) == PUG_OK;
+    pug_tree_free(tree);
+    if (!good) {
+        pug_snapshot_free(capture->snapshot);
+        return false;
+    }
+    uint64_t size = pug_trace_size(trace);
+    capture->bytes = malloc(size + 1);
+    assert_non_null(capture->bytes);
+    capture->size = pug_trace_read(trace, capture->bytes, size, &status);
+    pug_trace_close(trace);
+    return true;
+}
+
+static void close_capture(struct capture *capture)
+{
+    free(capture->bytes);
+    pug_snapshot_free(capture->snapshot);
+}
+
+static void each_capture(void (*visit)(const struct capture *capture))
+{
+    struct capture capture;
+    assert_true(open_capture(DEMO, &capture));
+    visit(&capture);
+    close_capture(&capture);
+    DIR *shared = opendir(SHARED);
+    if (!shared) {
+        print_message("%s is not there: only the bundled capture is tested\n", SHARED);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(shared)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof(path), "%s/%.200s", SHARED, entry->d_name);
+        if (entry->d_name[0] == '.' || !open_capture(path, &capture))
+            continue;
+        visit(&capture);
+        close_capture(&capture);
+    }
+    closedir(shared);
+}
+
+/* ---- finding ---- */
+
+static uint64_t truth(const struct pug_index *full, const struct pug_index_query *query)
+{
+    uint64_t best = UINT64_MAX;
+    for (uint64_t i = 0; i < full->header->marks; i++) {
+        const struct index_mark *mark = &full->marks[i];
+        if (mark->kind != query->kind || mark->value < query->least ||
+            mark->value > query->greatest ||
+            (query->source != PUG_INDEX_ANY && query->source != mark->source))
+            continue;
+        if (query->backwards && mark->at < query->from)
+            best = mark->at;
+        else if (!query->backwards && mark->at >= query->from)
+            return mark->at;
+    }
+    return best;
+}
+
+static uint64_t answer(const struct pug_index *index, struct pug_tree *tree,
+                       const struct capture *capture, const struct pug_index_query *query)
+{
+    struct pug_index_mark mark;
+    enum pug_status status =
+        pug_index_find(index, tree, capture->bytes, capture->size, query, &mark);
+    assert_true(status == PUG_OK || status == PUG_ERR_NOT_FOUND);
+    return status == PUG_OK ? mark.at : UINT64_MAX;
+}
+
+/** Sparse and full answers to questions about real marks and about anything. */
+static void compare(const struct capture *capture)
+{
+    struct pug_index *full = build(capture, 1024, true), *sparse = build(capture, 2000, false);
+    struct pug_tree *tree = new_tree(capture);
+    struct rec_random random = {.state = capture->size + 7};
+    for (int n = 0; n < 60 && full->header->marks > 0; n++) {
+        const struct index_mark *some =
+            &full->marks[rec_random_below(&random, (uint32_t)full->header->marks)];
+        struct pug_index_query query = {
+            .kind = (enum pug_mark_kind)some->kind,
+            .source = rec_random_once_in(&random, 2) ? PUG_INDEX_ANY : some->source,
+            .from = rec_random_below(&random, (uint32_t)capture->size + 1),
+            .backwards = rec_random_once_in(&random, 2),
+            .least = rec_random_once_in(&random, 3) ? 0 : some->value,
+            .greatest = rec_random_once_in(&random, 2) ? UINT64_MAX : some->value,
+        };
+        uint64_t right = truth(full, &query);
+        assert_int_equal(answer(full, NULL, capture, &query), right);
+        if (some->source != PUG_SOURCE_UNKNOWN)
+            assert_int_equal(answer(sparse, tree, capture, &query), right);
+    }
+    pug_tree_free(tree);
+    pug_index_free(full);
+    pug_index_free(sparse);
+}
+
+static void finds_the_same(void **state)
+{
+    (void)state;
+    each_capture(compare);
+}
+
+/** The bytes of all sources are those of the trace, and what is active has bytes. */
+static void knows_sources(void **state)
+{
+    struct capture capture;
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    struct pug_index *index = build(&capture, 1024, false);
+    struct pug_index_source source;
+    uint64_t bytes = 0;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        bytes += source.bytes;
+    assert_true(bytes > 0 && bytes <= capture.size);
+    uint16_t ids[8];
+    size_t active = pug_index_active(index, 0, capture.size, ids, 8);
+    assert_true(active > 0);
+    assert_int_equal(pug_index_active(index, 5, 5, ids, 8), 0);
+    uint64_t sync = pug_index_sync_before(index, PUG_INDEX_ANY, capture.size);
+    assert_true(sync < capture.size);
+    pug_index_free(index);
+    close_capture(&capture);
+}
+
+/* ---- files ---- */
+
+static void refuses_damage(void **state)
+{
+    struct capture capture;
+    struct rec_random random = {.state = 11};
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    struct pug_index *index = build(&capture, 1024, true), *other = NULL;
+    uint64_t identity = index->header->identity;
+    uint8_t *copy = malloc(index->size);
+    assert_non_null(copy);
+    for (int n = 0; n < 500; n++) {
+        memcpy(copy, index->bytes, index->size);
+        copy[rec_random_below(&random, (uint32_t)index->size)] ^=
+            (uint8_t)(1u << rec_random_below(&random, 8));
+        assert_int_equal(
+            pug_index_parse(copy, index->size, capture.bytes, capture.size, identity, &other),
+            PUG_ERR_INDEX_DAMAGED);
+    }
+    for (size_t size = 0; size < index->size; size += 1 + index->size / 200)
+        assert_int_equal(
+            pug_index_parse(index->bytes, size, capture.bytes, capture.size, identity, &other),
+            PUG_ERR_INDEX_DAMAGED);
+    free(copy);
+    pug_index_free(index);
+    close_capture(&capture);
+}
+
+/** Fields that lie although the checksum is right are not believed. */
+static void refuses_lies(void **state)
+{
+    struct capture capture;
+    struct rec_random random = {.state = 12};
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    struct pug_index *index = build(&capture, 1024, true), *other = NULL;
+    uint64_t identity = index->header->identity, *copy = malloc(index->size);
+    struct pug_tree *tree = new_tree(&capture);
+    assert_non_null(copy);
+    for (int n = 0; n < 500; n++) {
+        memcpy(copy, index->bytes, index->size);
+        copy[3 + rec_random_below(&random, (uint32_t)(index->size / 8 - 3))] =
+            (uint64_t)rec_random_below(&random, 1000) << rec_random_below(&random, 50);
+        struct index_header *header = (struct index_header *)copy;
+        if (header->file_size == index->size)
+            header->checksum = index_checksum(header);
+        if (pug_index_parse(copy, index->size, capture.bytes, capture.size, identity, &other) !=
+            PUG_OK)
+            continue;
+        const struct pug_index_query query = {.kind = PUG_MARK_SYNC,
+                                              .source = PUG_INDEX_ANY,
+                                              .from = capture.size,
+                                              .backwards = true,
+                                              .greatest = UINT64_MAX};
+        answer(other, tree, &capture, &query);
+        pug_index_active(other, 0, UINT64_MAX, NULL, 0);
+        pug_index_free(other);
+    }
+    pug_tree_free(tree);
+    free(copy);
+    pug_index_free(index);
+    close_capture(&capture);
+}
+
+static void saves_and_loads(void **state)
+{
+    char path[] = "/tmp/pugmark-index-XXXXXX";
+    struct capture capture;
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct pug_index *index = build(&capture, 0, false), *loaded = NULL;
+    uint64_t identity = index->header->identity;
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity, &loaded),
+                     PUG_ERR_INDEX_DAMAGED); /* empty */
+    assert_int_equal(pug_index_save(index, path), PUG_OK);
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity, &loaded), PUG_OK);
+    assert_int_equal(loaded->size, index->size);
+    assert_memory_equal(loaded->bytes, index->bytes, index->size);
+    pug_index_free(loaded);
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity + 1, &loaded),
+                     PUG_ERR_INDEX_FOREIGN);
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size - 1, identity, &loaded),
+                     PUG_ERR_INDEX_FOREIGN);
+    capture.bytes[capture.size / 2] ^= 1;
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity, &loaded),
+                     PUG_ERR_INDEX_FOREIGN);
+    unlink(path);
+    assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity, &loaded),
+                     PUG_ERR_FILE);
+    assert_int_equal(pug_index_save(index, "/nowhere/at/all"), PUG_ERR_FILE);
+    pug_index_free(index);
+    close_capture(&capture);
+}
+
+static void indexes_a_part(void **state)
+{
+    struct capture capture;
+    struct pug_index *index = NULL;
+    struct pug_index_info info;
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    struct pug_tree *tree = new_tree(&capture);
+    const struct pug_index_options options = {.block = 1024, .limit = capture.size / 2};
+    assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &options, &index), PUG_OK);
+    pug_index_info(index, &info);
+    assert_true(info.indexed <= capture.size / 2);
+    assert_int_equal(info.trace_size, capture.size);
+    pug_index_free(index);
+    pug_tree_free(tree);
+    close_capture(&capture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_same),  cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),  cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads), cmocka_unit_test(indexes_a_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark find: where in the capture something happened. */
+#include "command.h"
+#include "index_input.h"
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** A number that was given or not. */
+struct wanted {
+    bool given;
+    uint64_t value;
+};
+
+struct find_options {
+    struct input_options input;
+    const char *index;
+    struct wanted time, event, context, address, exception, after, before;
+    bool trigger, sync, overflow;
+};
+
+static bool take_wanted(void *target, const char *argument)
+{
+    struct wanted *wanted = target;
+    wanted->given = true;
+    return option_number(&wanted->value, argument);
+}
+
+static const struct option table[] = {
+    {"time", "T", "the first timestamp of T or later", take_wanted,
+     offsetof(struct find_options, time)},
+    {"trigger", NULL, "a trigger", option_flag, offsetof(struct find_options, trigger)},
+    {"event", "N", "event N (ITM: stimulus port; STM: flag of channel N)", take_wanted,
+     offsetof(struct find_options, event)},
+    {"context", "C", "context id C (STM: master)", take_wanted,
+     offsetof(struct find_options, context)},
+    {"address", "A", "a packet that tells address A", take_wanted,
+     offsetof(struct find_options, address)},
+    {"exception", "N", "exception N", take_wanted, offsetof(struct find_options, exception)},
+    {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
+    {"overflow", NULL, "a place where trace was lost", option_flag,
+     offsetof(struct find_options, overflow)},
+    {"after", "OFFSET", "the first at this trace offset or after it", take_wanted,
+     offsetof(struct find_options, after)},
+    {"before", "OFFSET", "the last before this trace offset", take_wanted,
+     offsetof(struct find_options, before)},
+    {"index", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
+     offsetof(struct find_options, index)},
+};
+
+/** What the options ask for; false, having said so, unless it is one thing. */
+static bool make_query(const struct find_options *options, struct pug_index_query *query)
+{
+    const struct {
+        bool given;
+        enum pug_mark_kind kind;
+        uint64_t least, greatest;
+    } choices[] = {
+        {options->time.given, PUG_MARK_TIMESTAMP, options->time.value, UINT64_MAX},
+        {options->trigger, PUG_MARK_TRIGGER, 0, UINT64_MAX},
+        {options->event.given, PUG_MARK_EVENT, options->event.value, options->event.value},
+        {options->context.given, PUG_MARK_CONTEXT, options->context.value, options->context.value},
+        {options->address.given, PUG_MARK_ADDRESS, options->address.value, options->address.value},
+        {options->exception.given, PUG_MARK_EXCEPTION, options->exception.value,
+         options->exception.value},
+        {options->sync, PUG_MARK_SYNC, 0, UINT64_MAX},
+        {options->overflow, PUG_MARK_OVERFLOW, 0, UINT64_MAX},
+    };
+    unsigned found = 0;
+    *query = (struct pug_index_query){
+        .source = PUG_INDEX_ANY,
+        .from = options->before.given ? options->before.value : options->after.value,
+        .backwards = options->before.given,
+    };
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (!choices[i].given)
+            continue;
+        found++;
+        query->kind = choices[i].kind;
+        query->least = choices[i].least;
+        query->greatest = choices[i].greatest;
+    }
+    if (found != 1 || (options->before.given && options->after.given)) {
+        fprintf(stderr, "pugmark: find needs one of --time, --trigger, --event, --context, "
+                        "--address, --exception, --sync, --overflow,\nand at most one of --after "
+                        "and --before\n");
+        return false;
+    }
+    uint64_t id;
+    if (options->input.sources.count > 0 && parse_number(options->input.sources.items[0], &id))
+        query->source = (uint32_t)(id & 0xFFFF);
+    return true;
+}
+
+static int answer(struct input *input, const struct find_options *options,
+                  const struct pug_index_query *query)
+{
+    struct pug_index *index = index_open(input, options->index);
+    if (!index)
+        return EXIT_INPUT;
+    struct pug_index_mark mark;
+    enum pug_status status =
+        pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    pug_index_free(index);
+    if (status != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        return EXIT_TRACE_ERRORS;
+    }
+    output_text("%10" PRIu64 "  %02x  ", mark.at, mark.source);
+    bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT;
+    output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
+    return EXIT_DONE;
+}
+
+static int find_run(const struct command *self, int argc, char **argv)
+{
+    struct find_options options = {0};
+    struct pug_index_query query;
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    if (!make_query(&options, &query))
+        return EXIT_USAGE;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    int code = answer(&input, &options, &query);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_find = {"find", "INPUT", "tell where in the capture something is",
+                                     find_run};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark index: makes the file that tells where things are in a capture. */
+#include "command.h"
+#include "index_input.h"
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct index_options {
+    struct input_options input;
+    const char *output;
+    uint64_t block, limit;
+    bool full, elements, rebuild;
+};
+
+static const struct option table[] = {
+    {"output", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
+     offsetof(struct index_options, output)},
+    {"block", "BYTES", "bytes of trace that one summary covers (default: 65536 or more)",
+     option_number, offsetof(struct index_options, block)},
+    {"limit", "BYTES", "index only the first so many bytes of trace; later goes on to the end",
+     option_number, offsetof(struct index_options, limit)},
+    {"full", NULL, "keep every mark, not only summaries", option_flag,
+     offsetof(struct index_options, full)},
+    {"elements", NULL, "decode as well, so that `list` can start in the middle", option_flag,
+     offsetof(struct index_options, elements)},
+    {"rebuild", NULL, "make the index anew, whatever is there", option_flag,
+     offsetof(struct index_options, rebuild)},
+};
+
+struct progress {
+    uint64_t size;
+    time_t start;
+    bool wanted, shown;
+};
+
+static bool show_progress(void *context, uint64_t done)
+{
+    struct progress *progress = context;
+    if (progress->wanted && time(NULL) - progress->start >= 1) {
+        fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / progress->size));
+        progress->shown = true;
+    }
+    return true;
+}
+
+static void describe(const struct pug_index *index, const char *path)
+{
+    static const char *const kinds[PUG_MARK_KINDS] = {
+        [PUG_MARK_SYNC] = "syncs",        [PUG_MARK_TIMESTAMP] = "timestamps",
+        [PUG_MARK_TRIGGER] = "triggers",  [PUG_MARK_EVENT] = "events",
+        [PUG_MARK_CONTEXT] = "contexts",  [PUG_MARK_OVERFLOW] = "overflows",
+        [PUG_MARK_DISCARD] = "discards",  [PUG_MARK_EXCEPTION] = "exceptions",
+        [PUG_MARK_ADDRESS] = "addresses", [PUG_MARK_DATA] = "bytes",
+    };
+    struct pug_index_info info;
+    struct pug_index_source source;
+    pug_index_info(index, &info);
+    output_text("%s: %" PRIu64 " bytes for %" PRIu64 " of %" PRIu64 " bytes of trace (%s), blocks "
+                "of %" PRIu64 "%s%s\n",
+                path, info.size, info.indexed, info.trace_size, info.transport, info.block,
+                info.full ? ", every mark" : "", info.elements ? ", elements" : "");
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++) {
+        output_text("  %02x %s:", source.id, source.protocol[0] ? source.protocol : "-");
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            if (source.counts[kind])
+                output_text(" %" PRIu64 " %s", source.counts[kind], kinds[kind]);
+        output_text("\n");
+    }
+}
+
+/** Is what the file has as much as was asked for? */
+static bool suffices(const struct pug_index *index, const struct index_options *options)
+{
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    uint64_t wanted =
+        options->limit && options->limit < info.trace_size ? options->limit : info.trace_size;
+    return info.indexed >= wanted && (info.full || !options->full) &&
+           (info.elements || !options->elements) &&
+           (!options->block || options->block == info.block);
+}
+
+static int make(struct input *input, const struct index_options *options, const char *path)
+{
+    struct progress progress = {.size = input->trace_size,
+                                .start = time(NULL),
+                                .wanted = !options->input.quiet && isatty(STDERR_FILENO)};
+    const struct pug_index_options how = {
+        .block = options->block,
+        .limit = options->limit,
+        .full = options->full,
+        .elements = options->elements,
+        .progress = show_progress,
+        .progress_context = &progress,
+    };
+    struct pug_index *index = NULL;
+    enum pug_status status =
+        pug_index_build(input->tree, input->trace, input->trace_size, &how, &index);
+    if (progress.shown)
+        fprintf(stderr, "\r     \r");
+    if (status != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        return EXIT_INPUT;
+    }
+    status = pug_index_save(index, path);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    else if (!options->input.quiet)
+        describe(index, path);
+    pug_index_free(index);
+    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+}
+
+/** Use what is there, or make it. */
+static int run(struct input *input, const struct index_options *options)
+{
+    char path[4096];
+    struct pug_index *index = NULL;
+    if (!index_path(input, options->output, path, sizeof(path)) ||
+        !index_tree(input, options->elements))
+        return EXIT_INPUT;
+    if (options->rebuild)
+        return make(input, options, path);
+    enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
+                                            pug_index_identity(input->tree), &index);
+    if (status != PUG_OK && (status != PUG_ERR_FILE || errno != ENOENT)) {
+        index_refused(path, status);
+        return EXIT_INPUT;
+    }
+    bool good = status == PUG_OK && suffices(index, options);
+    if (good && !options->input.quiet)
+        describe(index, path);
+    pug_index_free(index);
+    return good ? EXIT_DONE : make(input, options, path);
+}
+
+static int index_run(const struct command *self, int argc, char **argv)
+{
+    struct index_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return EXIT_INPUT;
+    int code = run(&input, &options);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_index = {"index", "INPUT",
+                                      "make an index of a capture, for find and list", index_run};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** @file The index of an input: from its file, or made in memory. */
+#ifndef PUGMARK_TOOL_INDEX_INPUT_H
+#define PUGMARK_TOOL_INDEX_INPUT_H
+
+#include "input.h"
+
+/** The index file's name: what was asked for, or beside the trace; false, having said why. */
+bool index_path(const struct input *input, const char *asked, char *path, size_t size);
+
+/** A tree for an index: every source, no messages. */
+bool index_tree(struct input *input, bool decode);
+
+/**
+ * The index in a file, or where there is none one made in memory, and a tree to look into the
+ * capture with. A file that is damaged or foreign is refused. NULL, having said why.
+ */
+struct pug_index *index_open(struct input *input, const char *asked);
+
+/** Say why an index file was not taken. */
+void index_refused(const char *path, enum pug_status status);
+
+#endif
