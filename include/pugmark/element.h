@@ -17,11 +17,14 @@ extern "C" {
 enum pug_element_type {
     PUG_ELEM_UNKNOWN,         /**< decode error, or something the protocol cannot name */
     PUG_ELEM_NO_SYNC,         /**< waiting for synchronisation; `reason` is an enum pug_unsync */
-    PUG_ELEM_TRACE_ON,        /**< trace (re)starts; `reason` is an enum pug_trace_on */
+    PUG_ELEM_TRACE_ON,        /**< trace (re)starts; `reason` is an enum pug_trace_on; `number` is
+                                   how many events were lost, where the trace tells */
     PUG_ELEM_EO_TRACE,        /**< end of trace; `reason` is an enum pug_unsync */
-    PUG_ELEM_PE_CONTEXT,      /**< security, exception level, context id, VMID, ISA */
+    PUG_ELEM_PE_CONTEXT,      /**< security, exception level, context id, VMID, ISA; `reason` 1:
+                                   a virtualised privilege mode (RISC-V) */
     PUG_ELEM_INSTR_RANGE,     /**< executed: `start` to `end`, `count` instructions */
-    PUG_ELEM_I_RANGE_NOPATH,  /**< executed from `start` to `end`, path unknown */
+    PUG_ELEM_I_RANGE_NOPATH,  /**< executed from `start` to `end`, path unknown; `reason` is an enum
+                                   pug_nopath; `value` the last instruction, where it is known */
     PUG_ELEM_ADDR_NACC,       /**< program memory at `start` is not there; `number` memory space */
     PUG_ELEM_ADDR_UNKNOWN,    /**< the address is not known */
     PUG_ELEM_EXCEPTION,       /**< exception `number`, return address `end` where flagged */
@@ -54,6 +57,10 @@ enum pug_unsync {
 };
 
 enum pug_trace_on { PUG_TRACE_ON_NORMAL, PUG_TRACE_ON_OVERFLOW, PUG_TRACE_ON_EX_DEBUG };
+enum pug_nopath {
+    PUG_NOPATH_OPEN,   /**< there may be several ways */
+    PUG_NOPATH_BROKEN, /**< the code has no way: a trap or something untraced lies between */
+};
 enum pug_event_kind { PUG_EVENT_UNKNOWN, PUG_EVENT_TRIGGER, PUG_EVENT_NUMBERED };
 enum pug_memtrans { PUG_MEMTRANS_INIT, PUG_MEMTRANS_START, PUG_MEMTRANS_COMMIT, PUG_MEMTRANS_FAIL };
 
@@ -178,7 +185,7 @@ struct pug_element {
         uint64_t end;       /**< address after the last instruction; return address */
         uint64_t timestamp; /**< TIMESTAMP, SWTRACE, ITMTRACE */
     };
-    uint64_t value; /**< SWTRACE, ITMTRACE, INSTRUMENTATION, DATA_VALUE, EXCEPTION */
+    uint64_t value; /**< SWTRACE, ITMTRACE, INSTRUMENTATION, DATA_VALUE, EXCEPTION, NOPATH */
     union {
         uint32_t count;  /**< instructions of a range; bytes of a payload */
         uint32_t number; /**< exception, event, marker, memory space, ITM source */

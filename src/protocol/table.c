@@ -10,6 +10,8 @@ static const struct pug_protocol *const builtin[] = {
     &pug_protocol_stm,
     &pug_protocol_itm,
     &pug_protocol_ntrace,
+    &pug_protocol_osd_ctm,
+    &pug_protocol_osd_stm,
     &pug_protocol_etrace,
     NULL,
 };

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Core trace events to elements. An event is time, the code that ran since the event before
+ * (see flow.c), and the privilege mode where it changed.
+ */
+#include "protocol/osd_ctm/ctm.h"
+
+#include <stdlib.h>
+
+/** An event is told in this order; each step may have to wait. */
+enum phase { PHASE_IDLE, PHASE_BEGIN, PHASE_WAY, PHASE_OPEN, PHASE_MODE, PHASE_ONE };
+
+struct ctm_decoder {
+    const struct osd_config *config;
+    struct pug_stage *stage;
+    struct ctm_search *search;
+    struct osd_clock clock;
+    bool started;
+    bool flowing; /* control is known to have been at `npc` */
+    bool told_program;
+    uint64_t npc;
+
+    enum phase phase;
+    uint64_t index;
+    struct pug_osd_packet event;
+    bool new_time;
+    enum ctm_path path;
+    struct pug_element one; /* PHASE_ONE: all that there is to say */
+};
+
+enum pug_status osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **out)
+{
+    struct ctm_decoder *d = calloc(1, sizeof(*d));
+    struct ctm_search *search = ctm_search_new();
+    if (!d || !search) {
+        free(d);
+        ctm_search_free(search);
+        return PUG_ERR_MEM;
+    }
+    d->config = config;
+    d->stage = stage;
+    d->search = search;
+    osd_ctm_decoder_reset(d);
+    *out = d;
+    return PUG_OK;
+}
+
+void osd_ctm_decoder_free(void *data)
+{
+    struct ctm_decoder *d = data;
+    ctm_search_free(d->search);
+    free(d);
+}
+
+void osd_ctm_decoder_reset(void *data)
+{
+    struct ctm_decoder *d = data;
+    d->stage->out.blank = (struct pug_element){.source = d->stage->source, .isa = PUG_ISA_UNKNOWN};
+    d->clock = (struct osd_clock){0};
+    d->started = d->flowing = d->told_program = false;
+    d->index = 0;
+    d->phase = PHASE_IDLE;
+}
+
+static struct pug_element *push(struct ctm_decoder *d, enum pug_element_type type)
+{
+    return pug_out_push(&d->stage->out, type, d->index);
+}
+
+/* ---- the code between two events ---- */
+
+static enum pug_isa isa_of(const struct ctm_decoder *d)
+{
+    unsigned xlen = d->config->xlen ? d->config->xlen : d->event.width;
+    if (!d->config->riscv || xlen < 32)
+        return PUG_ISA_UNKNOWN;
+    return xlen == 32 ? PUG_ISA_RV32 : PUG_ISA_RV64;
+}
+
+/** The image belongs to another program: said once, the code is not followed then. */
+static void other_program(struct ctm_decoder *d)
+{
+    if (!d->told_program)
+        pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH,
+                      d->index, "the program has no such jump: is it another one?");
+    d->told_program = true;
+}
+
+static enum phase find_way(struct ctm_decoder *d)
+{
+    const struct pug_osd_packet *event = &d->event;
+    d->stage->out.blank.isa = (uint8_t)isa_of(d);
+    d->stage->out.blank.context_flags &= (uint8_t)~PUG_CTX_BITS64;
+    if (event->width == 64)
+        d->stage->out.blank.context_flags |= PUG_CTX_BITS64;
+    if (!d->flowing)
+        return PHASE_MODE;
+    /* Only a trap or the return from one changes the mode. */
+    d->path = event->modechange ? CTM_PATH_UNREACHABLE : CTM_PATH_OPEN;
+    if (event->modechange || isa_of(d) == PUG_ISA_UNKNOWN)
+        return PHASE_OPEN;
+    struct ctm_question question = {.code = d->stage->code,
+                                    .isa = isa_of(d),
+                                    .from = d->npc,
+                                    .to = event->pc,
+                                    .next = event->npc,
+                                    .call = event->call};
+    d->path = ctm_search_run(d->search, &question);
+    if (d->path == CTM_PATH_OTHER_PROGRAM)
+        other_program(d);
+    return d->path == CTM_PATH_EXACT ? PHASE_WAY : PHASE_OPEN;
+}
+
+static void push_way(struct ctm_decoder *d, const struct ctm_range *way)
+{
+    struct pug_element *range = push(d, PUG_ELEM_INSTR_RANGE);
+    range->start = way->start;
+    range->end = way->end;
+    range->count = way->count;
+    range->last_type = way->last.type;
+    range->last_subtype = way->last.subtype;
+    range->last_size = way->last.size;
+    range->flags = (uint16_t)((way->executed ? PUG_ELEM_EXECUTED : 0) |
+                              (way->last.conditional ? PUG_ELEM_CONDITIONAL : 0));
+}
+
+/** What the event's instruction was: from the program, or else as the flags have it. */
+static void set_last(struct ctm_decoder *d, struct pug_element *range)
+{
+    const struct pug_osd_packet *event = &d->event;
+    struct pug_insn insn;
+    uint8_t it = 0;
+    range->last_type = event->call  ? PUG_INSTR_BR
+                       : event->ret ? PUG_INSTR_BR_INDIRECT
+                                    : PUG_INSTR_OTHER;
+    range->last_subtype = event->call  ? PUG_SUB_BR_LINK
+                          : event->ret ? PUG_SUB_RETURN
+                                       : PUG_SUB_NONE;
+    if (d->path == CTM_PATH_OTHER_PROGRAM || isa_of(d) == PUG_ISA_UNKNOWN ||
+        pug_codemap_insn(d->stage->code, event->pc, isa_of(d), &it, &insn) != PUG_OK)
+        return;
+    range->last_type = insn.type;
+    range->last_subtype = insn.subtype;
+    range->last_size = insn.size;
+}
+
+/** From where control was to where it went; nothing more is certain. */
+static void push_open(struct ctm_decoder *d)
+{
+    struct pug_element last = {0};
+    set_last(d, &last);
+    struct pug_element *range = push(d, PUG_ELEM_I_RANGE_NOPATH);
+    range->start = d->npc;
+    range->end = d->event.npc;
+    range->value = d->event.pc;
+    range->reason = d->path == CTM_PATH_UNREACHABLE ? PUG_NOPATH_BROKEN : PUG_NOPATH_OPEN;
+    range->last_type = last.last_type;
+    range->last_subtype = last.last_subtype;
+    range->last_size = last.last_size;
+    range->flags = PUG_ELEM_EXECUTED;
+}
+
+/* ---- the steps ---- */
+
+static enum phase push_begin(struct ctm_decoder *d)
+{
+    if (!d->started)
+        push(d, PUG_ELEM_TRACE_ON)->reason = PUG_TRACE_ON_NORMAL;
+    else if (d->event.gap)
+        push(d, PUG_ELEM_UNKNOWN);
+    d->started = true;
+    if (d->new_time)
+        push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->clock.time;
+    return find_way(d);
+}
+
+static void push_mode(struct ctm_decoder *d)
+{
+    const struct pug_osd_packet *event = &d->event;
+    struct pug_element *blank = &d->stage->out.blank;
+    bool known = blank->context_flags & PUG_CTX_LEVEL;
+    if (known && event->modechange && event->mode > blank->level && !event->call && !event->ret)
+        push(d, PUG_ELEM_EXCEPTION);
+    if (known && event->modechange && event->mode < blank->level)
+        push(d, PUG_ELEM_EXCEPTION_RET);
+    bool told = known && event->mode == blank->level && !event->modechange;
+    blank->level = (int8_t)event->mode;
+    blank->context_flags |= PUG_CTX_LEVEL;
+    if (!told)
+        push(d, PUG_ELEM_PE_CONTEXT);
+    d->npc = event->npc;
+    d->flowing = true;
+}
+
+/** One step; the consumer is ready. */
+static enum phase step(struct ctm_decoder *d)
+{
+    struct ctm_range way;
+    switch (d->phase) {
+    case PHASE_BEGIN: return push_begin(d);
+    case PHASE_WAY:
+        if (!ctm_search_next(d->search, &way))
+            return PHASE_MODE;
+        push_way(d, &way);
+        return PHASE_WAY;
+    case PHASE_OPEN: push_open(d); return PHASE_MODE;
+    case PHASE_MODE: push_mode(d); return PHASE_IDLE;
+    case PHASE_ONE: *push(d, PUG_ELEM_UNKNOWN) = d->one; return PHASE_IDLE;
+    default: return PHASE_IDLE;
+    }
+}
+
+enum pug_response osd_ctm_resume(void *data)
+{
+    struct ctm_decoder *d = data;
+    while (d->phase != PHASE_IDLE) {
+        if (!pug_out_ready(&d->stage->out)) {
+            d->stage->pending = true;
+            break;
+        }
+        d->phase = step(d);
+    }
+    return PUG_RESP_CONT;
+}
+
+static void begin_event(struct ctm_decoder *d, const struct pug_osd_packet *event)
+{
+    uint64_t before = d->clock.time;
+    bool first = !d->clock.started;
+    d->event = *event;
+    d->flowing &= !event->gap;
+    d->new_time = osd_clock_extend(&d->clock, event->timestamp) != before || first;
+    d->phase = PHASE_BEGIN;
+}
+
+static struct pug_element *begin_one(struct ctm_decoder *d, enum pug_element_type type)
+{
+    d->one = d->stage->out.blank;
+    d->one.index = d->index;
+    d->one.type = (uint8_t)type;
+    d->phase = PHASE_ONE;
+    return &d->one;
+}
+
+/** Events were not sent: what ran is not known before the next one. */
+static void begin_overflow(struct ctm_decoder *d, const struct pug_osd_packet *overflow)
+{
+    struct pug_element *on = begin_one(d, PUG_ELEM_TRACE_ON);
+    on->reason = PUG_TRACE_ON_OVERFLOW;
+    on->number = overflow->missed;
+    d->started = true;
+    d->flowing = false;
+}
+
+enum pug_response osd_ctm_decode(void *data, const struct pug_packet *packet)
+{
+    struct ctm_decoder *d = data;
+    const struct pug_osd_packet *osd = packet->data;
+    d->index = packet->index;
+    switch (osd->kind) {
+    case PUG_OSD_KIND_EVENT: begin_event(d, osd); break;
+    case PUG_OSD_KIND_OVERFLOW: begin_overflow(d, osd); break;
+    default: begin_one(d, PUG_ELEM_UNKNOWN); d->flowing = false;
+    }
+    osd_ctm_resume(d);
+    if (!(packet->flags & PUG_PACKET_BAD))
+        return PUG_RESP_CONT;
+    return d->stage->options.halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
+           : d->stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT
+                                                   : PUG_RESP_WARN_CONT;
+}
+
+enum pug_response osd_ctm_decode_end(void *data)
+{
+    struct ctm_decoder *d = data;
+    begin_one(d, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
+    return osd_ctm_resume(d);
+}

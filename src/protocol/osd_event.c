@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "protocol/osd_event.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+
+/** Registers, in the base space and, of both trace modules, the width. */
+enum osd_register { MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
+
+/** Read requests whose answers have not come. */
+#define ASKED 16u
+
+/** Words of pieces kept: no event has more, however it is split. */
+#define PIECES 64u
+
+struct osd_reader {
+    const struct osd_config *config;
+    struct pug_stage *stage;
+    unsigned width; /* 0: not known yet */
+    uint16_t pieces[PIECES];
+    unsigned piece_count; /* words */
+    uint64_t piece_index; /* of the first piece */
+    uint16_t asked[ASKED];
+    unsigned asked_count;
+    struct pug_osd_packet packet;
+};
+
+/* ---- configuration ---- */
+
+static enum pug_status refuse(const struct osd_module *module, struct pug_log *log,
+                              const char *text)
+{
+    pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                              .code = PUG_ERR_INVALID_PARAM_VAL,
+                                              .index = PUG_NO_INDEX,
+                                              .source = PUG_NO_SOURCE,
+                                              .component = module->name,
+                                              .text = text});
+    return PUG_ERR_INVALID_PARAM_VAL;
+}
+
+static const struct pug_setting *width_setting(const struct osd_module *module,
+                                               const struct pug_settings *settings)
+{
+    const struct pug_setting *setting = pug_settings_find(settings, module->settings[0]);
+    return setting ? setting : pug_settings_find(settings, module->settings[1]);
+}
+
+enum pug_status osd_config_new(const struct osd_module *module, const struct pug_settings *settings,
+                               struct pug_log *log, void **out)
+{
+    const struct pug_setting *width = width_setting(module, settings);
+    uint64_t id = pug_settings_number(settings, "src_id", 0);
+    uint64_t xlen = pug_settings_number(settings, "xlen", 0);
+    const char *isa = pug_settings_word(settings, "isa", "riscv");
+    if (width && width->value != 16 && width->value != 32 && width->value != 64)
+        return refuse(module, log, "the width must be 16, 32 or 64");
+    if (id >= UINT16_MAX)
+        return refuse(module, log, "src_id must be below 65535");
+    if (xlen != 0 && xlen != 32 && xlen != 64)
+        return refuse(module, log, "xlen must be 32 or 64");
+    struct osd_config *config = calloc(1, sizeof(*config));
+    if (!config)
+        return PUG_ERR_MEM;
+    config->module = module;
+    config->id = (uint16_t)id;
+    config->width = width ? (uint8_t)width->value : 0;
+    config->riscv = strcmp(isa, "riscv") == 0;
+    config->xlen = (uint8_t)xlen;
+    *out = config;
+    return PUG_OK;
+}
+
+void osd_config_free(void *config)
+{
+    free(config);
+}
+
+uint16_t osd_trace_id(const void *config)
+{
+    return ((const struct osd_config *)config)->id;
+}
+
+/* ---- making ---- */
+
+enum pug_status osd_reader_new(const void *config, struct pug_stage *stage, void **out)
+{
+    struct osd_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return PUG_ERR_MEM;
+    reader->config = config;
+    reader->stage = stage;
+    osd_reader_reset(reader);
+    *out = reader;
+    return PUG_OK;
+}
+
+void osd_reader_free(void *reader)
+{
+    free(reader);
+}
+
+void osd_reader_reset(void *data)
+{
+    struct osd_reader *reader = data;
+    reader->width = reader->config->width;
+    reader->piece_count = 0;
+    reader->asked_count = 0;
+}
+
+/* ---- giving ---- */
+
+static bool give(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
+                 enum pug_osd_kind kind, const struct pug_span *span)
+{
+    bool shown_only = kind == PUG_OSD_KIND_REGISTER || kind == PUG_OSD_KIND_OTHER;
+    reader->packet.kind = (uint8_t)kind;
+    *packet = (struct pug_packet){
+        .index = index, .data = &reader->packet, .type = kind, .flags = PUG_PACKET_MONITOR};
+    if (span) {
+        packet->raw = span->run->bytes;
+        packet->raw_size = (uint32_t)span->run->size;
+    }
+    if (!shown_only)
+        packet->flags |= PUG_PACKET_DECODE;
+    if (kind == PUG_OSD_KIND_BAD)
+        packet->flags |= PUG_PACKET_BAD;
+    return true;
+}
+
+static const char *problem_text(enum pug_osd_problem problem)
+{
+    static const char *const texts[] = {
+        [PUG_OSD_GOOD] = "",
+        [PUG_OSD_BAD_LENGTH] = "event of another length than the module's",
+        [PUG_OSD_LOST_LAST] = "pieces of an event whose last one did not come",
+        [PUG_OSD_BAD_MODULE] = "the module is of another type",
+        [PUG_OSD_OVERFLOW_PIECES] = "overflow between the pieces of an event",
+    };
+    return texts[problem];
+}
+
+static void complain(struct osd_reader *reader, enum pug_osd_problem problem, uint64_t index)
+{
+    char text[120];
+    snprintf(text, sizeof(text), "%s: %u words", problem_text(problem), reader->packet.count);
+    reader->stage->stats.bad_sequences++;
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR, PUG_ERR_BAD_PACKET_SEQ,
+                  index, text);
+}
+
+static bool give_bad(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
+                     enum pug_osd_problem problem, const struct pug_span *span)
+{
+    reader->packet.problem = (uint8_t)problem;
+    complain(reader, problem, index);
+    return give(reader, packet, index, PUG_OSD_KIND_BAD, span);
+}
+
+/* ---- events ---- */
+
+static unsigned length_of(const struct osd_module *module, unsigned width)
+{
+    return width == 0    ? 0
+           : width == 16 ? module->lengths[0]
+           : width == 32 ? module->lengths[1]
+                         : module->lengths[2];
+}
+
+/** The width that events of so many words have; 0: none. */
+static unsigned width_of(const struct osd_module *module, unsigned words)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (module->lengths[i] == words)
+            return 16u << i;
+    return 0;
+}
+
+/** Does an event of the module have so many words? */
+static bool right_length(const struct osd_reader *reader, unsigned words)
+{
+    const struct osd_module *module = reader->config->module;
+    return reader->width ? words == length_of(module, reader->width) : width_of(module, words) != 0;
+}
+
+/** The longest event, as far as the width is known. */
+static unsigned longest(const struct osd_reader *reader)
+{
+    const struct osd_module *module = reader->config->module;
+    return reader->width ? length_of(module, reader->width) : module->lengths[2];
+}
+
+static void append(struct osd_reader *reader, uint64_t index, const struct pug_osd_packet *packet)
+{
+    unsigned room = PIECES - reader->piece_count;
+    unsigned words = packet->count < room ? packet->count : room;
+    if (words > PUG_OSD_WORDS)
+        words = PUG_OSD_WORDS;
+    if (reader->piece_count == 0)
+        reader->piece_index = index;
+    memcpy(reader->pieces + reader->piece_count, packet->words, words * sizeof(packet->words[0]));
+    reader->piece_count += words;
+}
+
+/** A piece that others follow. True: something is wrong, and it is to be told. */
+static bool take_piece(struct osd_reader *reader, uint64_t index)
+{
+    bool lost =
+        reader->piece_count > 0 && reader->piece_count + reader->packet.count >= longest(reader);
+    if (lost)
+        reader->piece_count = 0;
+    append(reader, index, &reader->packet);
+    return lost;
+}
+
+static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
+                      const struct pug_span *span)
+{
+    struct pug_osd_packet *event = &reader->packet;
+    const struct osd_module *module = reader->config->module;
+    unsigned pieces = reader->piece_count, total = pieces + event->count;
+    bool alone = pieces > 0 && right_length(reader, event->count) &&
+                 (reader->width || !right_length(reader, total));
+    if (alone) {
+        complain(reader, PUG_OSD_LOST_LAST, reader->piece_index);
+        reader->packet.gap = true;
+        reader->piece_count = pieces = 0;
+        total = event->count;
+    }
+    if (!right_length(reader, total)) {
+        reader->piece_count = 0;
+        event->count = (uint16_t)total;
+        return give_bad(reader, packet, index, PUG_OSD_BAD_LENGTH, span);
+    }
+    if (pieces > 0) {
+        index = reader->piece_index;
+        append(reader, index, event);
+        memcpy(event->words, reader->pieces, total * sizeof(event->words[0]));
+        event->count = (uint16_t)total;
+        reader->piece_count = 0;
+    }
+    if (reader->width == 0)
+        reader->width = width_of(module, total);
+    event->timestamp = (uint32_t)event->words[1] << 16 | event->words[0];
+    event->width = (uint8_t)reader->width;
+    module->parse(event, reader->width);
+    return give(reader, packet, index, PUG_OSD_KIND_EVENT, span);
+}
+
+static bool take_overflow(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
+                          const struct pug_span *span)
+{
+    if (reader->packet.count != 1)
+        return give_bad(reader, packet, index, PUG_OSD_BAD_LENGTH, span);
+    if (reader->piece_count > 0) {
+        complain(reader, PUG_OSD_OVERFLOW_PIECES, index);
+        reader->piece_count = 0;
+    }
+    reader->packet.missed = reader->packet.words[0];
+    return give(reader, packet, index, PUG_OSD_KIND_OVERFLOW, span);
+}
+
+static bool take_event(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
+                       const struct pug_span *span)
+{
+    switch (PUG_OSD_TYPE_SUB(reader->packet.flags)) {
+    case PUG_OSD_LAST: return take_last(reader, packet, index, span);
+    case PUG_OSD_CONT:
+        if (!take_piece(reader, index))
+            return false;
+        return give_bad(reader, packet, index, PUG_OSD_LOST_LAST, span);
+    case PUG_OSD_OVERFLOW: return take_overflow(reader, packet, index, span);
+    default: return give(reader, packet, index, PUG_OSD_KIND_OTHER, span);
+    }
+}
+
+/* ---- registers ---- */
+
+static void note_register(struct osd_reader *reader, uint16_t number, uint16_t value,
+                          uint64_t index)
+{
+    const struct osd_module *module = reader->config->module;
+    if (number == MODULE_WIDTH && !reader->config->width &&
+        (value == 16 || value == 32 || value == 64))
+        reader->width = value;
+    if (number == MOD_TYPE && value != module->type)
+        complain(reader, PUG_OSD_BAD_MODULE, index);
+}
+
+/** Answers come in the order of the requests, of each module. */
+static void take_register(struct osd_reader *reader, uint64_t index)
+{
+    const struct pug_osd_packet *packet = &reader->packet;
+    unsigned sub = PUG_OSD_TYPE_SUB(packet->flags);
+    bool request = sub < 4, answer = (sub >= 8 && sub < 12) || sub == 12;
+    if (request && packet->count > 0 && reader->asked_count < ASKED)
+        reader->asked[reader->asked_count++] = packet->words[0];
+    if (!answer || reader->asked_count == 0)
+        return;
+    if (sub == 8 && packet->count == 1)
+        note_register(reader, reader->asked[0], packet->words[0], index);
+    reader->asked_count--;
+    memmove(reader->asked, reader->asked + 1, reader->asked_count * sizeof(reader->asked[0]));
+}
+
+/* ---- reading ---- */
+
+static uint16_t word_at(const uint8_t *bytes)
+{
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+bool osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
+{
+    struct osd_reader *reader = data;
+    const uint8_t *at = span->at;
+    size_t words = (size_t)(span->end - at) / 2;
+    uint64_t index = pug_span_index(span);
+    span->at = span->end;
+    if (words < PUG_OSD_HEADER)
+        return false;
+    struct pug_osd_packet *event = &reader->packet;
+    *event = (struct pug_osd_packet){.gap = span->run->gap,
+                                     .dest = word_at(at + 2),
+                                     .source = word_at(at + 4),
+                                     .flags = word_at(at + 6),
+                                     .count = (uint16_t)(words - PUG_OSD_HEADER)};
+    for (unsigned i = 0; i < event->count && i < PUG_OSD_WORDS; i++)
+        event->words[i] = word_at(at + 2 * (PUG_OSD_HEADER + i));
+    if (PUG_OSD_TYPE(event->flags) == PUG_OSD_EVENT)
+        return take_event(reader, packet, index, span);
+    take_register(reader, index);
+    return give(reader, packet, index, PUG_OSD_KIND_REGISTER, span);
+}
+
+bool osd_read_end(void *data, struct pug_packet *packet)
+{
+    struct osd_reader *reader = data;
+    if (reader->piece_count == 0)
+        return false;
+    reader->packet = (struct pug_osd_packet){.count = (uint16_t)reader->piece_count};
+    reader->piece_count = 0;
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED,
+                  reader->piece_index, "the data end inside an event");
+    return give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
+}
+
+/* ---- words ---- */
+
+const char *osd_packet_name(uint32_t kind)
+{
+    static const char *const names[] = {"EVENT", "OVERFLOW", "REGISTER",
+                                        "OTHER", "BAD",      "INCOMPLETE"};
+    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+}
+
+bool osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text)
+{
+    pug_text_format(text, "%s : ", osd_packet_name(packet->kind));
+    switch (packet->kind) {
+    case PUG_OSD_KIND_EVENT: return false;
+    case PUG_OSD_KIND_OVERFLOW:
+        pug_text_format(text, "Overflow, missed %u events", packet->missed);
+        break;
+    case PUG_OSD_KIND_BAD:
+        pug_text_put(text, problem_text((enum pug_osd_problem)packet->problem));
+        break;
+    case PUG_OSD_KIND_INCOMPLETE: pug_text_format(text, "%u words", packet->count); break;
+    default:
+        pug_text_format(text, "DEST = %u, SRC = %u, TYPE_SUB = %u,", packet->dest, packet->source,
+                        PUG_OSD_TYPE_SUB(packet->flags));
+        for (unsigned i = 0; i < packet->count && i < PUG_OSD_WORDS; i++)
+            pug_text_format(text, " 0x%04x", packet->words[i]);
+    }
+    return true;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/** @file System trace events: time, id, value. */
+#include "protocol/osd_stm/stm.h"
+
+static void parse(struct pug_osd_packet *event, unsigned width)
+{
+    event->id = event->words[2];
+    for (unsigned i = 0; i < width / 16; i++)
+        event->value |= (uint64_t)event->words[3 + i] << 16 * i;
+}
+
+const struct osd_module osd_stm_module = {
+    .name = "OSD-STM",
+    .type = 4,
+    .settings = {"VALWIDTH", "valwidth"},
+    .lengths = {4, 5, 7},
+    .parse = parse,
+};

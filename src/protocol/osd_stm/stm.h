@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/** @file The System Trace Module's room: what its files share. */
+#ifndef PUG_PROTOCOL_OSD_STM_H
+#define PUG_PROTOCOL_OSD_STM_H
+
+#include "protocol/osd_event.h"
+
+extern const struct osd_module osd_stm_module;
+
+enum pug_status osd_stm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void osd_stm_decoder_free(void *decoder);
+enum pug_response osd_stm_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response osd_stm_resume(void *decoder);
+enum pug_response osd_stm_decode_end(void *decoder);
+void osd_stm_decoder_reset(void *decoder);
+
+size_t osd_stm_packet_text(const void *packet, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Open SoC Debug: datagrams of the debug interconnect. Settings:
+ *
+ *     framing      "dtd": length word and packet, most significant byte first, as on the link;
+ *                  "dtd-le": the same, least significant byte first, as the host library dumps;
+ *                  "message": each block that is given is one packet without its length word,
+ *                  least significant byte first; "auto" (default): dtd or dtd-le by the first word
+ *     MAX_PKT_LEN  words of the longest packet (12 to 4096; default 64)
+ *
+ * Each module is a source by the address it sends from; register requests go to the module that is
+ * asked. There is no mark to synchronise on: after an impossible length a datagram is believed
+ * again when it looks right and another such one, or the end of the data, follows it.
+ */
+#include "pugmark/packet/osd.h"
+#include "transport/builtin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_LIMIT 64u
+#define LEAST_LIMIT   12u
+#define MOST_LIMIT    4096u
+
+enum framing { FRAMING_AUTO, FRAMING_DTD, FRAMING_DTD_LE, FRAMING_MESSAGE };
+
+struct osd {
+    struct pug_transport_sink *sink;
+    enum framing framing, given;
+    unsigned limit; /* words of a packet */
+    bool ending;
+    bool searching; /* framing was lost, at lost_index */
+    uint64_t lost_index;
+    uint8_t *kept; /* bytes from the end of the last block: less than two datagrams */
+    size_t kept_size, kept_room;
+    uint64_t kept_index;
+    uint8_t *turned;    /* one datagram in the link's byte order */
+    uint8_t seen[8192]; /* a bit a source: had a packet since framing was lost */
+};
+
+/* ---- making ---- */
+
+static void osd_free(void *transport)
+{
+    struct osd *osd = transport;
+    if (osd) {
+        free(osd->kept);
+        free(osd->turned);
+    }
+    free(osd);
+}
+
+static bool choose_framing(const char *word, enum framing *framing)
+{
+    static const char *const words[] = {"auto", "dtd", "dtd-le", "message"};
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(word, words[i]) == 0) {
+            *framing = (enum framing)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum pug_status osd_create(const struct pug_settings *settings,
+                                  struct pug_transport_sink *sink, void **transport)
+{
+    uint64_t limit = pug_settings_number(settings, "MAX_PKT_LEN", DEFAULT_LIMIT);
+    enum framing framing;
+    if (limit < LEAST_LIMIT || limit > MOST_LIMIT ||
+        !choose_framing(pug_settings_word(settings, "framing", "auto"), &framing))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    struct osd *osd = calloc(1, sizeof(*osd));
+    if (!osd)
+        return PUG_ERR_MEM;
+    osd->sink = sink;
+    osd->framing = osd->given = framing;
+    osd->limit = (unsigned)limit;
+    osd->kept_room = 4 * (limit + 1);
+    osd->kept = malloc(osd->kept_room);
+    osd->turned = malloc(2 * (limit + 1));
+    if (!osd->kept || !osd->turned) {
+        osd_free(osd);
+        return PUG_ERR_MEM;
+    }
+    *transport = osd;
+    return PUG_OK;
+}
+
+static void osd_reset(void *transport)
+{
+    struct osd *osd = transport;
+    osd->framing = osd->given;
+    osd->ending = osd->searching = false;
+    osd->kept_size = 0;
+    memset(osd->seen, 0, sizeof(osd->seen));
+}
+
+static void complain(const struct osd *osd, enum pug_status code, uint64_t index, const char *text)
+{
+    pug_log_put(osd->sink->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                                         .code = code,
+                                                         .index = index,
+                                                         .source = PUG_NO_SOURCE,
+                                                         .component = "OSD",
+                                                         .text = text});
+}
+
+/* ---- datagrams ---- */
+
+static unsigned word_at(const struct osd *osd, const uint8_t *bytes)
+{
+    return osd->framing == FRAMING_DTD ? (unsigned)bytes[0] << 8 | bytes[1]
+                                       : (unsigned)bytes[1] << 8 | bytes[0];
+}
+
+static bool good_length(const struct osd *osd, unsigned words)
+{
+    return words >= PUG_OSD_PACKET_HEADER && words <= osd->limit;
+}
+
+/** Bytes of the datagram at `bytes`; 0: its length is impossible. Two bytes are there. */
+static size_t datagram_size(const struct osd *osd, const uint8_t *bytes)
+{
+    unsigned words = word_at(osd, bytes);
+    return good_length(osd, words) ? 2 * ((size_t)words + 1) : 0;
+}
+
+/** Could a datagram be at `bytes`? Size of one that is all there and looks right, else 0. */
+static size_t plausible(const struct osd *osd, const uint8_t *bytes, size_t left)
+{
+    size_t size = left >= 2 ? datagram_size(osd, bytes) : 0;
+    if (size == 0 || size > left)
+        return 0;
+    unsigned flags = word_at(osd, bytes + 6), type = PUG_OSD_TYPE(flags);
+    return (type == PUG_OSD_REG || type == PUG_OSD_EVENT) && (flags & 0x3ff) == 0 ? size : 0;
+}
+
+/** The source that a packet concerns: register requests the module they go to. */
+static uint16_t source_of(unsigned dest, unsigned source, unsigned flags)
+{
+    bool request = PUG_OSD_TYPE(flags) == PUG_OSD_REG && PUG_OSD_TYPE_SUB(flags) < 8;
+    return (uint16_t)(request ? dest : source);
+}
+
+static bool first_since_loss(struct osd *osd, uint16_t source)
+{
+    uint8_t bit = (uint8_t)(1u << source % 8);
+    bool first = !(osd->seen[source / 8] & bit);
+    osd->seen[source / 8] |= bit;
+    return first;
+}
+
+/** Deliver one datagram. False in *taken: the sink did not take it. */
+static enum pug_response deliver(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size,
+                                 bool *taken)
+{
+    unsigned flags = word_at(osd, bytes + 6), type = PUG_OSD_TYPE(flags);
+    *taken = true;
+    if (type != PUG_OSD_REG && type != PUG_OSD_EVENT) {
+        osd->sink->stats->reserved += size;
+        return PUG_RESP_CONT;
+    }
+    if (osd->framing != FRAMING_DTD) {
+        for (size_t i = 0; i < size; i += 2) {
+            osd->turned[i] = bytes[i + 1];
+            osd->turned[i + 1] = bytes[i];
+        }
+        bytes = osd->turned;
+    }
+    struct pug_run run = {.index = index, .bytes = bytes, .size = size, .whole = true};
+    run.source =
+        source_of((unsigned)bytes[2] << 8 | bytes[3], (unsigned)bytes[4] << 8 | bytes[5], flags);
+    run.type = (uint8_t)(flags >> 10);
+    bool first = first_since_loss(osd, run.source);
+    run.gap = first;
+    size_t used = 0;
+    enum pug_response response = osd->sink->run(osd->sink->context, &run, &used);
+    *taken = used == size;
+    if (!*taken && first) /* it comes again, and with its gap */
+        osd->seen[run.source / 8] &= (uint8_t) ~(1u << run.source % 8);
+    return response;
+}
+
+/* ---- losing and finding the framing ---- */
+
+static void lose(struct osd *osd, uint64_t index)
+{
+    osd->searching = true;
+    osd->lost_index = index;
+    memset(osd->seen, 0, sizeof(osd->seen));
+}
+
+static void found(struct osd *osd, uint64_t index)
+{
+    char text[80];
+    osd->searching = false;
+    osd->sink->stats->skipped += index - osd->lost_index;
+    snprintf(text, sizeof(text), "framing lost: impossible packet length, %llu bytes skipped",
+             (unsigned long long)(index - osd->lost_index));
+    complain(osd, PUG_ERR_BAD_PACKET_SEQ, osd->lost_index, text);
+}
+
+enum look { LOOK_NO, LOOK_YES, LOOK_MORE };
+
+/** Does the stream go on at `bytes`? MORE: that cannot be said before more bytes have come. */
+static enum look look(const struct osd *osd, const uint8_t *bytes, size_t left)
+{
+    enum look open = osd->ending ? LOOK_NO : LOOK_MORE;
+    if (left < 2)
+        return open;
+    size_t size = datagram_size(osd, bytes);
+    if (size == 0)
+        return LOOK_NO;
+    if (size > left)
+        return open;
+    if (!plausible(osd, bytes, left))
+        return LOOK_NO;
+    if (size == left)
+        return osd->ending ? LOOK_YES : LOOK_MORE;
+    if (left - size < 2)
+        return open;
+    size_t next = datagram_size(osd, bytes + size);
+    if (next == 0)
+        return LOOK_NO;
+    if (next > left - size)
+        return open;
+    return plausible(osd, bytes + size, left - size) ? LOOK_YES : LOOK_NO;
+}
+
+/** Search word by word; returns how many bytes are passed. */
+static size_t search(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    size_t at = 0;
+    while (size - at >= 2) {
+        switch (look(osd, bytes + at, size - at)) {
+        case LOOK_YES: found(osd, index + at); return at;
+        case LOOK_MORE: return at;
+        case LOOK_NO: at += 2;
+        }
+    }
+    return at;
+}
+
+/** Take what can be taken of contiguous bytes; *done: how many are done with. */
+static enum pug_response take(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size,
+                              size_t *done)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    *done = 0;
+    while (size - *done >= 2 && worst < PUG_RESP_WAIT) {
+        const uint8_t *at = bytes + *done;
+        if (osd->framing == FRAMING_AUTO)
+            osd->framing = at[0] != 0 && at[1] == 0 ? FRAMING_DTD_LE : FRAMING_DTD;
+        if (osd->searching) {
+            *done += search(osd, index + *done, at, size - *done);
+            if (osd->searching)
+                break;
+            continue;
+        }
+        size_t length = datagram_size(osd, at);
+        if (length == 0) {
+            lose(osd, index + *done);
+            *done += 2;
+            continue;
+        }
+        if (length > size - *done)
+            break;
+        bool taken;
+        enum pug_response response = deliver(osd, index + *done, at, length, &taken);
+        worst = response > worst ? response : worst;
+        if (!taken)
+            break;
+        *done += length;
+    }
+    return worst;
+}
+
+/** Take what is kept of earlier blocks. */
+static enum pug_response take_kept(struct osd *osd)
+{
+    size_t done;
+    enum pug_response response = take(osd, osd->kept_index, osd->kept, osd->kept_size, &done);
+    memmove(osd->kept, osd->kept + done, osd->kept_size - done);
+    osd->kept_size -= done;
+    osd->kept_index += done;
+    return response;
+}
+
+static size_t keep(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    size_t room = osd->kept_room - osd->kept_size;
+    size_t part = size < room ? size : room;
+    if (osd->kept_size == 0)
+        osd->kept_index = index;
+    memcpy(osd->kept + osd->kept_size, bytes, part);
+    osd->kept_size += part;
+    return part;
+}
+
+/** A block that is one packet without its length word. */
+static enum pug_response take_message(struct osd *osd, uint64_t index, const uint8_t *bytes,
+                                      size_t size, size_t *used)
+{
+    bool taken = true;
+    *used = size;
+    if (size % 2 != 0 || !good_length(osd, (unsigned)(size / 2 < MOST_LIMIT ? size / 2 : 0))) {
+        complain(osd, PUG_ERR_BAD_PACKET_SEQ, index, "a message that is no packet");
+        memset(osd->seen, 0, sizeof(osd->seen));
+        return PUG_RESP_CONT;
+    }
+    osd->kept[0] = (uint8_t)(size / 2);
+    osd->kept[1] = (uint8_t)(size / 2 >> 8);
+    memcpy(osd->kept + 2, bytes, size);
+    enum pug_response response = deliver(osd, index, osd->kept, size + 2, &taken);
+    if (!taken)
+        *used = 0;
+    return response;
+}
+
+static enum pug_response osd_data(void *transport, uint64_t index, const uint8_t *bytes,
+                                  size_t size, size_t *used)
+{
+    struct osd *osd = transport;
+    enum pug_response worst = PUG_RESP_CONT;
+    *used = 0;
+    if (osd->framing == FRAMING_MESSAGE)
+        return take_message(osd, index, bytes, size, used);
+    while (*used < size && worst < PUG_RESP_WAIT) {
+        size_t done = 0, left = size - *used;
+        enum pug_response response;
+        if (osd->kept_size > 0) {
+            done = keep(osd, index + *used, bytes + *used, left);
+            response = take_kept(osd);
+        } else {
+            response = take(osd, index + *used, bytes + *used, left, &done);
+            if (response < PUG_RESP_WAIT)
+                done += keep(osd, index + *used + done, bytes + *used + done, left - done);
+        }
+        *used += done;
+        worst = response > worst ? response : worst;
+    }
+    return worst;
+}
+
+static enum pug_response finish(struct osd *osd)
+{
+    enum pug_response response = take_kept(osd);
+    if (response >= PUG_RESP_WAIT)
+        return response;
+    if (osd->searching)
+        found(osd, osd->kept_index + osd->kept_size);
+    else if (osd->kept_size > 0)
+        complain(osd, PUG_ERR_TRUNCATED, osd->kept_index, "the data end inside a datagram");
+    osd->sink->stats->dropped += osd->kept_size;
+    osd->kept_size = 0;
+    return response;
+}
+
+static enum pug_response osd_flush(void *transport)
+{
+    struct osd *osd = transport;
+    return osd->ending ? finish(osd) : take_kept(osd);
+}
+
+static enum pug_response osd_end(void *transport)
+{
+    struct osd *osd = transport;
+    osd->ending = true;
+    return finish(osd);
+}
+
+const struct pug_transport pug_transport_osd = {
+    .name = "osd",
+    .title = "Open SoC Debug packets",
+    .create = osd_create,
+    .free = osd_free,
+    .data = osd_data,
+    .flush = osd_flush,
+    .end = osd_end,
+    .reset = osd_reset,
+};
