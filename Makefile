@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make demo: decode the bundled capture and show the result.  make test: all tests.
+# make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # Both install what is missing (Debian), build, and run.
 .PHONY: demo test test-release test-sanitize test-thread build bench format check-format tidy deps clean
 
@@ -21,7 +21,7 @@ test-sanitize: deps
 	ctest --preset sanitize -j2
 
 bench: build
-	cmake --build --preset release --target bench
+	@for b in build/release/bin/*_bench; do echo "== $$(basename $$b)"; $$b || exit 1; done
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
