@@ -20,8 +20,8 @@ struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command command_find, command_index, command_info, command_itm, command_list,
-    command_pc, command_stat;
+extern const struct command command_calls, command_find, command_index, command_info, command_itm,
+    command_list, command_pc, command_stat;
 
 /** Parse options, answer --help, check the number of operands. Returns -1 to go on, else exit. */
 int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,

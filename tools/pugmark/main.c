@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_find, &command_index, &command_info, &command_itm,
-    &command_list, &command_pc,    &command_stat,
+    &command_calls, &command_find, &command_index, &command_info,
+    &command_itm,   &command_list, &command_pc,    &command_stat,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
