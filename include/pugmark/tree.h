@@ -115,6 +115,7 @@ void pug_source_reset_stats(struct pug_source *source);
 const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree);
 void pug_tree_reset_transport_stats(struct pug_tree *tree);
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
+const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree);
 
 /**
  * Does the image count as attached? It does at first; a client whose image waits for its first

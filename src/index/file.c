@@ -51,6 +51,7 @@ uint64_t pug_index_identity(struct pug_tree *tree)
     const char *transport = pug_tree_transport(tree)->name;
     uint64_t hash = hash_bytes(0, transport, strlen(transport));
     struct pug_source *source;
+    hash = hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
         const struct pug_protocol *protocol = pug_source_protocol(source);
         char words[1024] = "";

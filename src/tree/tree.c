@@ -261,6 +261,11 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
     return status;
 }
 
+const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree)
+{
+    return &tree->quirks;
+}
+
 void pug_tree_memory_changed(struct pug_tree *tree)
 {
     for (size_t i = 0; i < tree->source_count; i++)

@@ -17,9 +17,9 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
 
 bool index_tree(struct input *input, bool decode)
 {
-    pug_log_set_sink(input->log, NULL, NULL);
     if (!input_tree(input, decode))
         return false;
+    pug_log_set_sink(input->log, NULL, NULL);
     pug_tree_enable_all(input->tree, true);
     return true;
 }

@@ -260,6 +260,8 @@ bool input_tree(struct input *input, bool decode)
                                                .join_payloads = !input->options->reference};
     pug_tree_free(input->tree);
     input->tree = NULL;
+    pug_log_set_sink(input->log, on_log, input);
+    input->errors_before = pug_log_errors(input->log);
     if (!renew_image(input))
         return false;
     enum pug_status status = input->snapshot ? snapshot_input_tree(input, decode, &options)
@@ -322,5 +324,5 @@ int input_result(const struct input *input)
 {
     if (input->fatal)
         return EXIT_FATAL;
-    return pug_log_errors(input->log) ? EXIT_TRACE_ERRORS : EXIT_DONE;
+    return pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS : EXIT_DONE;
 }

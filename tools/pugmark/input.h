@@ -51,6 +51,7 @@ struct input {
     uint64_t trace_size;
     struct pug_tree *tree;
     bool fatal;
+    uint64_t errors_before; /**< private: errors logged before this tree was made */
     uint8_t *trace_copy; /**< private: the trace where it is not mapped */
     void *snapshot;      /**< private: of a snapshot input */
     void *raw;           /**< private: settings of a described file */

@@ -4,6 +4,7 @@
 #include "dwt_sources.h"
 #include "input.h"
 #include "output.h"
+#include "window.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct list_options {
     bool packets, elements;
     enum format format;
     uint64_t from, to;
+    struct window_options window;
     uint32_t types; /* bit set of enum pug_element_type; 0: all */
 };
 
@@ -246,21 +248,24 @@ static bool is_hardware(const struct pug_element *e)
     return e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_DWT;
 }
 
-static enum pug_response on_elements(void *context, const struct pug_element *elements,
-                                     size_t count, size_t *taken)
+static void on_element(void *context, const struct pug_element *e)
 {
     static void (*const print[])(const struct pug_element *) = {element_text, element_json,
                                                                 element_csv};
     struct list_state *state = context;
+    if (state->dwt)
+        list_events(state, e);
+    if (is_listed(state, e->index, e->source, (enum pug_element_type)e->type) &&
+        !(state->dwt && is_hardware(e)))
+        print[state->options->format](e);
+}
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
     (void)taken;
-    for (size_t i = 0; i < count; i++) {
-        const struct pug_element *e = &elements[i];
-        if (state->dwt)
-            list_events(state, e);
-        if (is_listed(state, e->index, e->source, (enum pug_element_type)e->type) &&
-            !(state->dwt && is_hardware(e)))
-            print[state->options->format](e);
-    }
+    for (size_t i = 0; i < count; i++)
+        on_element(context, &elements[i]);
     return PUG_RESP_CONT;
 }
 
@@ -320,35 +325,68 @@ static struct packet_state *attach_packets(struct list_state *state)
     return packets;
 }
 
+/** The whole trace through the tree. */
+static int list_all(struct list_state *state, bool elements)
+{
+    struct input *input = state->input;
+    struct packet_state *packets = NULL;
+    if (!input_tree(input, elements))
+        return EXIT_INPUT;
+    if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
+        state->dwt = dwt_sources_new(input->tree, false);
+    if (elements)
+        pug_tree_on_elements(input->tree, on_elements, state);
+    if (state->options->packets)
+        packets = attach_packets(state);
+    input_run(input, output_wanted);
+    free(packets);
+    return input_result(input);
+}
+
+/** Events in words join packets, which may have begun before a window. */
+static bool has_events(const struct input *input)
+{
+    for (size_t i = 0; i < input->source_count; i++)
+        if (strcmp(input->sources[i].protocol, "ITM") == 0)
+            return true;
+    return false;
+}
+
+/** What is to be listed of which part of the trace; decodes no more than it must. */
+static int list_window(struct list_state *state, struct list_options *options, bool elements)
+{
+    struct window window = {.from = options->from, .to = options->to};
+    struct pug_index *index;
+    if (!window_find(state->input, &options->window, &window, &index))
+        return EXIT_INPUT;
+    options->from = window.from;
+    options->to = window.to;
+    bool listed = !options->packets && !has_events(state->input) &&
+                  window_decode(state->input, index, &window, on_element, state);
+    pug_index_free(index);
+    return listed ? EXIT_DONE : list_all(state, elements);
+}
+
 static int list_run(const struct command *self, int argc, char **argv)
 {
-    struct list_options options = {.to = UINT64_MAX};
-    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
-    int end = command_start(self, argc, argv, sets, 2, 1);
+    struct list_options options = {.to = UINT64_MAX, .window.radius = 1024};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      {window_option_table, window_option_count, &options.window},
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return EXIT_INPUT;
     struct list_state state = {.options = &options, .input = &input};
-    struct packet_state *packets = NULL;
     bool elements = options.elements || !options.packets;
-    int code = EXIT_INPUT;
-    if (input_tree(&input, elements)) {
-        if (options.format == FORMAT_CSV && elements)
-            output_text(CSV_HEADER);
-        if (elements && options.format == FORMAT_TEXT && !options.input.reference)
-            state.dwt = dwt_sources_new(input.tree, false);
-        if (elements)
-            pug_tree_on_elements(input.tree, on_elements, &state);
-        if (options.packets)
-            packets = attach_packets(&state);
-        input_run(&input, output_wanted);
-        code = input_result(&input);
-    }
+    if (options.format == FORMAT_CSV && elements)
+        output_text(CSV_HEADER);
+    int code = window_wanted(&options.window) ? list_window(&state, &options, elements)
+                                              : list_all(&state, elements);
     dwt_sources_free(state.dwt);
     input_close(&input);
-    free(packets);
     int written = output_end();
     return written ? written : code;
 }

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pugmark list of a part of the trace gives exactly the lines that the full list has there: random
+# windows over every capture, with an index of marks alone and with one that proves elements.
+#   window.sh BIN SOURCE
+set -u
+bin=${1:?usage: window.sh BIN SOURCE} source=${2:?usage: window.sh BIN SOURCE}
+count=${PUG_WINDOW_COUNT:-4}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pugmark=$bin/pugmark
+failed=0
+RANDOM=${PUG_WINDOW_SEED:-1}
+
+# The lines of the full list whose offset, the first number in them, lies in [FROM, TO).
+slice() {
+    sed -E 's/^\{"index": ([0-9]+).*/\1 &/' "$work/full" |
+        awk -v from="$1" -v to="$2" '$1 + 0 >= from && $1 + 0 < to' | sed -E 's/^[0-9]+ \{/{/'
+}
+
+compare() {
+    local from=$1 to=$2
+    shift 2
+    "$pugmark" list --quiet --format jsonl --index "$work/index" "$@" "$capture" >"$work/part"
+    slice "$from" "$to" >"$work/expected"
+    cmp -s "$work/part" "$work/expected" && return
+    echo "FAILED: $capture: list $* differs from offsets $from to $to" >&2
+    failed=1
+}
+
+shopt -s nullglob
+for ini in "$source"/examples/*/snapshot.ini "$source"/../shared/captures/*/snapshot.ini; do
+    capture=$(dirname "$ini")
+    rm -f "$work/index"
+    "$pugmark" list --quiet --format jsonl "$capture" >"$work/full"
+    size=$(tail -n 1 "$work/full" | sed -E 's/^\{"index": ([0-9]+).*/\1/')
+    [[ $size -gt 0 ]] || continue
+    for index in "--block 1024" "--block 2000 --elements"; do
+        # shellcheck disable=SC2086
+        "$pugmark" index --quiet --rebuild --output "$work/index" $index "$capture" || failed=1
+        for ((n = 0; n < count; n++)); do
+            at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
+            compare $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius
+        done
+    done
+    # Two times of the trace, by the offsets that find gives.
+    mapfile -t times < <(grep -oE '"timestamp": [1-9][0-9]*' "$work/full" | awk '{print $2}' |
+        sort -n -u | awk 'NR % 3 == 1' | head -n 2)
+    ((${#times[@]} == 2)) || continue
+    from=$("$pugmark" find --index "$work/index" --time "${times[0]}" "$capture" 2>/dev/null |
+        awk '{print $1}')
+    to=$("$pugmark" find --index "$work/index" --time $((times[1] + 1)) "$capture" 2>/dev/null |
+        awk '{print $1}')
+    [[ -n $from && -n $to ]] || continue
+    compare "$from" "$to" --from-time "${times[0]}" --to-time "${times[1]}"
+done
+exit $failed
