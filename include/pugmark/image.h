@@ -147,7 +147,7 @@ struct pug_image_range {
     const char *kind;    /**< "file", "buffer", "callback" */
     const char *path;    /**< of a file, else NULL */
     uint64_t start, end; /**< inclusive */
-    uint64_t offset; /**< where in its file it begins */
+    uint64_t offset;     /**< where in its file it begins */
     struct pug_place place;
     bool first; /**< the first range of its accessor */
 };

@@ -91,7 +91,8 @@ struct pug_quirks {
         executed. Right: a 16-bit instruction needs 2. */
     unsigned t32_word_reads : 1;
     /* ---- ETMv4 and ETE: packet reader ---- */
-    /** A context packet that announces ids of configured size 0 takes one more byte. Right: none. */
+    /** A context packet that announces ids of configured size 0 takes one more byte. Right: none.
+     */
     unsigned etm4_context_extra_byte : 1;
     /** Bytes dropped before the first ASYNC are placed behind those dropped before them, and zeros
         in front of the ASYNC, and it itself, at the first of those zeros, all named ASYNC. Right:
@@ -112,9 +113,11 @@ struct pug_quirks {
     /** A source address does not ask the return stack where execution is, and that of an exception
         return gives no EXCEPTION_RET. Right: it does both, as an atom would. */
     unsigned etm4_source_is_bare : 1;
-    /** The range of a source address carries the ISA behind the branch. Right: that of the range. */
+    /** The range of a source address carries the ISA behind the branch. Right: that of the range.
+     */
     unsigned etm4_source_next_isa : 1;
-    /** DISCARD and OVERFLOW drop instrumentation elements. Right: they are put out, as events are. */
+    /** DISCARD and OVERFLOW drop instrumentation elements. Right: they are put out, as events are.
+     */
     unsigned etm4_discard_drops_ite : 1;
     /** A PE reset is an unknown packet. Right: it commits all before it and is an exception. */
     unsigned etm4_pe_reset_unknown : 1;
@@ -159,7 +162,8 @@ struct pug_quirks {
     /** A packet that the end of trace cuts short is taken as a whole one. Right: INCOMPLETE_EOT. */
     unsigned etmv3_incomplete_is_whole : 1;
     /** An I-sync with load/store in progress may end before the second address, which is then a
-        branch packet or replaces the first. Right: the first instruction, then the second address. */
+        branch packet or replaces the first. Right: the first instruction, then the second address.
+     */
     unsigned etmv3_lsip_cut : 1;
     /** Exceptions in address byte 5 use the numbers of exception bytes. Right: their own. */
     unsigned etmv3_old_exceptions : 1;
@@ -170,8 +174,8 @@ struct pug_quirks {
     unsigned etmv3_unsynced_by_block : 1;
     /** BAD_TRACEMODE names the packet before. Right: the header at fault. */
     unsigned etmv3_tracemode_names_previous : 1;
-    /** Of a data address only the first byte counts, and goes into the instruction address; there is
-        a value also where values are not traced. */
+    /** Of a data address only the first byte counts, and goes into the instruction address; there
+       is a value also where values are not traced. */
     unsigned etmv3_data_fields : 1;
     /** Value-not-traced headers always have an address. Right: when bit 4 says so. */
     unsigned etmv3_untraced_has_address : 1;
@@ -186,7 +190,8 @@ struct pug_quirks {
     /** Malformed P-headers, branch addresses and context ids are logged, then taken as they are.
         Right: bad packets. */
     unsigned etmv3_malformed_passes : 1;
-    /** Branch, timestamp and data packets may go on beyond their longest form. Right: bad packet. */
+    /** Branch, timestamp and data packets may go on beyond their longest form. Right: bad packet.
+     */
     unsigned etmv3_endless_packets : 1;
     /* ---- PTM ---- */
     /** Exception bytes with number 0 are an exception. Right: an ordinary branch. */
@@ -209,7 +214,8 @@ struct pug_quirks {
     unsigned ptm_errors_fatal : 1;
     /** RESET leaves the bytes of a possible A-sync in place. Right: forget them. */
     unsigned ptm_reset_keeps_zeros : 1;
-    /** Where memory or the address is not there a packet's cycle count is lost. Right: it is kept. */
+    /** Where memory or the address is not there a packet's cycle count is lost. Right: it is kept.
+     */
     unsigned ptm_cycles_lost : 1;
     /** A waypoint update is followed to the end of memory, through waypoints, and the limit of a
         range does not count. Right: reported. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Random programs, random paths, random registers: the recorder's trace gives the path back. */
+/** @file Random programs, random paths, random registers: the recorder's trace gives the path back.
+ */
 #include "pugmark/pugmark.h"
 #include "recorder/flow.h"
 #include "recorder/frames.h"
@@ -43,7 +44,7 @@ struct trip {
     size_t register_count;
     struct rec_bytes trace, framed;
     struct path ran, decoded;
-    bool lossy;     /* the trace has overflows: what is decoded is a part of what ran */
+    bool lossy; /* the trace has overflows: what is decoded is a part of what ran */
     unsigned wait_once_in;
     uint64_t errors;
 };
@@ -191,11 +192,11 @@ static void decode(struct trip *trip, const char *transport, const struct rec_by
 {
     struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
     struct pug_tree *tree;
-    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = transport,
-                                                            .image = trip->image,
-                                                            .log = log},
-                                  &tree),
-                     PUG_OK);
+    assert_int_equal(
+        pug_tree_new(
+            &(struct pug_tree_config){.transport = transport, .image = trip->image, .log = log},
+            &tree),
+        PUG_OK);
     struct pug_source_config config = {.protocol = trip->unit.ete ? "ETE" : "ETMV4I",
                                        .settings = {trip->registers, trip->register_count},
                                        .decode = true};
@@ -237,8 +238,8 @@ static void compare(const struct trip *trip, uint64_t seed)
         while (trip->lossy && at < ran->count && ran->pcs[at] != decoded->pcs[i])
             at++;
         if (at >= ran->count || ran->pcs[at] != decoded->pcs[i])
-            fail_msg("seed %llu: instruction %zu is 0x%llx, not 0x%llx", (unsigned long long)seed, i,
-                     (unsigned long long)decoded->pcs[i],
+            fail_msg("seed %llu: instruction %zu is 0x%llx, not 0x%llx", (unsigned long long)seed,
+                     i, (unsigned long long)decoded->pcs[i],
                      (unsigned long long)(at < ran->count ? ran->pcs[at] : 0));
     }
     if (!trip->lossy)

@@ -599,8 +599,8 @@ static void cut_by_name(struct cut *cut, const char *name)
     bool found = false;
     assert_non_null(readme);
     while (!found && fgets(line, sizeof(line), readme))
-        found = spec_row(line, &folder, &file, &words) &&
-                strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
+        found = spec_row(line, &folder, &file, &words) && strncmp(file, name, strlen(name)) == 0 &&
+                file[strlen(name)] == '.';
     fclose(readme);
     if (!found)
         fail_msg("%s is not in the table", name);
@@ -666,12 +666,9 @@ static void test_any_offset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_encoder),
-        cmocka_unit_test(test_specification_encoder),
-        cmocka_unit_test(test_several_harts),
-        cmocka_unit_test(test_damaged_streams),
-        cmocka_unit_test(test_undecodable_streams),
-        cmocka_unit_test(test_listed_cuts),
+        cmocka_unit_test(test_reference_encoder),   cmocka_unit_test(test_specification_encoder),
+        cmocka_unit_test(test_several_harts),       cmocka_unit_test(test_damaged_streams),
+        cmocka_unit_test(test_undecodable_streams), cmocka_unit_test(test_listed_cuts),
         cmocka_unit_test(test_any_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
