@@ -53,11 +53,7 @@ static uint64_t payload_of(const struct pug_stm_packet *packet)
     case PUG_STM_M8: return packet->master;
     case PUG_STM_C8:
     case PUG_STM_C16: return packet->channel;
-    case PUG_STM_D16: return packet->payload.d16;
-    case PUG_STM_FREQ:
-    case PUG_STM_D32: return packet->payload.d32;
-    case PUG_STM_D64: return packet->payload.d64;
-    default: return packet->payload.d8;
+    default: return packet->payload;
     }
 }
 

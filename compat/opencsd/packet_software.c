@@ -19,7 +19,7 @@ void shell_stm_to_client(const void *packet, union shell_client_packet *client)
     out->pkt_has_ts = in->has_ts;
     out->ts_type = (ocsd_stm_ts_type)in->ts_type;
     out->pkt_has_marker = in->marker;
-    out->payload.D64 = in->payload.d64;
+    out->payload.D64 = in->payload;
     out->err_type = (ocsd_stm_pkt_type)in->error_type;
 }
 
@@ -36,7 +36,7 @@ size_t shell_stm_client_text(const void *client, char *buffer, size_t size)
         .marker = in->pkt_has_marker,
         .channel = in->channel,
         .timestamp = in->timestamp,
-        .payload = {.d64 = in->payload.D64},
+        .payload = in->payload.D64,
     };
     return pug_protocol_stm.packet_text(&packet, buffer, size);
 }

@@ -223,6 +223,12 @@ struct pug_protocol {
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
     enum pug_response (*resume)(void *decoder);
     enum pug_response (*decode_end)(void *decoder);
+    /**
+     * Optional: read and decode at once what nobody looks at packet by packet, while the batch is
+     * below its limit. It may stop at any packet, and leaves what is not plain to `read` and
+     * `decode`, which come next unless the span is used up.
+     */
+    void (*decode_plain)(void *reader, void *decoder, struct pug_span *span);
     void (*decoder_reset)(void *decoder);
 
     /**

@@ -209,10 +209,19 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
+    bool plain =
+        protocol->decode_plain && source->decoder && !source->monitor && !source->tree->each_packet;
     while (response < PUG_RESP_WAIT) {
-        if (!pug_out_ready(&source->stage.out))
+        if (!pug_out_ready(&source->stage.out)) {
             response = source->tree->batch.response;
-        else if (protocol->read(source->reader, &span, &packet))
+            break;
+        }
+        if (plain) {
+            protocol->decode_plain(source->reader, source->decoder, &span);
+            if (span.at == span.end)
+                break;
+        }
+        if (protocol->read(source->reader, &span, &packet))
             response = take_packet(source, &packet);
         else
             break;

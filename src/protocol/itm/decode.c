@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file ITM packets to instrumentation elements, with the time that has gone by. */
-#include "protocol/itm/itm.h"
-
-enum itm_state { NO_SYNC, WAIT_SYNC, RUN };
+#include "protocol/itm/elements.h"
 
 #define GTS1_BITS 26u
 
-struct itm_decoder {
-    struct pug_stage *stage;
-    bool assume_sync;
-    unsigned prescale; /**< cycles that a step of the local timestamp stands for */
-    enum itm_state state;
-    enum pug_unsync reason; /**< why there is no synchronisation */
-    uint64_t local_time;    /**< sum of the local timestamps */
-    uint64_t global_time;
-    uint64_t timestamp; /**< the last one given */
-    uint8_t page;       /**< of stimulus ports */
-    bool need_gts2;     /**< the upper bits of the global time are not known */
-    bool overflow;      /**< packets were lost since the last element */
-    bool clock_changed;
-    uint64_t last_index;    /**< of the last packet */
-    struct pug_packet held; /**< suspended: the packet to go on with; no data: the end of trace */
-};
-
 static void lose_sync(struct itm_decoder *d)
 {
-    d->state = NO_SYNC;
+    d->state = ITM_NO_SYNC;
     d->global_time = 0;
     d->page = 0;
     d->need_gts2 = true;
@@ -33,43 +14,11 @@ static void lose_sync(struct itm_decoder *d)
     d->clock_changed = false;
 }
 
-static struct pug_element *push(struct itm_decoder *d, uint64_t index, enum pug_itm_kind kind,
-                                uint32_t number, const struct pug_itm_packet *packet)
-{
-    struct pug_element *e = pug_out_push(&d->stage->out, PUG_ELEM_ITMTRACE, index);
-    e->reason = (uint8_t)kind;
-    e->number = number;
-    e->value = packet->value;
-    e->last_size = packet->size;
-    e->timestamp = d->timestamp;
-    if (d->overflow)
-        e->flags |= PUG_ELEM_OVERFLOW;
-    d->overflow = false;
-    return e;
-}
-
-static void push_time(struct itm_decoder *d, uint64_t index, enum pug_itm_kind kind, uint64_t time,
-                      const struct pug_itm_packet *packet)
-{
-    d->timestamp = time;
-    struct pug_element *e = push(d, index, kind, 0, packet);
-    if (!d->stage->quirks.itm_no_time_flags)
-        e->flags |= PUG_ELEM_HAS_TS;
-}
-
-static void decode_local_time(struct itm_decoder *d, uint64_t index,
-                              const struct pug_itm_packet *packet)
-{
-    d->local_time += (uint64_t)packet->value * d->prescale;
-    push_time(d, index, (enum pug_itm_kind)(PUG_ITM_TS_SYNC + packet->source), d->local_time,
-              packet);
-}
-
 static void push_global_time(struct itm_decoder *d, uint64_t index)
 {
-    push_time(d, index, PUG_ITM_TS_GLOBAL, d->global_time, &(struct pug_itm_packet){0});
+    itm_push_time(d, index, PUG_ITM_TS_GLOBAL, d->global_time, 0, 0);
     struct pug_batch *batch = d->stage->out.batch;
-    if (d->clock_changed && !d->stage->quirks.itm_no_time_flags)
+    if (d->clock_changed && d->time_flag)
         batch->elements[batch->count - 1].flags |= PUG_ELEM_FREQ_CHANGE;
     d->clock_changed = false;
 }
@@ -123,11 +72,13 @@ static enum pug_response decode_running(struct itm_decoder *d, const struct pug_
         if (d->stage->quirks.itm_overflow_clears_time)
             d->local_time = 0;
         break;
-    case PUG_ITM_PKT_SWIT:
-        push(d, index, PUG_ITM_SWIT, (uint8_t)((itm->source & 0x1f) | d->page << 5), itm);
+    case PUG_ITM_PKT_SWIT: itm_push_write(d, index, itm->source, itm->value, itm->size); break;
+    case PUG_ITM_PKT_DWT:
+        itm_push(d, index, PUG_ITM_DWT, itm->source, itm->value, itm->size);
         break;
-    case PUG_ITM_PKT_DWT: push(d, index, PUG_ITM_DWT, itm->source, itm); break;
-    case PUG_ITM_PKT_TS_LOCAL: decode_local_time(d, index, itm); break;
+    case PUG_ITM_PKT_TS_LOCAL:
+        itm_push_local_time(d, index, itm->source, itm->value, itm->size);
+        break;
     case PUG_ITM_PKT_GTS1: decode_gts1(d, index, itm); break;
     case PUG_ITM_PKT_GTS2: decode_gts2(d, index, itm); break;
     case PUG_ITM_PKT_EXTENSION:
@@ -148,54 +99,27 @@ static bool starts(const struct itm_decoder *d, const struct pug_packet *packet)
            (d->assume_sync && packet->type != PUG_ITM_PKT_NOTSYNC);
 }
 
-static enum pug_response decode_packet(struct itm_decoder *d, const struct pug_packet *packet)
-{
-    d->last_index = packet->index;
-    if (d->state == NO_SYNC) {
-        pug_out_push(&d->stage->out, PUG_ELEM_NO_SYNC, packet->index)->reason = (uint8_t)d->reason;
-        d->state = WAIT_SYNC;
-    }
-    if (d->state == WAIT_SYNC && !starts(d, packet))
-        return PUG_RESP_CONT;
-    d->state = RUN;
-    return decode_running(d, packet);
-}
-
-static enum pug_response end(struct itm_decoder *d)
-{
-    pug_out_push(&d->stage->out, PUG_ELEM_EO_TRACE, d->last_index)->reason = PUG_UNSYNC_EOT;
-    return PUG_RESP_CONT;
-}
-
-/** May a packet be decoded? Else it is kept for pug_itm_resume(). */
-static bool ready(struct itm_decoder *d, const struct pug_packet *packet)
-{
-    if (pug_out_ready(&d->stage->out))
-        return true;
-    d->held = *packet;
-    d->stage->pending = true;
-    return false;
-}
-
+/* At most two elements a packet: one step, for which the tree has asked. */
 enum pug_response pug_itm_decode(void *decoder, const struct pug_packet *packet)
 {
     struct itm_decoder *d = decoder;
-    return ready(d, packet) ? decode_packet(d, packet) : PUG_RESP_CONT;
+    d->last_index = packet->index;
+    if (d->state != ITM_RUN) {
+        if (d->state == ITM_NO_SYNC)
+            pug_out_push(&d->stage->out, PUG_ELEM_NO_SYNC, packet->index)->reason =
+                (uint8_t)d->reason;
+        d->state = starts(d, packet) ? ITM_RUN : ITM_WAIT_SYNC;
+        if (d->state == ITM_WAIT_SYNC)
+            return PUG_RESP_CONT;
+    }
+    return decode_running(d, packet);
 }
 
 enum pug_response pug_itm_decode_end(void *decoder)
 {
     struct itm_decoder *d = decoder;
-    return ready(d, &(struct pug_packet){0}) ? end(d) : PUG_RESP_CONT;
-}
-
-enum pug_response pug_itm_resume(void *decoder)
-{
-    struct itm_decoder *d = decoder;
-    struct pug_packet packet = d->held;
-    if (!ready(d, &packet))
-        return PUG_RESP_CONT;
-    return packet.data ? decode_packet(d, &packet) : end(d);
+    pug_out_push(&d->stage->out, PUG_ELEM_EO_TRACE, d->last_index)->reason = PUG_UNSYNC_EOT;
+    return PUG_RESP_CONT;
 }
 
 /* ---- the decoder ---- */
@@ -211,6 +135,7 @@ enum pug_status pug_itm_decoder_new(const void *config, struct pug_stage *stage,
     d->prescale = prescaled ? 1u << 2 * (itm->tcr >> 8 & 3) : 1;
     d->reason = PUG_UNSYNC_INIT_DECODER;
     d->assume_sync = itm->assume_sync;
+    d->time_flag = stage->quirks.itm_no_time_flags ? 0 : PUG_ELEM_HAS_TS;
     lose_sync(d);
     *decoder = d;
     return PUG_OK;

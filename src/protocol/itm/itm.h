@@ -33,9 +33,10 @@ void pug_itm_reader_reset(void *reader);
 enum pug_status pug_itm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_itm_decoder_free(void *decoder);
 enum pug_response pug_itm_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response pug_itm_resume(void *decoder);
 enum pug_response pug_itm_decode_end(void *decoder);
 void pug_itm_decoder_reset(void *decoder);
+
+void pug_itm_decode_plain(void *reader, void *decoder, struct pug_span *span);
 
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);

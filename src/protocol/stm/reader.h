@@ -8,74 +8,53 @@
 /** An ASYNC is this many F nibbles or more, then a 0. */
 #define STM_ASYNC_RUN 21u
 
-/** What the field being read is. */
-enum stm_step {
-    STM_NO_OPCODE,
-    STM_OPCODE1,
-    STM_OPCODE2, /**< after F */
-    STM_OPCODE3, /**< after F 0 */
-    STM_PAYLOAD,
-    STM_TS_LENGTH,
-    STM_TS,
-    STM_ASYNC_FIELD, /**< one nibble at a time, after F F */
-};
+/** The longest packet but ASYNC: 3 nibbles of opcode, 16 of payload, 1 and 16 of timestamp. */
+#define STM_PACKET_BYTES 20u
+/** … and as much as is looked at where it may be. */
+#define STM_LOOK_BYTES 32u
+
+enum stm_reading { STM_SEARCHING, STM_READING, STM_IN_ASYNC };
 
 struct stm_reader {
     struct pug_stage *stage;
-    struct pug_stm_packet packet;
-    struct pug_rawbytes raw; /**< of the packet under way, from earlier runs */
-
-    /* the high nibble of the last byte taken, while it is not used */
-    bool has_high;
-    uint8_t high;
-    uint64_t high_index; /**< of that byte */
+    struct pug_stm_packet packet; /**< its type is kept until another one is known */
+    struct pug_rawbytes raw;      /**< of an ASYNC, or of what is searched */
+    uint8_t state;                /**< enum stm_reading */
+    bool odd; /**< the low nibble of the span's next byte, or of the first one held, is used */
+    bool stale_type, next_index; /**< quirks: stm_stale_error_type, stm_index_of_next_byte */
 
     /* the packet under way */
-    bool open;      /**< at least a nibble of it was read */
-    uint8_t type;   /**< what it is, as far as is known */
-    uint8_t step;   /**< enum stm_step */
-    uint8_t left;   /**< nibbles that the field still lacks */
-    uint8_t length; /**< nibbles of the field */
-    bool has_ts;    /**< a timestamp follows the payload */
-    bool marker;
-    uint64_t value; /**< the field, as far as it was read */
+    bool open; /**< a part of it was looked at */
     uint64_t index;
 
+    /* Packets of short runs, and those that began in an earlier run, are read from a copy: the
+       run's bytes stand at STM_PACKET_BYTES, what is held of earlier runs just before them. */
+    unsigned held;
+    bool copied; /**< the whole run is there */
+    uint8_t copy[STM_PACKET_BYTES + 2 * STM_LOOK_BYTES];
+    uint8_t shown[STM_LOOK_BYTES]; /**< bytes of a packet that begins in the middle of one */
+
+    uint64_t tail;       /**< the last field that was read … */
+    uint8_t tail_length; /**< … and its nibbles, or STM_TAIL_COUNTED: its F are counted in f_run */
+
     /* synchronisation */
-    bool synced;
     bool started;        /**< in a run of F nibbles that may become an ASYNC */
     bool found;          /**< the ASYNC is complete, but not output */
+    bool from_odd;       /**< the search began in the middle of a byte */
     uint64_t f_run;      /**< F nibbles just before the next nibble */
     uint64_t borrowed;   /**< those of them that a packet used */
     uint64_t sync_index; /**< where the run began */
     uint64_t count;      /**< nibbles of the search that no packet has, from `index` on */
-    bool from_high;      /**< the first of them is the high one of its byte */
 };
 
-static inline bool stm_has_nibble(const struct stm_reader *r, const struct pug_span *span)
-{
-    return r->has_high || span->at != span->end;
-}
+#define STM_TAIL_COUNTED 0xff
 
-/** Trace index of the next nibble. */
-static inline uint64_t stm_nibble_index(const struct stm_reader *r, const struct pug_span *span)
-{
-    if (r->has_high && !r->stage->quirks.stm_index_of_next_byte)
-        return r->high_index;
-    return pug_span_index(span);
-}
-
+/** The next nibble; there is one. */
 static inline uint8_t stm_take_nibble(struct stm_reader *r, struct pug_span *span)
 {
-    if (r->has_high) {
-        r->has_high = false;
-        return r->high;
-    }
-    r->high_index = pug_span_index(span);
-    uint8_t byte = *span->at++;
-    r->high = byte >> 4;
-    r->has_high = true;
-    return byte & 0xf;
+    uint8_t nibble = r->odd ? *span->at++ >> 4 : *span->at & 0xf;
+    r->odd = !r->odd;
+    return nibble;
 }
 
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */

@@ -16,7 +16,7 @@ static const uint8_t async_bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_packet_type type,
                  uint64_t index)
 {
-    r->type = r->packet.type = (uint8_t)type;
+    r->packet.type = (uint8_t)type;
     r->packet.error_type = PUG_STM_NO_ERR_TYPE;
     r->packet.ts_bits = 0;
     r->packet.has_ts = r->packet.marker = false;
@@ -32,17 +32,19 @@ static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_p
 }
 
 /** The ASYNC is complete: from here on the stream is packets. */
-static void give_async(struct stm_reader *r, struct pug_packet *packet, bool after_notsync)
+static void give_async(struct stm_reader *r, const struct pug_span *span, struct pug_packet *packet,
+                       bool after_notsync)
 {
     r->raw.size = 0;
     /* The reference leaves the nibble that comes next with the bytes of the NOTSYNC. */
-    if (after_notsync && r->stage->quirks.stm_counts_in_8_bits && r->has_high)
-        pug_rawbytes_add_byte(&r->raw, (uint8_t)(r->high << 4));
+    if (after_notsync && r->stage->quirks.stm_counts_in_8_bits && r->odd)
+        pug_rawbytes_add_byte(&r->raw, *span->at & 0xf0);
     pug_rawbytes_add(&r->raw, async_bytes, sizeof(async_bytes));
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
-    r->synced = true;
+    r->state = STM_READING;
     r->found = r->started = false;
     r->f_run = r->borrowed = r->count = 0;
+    r->tail_length = 0;
 }
 
 /** One nibble of the search: is it the 0 that completes an ASYNC? */
@@ -75,12 +77,12 @@ static uint64_t async_nibbles(const struct stm_reader *r)
 /** What follows is a NOTSYNC, or an ASYNC of which `held` nibbles are known. */
 static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint64_t held)
 {
-    r->index = stm_nibble_index(r, span);
+    r->index = pug_span_index(span);
     r->count = held;
-    r->from_high = r->has_high;
+    r->from_odd = r->odd;
     r->raw.size = 0;
-    if (r->has_high)
-        pug_rawbytes_add_byte(&r->raw, (uint8_t)(r->high << 4));
+    if (r->odd)
+        pug_rawbytes_add_byte(&r->raw, *span->at & 0xf0);
 }
 
 /** Where the reference takes an F to be, `count` nibbles from where its block began. */
@@ -90,12 +92,29 @@ static uint64_t guessed_index(const struct stm_reader *r)
     return count ? r->index + (count - 1u) / 2u : r->index;
 }
 
+/** Bytes without any F are no part of an ASYNC. */
+static void skip_plain(struct stm_reader *r, struct pug_span *span)
+{
+    const uint8_t *from = span->at;
+    while (span->at != span->end && r->count < NOTSYNC_NIBBLES && (*span->at & 0xf) != 0xf &&
+           *span->at < 0xf0) {
+        span->at++;
+        r->count += 2;
+    }
+    pug_rawbytes_add(&r->raw, from, (size_t)(span->at - from));
+}
+
 static void take_piece(struct stm_reader *r, struct pug_span *span)
 {
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
-    while (!r->found && stm_has_nibble(r, span)) {
-        uint64_t index = stm_nibble_index(r, span);
-        if (!r->has_high)
+    while (!r->found && span->at != span->end) {
+        if (!r->odd && !in_8_bits && r->f_run == 0 && r->count < NOTSYNC_NIBBLES) {
+            skip_plain(r, span);
+            if (span->at == span->end || r->count >= NOTSYNC_NIBBLES)
+                break;
+        }
+        uint64_t index = pug_span_index(span);
+        if (!r->odd)
             pug_rawbytes_add_byte(&r->raw, *span->at);
         uint8_t nibble = stm_take_nibble(r, span);
         r->count++;
@@ -107,7 +126,7 @@ static void take_piece(struct stm_reader *r, struct pug_span *span)
 
 static bool give_notsync(struct stm_reader *r, struct pug_packet *packet, uint64_t nibbles)
 {
-    size_t bytes = (size_t)((nibbles + (r->from_high ? 1 : 0) + 1) / 2);
+    size_t bytes = (size_t)((nibbles + (r->from_odd ? 1 : 0) + 1) / 2);
     if (nibbles == 0)
         bytes = 0;
     if (bytes < r->raw.size)
@@ -121,8 +140,9 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
 {
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     bool was_found = r->found;
+    r->copied = false;
     /* An ASYNC behind a NOTSYNC takes no nibble, but the reference gives it with the next one. */
-    if ((!r->found || in_8_bits) && !stm_has_nibble(r, span))
+    if ((!r->found || in_8_bits) && span->at == span->end)
         return false;
     if (!r->found) {
         if (r->count == 0 || in_8_bits)
@@ -136,7 +156,7 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
         if (!r->found)
             return false;
     }
-    give_async(r, packet, was_found);
+    give_async(r, span, packet, was_found);
     return true;
 }
 

@@ -75,17 +75,17 @@ static void put_payload(struct pug_text *text, const struct pug_stm_packet *pack
         put_name(text, packet, packet->error_type);
         pug_text_put(text, "]");
         break;
-    case PUG_STM_VERSION: pug_text_format(text, "; Ver=%u", packet->payload.d8); break;
-    case PUG_STM_FREQ: pug_text_format(text, "; Freq=%uHz", packet->payload.d32); break;
-    case PUG_STM_TRIG: pug_text_format(text, "; TrigData=0x%02x", packet->payload.d8); break;
+    case PUG_STM_VERSION: pug_text_format(text, "; Ver=%u", (uint8_t)packet->payload); break;
+    case PUG_STM_FREQ: pug_text_format(text, "; Freq=%uHz", (uint32_t)packet->payload); break;
+    case PUG_STM_TRIG: pug_text_format(text, "; TrigData=0x%02x", (uint8_t)packet->payload); break;
     case PUG_STM_M8: pug_text_format(text, "; Master=0x%02x", packet->master); break;
     case PUG_STM_C8:
     case PUG_STM_C16: pug_text_format(text, "; Chan=0x%04x", packet->channel); break;
-    case PUG_STM_D4: put_data(text, packet->payload.d8 & 0xfu, 1); break;
-    case PUG_STM_D8: put_data(text, packet->payload.d8, 2); break;
-    case PUG_STM_D16: put_data(text, packet->payload.d16, 4); break;
-    case PUG_STM_D32: put_data(text, packet->payload.d32, 8); break;
-    case PUG_STM_D64: put_data(text, packet->payload.d64, 16); break;
+    case PUG_STM_D4: put_data(text, packet->payload & 0xf, 1); break;
+    case PUG_STM_D8: put_data(text, packet->payload & 0xff, 2); break;
+    case PUG_STM_D16: put_data(text, packet->payload & 0xffff, 4); break;
+    case PUG_STM_D32: put_data(text, packet->payload & UINT32_MAX, 8); break;
+    case PUG_STM_D64: put_data(text, packet->payload, 16); break;
     default: break;
     }
 }

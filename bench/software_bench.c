@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file STM and ITM to elements, beside the reference doing the same with an empty callback.
+ *
+ *     software_bench [PACKETS] [ROUNDS]
+ *
+ * The trace is made here: random data packets with markers and timestamps among channel changes,
+ * and stimulus writes, DWT packets and timestamps. Each round decodes it once with the reference
+ * and several times with pugmark, the best of each counts. The reference's library (Debian:
+ * libopencsd-dev) may be too old to know the ITM; then its STM is what there is to compare with.
+ */
+#include "pugmark/pugmark.h"
+#include "recorder/itm.h"
+#include "recorder/stm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef PUG_WITH_OPENCSD
+#include <opencsd/c_api/opencsd_c_api.h>
+#endif
+
+#define PASSES 5 /* of pugmark for one of the reference */
+#define TCSR   0x00200007
+
+static unsigned long long elements;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- traces ---- */
+
+static struct rec_bytes make_stm(unsigned packets)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    struct rec_random random = {1};
+    uint64_t time = 0;
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload = 3});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_M8, .master = 0x41});
+    while (packets-- > 0) {
+        struct pug_stm_packet p = {.type = PUG_STM_D32, .payload = rec_random(&random)};
+        switch (rec_random_below(&random, 8)) {
+        case 0:
+            p.type = PUG_STM_C8;
+            p.channel = (uint8_t)p.payload;
+            break;
+        case 1: p.type = PUG_STM_D8; break;
+        case 2: p.type = PUG_STM_D64; break;
+        case 3:
+            p.type = PUG_STM_FLAG;
+            p.has_ts = true;
+            break;
+        case 4: p.marker = true; break;
+        case 5: p.marker = p.has_ts = true; break;
+        default: break;
+        }
+        if (p.has_ts) {
+            uint64_t next = time + rec_random_below(&random, 1000);
+            p.timestamp = next;
+            p.ts_bits = rec_stm_ts_bits(time, next, PUG_STM_TS_NATURAL);
+            time = next;
+        }
+        rec_stm_put(&stm, &p);
+    }
+    rec_stm_end(&stm);
+    return bytes;
+}
+
+static struct rec_bytes make_itm(unsigned packets)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_random random = {1};
+    rec_itm_async(&bytes);
+    while (packets-- > 0) {
+        uint32_t value = (uint32_t)rec_random(&random);
+        switch (rec_random_below(&random, 6)) {
+        case 0:
+        case 1: rec_itm_local_ts(&bytes, 0, value & 0x3fff); break;
+        case 2: rec_itm_swit(&bytes, value & 0x1f, value >> 8, 1); break;
+        case 3: rec_itm_swit(&bytes, value & 0x1f, value, 4); break;
+        case 4: rec_itm_dwt(&bytes, 1, (value & 0x1ff) | 0x1000, 2); break;
+        default: rec_itm_dwt(&bytes, 17, value, 4); break;
+        }
+    }
+    return bytes;
+}
+
+/* ---- pugmark ---- */
+
+static enum pug_response on_elements(void *context, const struct pug_element *batch, size_t count,
+                                     size_t *taken)
+{
+    (void)context;
+    (void)batch;
+    (void)taken;
+    elements += count;
+    return PUG_RESP_CONT;
+}
+
+static struct pug_tree *make_tree(const char *protocol, bool join)
+{
+    struct pug_tree *tree;
+    const struct pug_setting setting = {.name = "src_id", .value = TCSR >> 16};
+    struct pug_source_config config = {.protocol = protocol,
+                                       .settings = {&setting, 1},
+                                       .decode = true,
+                                       .options.join_payloads = join};
+    if (pug_tree_new(&(struct pug_tree_config){0}, &tree) != PUG_OK ||
+        pug_tree_add_source(tree, &config, NULL) != PUG_OK)
+        exit(2);
+    pug_tree_on_elements(tree, on_elements, NULL);
+    return tree;
+}
+
+static double pass(struct pug_tree *tree, const struct rec_bytes *trace)
+{
+    double start = seconds();
+    size_t used;
+    elements = 0;
+    if (pug_tree_data(tree, 0, trace->data, trace->size, &used) >= PUG_RESP_WAIT ||
+        pug_tree_end(tree) >= PUG_RESP_WAIT)
+        exit(2);
+    double taken = seconds() - start;
+    pug_tree_reset(tree);
+    return taken;
+}
+
+/* ---- the reference ---- */
+
+#ifdef PUG_WITH_OPENCSD
+static unsigned long long reference_elements;
+
+static ocsd_datapath_resp_t on_reference(const void *context, const ocsd_trc_index_t index,
+                                         const uint8_t id, const ocsd_generic_trace_elem *element)
+{
+    (void)context;
+    (void)index;
+    (void)id;
+    (void)element;
+    reference_elements++;
+    return OCSD_RESP_CONT;
+}
+
+static double reference_pass(const struct rec_bytes *trace)
+{
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    ocsd_stm_cfg config = {.reg_tcsr = TCSR};
+    unsigned char id;
+    uint32_t used, done = 0, size = (uint32_t)trace->size;
+    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
+    ocsd_dt_set_gen_elem_outfn(tree, on_reference, NULL);
+    reference_elements = 0;
+    double start = seconds();
+    while (done < size) {
+        if (ocsd_dt_process_data(tree, OCSD_OP_DATA, done, size - done, trace->data + done,
+                                 &used) != OCSD_RESP_CONT)
+            exit(2);
+        done += used;
+    }
+    ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, NULL, NULL);
+    double taken = seconds() - start;
+    ocsd_destroy_dcd_tree(tree);
+    return taken;
+}
+#endif
+
+/* ---- measuring ---- */
+
+struct subject {
+    const char *name, *protocol;
+    bool join;
+    double best;
+    unsigned long long count;
+};
+
+static void report(const char *who, double best, unsigned long long count, size_t bytes,
+                   double reference)
+{
+    printf("%-16s %9llu elements, best pass %.4f s, %6.2f ns an element, %6.1f MB/s", who, count,
+           best, best * 1e9 / (double)count, (double)bytes / best / 1e6);
+    if (reference > 0)
+        printf(", %.1f times the reference", reference * (double)count / best);
+    printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+    unsigned packets = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000;
+    int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    struct rec_bytes stm = make_stm(packets), itm = make_itm(packets);
+    struct subject subjects[] = {{"STM", "STM", false, 1e9, 0},
+                                 {"STM, joined", "STM", true, 1e9, 0},
+                                 {"ITM", "ITM", false, 1e9, 0}};
+    const size_t count = sizeof(subjects) / sizeof(subjects[0]);
+    double reference = 0;
+#ifdef PUG_WITH_OPENCSD
+    double best = 1e9;
+#endif
+    for (int round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < count; i++) {
+            struct subject *s = &subjects[i];
+            struct pug_tree *tree = make_tree(s->protocol, s->join);
+            for (int n = 0; n < PASSES; n++) {
+                double taken = pass(tree, s->protocol[0] == 'S' ? &stm : &itm);
+                s->best = taken < s->best ? taken : s->best;
+                s->count = elements;
+            }
+            pug_tree_free(tree);
+        }
+#ifdef PUG_WITH_OPENCSD
+        double taken = reference_pass(&stm);
+        best = taken < best ? taken : best;
+#endif
+    }
+#ifdef PUG_WITH_OPENCSD
+    report("reference, STM", best, reference_elements, stm.size, 0);
+    reference = best / (double)reference_elements;
+#endif
+    for (size_t i = 0; i < count; i++)
+        report(subjects[i].name, subjects[i].best, subjects[i].count,
+               subjects[i].protocol[0] == 'S' ? stm.size : itm.size,
+               subjects[i].join ? 0 : reference);
+    rec_bytes_free(&stm);
+    rec_bytes_free(&itm);
+    return 0;
+}

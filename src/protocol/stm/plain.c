@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Packets to elements at once, where nobody looks at packets. Only what is plain is done
+ * here: all else is left to the reader and the decoder.
+ */
+#include "protocol/stm/elements.h"
+#include "protocol/stm/fields.h"
+
+/** As many nibbles at a time as a view can count. */
+#define PLAIN_NIBBLES (1u << 30)
+
+/** How far a piece was decoded, in nibbles, and why not further. */
+struct reached {
+    unsigned at;
+    enum stm_progress progress;
+};
+
+/** The packets that begin before nibble `stop` of a piece; byte 0 of it has trace index `index`. */
+static struct reached decode_piece(struct stm_reader *r, struct stm_decoder *d,
+                                   struct stm_view view, unsigned stop, uint64_t index)
+{
+    const struct pug_batch *batch = r->stage->out.batch;
+    const unsigned next_index = r->next_index;
+    struct reached reached = {.at = view.at, .progress = DONE};
+    uint64_t own = r->open ? r->index : index + view.at / 2 + (view.at & next_index);
+    while (reached.at < stop && batch->count < batch->limit) {
+        reached.progress = stm_take_packet(r, &view);
+        if (reached.progress != DONE)
+            break;
+        stm_decode_running(d, own, &r->packet);
+        r->open = false;
+        reached.at = view.at;
+        own = index + view.at / 2 + (view.at & next_index);
+    }
+    return reached;
+}
+
+/** A long run, of which no packet is under way. */
+static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
+{
+    size_t left = (size_t)(span->end - span->at);
+    struct stm_view view = {.bytes = span->at, .at = r->odd, .end = PLAIN_NIBBLES};
+    if (left < PLAIN_NIBBLES / 2)
+        view.end = 2 * (unsigned)left;
+    unsigned stop = view.end - 2 * STM_LOOK_BYTES + 1;
+    struct reached reached = decode_piece(r, d, view, stop, pug_span_index(span));
+    span->at += reached.at / 2;
+    r->odd = reached.at & 1;
+}
+
+/** A short run, or the rest of a packet, from a copy. */
+static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
+{
+    size_t left = (size_t)(span->end - span->at);
+    unsigned size = left < STM_LOOK_BYTES ? (unsigned)left : STM_LOOK_BYTES;
+    memcpy(r->copy + STM_PACKET_BYTES, span->at, size);
+    r->copied = false;
+    struct stm_view view = {
+        .bytes = r->copy + STM_PACKET_BYTES - r->held, .at = r->odd, .end = 2 * (r->held + size)};
+    uint64_t index = pug_span_index(span) - r->held;
+    struct reached reached = decode_piece(r, d, view, view.end, index);
+    if (reached.at / 2 < r->held)
+        return;
+    span->at += reached.at / 2 - r->held;
+    r->odd = reached.at & 1;
+    r->held = 0;
+    if (reached.progress != MORE || size < left)
+        return;
+    /* What begins here goes on in the next run. */
+    view.bytes += reached.at / 2;
+    view.end -= reached.at & ~1u;
+    r->index = index + reached.at / 2 + (reached.at & r->next_index);
+    stm_hold(r, &view, span);
+}
+
+void pug_stm_decode_plain(void *reader, void *decoder, struct pug_span *span)
+{
+    struct stm_reader *r = reader;
+    struct stm_decoder *d = decoder;
+    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN)
+        return;
+    if (r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES)
+        decode_long(r, d, span);
+    else
+        decode_short(r, d, span);
+}
