@@ -8,51 +8,55 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Bytes of payload that are looked at, and of the sign that follows them. */
+/** Bytes of payload that are looked at, and words with the sign that follows them. */
 #define PUG_FIELDS_PAYLOAD 40u
-#define PUG_FIELDS_BYTES   96u
+#define PUG_FIELDS_WORDS   12u
 
 /** A payload as a bit string. What lies beyond its last byte repeats that byte's top bit. */
 struct pug_fields {
-    uint8_t bytes[PUG_FIELDS_BYTES];
-    unsigned at; /**< next bit */
+    uint64_t words[PUG_FIELDS_WORDS]; /**< the first bit is the lowest of the first word */
+    unsigned at;                      /**< next bit */
 };
 
 /** `size` at most PUG_FIELDS_PAYLOAD. */
 static inline void pug_fields_set(struct pug_fields *fields, const uint8_t *bytes, unsigned size)
 {
+    uint64_t sign = size > 0 && (bytes[size - 1] & 0x80) ? UINT64_MAX : 0;
+    unsigned word = 0, at = 0;
     assert(size <= PUG_FIELDS_PAYLOAD);
-    memset(fields->bytes, size > 0 && (bytes[size - 1] & 0x80) ? 0xff : 0, sizeof(fields->bytes));
-    if (size > 0)
-        memcpy(fields->bytes, bytes, size);
+    while (at < size) {
+        unsigned count = size - at < 8 ? size - at : 8;
+        uint64_t value = count < 8 ? sign << 8 * count : 0;
+        for (unsigned i = 0; i < count; i++)
+            value |= (uint64_t)bytes[at + i] << 8 * i;
+        fields->words[word++] = value;
+        at += count;
+    }
+    while (word < PUG_FIELDS_WORDS)
+        fields->words[word++] = sign;
     fields->at = 0;
 }
 
 /** The bit at `at`. Beyond the string: its last bit. */
 static inline bool pug_fields_peek(const struct pug_fields *fields, unsigned at)
 {
-    if (at >= PUG_FIELDS_BYTES * 8)
-        at = PUG_FIELDS_BYTES * 8 - 1;
-    return fields->bytes[at / 8] >> at % 8 & 1;
+    if (at >= PUG_FIELDS_WORDS * 64)
+        at = PUG_FIELDS_WORDS * 64 - 1;
+    return fields->words[at / 64] >> at % 64 & 1;
 }
 
 /** The next `width` bits; of more than 64 the low 64. */
 static inline uint64_t pug_fields_take(struct pug_fields *fields, unsigned width)
 {
-    uint64_t value = 0;
-    unsigned at = fields->at, byte = at / 8, shift = at % 8;
+    unsigned word = fields->at / 64, shift = fields->at % 64;
     fields->at += width;
     if (width == 0)
         return 0;
-    if (byte + 9 > PUG_FIELDS_BYTES) { /* only the sign is left */
-        value = fields->bytes[PUG_FIELDS_BYTES - 1] ? UINT64_MAX : 0;
-    } else {
-        for (unsigned i = 0; i < 8; i++)
-            value |= (uint64_t)fields->bytes[byte + i] << 8 * i;
-        value >>= shift;
-        if (shift > 0)
-            value |= (uint64_t)fields->bytes[byte + 8] << (64 - shift);
-    }
+    if (word >= PUG_FIELDS_WORDS - 1) /* only the sign is left */
+        word = PUG_FIELDS_WORDS - 1, shift = 0;
+    uint64_t value = fields->words[word] >> shift;
+    if (shift > 0)
+        value |= fields->words[word + 1] << (64 - shift);
     return width < 64 ? value & ((UINT64_C(1) << width) - 1) : value;
 }
 

@@ -347,6 +347,8 @@ static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t add
             break;
         before = block->insn;
         block->insn = insn;
+        if (block->count == 0)
+            block->first_size = insn.size;
         block->last = block->end;
         block->end = pug_code_wrap(isa, block->end + insn.size);
         block->count++;
@@ -440,33 +442,44 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
 
 /* What a link led to before the context changed, if it is as it was; NULL: look it up. */
 static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
-                                          bool taken)
+                                          bool taken, uint64_t address)
 {
     struct pug_entry *next = (struct pug_entry *)block->links[taken];
     if (!next || block->epoch < map->epoch || pug_codemap_prepare(map, pages_room(map->store)))
         return NULL;
     uint32_t epoch = map->epoch;
-    if (!pug_code_same(map, &next->rests))
+    if (next->block.start != address || !pug_code_same(map, &next->rests))
         return NULL;
     next->block.epoch = epoch;
     return &next->block;
 }
 
-const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
-                                           bool taken)
+/* The block at `address`, which follows another one; remembered there. */
+static const struct pug_block *link_to(struct pug_codemap *map, const struct pug_block *block,
+                                       bool taken, uint64_t address, enum pug_isa isa, uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
     uint64_t restarts = store->stats.restarts;
     struct pug_entry *from = (struct pug_entry *)block;
-    const uint64_t at = taken ? block->insn.target : block->end;
-    const enum pug_isa isa = taken ? block->insn.next_isa : block->isa;
-    const uint8_t it = taken ? 0 : block->it_out;
     bool linked = from != store->scratch && from->tag >> 16 == store->view;
-    const struct pug_block *next = linked ? same_again(map, block, taken) : NULL;
+    const struct pug_block *next = linked ? same_again(map, block, taken, address) : NULL;
     if (next)
         return next;
-    next = pug_codemap_block(map, at, isa, it);
+    next = pug_codemap_block(map, address, isa, it);
     if (linked && store->stats.restarts == restarts && next != &store->scratch->block)
         from->block.links[taken] = next;
     return next;
+}
+
+const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
+                                           bool taken)
+{
+    return taken ? link_to(map, block, true, block->insn.target, block->insn.next_isa, 0)
+                 : link_to(map, block, false, block->end, block->isa, block->it_out);
+}
+
+const struct pug_block *pug_codemap_jump(struct pug_codemap *map, const struct pug_block *block,
+                                         uint64_t address)
+{
+    return link_to(map, block, true, address, block->isa, 0);
 }

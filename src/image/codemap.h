@@ -63,6 +63,7 @@ struct pug_block {
     /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
         both in this block: `insn.target` holds where it goes. */
     bool sequential;
+    uint8_t first_size; /**< bytes of the first instruction (count > 0) */
 };
 
 /*
@@ -127,6 +128,12 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken);
 
+/** Does the block rest on memory that cannot change while the map's epoch stays? */
+static inline bool pug_block_lasts(const struct pug_block *block)
+{
+    return block->epoch == UINT32_MAX;
+}
+
 /** Did the image change since the map began? Then no link holds. */
 static inline bool pug_codemap_outdated(const struct pug_codemap *map)
 {
@@ -171,6 +178,23 @@ static inline const struct pug_block *pug_block_follow(struct pug_codemap *map,
 {
     const struct pug_block *next = pug_block_linked(block, taken, map->epoch);
     return next && !pug_codemap_outdated(map) ? next : pug_codemap_follow(map, block, taken);
+}
+
+/** private: the block at `address`, and a link to it. */
+const struct pug_block *pug_codemap_jump(struct pug_codemap *map, const struct pug_block *block,
+                                         uint64_t address);
+
+/**
+ * The block at `address`, where the indirect branch that ends `block` goes this time, in the same
+ * ISA. Where it went last is found without a look-up.
+ */
+static inline const struct pug_block *
+pug_block_jump(struct pug_codemap *map, const struct pug_block *block, uint64_t address)
+{
+    const struct pug_block *next = pug_block_linked(block, true, map->epoch);
+    return next && next->start == address && !pug_codemap_outdated(map)
+               ? next
+               : pug_codemap_jump(map, block, address);
 }
 
 /**

@@ -173,12 +173,15 @@ size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t 
     }
     if (size > CAPACITY - unwrap->tail)
         size = CAPACITY - unwrap->tail;
-    for (size_t i = 0; i < size; i++) {
-        if (unwrap->config.bit_stream)
+    if (unwrap->config.bit_stream) {
+        for (size_t i = 0; i < size; i++)
             put_bits(unwrap, bytes[i], index + i);
-        else
-            put(unwrap, bytes[i], index + i);
+        return size;
     }
+    memcpy(unwrap->bytes + unwrap->tail, bytes, size);
+    for (size_t i = 0; i < size; i++)
+        unwrap->index[unwrap->tail + i] = index + i;
+    unwrap->tail += (uint32_t)size;
     return size;
 }
 
@@ -338,7 +341,7 @@ static bool search(struct pug_unwrap *unwrap)
 static void judge(struct pug_unwrap *unwrap, bool bad)
 {
     unwrap->bad = (uint16_t)(unwrap->bad << 1 | bad);
-    if (__builtin_popcount(unwrap->bad) < (int)BAD_LIMIT)
+    if (unwrap->bad == 0 || __builtin_popcount(unwrap->bad) < (int)BAD_LIMIT)
         return;
     lose(unwrap);
     unwrap->state = STATE_SEARCH;

@@ -61,24 +61,20 @@ struct pug_etrace_data {
     uint64_t value, operand;
 };
 
-/** One packet. Only the fields of its type have a meaning; others are zero. */
+/** One packet. Only the fields of its type have a meaning. */
 struct pug_etrace_packet {
     uint8_t type; /**< enum pug_etrace_type */
 
     /* context: SYNC, TRAP, CONTEXT */
     uint8_t privilege; /**< 0 U, 1 S, 3 M, 4 D, 5 VU, 6 VS */
     bool has_time, has_context;
-    uint64_t time, context;
 
     /* address: bytes; a signed difference to the last reported one where `difference` */
     bool has_address, difference;
     bool branch; /**< SYNC, TRAP: false: the reported instruction is a branch and was taken */
-    uint64_t address;
 
     /* TRAP */
     bool interrupt, thaddr, has_epc;
-    uint64_t ecause, tval;
-    uint64_t epc; /**< where the packet itself tells it (ESP32) */
 
     /* ADDRESS, BRANCHES, COUNT, JUMP_CACHE */
     bool notify, updiscon, irreport; /**< resolved: the bits are sent as differences */
@@ -86,26 +82,31 @@ struct pug_etrace_packet {
     bool has_ir;                     /**< the field has a width */
     uint8_t branches;                /**< valid bits of `branch_map` */
     uint8_t branch_fmt;
-    uint16_t cache_index;
-    uint16_t ir_value;
-    uint32_t branch_map;   /**< bit 0 is the oldest branch; 1: not taken */
-    uint64_t branch_count; /**< COUNT: correctly predicted branches, the 31 implied included */
 
-    /* SUPPORT */
+    /* SUPPORT; `options` below */
     bool ienable, denable, dloss;
     uint8_t encoder_mode;
-    uint8_t qual_status;               /**< enum pug_etrace_qual */
-    struct pug_etrace_options options; /**< in force after the packet */
-
-    struct pug_etrace_data data;
+    uint8_t qual_status; /**< enum pug_etrace_qual */
 
     /* from the wrapping */
     bool gap;               /**< packets may be missing before this one */
     uint8_t timestamp_bits; /**< 0: none */
-    uint64_t timestamp;
 
-    bool moves_flow;     /**< BAD: it told of executed instructions */
+    bool moves_flow; /**< BAD: it told of executed instructions */
+
+    uint16_t cache_index;
+    uint16_t ir_value;
+    uint32_t branch_map;   /**< bit 0 is the oldest branch; 1: not taken */
+    uint64_t branch_count; /**< COUNT: correctly predicted branches, the 31 implied included */
+    uint64_t address;
+    uint64_t time, context;
+    uint64_t ecause, tval;
+    uint64_t epc;        /**< TRAP: where the packet itself tells it (ESP32) */
+    uint64_t timestamp;  /**< from the wrapping */
     const char *problem; /**< BAD: what is wrong */
+
+    struct pug_etrace_options options; /**< SUPPORT: in force after the packet */
+    struct pug_etrace_data data;       /**< DATA, DATA_REPLY */
 };
 
 #ifdef __cplusplus

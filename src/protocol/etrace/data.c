@@ -46,6 +46,7 @@ struct etrace_data_state {
     bool enabled;
     bool filtered; /* an instruction was not traced since the last synchronisation */
     struct base addresses[SIZES], values[SIZES];
+    bool bases_used; /* not as set_bases() left them */
 };
 
 struct etrace_data_state *etrace_data_new(const struct etrace_config *config)
@@ -72,6 +73,9 @@ static struct access *at(struct etrace_data_state *data, uint32_t n)
 
 static void set_bases(struct etrace_data_state *data, bool known)
 {
+    if (!data->bases_used && data->values[0].known == known)
+        return;
+    data->bases_used = false;
     for (unsigned i = 0; i < SIZES; i++)
         data->addresses[i] = data->values[i] = (struct base){.known = known};
 }
@@ -84,8 +88,10 @@ static uint64_t mask_of(unsigned size)
 }
 
 /** What is meant by the number sent. False: it is a difference to something unknown. */
-static bool restore(struct base *base, enum method method, uint64_t mask, uint64_t *value)
+static bool restore(struct etrace_data_state *state, struct base *base, enum method method,
+                    uint64_t mask, uint64_t *value)
 {
+    state->bases_used = true;
     if (method != METHOD_FULL && !base->known)
         return false;
     if (method == METHOD_XOR)
@@ -126,7 +132,7 @@ static void restore_value(struct etrace_data_state *state, struct pug_etrace_dat
 {
     uint64_t mask = mask_of(data->size);
     if (data->has_value)
-        data->has_value = restore(&state->values[data->size], method, mask, &data->value);
+        data->has_value = restore(state, &state->values[data->size], method, mask, &data->value);
 }
 
 static void restore_operand(struct etrace_data_state *state, struct pug_etrace_data *data,
@@ -134,7 +140,8 @@ static void restore_operand(struct etrace_data_state *state, struct pug_etrace_d
 {
     uint64_t mask = mask_of(data->size);
     if (data->has_operand)
-        data->has_operand = restore(&state->values[data->size], method, mask, &data->operand);
+        data->has_operand =
+            restore(state, &state->values[data->size], method, mask, &data->operand);
 }
 
 /**
@@ -151,7 +158,7 @@ static void restore_address(struct etrace_data_state *state, struct pug_etrace_d
         return;
     if (config->daddr_bytes)
         data->address <<= shift;
-    data->has_address = restore(&state->addresses[data->size], method, mask, &data->address);
+    data->has_address = restore(state, &state->addresses[data->size], method, mask, &data->address);
     if (!config->daddr_bytes)
         data->address = data->address << shift & mask;
 }

@@ -180,10 +180,10 @@ static enum phase replay(struct etrace_decoder *d)
 {
     enum phase next = d->packet->type == PUG_ETRACE_SUPPORT ? PHASE_OPTIONS : PHASE_FLOW;
     if (d->tentative) {
-        struct etrace_goal goal = d->tentative_goal;
-        goal.target = d->pc;
+        d->walk.goal = d->tentative_goal;
+        d->walk.goal.target = d->pc;
         d->tentative = false;
-        etrace_walk_begin(d, WALK_REPLAY, &goal);
+        etrace_walk_begin(d, WALK_REPLAY);
     }
     switch (etrace_walk_on(d)) {
     case WALK_SUSPENDED: return PHASE_REPLAY;
@@ -196,22 +196,21 @@ static enum phase flow(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool cached = p->type == PUG_ETRACE_JUMP_CACHE;
-    struct etrace_goal goal = {
-        .has_target = p->has_address || cached,
-        .only_discontinuity = p->updiscon || cached,
-        .notify = p->notify,
-        .irreport = p->irreport && p->has_ir,
-        .irets = p->irets,
-        .ir_value = p->ir_value,
-    };
+    struct etrace_goal *goal = &d->walk.goal;
     if (d->after_trap) {
         etrace_fail(d, PUG_ERR_TRACE_MISMATCH, "a trap, but then no handler");
         return PHASE_TIME;
     }
     d->irets = 0;
     append_outcomes(d);
-    goal.target = reported_address(d);
-    etrace_walk_begin(d, WALK_FLOW, &goal);
+    goal->has_target = p->has_address || cached;
+    goal->target = reported_address(d);
+    goal->only_discontinuity = p->updiscon || cached;
+    goal->notify = p->notify;
+    goal->irreport = p->irreport && p->has_ir;
+    goal->irets = p->irets;
+    goal->ir_value = p->ir_value;
+    etrace_walk_begin(d, WALK_FLOW);
     return PHASE_FLOW_WALK;
 }
 
@@ -236,12 +235,23 @@ static enum phase notify(struct etrace_decoder *d)
 
 /* ---- synchronisation ---- */
 
-/** The packet's own branch bit is the outcome of the instruction that it reports. */
-static void append_own_outcome(struct etrace_decoder *d)
+/** Is it a branch? The block at pc, where it is at hand, tells of the next instruction. */
+static bool is_branch(struct etrace_decoder *d, uint64_t address)
 {
     struct pug_insn insn;
     uint8_t it = 0;
-    if (pug_codemap_insn(d->code, d->address, d->isa, &it, &insn) != PUG_OK || !insn.conditional)
+    if (d->synced && address == d->pc + d->pc_size) {
+        const struct pug_block *block = etrace_pc_block(d);
+        if (block->count > 1)
+            return address == block->last && block->insn.conditional;
+    }
+    return pug_codemap_insn(d->code, address, d->isa, &it, &insn) == PUG_OK && insn.conditional;
+}
+
+/** The packet's own branch bit is the outcome of the instruction that it reports. */
+static void append_own_outcome(struct etrace_decoder *d)
+{
+    if (!is_branch(d, d->address))
         return;
     d->outcomes.map |= (uint64_t)d->packet->branch << d->outcomes.mapped;
     d->outcomes.mapped++;
@@ -265,9 +275,9 @@ static enum phase sync(struct etrace_decoder *d)
     if (d->fresh || !d->synced || d->after_trap)
         return report_directly(d);
     append_own_outcome(d);
-    struct etrace_goal goal = {
+    d->walk.goal = (struct etrace_goal){
         .target = d->address, .has_target = true, .privilege = d->packet->privilege};
-    etrace_walk_begin(d, WALK_SYNC, &goal);
+    etrace_walk_begin(d, WALK_SYNC);
     return PHASE_SYNC_WALK;
 }
 
@@ -296,7 +306,6 @@ static enum phase report(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool fresh = d->fresh || !d->synced;
-    struct pug_insn insn;
     if (fresh && p->type == PUG_ETRACE_SYNC)
         push_trace_on(d);
     push_time(d);
@@ -309,10 +318,7 @@ static enum phase report(struct etrace_decoder *d)
     if (fresh || !d->options.resync_disabled)
         etrace_forget(d);
     etrace_data_sync(d);
-    if (!etrace_insn_at(d, d->pc, &insn))
-        return PHASE_IDLE;
-    d->pc_size = insn.size;
-    etrace_push_pc(d, &insn);
+    (void)etrace_report_pc(d);
     return PHASE_IDLE;
 }
 
@@ -574,7 +580,8 @@ static enum phase (*const phases[PHASES])(struct etrace_decoder *d) = {
 static void run(struct etrace_decoder *d)
 {
     for (;;) {
-        if (!etrace_data_drain(d) || (d->phase != PHASE_IDLE && !pug_out_ready(d->out))) {
+        if ((d->data_complete && !etrace_data_drain(d)) ||
+            (d->phase != PHASE_IDLE && !pug_out_ready(d->out))) {
             d->stage->pending = true;
             return;
         }
@@ -631,6 +638,7 @@ static void clear(struct etrace_decoder *d)
     *blank = (struct pug_element){.source = d->stage->source, .isa = (uint8_t)d->isa};
     if (d->config->xlen == 64)
         blank->context_flags = PUG_CTX_BITS64;
+    d->pc_block = NULL;
 }
 
 void etrace_decoder_reset(void *decoder)
@@ -654,6 +662,7 @@ enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, 
     d->isa = d->config->xlen == 64 ? PUG_ISA_RV64 : PUG_ISA_RV32;
     unsigned width = d->config->iaddress_width;
     d->address_mask = UINT64_MAX >> (64 - (width < d->config->xlen ? width : d->config->xlen));
+    d->plain_addresses = width >= d->config->xlen && !d->config->sign_extend_address;
     d->data = etrace_data_new(config);
     if (!d->data || !etrace_set_options(d, &d->config->options)) {
         etrace_decoder_free(d);

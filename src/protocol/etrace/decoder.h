@@ -97,11 +97,14 @@ struct etrace_decoder {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
+    bool plain_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
 
     bool synced, fresh;
     uint64_t pc;
     uint8_t pc_size;
+    const struct pug_block *pc_block; /**< begins at pc; holds while the map's epoch is this: */
+    uint32_t pc_epoch;
     uint64_t last; /**< the instruction executed before pc */
     bool last_valid;
     uint64_t address; /**< base of differences */
@@ -141,6 +144,15 @@ static inline uint64_t etrace_outcomes_total(const struct etrace_outcomes *outco
     return outcomes->mapped + outcomes->predicted + outcomes->mispredicted;
 }
 
+/** A predictor entry behind an outcome. The upper bit is the prediction, the lower the last one. */
+static inline uint8_t etrace_train(uint8_t entry, bool taken)
+{
+    unsigned prediction = entry >> 1, last = entry & 1;
+    if (prediction != last)
+        prediction = taken;
+    return (uint8_t)(prediction << 1 | taken);
+}
+
 static inline uint8_t *etrace_predictor_entry(struct etrace_decoder *d, uint64_t address)
 {
     uint64_t mask = (UINT64_C(1) << d->options.bpred_size) - 1;
@@ -177,11 +189,36 @@ uint64_t etrace_pop(struct etrace_decoder *d);
 void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
 uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
 
-/* ---- walk.c ---- */
+/* ---- walk.c, stop.c, range.c ---- */
 
-/** Get ready to execute from `pc` on. */
-void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind,
-                       const struct etrace_goal *goal);
+static inline void etrace_set_pc_block(struct etrace_decoder *d, const struct pug_block *block)
+{
+    d->pc_block = block;
+    d->pc_epoch = d->code->epoch;
+}
+
+/** The block that begins at pc. */
+static inline const struct pug_block *etrace_pc_block(struct etrace_decoder *d)
+{
+    if (d->pc_block && d->pc_epoch == d->code->epoch && !pug_codemap_outdated(d->code) &&
+        d->pc_block->start == d->pc && pug_block_lasts(d->pc_block))
+        return d->pc_block;
+    etrace_set_pc_block(d, pug_codemap_block(d->code, d->pc, d->isa, 0));
+    return d->pc_block;
+}
+
+/** The first instruction of a block that has one; nothing but the last one moves the flow. */
+static inline const struct pug_insn *etrace_first_insn(const struct pug_block *block,
+                                                       struct pug_insn *room)
+{
+    if (block->count == 1)
+        return &block->insn;
+    *room = (struct pug_insn){.size = block->first_size};
+    return room;
+}
+
+/** Get ready to execute from `pc` on, to the goal that is set in the walk. */
+void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind);
 /** Go on; WALK_FAILED: the error is out, and the decoder waits for a synchronisation. */
 enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d);
 
@@ -192,8 +229,8 @@ bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct 
 /** The range of the one instruction at pc. */
 void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn);
 
-/** The instruction at `address`; false and ADDR_NACC, or an error: the flow ends here. */
-bool etrace_insn_at(struct etrace_decoder *d, uint64_t address, struct pug_insn *insn);
+/** The same; false: it is not there, and the flow ends. */
+bool etrace_report_pc(struct etrace_decoder *d);
 
 /** The flow ends: log, elements, wait for the next synchronisation. */
 void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text);

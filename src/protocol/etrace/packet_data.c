@@ -277,6 +277,7 @@ void etrace_parse_data(const struct etrace_config *config, const struct pug_etra
                             .packet = packet,
                             .data = &packet->data};
     packet->type = PUG_ETRACE_DATA;
+    packet->data = (struct pug_etrace_data){0};
     pug_fields_set(&parser.fields, payload, size);
     if (options->data_mma_cas)
         parse_draft(&parser);

@@ -11,15 +11,6 @@
 
 /* ---- branches ---- */
 
-/** Two bits an entry: the upper is the prediction, the lower the last outcome. */
-static uint8_t train(uint8_t entry, bool taken)
-{
-    unsigned prediction = entry >> 1, last = entry & 1;
-    if (prediction != last)
-        prediction = taken;
-    return (uint8_t)(prediction << 1 | taken);
-}
-
 bool etrace_peek_outcome(struct etrace_decoder *d, uint64_t address)
 {
     const struct etrace_outcomes *outcomes = &d->outcomes;
@@ -43,7 +34,7 @@ bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address)
     }
     if (d->options.branch_prediction) {
         uint8_t *entry = etrace_predictor_entry(d, address);
-        *entry = train(*entry, taken);
+        *entry = etrace_train(*entry, taken);
     }
     d->irets = 0;
     return taken;
@@ -143,13 +134,15 @@ uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index)
 
 void etrace_forget(struct etrace_decoder *d)
 {
-    memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
+    if (d->options.branch_prediction)
+        memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
     clear_stack(d);
 }
 
 bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options)
 {
-    bool predictor = options->bpred_size != d->options.bpred_size;
+    bool predictor = options->bpred_size != d->options.bpred_size ||
+                     options->branch_prediction != d->options.branch_prediction;
     d->options = *options;
     if (predictor)
         memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));

@@ -3,301 +3,17 @@
  * @file Executing the program between two packets. Whole blocks are hopped over; single
  * instructions matter where a block holds the address that the packet reports.
  */
-#include "protocol/etrace/decoder.h"
+#include "protocol/etrace/walk.h"
 
-#include "base/text.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
-/* An address that is in no block: instructions are at even ones. */
-#define NOWHERE UINT64_MAX
-
-#define LOOK_AHEAD   256u       /* blocks */
+#define RUN_JUMPS    64u        /* between two looks whether they go round */
 #define RETURN_LIMIT (1u << 18) /* inferred without an outcome: more than any stack counts */
 
-/* ---- ranges ---- */
-
-/** What the last instruction of a range is and did. */
-struct ending {
-    const struct pug_insn *insn;
-    uint64_t end; /* address behind it */
-    bool executed;
-};
-
-static void push_range(struct etrace_decoder *d, uint64_t start, uint32_t count,
-                       struct ending ending)
-{
-    const struct pug_insn *insn = ending.insn;
-    struct pug_element *e = pug_out_push(d->out, PUG_ELEM_INSTR_RANGE, d->index);
-    e->start = start;
-    e->end = ending.end;
-    e->count = count;
-    e->last_type = insn->type;
-    e->last_subtype = insn->subtype;
-    e->last_size = insn->size;
-    e->flags = (uint16_t)((ending.executed ? PUG_ELEM_EXECUTED : 0) |
-                          (insn->conditional ? PUG_ELEM_CONDITIONAL : 0));
-    if (insn->kind == PUG_RV_XRET)
-        pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
-    if (d->data_counts)
-        etrace_data_range(d, start, count);
-}
-
-/** What was executed since the last range, if anything. */
-static void flush_range(struct etrace_decoder *d, struct ending ending)
-{
-    struct etrace_walk *w = &d->walk;
-    if (w->range_count > 0)
-        push_range(d, w->range_start, w->range_count, ending);
-    w->range_count = 0;
-}
-
-void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn)
-{
-    bool taken = !insn->conditional || etrace_peek_outcome(d, d->pc);
-    push_range(d, d->pc, 1, (struct ending){insn, d->pc + insn->size, taken});
-}
-
-/* ---- the end of the flow ---- */
-
-void etrace_unsync(struct etrace_decoder *d)
-{
-    d->synced = false;
-    d->fresh = true;
-    d->tentative = false;
-    d->after_trap = false;
-    etrace_clear_outcomes(d);
-    etrace_data_uncount(d);
-}
-
-void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text)
-{
-    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, code, d->index, text);
-    etrace_unsync(d);
-    d->lost = true;
-    pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);
-    pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_BAD_IMAGE;
-}
-
-static void fail_at(struct etrace_decoder *d, enum pug_status code, const char *text,
-                    uint64_t address)
-{
-    char buffer[128];
-    struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
-    pug_text_format(&message, "%s at 0x%" PRIx64, text, address);
-    pug_text_end(&message);
-    etrace_fail(d, code, buffer);
-}
-
-static void no_access(struct etrace_decoder *d, uint64_t address)
-{
-    char buffer[64];
-    struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
-    pug_text_format(&message, "no program memory at 0x%" PRIx64, address);
-    pug_text_end(&message);
-    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_MEM_NACC, d->index,
-                  buffer);
-    etrace_unsync(d);
-    pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index)->start = address;
-}
-
-/** Memory, or an instruction, that cannot be executed. */
-static void unreadable(struct etrace_decoder *d, enum pug_status status, uint64_t address)
-{
-    if (status == PUG_ERR_MEM_NACC)
-        no_access(d, address);
-    else
-        fail_at(d, status, "instruction that cannot be decoded", address);
-}
-
-bool etrace_insn_at(struct etrace_decoder *d, uint64_t address, struct pug_insn *insn)
-{
-    uint8_t it = 0;
-    enum pug_status status = pug_codemap_insn(d->code, address, d->isa, &it, insn);
-    if (status != PUG_OK)
-        unreadable(d, status, address);
-    return status == PUG_OK;
-}
-
-/* ---- where a walk ends ---- */
-
-void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind,
-                       const struct etrace_goal *goal)
-{
-    d->walk = (struct etrace_walk){.kind = kind, .goal = *goal, .at = d->pc, .reported = true};
-    if (!goal->has_target)
-        d->walk.goal.target = NOWHERE;
-}
-
-static uint64_t total(const struct etrace_decoder *d)
-{
-    return etrace_outcomes_total(&d->outcomes);
-}
-
-static bool target_is_branch(struct etrace_decoder *d)
-{
-    struct etrace_walk *w = &d->walk;
-    struct pug_insn insn;
-    uint8_t it = 0;
-    if (!w->target_known)
-        w->target_is_branch =
-            pug_codemap_insn(d->code, w->goal.target, d->isa, &it, &insn) == PUG_OK &&
-            insn.conditional;
-    w->target_known = true;
-    return w->target_is_branch;
-}
-
-/** The packet says that a return ends the walk, and it is not this one yet. */
-static bool unresolved_returns(const struct etrace_decoder *d)
-{
-    const struct etrace_goal *goal = &d->walk.goal;
-    if (!goal->irreport)
-        return false;
-    if (goal->irets) /* none before it: then it is that return's own target */
-        return goal->ir_value > d->irets || goal->ir_value == 0;
-    return goal->ir_value != d->stack.entries;
-}
-
-/** This return is the one that the packet reports, so it is not inferred. */
-static bool is_explicit_return(struct etrace_decoder *d)
-{
-    const struct etrace_goal *goal = &d->walk.goal;
-    if (!goal->irreport || total(d) != target_is_branch(d))
-        return false;
-    return goal->ir_value == (goal->irets ? d->irets : d->stack.entries);
-}
-
-/**
- * May the walk end at its target, come to by normal flow, with all outcomes used up? A flow packet
- * then leaves open whether this is the first of two visits: what comes next decides.
- */
-static bool goal_reached(const struct etrace_decoder *d, bool after_return)
-{
-    const struct etrace_walk *w = &d->walk;
-    switch (w->kind) {
-    case WALK_REPLAY: return false;
-    case WALK_SYNC: return w->goal.privilege == d->privilege;
-    case WALK_FLOW: break;
-    }
-    if (unresolved_returns(d))
-        return false;
-    return w->goal.notify || (!w->goal.only_discontinuity && !after_return);
-}
-
-/** Stand on the target now; a synchronisation reports it itself. */
-static bool settle(struct etrace_decoder *d, const struct pug_insn *insn)
-{
-    const struct etrace_walk *w = &d->walk;
-    d->pc = w->goal.target;
-    d->pc_size = insn->size;
-    if (insn->conditional)
-        etrace_fix_outcome(d, d->pc);
-    return w->kind != WALK_SYNC;
-}
-
-/** Does the path from `address` lead to an uninferable jump without a branch in between? */
-static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
-{
-    for (unsigned blocks = 0; blocks < LOOK_AHEAD; blocks++) {
-        const struct pug_block *block = pug_codemap_block(d->code, address, d->isa, 0);
-        const struct pug_insn *insn = &block->insn;
-        if (block->ending == PUG_BLOCK_LONG)
-            address = block->end;
-        else if (block->ending != PUG_BLOCK_FLOW || insn->conditional || insn->table_jump ||
-                 insn->kind == PUG_RV_TRAP)
-            return false;
-        else if (insn->type == PUG_INSTR_BR || (block->sequential && d->options.sijump))
-            address = etrace_canonical(d, insn->target);
-        else
-            return !(insn->kind == PUG_RV_RETURN && d->options.implicit_return &&
-                     d->stack.entries > 0);
-    }
-    return false;
-}
-
-/**
- * An encoder that reports where it stands before each periodic synchronisation leaves one step to
- * walk. Where there are more, and the flow could come by once more before the next branch, nobody
- * can tell how often it did.
- */
-static void warn_of_rounds(struct etrace_decoder *d, uint64_t steps)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    if (d->walk.kind != WALK_SYNC || steps <= 1 || !leads_to_jump(d, d->walk.goal.target))
-        return;
-    bool periodic = !p->has_context || (uint32_t)p->context == d->out->blank.context_id;
-    pug_stage_log(d->stage, d->stage->decoder_name, periodic ? PUG_SEV_ERROR : PUG_SEV_WARN,
-                  PUG_ERR_TRACE_MISMATCH, d->index,
-                  "no address packet before this synchronisation: rounds of a loop may be missing");
-}
-
-/**
- * The target is in the block, at `offset`. If the walk ends there: ranges up to it, and WALK_DONE.
- * Else WALK_SUSPENDED, and the block has to be looked up anew.
- */
-static enum etrace_walk_result stop_inside(struct etrace_decoder *d, const struct pug_block *block,
-                                           uint64_t offset)
-{
-    struct etrace_walk *w = &d->walk;
-    bool branch = w->goal.target == block->last && block->insn.conditional;
-    if (total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
-        return WALK_SUSPENDED;
-    struct pug_walk way = {.insn = w->before};
-    uint64_t start = block->start;
-    uint32_t bound = block->count;
-    if (offset > 0) {
-        pug_codemap_walk_to(d->code, start, d->isa, 0, w->goal.target, bound, &way);
-        if (way.status != PUG_OK)
-            return WALK_SUSPENDED; /* inside of an instruction */
-        d->last = way.last;
-        d->last_valid = true;
-        uint32_t before = way.count - w->reported;
-        if (before > 0 && w->range_count == 0)
-            w->range_start = w->reported ? d->pc + d->pc_size : start;
-        w->range_count += before;
-    }
-    struct pug_insn insn;
-    if (!etrace_insn_at(d, w->goal.target, &insn))
-        return WALK_FAILED;
-    d->tentative = w->kind == WALK_FLOW && !w->goal.notify && !branch;
-    d->tentative_goal = w->goal;
-    if (w->kind == WALK_SYNC) {
-        warn_of_rounds(d, w->steps + way.count);
-        flush_range(d, (struct ending){&way.insn, w->goal.target, true});
-        settle(d, &insn);
-        return WALK_DONE;
-    }
-    if (w->range_count++ == 0)
-        w->range_start = w->goal.target;
-    settle(d, &insn);
-    bool taken = !branch || etrace_peek_outcome(d, d->pc);
-    flush_range(d, (struct ending){&insn, d->pc + insn.size, taken});
-    return WALK_DONE;
-}
-
-/** An uninferable jump took the flow to the target: all walks end here. */
-static enum etrace_walk_result stop_at_target(struct etrace_decoder *d)
-{
-    struct pug_insn insn;
-    if (!etrace_insn_at(d, d->walk.goal.target, &insn))
-        return WALK_FAILED;
-    if (d->walk.kind != WALK_REPLAY && total(d) != insn.conditional) {
-        fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch outcomes left over", d->walk.goal.target);
-        return WALK_FAILED;
-    }
-    if (settle(d, &insn))
-        etrace_push_pc(d, &insn);
-    return WALK_DONE;
-}
-
-/* ---- one block ---- */
+/* ---- jumps ---- */
 
 /** The jump that ends a block: what is needed of it when the block itself may be gone. */
 struct jump {
     struct pug_insn insn;
     uint64_t address, end;
-    bool sequential;
 };
 
 bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct pug_insn *insn,
@@ -318,9 +34,10 @@ bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct 
 
 static void call(struct etrace_decoder *d, const struct pug_insn *insn, uint64_t end)
 {
+    if (insn->kind != PUG_RV_CALL || !d->options.implicit_return)
+        return;
     uint32_t entries = d->stack.entries;
-    if (insn->kind == PUG_RV_CALL && d->options.implicit_return)
-        etrace_push(d, etrace_canonical(d, end));
+    etrace_push(d, etrace_canonical(d, end));
     if (d->stack.entries != entries)
         d->walk.jumps = 0;
 }
@@ -333,61 +50,89 @@ static void go_on_at(struct etrace_decoder *d, uint64_t address)
 }
 
 /** The target cannot be inferred, the packet has to tell it. */
-static enum etrace_walk_result discontinuity(struct etrace_decoder *d, const struct jump *jump)
+static enum etrace_walk_result discontinuity(struct etrace_decoder *d,
+                                             const struct pug_block *block)
 {
     const struct etrace_goal *goal = &d->walk.goal;
-    flush_range(d, (struct ending){&jump->insn, jump->end, true});
-    if (!goal->has_target) {
-        fail_at(d, PUG_ERR_TRACE_MISMATCH,
-                "jump with unknown target, but the packet has no address", jump->address);
+    struct jump jump = {block->insn, block->last, block->end};
+    const struct pug_block *target =
+        goal->has_target ? pug_block_jump(d->code, block, goal->target) : NULL;
+    etrace_flush_range(d, &jump.insn, jump.end, true);
+    if (!target) {
+        etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH,
+                       "jump with unknown target, but the packet has no address", jump.address);
         return WALK_FAILED;
     }
     bool predicted = false;
-    if (d->options.implicit_return && jump->insn.kind == PUG_RV_RETURN && d->stack.entries > 0) {
+    if (d->options.implicit_return && jump.insn.kind == PUG_RV_RETURN && d->stack.entries > 0) {
         predicted = etrace_top(d) == goal->target;
         if (d->options.irets || predicted)
             etrace_pop(d);
     }
     if (d->options.jump_target_cache && !predicted)
         etrace_learn_target(d, goal->target);
-    call(d, &jump->insn, jump->end);
-    d->last = jump->address;
+    call(d, &jump.insn, jump.end);
+    d->last = jump.address;
     d->last_valid = true;
-    return stop_at_target(d);
+    if (d->data_counts) /* which looked at code */
+        target = pug_codemap_block(d->code, goal->target, d->isa, 0);
+    return etrace_stop_at_target(d, target);
 }
 
-/** An indirect jump, xRET, ECALL or EBREAK. WALK_SUSPENDED: it is inferred, go on. */
-static enum etrace_walk_result execute_jump(struct etrace_decoder *d, const struct pug_block *block)
+/** Where an indirect jump, xRET, ECALL or EBREAK goes, if that can be inferred. */
+static bool infer(struct etrace_decoder *d, const struct pug_block *block, uint64_t *target,
+                  bool *is_return)
 {
-    struct jump jump = {block->insn, block->last, block->end, block->sequential};
-    uint64_t target = 0;
-    bool inferable = jump.insn.type == PUG_INSTR_BR_INDIRECT && jump.insn.kind != PUG_RV_XRET;
-    bool is_return = inferable && jump.insn.kind == PUG_RV_RETURN;
-    bool after_return = false;
-    if (inferable && d->options.sijump && jump.sequential &&
-        (!is_return || d->config->sijump_returns)) {
-        target = etrace_canonical(d, jump.insn.target);
-    } else if (inferable && block->count == 1 &&
-               etrace_sequential(d, jump.address, &jump.insn, &target)) {
-        /* the constant was in the block before */
-    } else if (is_return && d->options.implicit_return && d->stack.entries > 0 &&
-               !is_explicit_return(d)) {
-        target = etrace_pop(d);
-        d->irets++;
-        d->walk.returns++;
-        d->walk.jumps = 0;
-        after_return = true;
-    } else {
-        return discontinuity(d, &jump);
+    const struct pug_insn *insn = &block->insn;
+    struct pug_insn copy = *insn;
+    *is_return = false;
+    if (insn->type != PUG_INSTR_BR_INDIRECT || insn->kind == PUG_RV_XRET)
+        return false;
+    bool returns = insn->kind == PUG_RV_RETURN;
+    if (d->options.sijump && block->sequential && (!returns || d->config->sijump_returns)) {
+        *target = etrace_canonical(d, insn->target);
+        return true;
     }
-    flush_range(d, (struct ending){&jump.insn, jump.end, true});
+    /* the constant may have been in the block before */
+    if (block->count == 1 && etrace_sequential(d, block->last, &copy, target))
+        return true;
+    *is_return = returns && d->options.implicit_return && d->stack.entries > 0 &&
+                 !etrace_is_explicit_return(d);
+    if (*is_return)
+        *target = etrace_pop(d);
+    return *is_return;
+}
+
+/** WALK_SUSPENDED: the jump is inferred, *block the next one. */
+static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
+                                            const struct pug_block **block)
+{
+    struct etrace_walk *w = &d->walk;
+    uint64_t target = 0;
+    bool is_return;
+    bool alone = d->options.sijump && (*block)->count == 1; /* looks at the code before it */
+    bool inferred = infer(d, *block, &target, &is_return);
+    if (alone)
+        *block = pug_codemap_block(d->code, w->at, d->isa, 0);
+    if (!inferred)
+        return discontinuity(d, *block);
+    if (is_return) {
+        d->irets++;
+        w->returns++;
+        w->jumps = 0;
+    }
+    struct jump jump = {(*block)->insn, (*block)->last, (*block)->end};
+    *block = pug_block_jump(d->code, *block, target);
+    etrace_flush_range(d, &jump.insn, jump.end, true);
     call(d, &jump.insn, jump.end);
     d->last = jump.address;
     d->last_valid = true;
     go_on_at(d, target);
-    d->walk.after_return = after_return;
+    w->after_return = is_return;
     return WALK_SUSPENDED;
 }
+
+/* ---- one block ---- */
 
 /** The branch that ends the block has no outcome: it was not executed, if all is well. */
 static void fail_branch(struct etrace_decoder *d, const struct pug_block *block)
@@ -397,18 +142,8 @@ static void fail_branch(struct etrace_decoder *d, const struct pug_block *block)
     if (block->count > 1)
         pug_codemap_walk_to(d->code, block->start, d->isa, 0, last, block->count, &way);
     if (d->walk.range_count > 0 && --d->walk.range_count > 0)
-        flush_range(d, (struct ending){&way.insn, last, true});
-    fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch without an outcome", last);
-}
-
-/** A packet without address ends on the branch whose outcome is its last. */
-static void stop_on_branch(struct etrace_decoder *d, const struct pug_block *block)
-{
-    d->pc = block->last;
-    d->pc_size = block->insn.size;
-    d->last_valid = false; /* of no use before a branch */
-    etrace_fix_outcome(d, d->pc);
-    flush_range(d, (struct ending){&block->insn, block->end, etrace_peek_outcome(d, d->pc)});
+        etrace_flush_range(d, &way.insn, last, true);
+    etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch without an outcome", last);
 }
 
 /** The block that follows on a path that the program tells, with addresses of the trace's width. */
@@ -428,12 +163,9 @@ static const struct pug_block *follow(struct etrace_decoder *d, const struct pug
 /** A block that ends where its memory, or what can be decoded of it, ends. */
 static void fail_block(struct etrace_decoder *d, const struct pug_block *block)
 {
-    struct pug_insn insn = block->insn;
-    uint64_t end = block->end;
-    enum pug_status status =
-        block->ending == PUG_BLOCK_NO_ACCESS ? PUG_ERR_MEM_NACC : (enum pug_status)block->status;
-    flush_range(d, (struct ending){&insn, end, true});
-    unreadable(d, status, end);
+    struct pug_block copy = *block;
+    etrace_flush_range(d, &copy.insn, copy.end, true);
+    etrace_unreadable(d, &copy);
 }
 
 /**
@@ -460,9 +192,15 @@ static bool too_long(struct etrace_decoder *d)
         w->returns <= RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
         (w->steps == 0 || !goes_round(w)))
         return false;
-    flush_range(d, (struct ending){&w->before, w->at, true});
-    fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
+    etrace_flush_range(d, &w->before, w->at, true);
+    etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
     return true;
+}
+
+static const struct pug_block *current_block(struct etrace_decoder *d)
+{
+    return d->walk.reported ? etrace_pc_block(d)
+                            : pug_codemap_block(d->code, d->walk.at, d->isa, 0);
 }
 
 /** Ready for another step? The batch may be delivered, and the block with it be gone. */
@@ -473,7 +211,7 @@ static bool ready(struct etrace_decoder *d, const struct pug_block **block)
         return true;
     if (!etrace_data_drain(d) || !pug_out_ready(d->out))
         return false;
-    *block = pug_codemap_block(d->code, d->walk.at, d->isa, 0);
+    *block = current_block(d);
     return true;
 }
 
@@ -488,61 +226,155 @@ static void cover(struct etrace_decoder *d, const struct pug_block *block)
     w->steps += block->count;
 }
 
+/** The flow instruction that ends a block. WALK_SUSPENDED: *block is the next one. */
+static enum etrace_walk_result execute(struct etrace_decoder *d, const struct pug_block **next,
+                                       bool again)
+{
+    const struct pug_block *block = *next;
+    struct etrace_walk *w = &d->walk;
+    bool taken = true;
+    if (block->insn.conditional) {
+        uint64_t left = etrace_total(d);
+        if (left == 1 && !w->goal.has_target && !again) {
+            etrace_stop_on_branch(d, block);
+            return WALK_DONE;
+        }
+        if (left == 0) {
+            fail_branch(d, block);
+            return WALK_FAILED;
+        }
+        taken = etrace_take_outcome(d, block->last);
+        w->steps = 0;
+        w->jumps = w->returns = 0;
+        w->outcomes++;
+        etrace_flush_range(d, &block->insn, block->end, taken);
+    } else if (block->insn.type != PUG_INSTR_BR) {
+        return execute_jump(d, next);
+    } else {
+        struct jump jump = {block->insn, block->last, block->end};
+        etrace_flush_range(d, &jump.insn, jump.end, true);
+        if (jump.insn.table_jump) {
+            etrace_no_access(d, jump.insn.target);
+            return WALK_FAILED;
+        }
+        call(d, &jump.insn, jump.end);
+    }
+    if (d->data_counts) /* the range looked at code */
+        block = current_block(d);
+    *next = follow(d, block, taken);
+    return WALK_SUSPENDED;
+}
+
+/**
+ * The usual case by itself: blocks that end in direct branches, with links, outcomes at hand, and
+ * the target elsewhere. Returns the block where it is another case; state is as if each had been
+ * executed in the long way.
+ */
+static const struct pug_block *run(struct etrace_decoder *d, const struct pug_block *block)
+{
+    struct etrace_walk *w = &d->walk;
+    struct etrace_outcomes outcomes = d->outcomes;
+    struct pug_batch *batch = d->out->batch;
+    const bool trains = d->options.branch_prediction, calls = d->options.implicit_return;
+    const uint64_t target = w->goal.target;
+    const uint32_t epoch = d->code->epoch;
+    const struct pug_block *before = NULL;
+    unsigned jumps = 0;
+    uint64_t branches = 0;
+    while (batch->count < batch->limit && block->ending == PUG_BLOCK_FLOW &&
+           block->insn.type == PUG_INSTR_BR && target - block->start > block->last - block->start) {
+        const struct pug_insn *insn = &block->insn;
+        bool taken = true;
+        uint8_t *entry = NULL;
+        if (insn->conditional) {
+            if (outcomes.mapped + outcomes.predicted <= 1)
+                break;
+            if (trains)
+                entry = etrace_predictor_entry(d, block->last);
+            taken = outcomes.mapped > 0 ? !(outcomes.map & 1) : *entry >> 1;
+        } else if (insn->table_jump || (calls && insn->kind == PUG_RV_CALL) ||
+                   ++jumps > RUN_JUMPS) {
+            break;
+        }
+        const struct pug_block *next = pug_block_linked(block, taken, epoch);
+        if (!next)
+            break;
+        if (insn->conditional) {
+            if (outcomes.mapped > 0) {
+                outcomes.map >>= 1;
+                outcomes.mapped--;
+            } else {
+                outcomes.predicted--;
+            }
+            if (trains)
+                *entry = etrace_train(*entry, taken);
+            branches++;
+            jumps = 0;
+        }
+        struct pug_element *e = pug_out_push(d->out, PUG_ELEM_INSTR_RANGE, d->index);
+        etrace_fill_range(e, block->start, block->count, insn, block->end, taken);
+        before = block;
+        block = next;
+    }
+    if (!before)
+        return block;
+    d->outcomes = outcomes;
+    d->last = before->last;
+    d->last_valid = true;
+    go_on_at(d, block->start);
+    w->outcomes += branches;
+    if (branches > 0) {
+        w->steps = 0;
+        w->jumps = w->returns = 0;
+        d->irets = 0;
+    }
+    return block;
+}
+
+/** May run() go on from here? */
+static bool may_run(const struct etrace_decoder *d)
+{
+    const struct etrace_walk *w = &d->walk;
+    return !w->reported && w->range_count == 0 && !w->after_return && d->plain_addresses &&
+           !d->data_counts && w->outcomes <= d->config->branch_limit &&
+           !pug_codemap_outdated(d->code);
+}
+
 enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
 {
     struct etrace_walk *w = &d->walk;
-    const struct pug_block *block = pug_codemap_block(d->code, w->at, d->isa, 0);
+    etrace_look_at_target(d);
+    const struct pug_block *block = current_block(d);
     enum etrace_walk_result result;
     for (;;) {
         if (!ready(d, &block))
             return WALK_SUSPENDED;
+        if (may_run(d)) {
+            block = run(d, block);
+            if (d->out->batch->count >= d->out->batch->limit)
+                continue;
+        }
         uint64_t offset = w->goal.target - block->start;
         if (block->count > 0 && offset <= block->last - block->start &&
             (offset > 0 || !w->reported)) {
-            result = stop_inside(d, block, offset);
+            result = etrace_stop_inside(d, block, offset);
             if (result != WALK_SUSPENDED)
                 return result;
-            block = pug_codemap_block(d->code, w->at, d->isa, 0);
+            block = current_block(d);
         }
         bool again = w->reported && block->count == 1; /* nothing new but the jump itself */
         if (block->count > 0)
             cover(d, block);
-        if (block->ending == PUG_BLOCK_LONG) {
-            w->before = block->insn;
-            block = follow(d, block, false);
-        } else if (block->ending != PUG_BLOCK_FLOW) {
-            fail_block(d, block);
-            return WALK_FAILED;
-        } else if (block->insn.conditional) {
-            uint64_t left = total(d);
-            if (left == 1 && !w->goal.has_target && !again) {
-                stop_on_branch(d, block);
-                return WALK_DONE;
-            }
-            if (left == 0) {
-                fail_branch(d, block);
-                return WALK_FAILED;
-            }
-            bool taken = etrace_take_outcome(d, block->last);
-            w->steps = 0;
-            w->jumps = w->returns = 0;
-            w->outcomes++;
-            flush_range(d, (struct ending){&block->insn, block->end, taken});
-            block = follow(d, block, taken);
-        } else if (block->insn.type == PUG_INSTR_BR && !block->insn.table_jump) {
-            flush_range(d, (struct ending){&block->insn, block->end, true});
-            call(d, &block->insn, block->end);
-            block = follow(d, block, true);
-        } else if (block->insn.table_jump) {
-            uint64_t word = block->insn.target;
-            flush_range(d, (struct ending){&block->insn, block->end, true});
-            no_access(d, word);
-            return WALK_FAILED;
-        } else {
-            result = execute_jump(d, block);
+        if (block->ending == PUG_BLOCK_FLOW) {
+            result = execute(d, &block, again);
             if (result != WALK_SUSPENDED)
                 return result;
-            block = pug_codemap_block(d->code, w->at, d->isa, 0);
+        } else if (block->ending == PUG_BLOCK_LONG) {
+            w->before = block->insn;
+            block = follow(d, block, false);
+        } else {
+            fail_block(d, block);
+            return WALK_FAILED;
         }
         if (too_long(d))
             return WALK_FAILED;

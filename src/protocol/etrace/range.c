@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/** @file Elements of a walk: ranges, and what ends the flow. */
+#include "protocol/etrace/walk.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+
+static void push_range(struct etrace_decoder *d, uint64_t start, uint32_t count,
+                       const struct pug_insn *last, uint64_t end, bool executed)
+{
+    etrace_fill_range(pug_out_push(d->out, PUG_ELEM_INSTR_RANGE, d->index), start, count, last, end,
+                      executed);
+    if (last->kind == PUG_RV_XRET)
+        pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
+    if (d->data_counts)
+        etrace_data_range(d, start, count);
+}
+
+void etrace_flush_range(struct etrace_decoder *d, const struct pug_insn *last, uint64_t end,
+                        bool executed)
+{
+    struct etrace_walk *w = &d->walk;
+    if (w->range_count > 0)
+        push_range(d, w->range_start, w->range_count, last, end, executed);
+    w->range_count = 0;
+}
+
+void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn)
+{
+    bool taken = !insn->conditional || etrace_peek_outcome(d, d->pc);
+    push_range(d, d->pc, 1, insn, d->pc + insn->size, taken);
+}
+
+/* ---- the end of the flow ---- */
+
+void etrace_unsync(struct etrace_decoder *d)
+{
+    d->synced = false;
+    d->fresh = true;
+    d->tentative = false;
+    d->after_trap = false;
+    etrace_clear_outcomes(d);
+    etrace_data_uncount(d);
+}
+
+void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text)
+{
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, code, d->index, text);
+    etrace_unsync(d);
+    d->lost = true;
+    pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);
+    pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_BAD_IMAGE;
+}
+
+void etrace_fail_at(struct etrace_decoder *d, enum pug_status code, const char *text,
+                    uint64_t address)
+{
+    char buffer[128];
+    struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
+    pug_text_format(&message, "%s at 0x%" PRIx64, text, address);
+    pug_text_end(&message);
+    etrace_fail(d, code, buffer);
+}
+
+void etrace_no_access(struct etrace_decoder *d, uint64_t address)
+{
+    char buffer[64];
+    struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
+    pug_text_format(&message, "no program memory at 0x%" PRIx64, address);
+    pug_text_end(&message);
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_MEM_NACC, d->index,
+                  buffer);
+    etrace_unsync(d);
+    pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index)->start = address;
+}
+
+void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block)
+{
+    if (block->ending == PUG_BLOCK_NO_ACCESS || block->status == PUG_ERR_MEM_NACC)
+        etrace_no_access(d, block->end);
+    else
+        etrace_fail_at(d, (enum pug_status)block->status, "instruction that cannot be decoded",
+                       block->end);
+}
+
+bool etrace_report_pc(struct etrace_decoder *d)
+{
+    const struct pug_block *block = etrace_pc_block(d);
+    struct pug_insn room;
+    if (block->count == 0) {
+        etrace_unreadable(d, block);
+        return false;
+    }
+    d->pc_size = block->first_size;
+    etrace_push_pc(d, etrace_first_insn(block, &room));
+    return true;
+}

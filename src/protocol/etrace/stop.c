@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/** @file Where a walk ends. */
+#include "protocol/etrace/walk.h"
+
+/* An address that is in no block: instructions are at even ones. */
+#define NOWHERE UINT64_MAX
+
+#define LOOK_AHEAD 256u /* blocks */
+
+void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind)
+{
+    struct etrace_walk *w = &d->walk;
+    w->kind = kind;
+    if (!w->goal.has_target)
+        w->goal.target = NOWHERE;
+    w->target_known = false;
+    w->at = d->pc;
+    w->reported = true;
+    w->after_return = false;
+    w->range_count = 0;
+    w->steps = w->outcomes = 0;
+    w->jumps = w->returns = 0;
+}
+
+void etrace_look_at_target(struct etrace_decoder *d)
+{
+    struct etrace_walk *w = &d->walk;
+    struct pug_insn insn;
+    uint8_t it = 0;
+    if (w->target_known || !w->goal.irreport)
+        return;
+    w->target_is_branch =
+        pug_codemap_insn(d->code, w->goal.target, d->isa, &it, &insn) == PUG_OK && insn.conditional;
+    w->target_known = true;
+}
+
+/** The packet says that a return ends the walk, and it is not this one yet. */
+static bool unresolved_returns(const struct etrace_decoder *d)
+{
+    const struct etrace_goal *goal = &d->walk.goal;
+    if (!goal->irreport)
+        return false;
+    if (goal->irets) /* none before it: then it is that return's own target */
+        return goal->ir_value > d->irets || goal->ir_value == 0;
+    return goal->ir_value != d->stack.entries;
+}
+
+bool etrace_is_explicit_return(const struct etrace_decoder *d)
+{
+    const struct etrace_goal *goal = &d->walk.goal;
+    if (!goal->irreport || etrace_total(d) != d->walk.target_is_branch)
+        return false;
+    return goal->ir_value == (goal->irets ? d->irets : d->stack.entries);
+}
+
+/**
+ * May the walk end at its target, come to by normal flow, with all outcomes used up? A flow packet
+ * then leaves open whether this is the first of two visits: what comes next decides.
+ */
+static bool goal_reached(const struct etrace_decoder *d, bool after_return)
+{
+    const struct etrace_walk *w = &d->walk;
+    switch (w->kind) {
+    case WALK_REPLAY: return false;
+    case WALK_SYNC: return w->goal.privilege == d->privilege;
+    case WALK_FLOW: break;
+    }
+    if (unresolved_returns(d))
+        return false;
+    return w->goal.notify || (!w->goal.only_discontinuity && !after_return);
+}
+
+/** Does the path from `address` lead to an uninferable jump without a branch in between? */
+static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
+{
+    for (unsigned blocks = 0; blocks < LOOK_AHEAD; blocks++) {
+        const struct pug_block *block = pug_codemap_block(d->code, address, d->isa, 0);
+        const struct pug_insn *insn = &block->insn;
+        if (block->ending == PUG_BLOCK_LONG)
+            address = block->end;
+        else if (block->ending != PUG_BLOCK_FLOW || insn->conditional || insn->table_jump ||
+                 insn->kind == PUG_RV_TRAP)
+            return false;
+        else if (insn->type == PUG_INSTR_BR || (block->sequential && d->options.sijump))
+            address = etrace_canonical(d, insn->target);
+        else
+            return !(insn->kind == PUG_RV_RETURN && d->options.implicit_return &&
+                     d->stack.entries > 0);
+    }
+    return false;
+}
+
+/**
+ * An encoder that reports where it stands before each periodic synchronisation leaves one step to
+ * walk. Where there are more, and the flow could come by once more before the next branch, nobody
+ * can tell how often it did.
+ */
+static void warn_of_rounds(struct etrace_decoder *d, uint64_t steps)
+{
+    const struct pug_etrace_packet *p = d->packet;
+    if (steps <= 1 || !leads_to_jump(d, d->walk.goal.target))
+        return;
+    bool periodic = !p->has_context || (uint32_t)p->context == d->out->blank.context_id;
+    pug_stage_log(d->stage, d->stage->decoder_name, periodic ? PUG_SEV_ERROR : PUG_SEV_WARN,
+                  PUG_ERR_TRACE_MISMATCH, d->index,
+                  "no address packet before this synchronisation: rounds of a loop may be missing");
+}
+
+/** How a block is executed up to the target in it. */
+struct way {
+    uint32_t count;         /* instructions before the target */
+    struct pug_insn before; /* the last of them, where a range may end in it */
+};
+
+/** False: the target is not where an instruction begins. */
+static bool find_way(struct etrace_decoder *d, const struct pug_block *block, uint64_t offset,
+                     struct way *way)
+{
+    const struct etrace_walk *w = &d->walk;
+    uint64_t target = w->goal.target;
+    if (offset == 0) {
+        way->before = w->before;
+        return true;
+    }
+    if (w->reported && target == d->pc + d->pc_size) { /* the next instruction */
+        way->count = 1;
+        d->last = d->pc;
+        d->last_valid = true;
+        return true;
+    }
+    if (w->kind == WALK_FLOW && target == block->last && block->insn.conditional) {
+        way->count = block->count - 1u;
+        d->last_valid = false; /* of no use before a branch */
+        return true;
+    }
+    struct pug_walk walk;
+    pug_codemap_walk_to(d->code, block->start, d->isa, 0, target, block->count, &walk);
+    way->count = walk.count;
+    way->before = walk.insn;
+    d->last = walk.last;
+    d->last_valid = true;
+    return walk.status == PUG_OK;
+}
+
+/** Count the instructions before the target into the range. */
+static void cover_way(struct etrace_decoder *d, uint64_t start, uint32_t count)
+{
+    struct etrace_walk *w = &d->walk;
+    uint32_t before = count > 0 ? count - w->reported : 0;
+    if (before > 0 && w->range_count == 0)
+        w->range_start = w->reported ? d->pc + d->pc_size : start;
+    w->range_count += before;
+}
+
+enum etrace_walk_result etrace_stop_inside(struct etrace_decoder *d, const struct pug_block *block,
+                                           uint64_t offset)
+{
+    struct etrace_walk *w = &d->walk;
+    bool branch = w->goal.target == block->last && block->insn.conditional;
+    if (etrace_total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
+        return WALK_SUSPENDED;
+    struct way way = {.count = 0};
+    uint64_t start = block->start;
+    if (!find_way(d, block, offset, &way))
+        return WALK_SUSPENDED;
+    cover_way(d, start, way.count);
+    d->tentative = w->kind == WALK_FLOW && !w->goal.notify && !branch;
+    if (d->tentative)
+        d->tentative_goal = w->goal;
+    if (w->kind == WALK_SYNC) { /* which reports the instruction itself */
+        warn_of_rounds(d, w->steps + way.count);
+        etrace_flush_range(d, &way.before, w->goal.target, true);
+    }
+    d->pc = w->goal.target;
+    const struct pug_block *here = etrace_pc_block(d);
+    struct pug_insn room;
+    if (here->count == 0) {
+        etrace_unreadable(d, here);
+        return WALK_FAILED;
+    }
+    d->pc_size = here->first_size;
+    if (branch)
+        etrace_fix_outcome(d, d->pc);
+    if (w->kind == WALK_SYNC)
+        return WALK_DONE;
+    if (w->range_count++ == 0)
+        w->range_start = d->pc;
+    bool taken = !branch || etrace_peek_outcome(d, d->pc);
+    etrace_flush_range(d, etrace_first_insn(here, &room), d->pc + d->pc_size, taken);
+    return WALK_DONE;
+}
+
+enum etrace_walk_result etrace_stop_at_target(struct etrace_decoder *d,
+                                              const struct pug_block *block)
+{
+    struct pug_insn room;
+    if (block->count == 0) {
+        etrace_unreadable(d, block);
+        return WALK_FAILED;
+    }
+    const struct pug_insn *insn = etrace_first_insn(block, &room);
+    if (d->walk.kind != WALK_REPLAY && etrace_total(d) != insn->conditional) {
+        etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch outcomes left over", block->start);
+        return WALK_FAILED;
+    }
+    d->pc = block->start;
+    d->pc_size = insn->size;
+    etrace_set_pc_block(d, block);
+    if (insn->conditional)
+        etrace_fix_outcome(d, d->pc);
+    if (d->walk.kind != WALK_SYNC)
+        etrace_push_pc(d, insn);
+    return WALK_DONE;
+}
+
+void etrace_stop_on_branch(struct etrace_decoder *d, const struct pug_block *block)
+{
+    d->pc = block->last;
+    d->pc_size = block->insn.size;
+    d->last_valid = false; /* of no use before a branch */
+    etrace_fix_outcome(d, d->pc);
+    etrace_flush_range(d, &block->insn, block->end, etrace_peek_outcome(d, d->pc));
+}

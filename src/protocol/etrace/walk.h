@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/** @file Walking: what walk.c, stop.c and range.c share. */
+#ifndef PUG_PROTOCOL_ETRACE_WALK_H
+#define PUG_PROTOCOL_ETRACE_WALK_H
+
+#include "protocol/etrace/decoder.h"
+
+/* ---- range.c ---- */
+
+/**
+ * What was executed since the last range, if anything: up to `end`, behind the instruction `last`,
+ * which moved the flow or did not.
+ */
+void etrace_flush_range(struct etrace_decoder *d, const struct pug_insn *last, uint64_t end,
+                        bool executed);
+
+/** The flow ends, as the program does not fit; `address` is put into the message. */
+void etrace_fail_at(struct etrace_decoder *d, enum pug_status code, const char *text,
+                    uint64_t address);
+void etrace_no_access(struct etrace_decoder *d, uint64_t address);
+/** The flow ends at memory, or an instruction, that cannot be executed. */
+void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block);
+
+/* ---- stop.c ---- */
+
+/**
+ * The target is in the block, at `offset`. If the walk ends there: ranges up to it, and WALK_DONE.
+ * Else WALK_SUSPENDED, and the block has to be looked up anew.
+ */
+enum etrace_walk_result etrace_stop_inside(struct etrace_decoder *d, const struct pug_block *block,
+                                           uint64_t offset);
+
+/** An uninferable jump took the flow to the target, where `block` begins: all walks end here. */
+enum etrace_walk_result etrace_stop_at_target(struct etrace_decoder *d,
+                                              const struct pug_block *block);
+
+/** A packet without address ends on the branch whose outcome is its last. */
+void etrace_stop_on_branch(struct etrace_decoder *d, const struct pug_block *block);
+
+/** This return is the one that the packet reports, so it is not inferred. */
+bool etrace_is_explicit_return(const struct etrace_decoder *d);
+
+/** Look up what the above needs to know. */
+void etrace_look_at_target(struct etrace_decoder *d);
+
+static inline void etrace_fill_range(struct pug_element *e, uint64_t start, uint32_t count,
+                                     const struct pug_insn *last, uint64_t end, bool executed)
+{
+    e->start = start;
+    e->end = end;
+    e->count = count;
+    e->last_type = last->type;
+    e->last_subtype = last->subtype;
+    e->last_size = last->size;
+    e->flags = (uint16_t)((executed ? PUG_ELEM_EXECUTED : 0) |
+                          (last->conditional ? PUG_ELEM_CONDITIONAL : 0));
+}
+
+static inline uint64_t etrace_total(const struct etrace_decoder *d)
+{
+    return etrace_outcomes_total(&d->outcomes);
+}
+
+#endif
