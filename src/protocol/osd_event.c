@@ -126,6 +126,8 @@ static bool give(struct osd_reader *reader, struct pug_packet *packet, uint64_t 
         packet->flags |= PUG_PACKET_DECODE;
     if (kind == PUG_OSD_KIND_BAD)
         packet->flags |= PUG_PACKET_BAD;
+    if (kind == PUG_OSD_KIND_EVENT) /* each says everything */
+        packet->flags |= PUG_PACKET_SYNC;
     return true;
 }
 
@@ -344,6 +346,20 @@ bool osd_read_end(void *data, struct pug_packet *packet)
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED,
                   reader->piece_index, "the data end inside an event");
     return give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
+}
+
+size_t osd_marks(const void *state, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+{
+    const struct osd_config *config = state;
+    const struct pug_osd_packet *packet = data;
+    if (packet->kind == PUG_OSD_KIND_OVERFLOW)
+        return pug_mark_put(marks, 0, PUG_MARK_OVERFLOW, packet->missed);
+    if (packet->kind != PUG_OSD_KIND_EVENT)
+        return 0;
+    size_t n = pug_mark_put(marks, 0, PUG_MARK_TIMESTAMP, packet->timestamp);
+    if (config->module->type == OSD_TYPE_STM)
+        return pug_mark_put(marks, n, PUG_MARK_EVENT, packet->id);
+    return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->npc);
 }
 
 /* ---- words ---- */

@@ -9,6 +9,9 @@
 #include "pugmark/packet/osd.h"
 #include "pugmark/protocol.h"
 
+/** Values of MOD_TYPE. */
+enum { OSD_TYPE_STM = 4, OSD_TYPE_CTM = 5 };
+
 /** A kind of module. */
 struct osd_module {
     const char *name;        /**< in the log of its configuration */
@@ -41,6 +44,9 @@ void osd_reader_reset(void *reader);
 struct pug_text;
 bool osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
 const char *osd_packet_name(uint32_t kind);
+
+/** Times are as sent: 32 bits, which wrap. An event of an STM is one, with its id. */
+size_t osd_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 
 /** The 32-bit time of one module, extended over its wraps. */
 struct osd_clock {

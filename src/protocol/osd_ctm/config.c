@@ -49,4 +49,5 @@ const struct pug_protocol pug_protocol_osd_ctm = {
     .decoder_reset = osd_ctm_decoder_reset,
     .packet_text = osd_ctm_packet_text,
     .packet_name = osd_packet_name,
+    .marks = osd_marks,
 };

@@ -26,7 +26,7 @@ static void parse(struct pug_osd_packet *event, unsigned width)
 
 const struct osd_module osd_ctm_module = {
     .name = "OSD-CTM",
-    .type = 5,
+    .type = OSD_TYPE_CTM,
     .settings = {"ADDR_WIDTH", "addr_width"},
     .lengths = {5, 7, 11},
     .parse = parse,

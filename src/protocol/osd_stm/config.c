@@ -44,4 +44,5 @@ const struct pug_protocol pug_protocol_osd_stm = {
     .decoder_reset = osd_stm_decoder_reset,
     .packet_text = osd_stm_packet_text,
     .packet_name = osd_packet_name,
+    .marks = osd_marks,
 };

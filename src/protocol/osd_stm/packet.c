@@ -11,7 +11,7 @@ static void parse(struct pug_osd_packet *event, unsigned width)
 
 const struct osd_module osd_stm_module = {
     .name = "OSD-STM",
-    .type = 4,
+    .type = OSD_TYPE_STM,
     .settings = {"VALWIDTH", "valwidth"},
     .lengths = {4, 5, 7},
     .parse = parse,
