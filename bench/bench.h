@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What benchmarks beside the reference share: a trace, a tree of ours and, where its library
+ * is there, one of the reference, both with an empty callback, in turn; the best pass of each
+ * counts, so that what else the machine does weighs on both.
+ */
+#ifndef PUG_BENCH_H
+#define PUG_BENCH_H
+
+#include "pugmark/pugmark.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef PUG_WITH_OPENCSD
+#include <opencsd/c_api/opencsd_c_api.h>
+#endif
+
+struct bench_bytes {
+    uint8_t *at;
+    size_t size;
+};
+
+static inline struct bench_bytes bench_read_file(const char *folder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    fseek(file, 0, SEEK_END);
+    struct bench_bytes bytes = {.size = (size_t)ftell(file)};
+    rewind(file);
+    bytes.at = malloc(bytes.size);
+    if (!bytes.at || fread(bytes.at, 1, bytes.size, file) != bytes.size)
+        exit(2);
+    fclose(file);
+    return bytes;
+}
+
+static inline double bench_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline void bench_good(enum pug_status status)
+{
+    if (status == PUG_OK)
+        return;
+    fprintf(stderr, "%s\n", pug_status_text(status));
+    exit(2);
+}
+
+/* ---- pugmark ---- */
+
+static inline enum pug_response bench_count(void *context, const struct pug_element *batch,
+                                            size_t count, size_t *taken)
+{
+    *(unsigned long long *)context += count;
+    (void)batch;
+    *taken = count;
+    return PUG_RESP_CONT;
+}
+
+/** Seconds for the trace once; *elements: how many came. The tree is reset for the next pass. */
+static inline double bench_pass(struct pug_tree *tree, const struct bench_bytes *trace,
+                                unsigned long long *elements)
+{
+    double start = bench_seconds();
+    size_t used;
+    *elements = 0;
+    pug_tree_on_elements(tree, bench_count, elements);
+    if (pug_tree_data(tree, 0, trace->at, trace->size, &used) >= PUG_RESP_WAIT ||
+        pug_tree_end(tree) >= PUG_RESP_WAIT)
+        exit(2);
+    double taken = bench_seconds() - start;
+    pug_tree_reset(tree);
+    return taken;
+}
+
+/* ---- the reference ---- */
+
+#ifdef PUG_WITH_OPENCSD
+static inline ocsd_datapath_resp_t bench_count_reference(const void *context,
+                                                         const ocsd_trc_index_t index,
+                                                         const uint8_t id,
+                                                         const ocsd_generic_trace_elem *element)
+{
+    (void)index;
+    (void)id;
+    (void)element;
+    ++*(unsigned long long *)(uintptr_t)context;
+    return OCSD_RESP_CONT;
+}
+
+static inline double bench_reference_pass(dcd_tree_handle_t tree, const struct bench_bytes *trace,
+                                          unsigned long long *elements)
+{
+    double start = bench_seconds();
+    uint32_t used, done = 0, size = (uint32_t)trace->size;
+    *elements = 0;
+    ocsd_dt_set_gen_elem_outfn(tree, bench_count_reference, elements);
+    while (done < size) {
+        if (ocsd_dt_process_data(tree, OCSD_OP_DATA, done, size - done, trace->at + done, &used) >=
+            OCSD_RESP_WAIT)
+            exit(2);
+        done += used;
+    }
+    ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, NULL, NULL);
+    double taken = bench_seconds() - start;
+    ocsd_dt_process_data(tree, OCSD_OP_RESET, 0, 0, NULL, NULL);
+    return taken;
+}
+#else
+typedef void *dcd_tree_handle_t;
+#endif
+
+/* ---- both ---- */
+
+static inline void bench_report(const char *who, double best, unsigned long long count,
+                                size_t bytes)
+{
+    printf("%-9s %llu elements, best pass %.6f s, %.2f ns an element, %.1f MB/s\n", who, count,
+           best, best * 1e9 / (double)count, (double)bytes / best / 1e6);
+}
+
+/** Measure, and print the lines and the ratio. `passes` of ours for one of the reference. */
+static inline void bench_compare(struct pug_tree *tree, dcd_tree_handle_t reference,
+                                 const struct bench_bytes *trace, int rounds, int passes)
+{
+    unsigned long long elements = 0;
+    double best = 1e9;
+    (void)reference;
+#ifdef PUG_WITH_OPENCSD
+    unsigned long long reference_elements = 0;
+    double reference_best = 1e9;
+#endif
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < passes; i++) {
+            double taken = bench_pass(tree, trace, &elements);
+            best = taken < best ? taken : best;
+        }
+#ifdef PUG_WITH_OPENCSD
+        double taken = bench_reference_pass(reference, trace, &reference_elements);
+        reference_best = taken < reference_best ? taken : reference_best;
+#endif
+    }
+    bench_report("pugmark", best, elements, trace->size);
+#ifdef PUG_WITH_OPENCSD
+    bench_report("reference", reference_best, reference_elements, trace->size);
+    printf("ratio %.1f times the reference's speed\n", reference_best / best);
+#endif
+}
+
+#endif
