@@ -21,10 +21,11 @@ static enum pug_status fetch(struct pug_codemap *map, uint64_t address, enum pug
     return status;
 }
 
-enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                                 uint8_t *it, struct pug_insn *insn)
+enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                       uint8_t *it, struct pug_insn *insn, uint32_t *until)
 {
     struct pug_codemap_store *store = map->store;
+    *until = 0;
     (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(store));
     if (!store->insns && !(store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns))))
         return PUG_ERR_MEM;
@@ -42,7 +43,15 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
         *it = entry->it_out;
         *insn = entry->insn;
     }
+    *until = entry->epoch;
     return entry->status;
+}
+
+enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                 uint8_t *it, struct pug_insn *insn)
+{
+    uint32_t until;
+    return pug_codemap_insn_until(map, address, isa, it, insn, &until);
 }
 
 /* ---- straight on ---- */

@@ -204,6 +204,13 @@ pug_block_jump(struct pug_codemap *map, const struct pug_block *block, uint64_t 
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t *it, struct pug_insn *insn);
 
+/**
+ * The same; while the map's `epoch` is at most *until, the image has not changed and the space is
+ * the same, the answer is, too. 0: not even now.
+ */
+enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                       uint8_t *it, struct pug_insn *insn, uint32_t *until);
+
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);
 

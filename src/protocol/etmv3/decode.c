@@ -11,6 +11,13 @@ static struct pug_element *blank_of(struct pug_etmv3_decoder *decoder)
     return &decoder->stage->out.blank;
 }
 
+/** Program memory is read in the current context from now on. */
+static void tell_space(struct pug_etmv3_decoder *decoder)
+{
+    pug_armv7_tell_space(decoder->stage);
+    pug_etmv3_insns_context(decoder);
+}
+
 static bool set_security(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     return pug_armv7_set_security(decoder->stage, packet->context.non_secure, packet->context.hyp);
@@ -19,7 +26,7 @@ static bool set_security(struct pug_etmv3_decoder *decoder, const struct pug_etm
 static void put_context(struct pug_etmv3_decoder *decoder)
 {
     pug_etmv3_put(decoder, PUG_ELEM_PE_CONTEXT);
-    pug_armv7_tell_space(decoder->stage);
+    tell_space(decoder);
 }
 
 static void set_isa(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
@@ -39,7 +46,7 @@ static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_et
     if (packet->context.updated)
         changed |= set_security(decoder, packet);
     if (changed || first)
-        pug_armv7_tell_space(decoder->stage);
+        tell_space(decoder);
     struct pug_element *element = pug_etmv3_slot(decoder);
     if (!packet->context.updated) /* the start of an I-sync: the slot is as it was */
         return;
@@ -280,17 +287,11 @@ static enum pug_response take_packet(struct pug_etmv3_decoder *decoder,
 
 /* ---- the decoder ---- */
 
-static enum pug_response run(struct pug_etmv3_decoder *decoder, const struct pug_packet *packet)
+static enum pug_response give_out(struct pug_etmv3_decoder *decoder, enum pug_response response)
 {
-    if (!pug_out_ready(&decoder->stage->out)) {
-        decoder->packet = *packet;
-        decoder->at_packet = true;
-        decoder->stage->pending = true;
-        return PUG_RESP_CONT;
-    }
-    decoder->response = take_packet(decoder, packet);
+    decoder->response = response;
     pug_etmv3_drain(decoder);
-    return decoder->response;
+    return response;
 }
 
 static enum pug_response not_initialised(const struct pug_etmv3_decoder *decoder)
@@ -305,21 +306,36 @@ static enum pug_response not_initialised(const struct pug_etmv3_decoder *decoder
     return PUG_RESP_FATAL_NOT_INIT;
 }
 
+/** May the P-header take the short way? What the list still holds goes out before it. */
+static bool is_short(struct pug_etmv3_decoder *decoder)
+{
+    if (!decoder->short_way || decoder->state != PUG_ETMV3_DECODE ||
+        pug_codemap_outdated(decoder->code))
+        return false;
+    if (decoder->list.count == 0)
+        return true;
+    decoder->list.held = 0;
+    return pug_etmv3_drain(decoder) && pug_out_ready(&decoder->stage->out);
+}
+
 enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packet)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    return decoder->unsupported ? not_initialised(decoder) : run(decoder, packet);
+    if (packet->type == TYPE(P_HDR) && is_short(decoder)) {
+        decoder->index = packet->index;
+        pug_etmv3_short_p_header(decoder, packet->data);
+        return decoder->list.count > 0 ? give_out(decoder, PUG_RESP_CONT) : PUG_RESP_CONT;
+    }
+    if (decoder->unsupported)
+        return not_initialised(decoder);
+    pug_etmv3_end_short_way(decoder);
+    return give_out(decoder, take_packet(decoder, packet));
 }
 
 enum pug_response pug_etmv3_resume(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    if (decoder->at_packet) {
-        decoder->at_packet = false;
-        return run(decoder, &decoder->packet);
-    }
-    pug_etmv3_drain(decoder);
-    return decoder->response;
+    return give_out(decoder, decoder->response);
 }
 
 enum pug_response pug_etmv3_decode_end(void *pointer)
@@ -327,11 +343,10 @@ enum pug_response pug_etmv3_decode_end(void *pointer)
     struct pug_etmv3_decoder *decoder = pointer;
     if (decoder->unsupported)
         return not_initialised(decoder);
+    pug_etmv3_end_short_way(decoder);
     pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
     decoder->list.held = 0;
-    decoder->response = PUG_RESP_CONT;
-    pug_etmv3_drain(decoder);
-    return decoder->response;
+    return give_out(decoder, PUG_RESP_CONT);
 }
 
 void pug_etmv3_decoder_reset(void *pointer)
@@ -339,20 +354,30 @@ void pug_etmv3_decoder_reset(void *pointer)
     struct pug_etmv3_decoder *decoder = pointer;
     lose_sync(decoder, PUG_UNSYNC_RESET_DECODER);
     pug_etmv3_list_clear(&decoder->list);
-    decoder->at_packet = false;
+    decoder->held.insn = NULL;
 }
 
 enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *stage, void **out)
 {
     const struct pug_etmv3_config *config = pointer;
+    const struct pug_quirks *quirks = &stage->quirks;
     struct pug_etmv3_decoder *decoder = calloc(1, sizeof(*decoder));
-    if (!decoder)
+    struct pug_etmv3_insn *insns = calloc(PUG_ETMV3_INSNS, sizeof(*insns));
+    if (!decoder || !insns) {
+        free(insns);
+        free(decoder);
         return PUG_ERR_MEM;
+    }
+    decoder->insns = insns;
+    decoder->generation = 1;
     decoder->config = config;
     decoder->stage = stage;
     decoder->code = stage->code;
     bool plain = config->instructions && !pug_etmv3_traces_data(config);
     decoder->unsupported = !plain && !stage->options.data_elements;
+    decoder->short_way = plain && !quirks->etmv3_hold_whole_list &&
+                         !quirks->etmv3_cancel_keeps_count && !quirks->etmv3_stale_elements &&
+                         !quirks->etmv3_blx_forgotten;
     decoder->isa = PUG_ISA_UNKNOWN;
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     pug_armv7_clear_context(decoder->stage);
@@ -365,7 +390,9 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     return PUG_OK;
 }
 
-void pug_etmv3_decoder_free(void *decoder)
+void pug_etmv3_decoder_free(void *pointer)
 {
+    struct pug_etmv3_decoder *decoder = pointer;
+    free(decoder->insns);
     free(decoder);
 }

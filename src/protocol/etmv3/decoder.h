@@ -22,6 +22,21 @@ struct pug_etmv3_list {
     int32_t held;  /**< at the end */
 };
 
+/**
+ * An instruction as the element that an atom makes of it, in the context of its generation, and
+ * where it leads. The decoder keeps those of which the code map says that they hold.
+ */
+struct pug_etmv3_insn {
+    struct pug_element element;
+    uint64_t next[2];    /**< not executed, executed (but for indirect branches) */
+    uint32_t generation; /**< the decoder's, when it was made; 0: never */
+    uint32_t until;      /**< epoch of the code map */
+    uint8_t next_isa;    /**< executed */
+    bool indirect;
+};
+
+#define PUG_ETMV3_INSNS 16384u
+
 enum pug_etmv3_decoder_state {
     PUG_ETMV3_NO_SYNC,
     PUG_ETMV3_WAIT_ASYNC,
@@ -62,12 +77,21 @@ struct pug_etmv3_decoder {
     struct pug_etmv3_transfer tagged[4];
     bool data_lost; /**< data were suppressed since the last data element */
 
-    /* suspended */
-    bool at_packet; /**< not even begun */
-    struct pug_packet packet;
-    enum pug_response response;
-
+    enum pug_response response; /**< of the packet whose elements are on their way out */
     struct pug_etmv3_list list;
+
+    /* the short way: no list, elements go right into the batch */
+    bool short_way; /**< this configuration may take it */
+    struct {
+        const struct pug_etmv3_insn *insn; /**< the instruction that is held, or NULL */
+        uint64_t index;
+        uint32_t cycles;
+        bool executed;
+    } held;
+    uint32_t generation; /**< of what is kept of instructions */
+    uint64_t image_generation;
+    struct pug_element context; /**< that it is of */
+    struct pug_etmv3_insn *insns;
 };
 
 /* ---- the list ---- */
@@ -99,10 +123,44 @@ bool pug_etmv3_drain(struct pug_etmv3_decoder *decoder);
 
 void pug_etmv3_list_clear(struct pug_etmv3_list *list);
 
+/* ---- instructions ---- */
+
+static inline struct pug_etmv3_insn *pug_etmv3_insn_slot(struct pug_etmv3_decoder *decoder,
+                                                         uint64_t address, uint8_t isa)
+{
+    return &decoder->insns[(address >> (isa == PUG_ISA_A32 ? 2 : 1)) % PUG_ETMV3_INSNS];
+}
+
+/** Get the instruction from the code map. */
+enum pug_status pug_etmv3_fetch(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
+                                const struct pug_etmv3_insn **insn);
+
+/** The context may have changed. */
+void pug_etmv3_insns_context(struct pug_etmv3_decoder *decoder);
+
+/** The instruction at `address`. */
+static inline enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address,
+                                                uint8_t isa, const struct pug_etmv3_insn **insn)
+{
+    struct pug_etmv3_insn *slot = pug_etmv3_insn_slot(decoder, address, isa);
+    *insn = slot;
+    if (slot->element.start == address && slot->element.isa == isa &&
+        slot->generation == decoder->generation && slot->until >= decoder->code->epoch)
+        return PUG_OK;
+    return pug_etmv3_fetch(decoder, address, isa, insn);
+}
+
 /* ---- walking ---- */
 
 /** The atoms of a P-header. */
 void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
+
+/** The same, by the short way as far as it goes. */
+void pug_etmv3_short_p_header(struct pug_etmv3_decoder *decoder,
+                              const struct pug_etmv3_packet *packet);
+
+/** The instruction that the short way holds goes into the list. */
+void pug_etmv3_end_short_way(struct pug_etmv3_decoder *decoder);
 
 /** The instruction at the current address was executed. */
 void pug_etmv3_executed(struct pug_etmv3_decoder *decoder);

@@ -83,13 +83,23 @@ static void not_followed(struct pug_etmv3_decoder *decoder, struct pug_element *
     decoder->told_unknown = true;
 }
 
+/** On behind an instruction. */
+static inline void advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn,
+                           bool executed)
+{
+    decoder->address = insn->next[executed];
+    if (executed) {
+        decoder->isa = insn->next_isa;
+        if (insn->indirect)
+            pug_etmv3_need_address(decoder, true);
+    }
+}
+
 /** One instruction: into the element, and on to the next address. */
 static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element, bool executed)
 {
-    struct pug_insn insn;
-    uint8_t it = 0;
-    uint64_t address = decoder->address;
-    enum pug_status status = pug_codemap_insn(decoder->code, address, decoder->isa, &it, &insn);
+    const struct pug_etmv3_insn *insn;
+    enum pug_status status = pug_etmv3_insn_at(decoder, decoder->address, decoder->isa, &insn);
     if (status == PUG_ERR_MEM_NACC) {
         not_accessible(decoder, element);
         return;
@@ -98,35 +108,28 @@ static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element,
         not_followed(decoder, element, status);
         return;
     }
-    element->start = address;
-    element->end = address + insn.size;
+    const struct pug_element *from = &insn->element;
+    element->start = from->start;
+    element->end = from->end;
     element->count = 1;
-    element->isa = decoder->isa;
-    element->last_type = insn.type;
-    element->last_subtype = insn.subtype;
-    element->last_size = insn.size;
-    element->flags |=
-        (executed ? PUG_ELEM_EXECUTED : 0) | (insn.conditional ? PUG_ELEM_CONDITIONAL : 0);
+    element->isa = from->isa;
+    element->last_type = from->last_type;
+    element->last_subtype = from->last_subtype;
+    element->last_size = from->last_size;
+    element->flags |= from->flags | (executed ? PUG_ELEM_EXECUTED : 0);
     if (executed && pug_etmv3_traces_data(decoder->config))
-        pug_etmv3_data_instruction(decoder, address, decoder->isa);
-    if (executed && insn.type == PUG_INSTR_BR_INDIRECT)
-        pug_etmv3_need_address(decoder, true);
-    decoder->address = executed && insn.type == PUG_INSTR_BR ? insn.target : address + insn.size;
-    decoder->last_next_isa = insn.next_isa;
-    if (executed || decoder->stage->quirks.etmv3_blx_forgotten)
-        decoder->isa = insn.next_isa;
+        pug_etmv3_data_instruction(decoder, from->start, from->isa);
+    decoder->last_next_isa = insn->next_isa;
+    advance(decoder, insn, executed);
+    if (decoder->stage->quirks.etmv3_blx_forgotten)
+        decoder->isa = insn->next_isa;
 }
 
-void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+/** Atoms of a P-header, the last `left` of them. */
+static void walk(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet,
+                 uint32_t bits, unsigned left)
 {
-    const struct pug_quirks *quirks = &decoder->stage->quirks;
     bool cycles = decoder->config->cycle_accurate;
-    uint32_t bits = packet->atoms.bits;
-    unsigned left = packet->atoms.count;
-    if (quirks->etmv3_blx_forgotten)
-        decoder->isa = packet->isa;
-    if (left == 0 && !cycles && !quirks->etmv3_stale_elements)
-        return;
     do {
         if (decoder->need_address) {
             address_unknown(decoder, packet, left);
@@ -148,8 +151,88 @@ void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv
         pug_etmv3_hold(decoder, 1);
 }
 
+void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    const struct pug_quirks *quirks = &decoder->stage->quirks;
+    unsigned count = packet->atoms.count;
+    if (quirks->etmv3_blx_forgotten)
+        decoder->isa = packet->isa;
+    if (count > 0 || decoder->config->cycle_accurate || quirks->etmv3_stale_elements)
+        walk(decoder, packet, packet->atoms.bits, count);
+}
+
 void pug_etmv3_executed(struct pug_etmv3_decoder *decoder)
 {
     step(decoder, pug_etmv3_put(decoder, PUG_ELEM_INSTR_RANGE), true);
     decoder->stage->out.blank.isa = decoder->isa;
+}
+
+/* ---- the short way ---- */
+
+/** The next element of the batch. */
+static inline struct pug_element *next_of(struct pug_batch *batch)
+{
+    return &batch->elements[batch->count++];
+}
+
+static inline void emit(struct pug_element *element, const struct pug_etmv3_insn *insn,
+                        uint64_t index, bool executed, bool cycles, uint32_t cycle_count)
+{
+    *element = insn->element;
+    element->index = index;
+    element->flags |= (executed ? PUG_ELEM_EXECUTED : 0) | (cycles ? PUG_ELEM_HAS_CC : 0);
+    element->cycle_count = cycle_count;
+}
+
+static inline void emit_held(struct pug_etmv3_decoder *decoder, struct pug_element *element)
+{
+    emit(element, decoder->held.insn, decoder->held.index, decoder->held.executed,
+         decoder->config->cycle_accurate, decoder->held.cycles);
+    decoder->held.insn = NULL;
+}
+
+void pug_etmv3_end_short_way(struct pug_etmv3_decoder *decoder)
+{
+    if (!decoder->held.insn)
+        return;
+    emit_held(decoder, pug_etmv3_slot(decoder));
+    decoder->list.held = 1;
+}
+
+/** The atoms that the short way cannot do are done by the long one. */
+static void go_long(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet,
+                    uint32_t bits, unsigned left)
+{
+    if (left > 0 || decoder->config->cycle_accurate)
+        walk(decoder, packet, bits, left);
+}
+
+void pug_etmv3_short_p_header(struct pug_etmv3_decoder *decoder,
+                              const struct pug_etmv3_packet *packet)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    const struct pug_etmv3_insn *insn;
+    bool cycles = decoder->config->cycle_accurate;
+    uint32_t bits = packet->atoms.bits;
+    unsigned left = packet->atoms.count;
+    if (decoder->held.insn)
+        emit_held(decoder, next_of(batch));
+    for (; left > 0 && !decoder->need_address; left--, bits >>= 1) {
+        bool executed = bits & 1;
+        if (pug_etmv3_insn_at(decoder, decoder->address, decoder->isa, &insn) != PUG_OK)
+            break;
+        uint32_t count = cycles ? atom_cycles(packet, left) : 0;
+        advance(decoder, insn, executed);
+        if (left > 1) {
+            emit(next_of(batch), insn, decoder->index, executed, cycles, count);
+            continue;
+        }
+        decoder->held.insn = insn;
+        decoder->held.index = decoder->index;
+        decoder->held.cycles = count;
+        decoder->held.executed = executed;
+        decoder->stage->out.blank.isa = decoder->isa;
+        return;
+    }
+    go_long(decoder, packet, bits, left);
 }
