@@ -34,6 +34,10 @@ want orbflow O "$("$bin/pugmark" itm --transport orbflow "$tmp/orbflow.bin")"
 bytes 03 00 00 00 00 00 80 01 4a 01 0a 00 01 00 00 10 >"$tmp/frames.bin"
 want frames K "$("$bin/pugmark" itm --transport coresight "$tmp/frames.bin")"
 
+# The same from a TPIU, a FSYNC in front, and a HSYNC in the frame.
+bytes ff ff ff 7f 03 00 00 00 ff 7f 00 00 80 01 4a 01 0a 00 01 00 00 10 >"$tmp/tpiu.bin"
+want tpiu K "$("$bin/pugmark" itm --transport coresight --set fsyncs=1 --set hsyncs=1 "$tmp/tpiu.bin")"
+
 # What the DWT says, in words.
 bytes $async 0e 0f 10 47 aa b8 00 08 4f 10 00 00 20 8f 07 00 00 00 8d 2a 0e 0f 20 >"$tmp/dwt.bin"
 want words '         6  00  ITMTRACE(exception 15 SysTick entered)

@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#define MOST_BLOCKS 100000000u
+#define MOST_BLOCKS    100000000u
+#define WHOLE_TRACES   12
+#define DAMAGED_TRACES 1000
 
 static void add_line(struct stream_lines *lines, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -279,4 +281,20 @@ void stream_check_damage(const struct stream_run *run, uint64_t seed)
     free(bytes);
     stream_lines_free(&good);
     stream_lines_free(&bad);
+}
+
+void stream_check_properties(const struct stream_run *run, stream_make_fn *make)
+{
+    struct stream_run one = *run;
+    for (uint64_t seed = 1; seed <= WHOLE_TRACES + DAMAGED_TRACES; seed++) {
+        bool whole = seed <= WHOLE_TRACES;
+        struct rec_bytes bytes = make(seed, whole ? 150 : 70);
+        one.bytes = bytes.data;
+        one.size = bytes.size;
+        if (whole)
+            stream_check_splits_and_waits(&one, seed);
+        else
+            stream_check_damage(&one, seed);
+        rec_bytes_free(&bytes);
+    }
 }

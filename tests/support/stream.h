@@ -52,4 +52,11 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed);
  */
 void stream_check_damage(const struct stream_run *run, uint64_t seed);
 
+/** Makes a trace of about so many packets. */
+struct rec_bytes;
+typedef struct rec_bytes stream_make_fn(uint64_t seed, unsigned packets);
+
+/** Both, on many traces; `run` is for all of them, but for its bytes. */
+void stream_check_properties(const struct stream_run *run, stream_make_fn *make);
+
 #endif
