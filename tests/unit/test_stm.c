@@ -342,6 +342,58 @@ static void index_of_a_high_nibble(void **state)
                    "0 ASYNC 11 VERSION 13 NULL 14 D8 15 D8 17 NULL ");
 }
 
+/** The bytes of all packets, in one line. */
+static void collect_bytes(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    char *all = context;
+    size_t length = strlen(all);
+    if (op != PUG_OP_DATA)
+        return;
+    for (uint32_t i = 0; i < packet->raw_size; i++)
+        length += (size_t)snprintf(all + length, 256 - length, "%02x", packet->raw[i]);
+    snprintf(all + length, 256 - length, " ");
+}
+
+/** Decode in blocks of `block` bytes; how many are used in all, and the bytes of all packets. */
+static size_t bytes_used(const char *stream, size_t block, struct pug_quirks quirks, char all[256])
+{
+    struct rec_bytes bytes = nibbles(stream);
+    struct pug_tree *tree;
+    struct pug_source *source;
+    struct pug_source_config config = {
+        .protocol = "STM", .settings = {&setting, 1}, .decode = true};
+    enum pug_response response = PUG_RESP_CONT;
+    size_t done = 0;
+    quirks.unattached_is_fatal = 0;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.quirks = quirks}, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    all[0] = '\0';
+    pug_source_monitor(source, collect_bytes, all);
+    while (done < bytes.size && PUG_RESP_IS_CONT(response)) {
+        size_t used, size = bytes.size - done < block ? bytes.size - done : block;
+        response = pug_tree_data(tree, done, bytes.data + done, size, &used);
+        done += used;
+    }
+    pug_tree_free(tree);
+    rec_bytes_free(&bytes);
+    return done;
+}
+
+/** A byte whose low nibble is used counts as used in the reference, wherever decoding stops. */
+static void half_used_bytes(void **state)
+{
+    (void)state;
+    char all[256];
+    struct pug_quirks none = {0}, reference = pug_quirks_reference();
+    for (size_t block = 1; block <= 32; block++) {
+        assert_int_equal(bytes_used(SYNC "0 F1 C5 C5 0", block, reference, all), 15);
+        assert_int_equal(bytes_used(SYNC "0 F1 C5 C5 0", block, none, all), 17);
+        /* What is left of the byte does not disturb the packet's own. */
+        bytes_used(SYNC "6 11223344 C 5 6 55667788 0 D 5 0", block, reference, all);
+        assert_string_equal(all, "ffffffffffffffffffff0f 0f30 16213243c4 c065 6055667788 d0 d005 ");
+    }
+}
+
 static void counting_while_unsynced(void **state)
 {
     (void)state;
@@ -443,6 +495,7 @@ int main(void)
         cmocka_unit_test(grey_timestamps),
         cmocka_unit_test(bad_packets),
         cmocka_unit_test(index_of_a_high_nibble),
+        cmocka_unit_test(half_used_bytes),
         cmocka_unit_test(counting_while_unsynced),
         cmocka_unit_test(name_of_a_broken_async),
         cmocka_unit_test(async_in_a_payload),

@@ -276,6 +276,12 @@ static inline enum stm_progress stm_take_packet(struct stm_reader *r, struct stm
     return meaning->kind == STM_EFFECT ? stm_apply_effect(r, value) : DONE;
 }
 
+/** The byte of which the low nibble is used stands before the run's. */
+static inline void stm_place_half(struct stm_reader *r)
+{
+    r->copy[STM_PACKET_BYTES - 1] = r->half;
+}
+
 /** Keep the whole view for when there is more. */
 static inline void stm_hold(struct stm_reader *r, const struct stm_view *v, struct pug_span *span)
 {

@@ -56,6 +56,8 @@ static bool view_copy(struct stm_reader *r, const struct pug_span *span, struct 
         memcpy(r->copy + STM_PACKET_BYTES, span->at, left);
     if (!r->copied)
         before = 0;
+    if (!r->open)
+        stm_place_half(r);
     *view = (struct stm_view){.bytes = r->copy + STM_PACKET_BYTES + before - r->held,
                               .at = r->odd,
                               .end = 2 * (r->held + (unsigned)left)};
@@ -75,9 +77,9 @@ static inline const uint8_t *shown_bytes(struct stm_reader *r, const uint8_t *by
 /** The reference counts a byte as used when its low nibble is. */
 static void use_up(struct stm_reader *r, struct pug_span *span)
 {
-    if (!r->odd || span->end - span->at != 1)
+    if (!r->next_index || !r->odd || r->state != STM_READING)
         return;
-    r->copy[STM_PACKET_BYTES - 1] = *span->at++;
+    r->half = *span->at++;
     r->held = 1;
 }
 
@@ -128,6 +130,7 @@ static bool read_async(struct stm_reader *r, struct pug_span *span, struct pug_p
     r->copied = false;
     if (progress == MORE)
         return false;
+    use_up(r, span);
     return give(r, progress, pug_rawbytes_at(&r->raw), r->raw.size, packet);
 }
 
@@ -145,9 +148,13 @@ static bool begin_async(struct stm_reader *r, struct pug_span *span, struct pug_
 bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet)
 {
     struct stm_reader *r = reader;
-    if (r->state != STM_READING)
-        return r->state == STM_SEARCHING ? stm_search(r, span, packet)
-                                         : read_async(r, span, packet);
+    if (r->state == STM_IN_ASYNC)
+        return read_async(r, span, packet);
+    if (r->state == STM_SEARCHING) {
+        bool found = stm_search(r, span, packet);
+        use_up(r, span);
+        return found;
+    }
     const unsigned odd = r->odd;
     struct stm_view view = {.bytes = span->at, .at = odd, .end = 2 * STM_LOOK_BYTES};
     if (r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES)
@@ -169,8 +176,7 @@ bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet
     r->open = false;
     if (progress == IN_ASYNC)
         return begin_async(r, span, packet, raw, size);
-    if (r->next_index)
-        use_up(r, span);
+    use_up(r, span);
     return give(r, progress, raw, size, packet);
 }
 

@@ -55,6 +55,8 @@ static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug
     unsigned size = left < STM_LOOK_BYTES ? (unsigned)left : STM_LOOK_BYTES;
     memcpy(r->copy + STM_PACKET_BYTES, span->at, size);
     r->copied = false;
+    if (!r->open)
+        stm_place_half(r);
     struct stm_view view = {
         .bytes = r->copy + STM_PACKET_BYTES - r->held, .at = r->odd, .end = 2 * (r->held + size)};
     uint64_t index = pug_span_index(span) - r->held;

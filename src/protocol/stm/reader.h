@@ -30,7 +30,8 @@ struct stm_reader {
     /* Packets of short runs, and those that began in an earlier run, are read from a copy: the
        run's bytes stand at STM_PACKET_BYTES, what is held of earlier runs just before them. */
     unsigned held;
-    bool copied; /**< the whole run is there */
+    uint8_t half; /**< held, though nothing of its packet was looked at: the first byte of it */
+    bool copied;  /**< the whole run is there */
     uint8_t copy[STM_PACKET_BYTES + 2 * STM_LOOK_BYTES];
     uint8_t shown[STM_LOOK_BYTES]; /**< bytes of a packet that begins in the middle of one */
 
