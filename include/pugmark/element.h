@@ -194,17 +194,17 @@ struct pug_element {
     uint32_t context_id;
     uint32_t vmid;
     uint16_t source;                            /**< trace id of the source */
-    uint16_t flags;                             /**< enum pug_element_flag */
-    uint8_t type;                               /**< enum pug_element_type */
-    uint8_t isa;                                /**< enum pug_isa */
-    uint8_t reason;                             /**< the enum that the type names */
-    uint8_t last_type, last_subtype, last_size; /**< last instruction of a range; size in bytes */
     uint8_t security;                           /**< enum pug_security */
     int8_t level;                               /**< exception level */
     uint8_t context_flags;                      /**< enum pug_context_flag */
     uint8_t sw_flags;                           /**< enum pug_sw_flag */
     uint8_t sw_bits;                            /**< SWTRACE: payload bits per packet, 0: various */
     uint8_t sw_packets;                         /**< SWTRACE: packets aggregated into the payload */
+    uint16_t flags;                             /**< enum pug_element_flag */
+    uint8_t type;                               /**< enum pug_element_type */
+    uint8_t reason;                             /**< the enum that the type names */
+    uint8_t last_type, last_subtype, last_size; /**< last instruction of a range; size in bytes */
+    uint8_t isa;                                /**< enum pug_isa */
 };
 
 /* `master` and `channel` of software trace share the words that a context would use. */

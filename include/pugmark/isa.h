@@ -64,6 +64,7 @@ struct pug_insn {
     uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register tells the target */
     uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
     bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
+    bool special;      /**< the code map's: taken, it does not just go to `target` */
 };
 
 /**

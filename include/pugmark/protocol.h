@@ -222,13 +222,14 @@ struct pug_protocol {
     void (*decoder_free)(void *decoder);
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
     enum pug_response (*resume)(void *decoder);
-    enum pug_response (*decode_end)(void *decoder);
     /**
-     * Optional: read and decode at once what nobody looks at packet by packet, while the batch is
-     * below its limit. It may stop at any packet, and leaves what is not plain to `read` and
-     * `decode`, which come next unless the span is used up.
+     * Optional: read and decode at once, for who looks at elements only. Takes the packets that
+     * are plain, and stops before one that read() and decode() are to see; that may be the first.
+     * It stops when the batch reaches its limit. The answer is that to the last packet it took.
+     * `resume` as after decode().
      */
-    void (*decode_plain)(void *reader, void *decoder, struct pug_span *span);
+    enum pug_response (*run)(void *reader, void *decoder, struct pug_span *span);
+    enum pug_response (*decode_end)(void *decoder);
     void (*decoder_reset)(void *decoder);
 
     /**

@@ -327,6 +327,15 @@ static void finish_long(struct pug_block *block, const struct pug_insn *before)
     block->count--;
 }
 
+/* Where a link leads that is not made yet: to a block that no epoch holds good. */
+static const struct pug_block no_block;
+
+static void clear_entry(struct pug_entry *entry)
+{
+    memset(entry, 0, sizeof(*entry));
+    entry->block.links[0] = entry->block.links[1] = &no_block;
+}
+
 static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t address,
                   enum pug_isa isa, uint8_t it)
 {
@@ -335,7 +344,7 @@ static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t add
     uint32_t epoch = map->epoch;
     enum pug_status status = PUG_OK;
     struct pug_block *block = &entry->block;
-    memset(entry, 0, sizeof(*entry));
+    clear_entry(entry);
     entry->tag = pug_code_tag(map, isa, it);
     block->start = block->end = address;
     block->isa = (uint8_t)isa;
@@ -366,6 +375,7 @@ static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t add
     } else if (block->ending == PUG_BLOCK_LONG) {
         finish_long(block, &before);
     }
+    block->insn.special = block->insn.type != PUG_INSTR_BR;
     entry->rests = cursor.rests;
     block->epoch = cursor.rests.count || cursor.rests.transient ? epoch : PUG_EPOCH_STATIC;
     map->store->stats.blocks_made++;
@@ -376,7 +386,7 @@ static const struct pug_block *no_memory(struct pug_codemap *map, uint64_t addre
                                          enum pug_isa isa)
 {
     struct pug_entry *entry = map->store->scratch;
-    memset(entry, 0, sizeof(*entry));
+    clear_entry(entry);
     entry->block.start = entry->block.end = address;
     entry->block.isa = (uint8_t)isa;
     entry->block.ending = PUG_BLOCK_ERROR;

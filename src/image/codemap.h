@@ -54,7 +54,7 @@ struct pug_block {
     uint8_t ending;       /**< enum pug_block_end */
     uint8_t isa;
     uint32_t epoch;                   /**< private: valid unless below the map's */
-    const struct pug_block *links[2]; /**< private: see pug_block_follow(); [1]: taken */
+    const struct pug_block *links[2]; /**< private: never NULL; [1]: taken */
 
     uint64_t start;
     uint64_t last;         /**< address of the last instruction (count > 0) */
@@ -145,7 +145,7 @@ static inline const struct pug_block *pug_block_linked(const struct pug_block *b
                                                        uint32_t epoch)
 {
     const struct pug_block *next = block->links[taken];
-    return next && next->epoch >= epoch ? next : NULL;
+    return next->epoch >= epoch ? next : NULL;
 }
 
 /** Where execution is behind a block that does not end in an indirect branch. Without a branch of
@@ -157,15 +157,6 @@ static inline uint64_t pug_block_next(const struct pug_block *block, bool taken)
     uint64_t next;
     memcpy(&next, (const char *)block + taken * sizeof(next), sizeof(next));
     return next;
-}
-
-/** Does the block end in flow, and is it of this instruction set? One comparison. */
-static inline bool pug_block_flows(const struct pug_block *block, uint8_t isa)
-{
-    const uint8_t want[2] = {PUG_BLOCK_FLOW, isa};
-    static_assert(offsetof(struct pug_block, isa) == offsetof(struct pug_block, ending) + 1,
-                  "ending and isa are neighbours");
-    return memcmp((const char *)block + offsetof(struct pug_block, ending), want, 2) == 0;
 }
 
 /**
@@ -195,6 +186,37 @@ pug_block_jump(struct pug_codemap *map, const struct pug_block *block, uint64_t 
     return next && next->start == address && !pug_codemap_outdated(map)
                ? next
                : pug_codemap_jump(map, block, address);
+}
+
+/**
+ * Make `element` an INSTR_RANGE that ends with the instruction `insn`; what belongs to the source
+ * and its context comes from `blank`. Each field is stored once, and loads are as wide as the
+ * stores that they wait for: a trace is mostly ranges.
+ */
+static inline void pug_range_fill(struct pug_element *element, const struct pug_element *blank,
+                                  uint64_t index, uint64_t start, uint64_t end, uint32_t count,
+                                  const struct pug_insn *insn, uint8_t isa, bool executed)
+{
+    static_assert(offsetof(struct pug_element, context_id) == 40 &&
+                      offsetof(struct pug_element, flags) == 56,
+                  "16 bytes of source and context");
+    static_assert(offsetof(struct pug_element, isa) - offsetof(struct pug_element, last_type) ==
+                      offsetof(struct pug_insn, next_isa) - offsetof(struct pug_insn, type),
+                  "type, subtype, size and ISA are neighbours in both");
+    element->index = index;
+    element->start = start;
+    element->end = end;
+    element->value = 0;
+    element->count = count;
+    element->cycle_count = 0;
+    memcpy((char *)element + 40, (const char *)blank + 40, 16);
+    element->flags =
+        (uint16_t)(executed * PUG_ELEM_EXECUTED + insn->conditional * PUG_ELEM_CONDITIONAL);
+    element->type = PUG_ELEM_INSTR_RANGE;
+    element->reason = 0;
+    memcpy((char *)element + offsetof(struct pug_element, last_type),
+           (const char *)insn + offsetof(struct pug_insn, type), 4);
+    element->isa = isa;
 }
 
 /**

@@ -193,6 +193,67 @@ static enum pug_response empty_run(struct pug_source *source)
     return PUG_RESP_FATAL_INVALID_PARAM;
 }
 
+/** A decoder that nobody watches packet by packet: what most traces are decoded with. */
+static bool is_plain(const struct pug_source *source)
+{
+    return source->decoder && !source->monitor && !source->hide_bad_from_sink &&
+           !source->tree->each_packet;
+}
+
+/** The next packet of a plain source, or several; false: the span is used up. */
+static bool take_plain(struct pug_source *source, struct pug_span *span,
+                       enum pug_response *response)
+{
+    const struct pug_protocol *protocol = source->protocol;
+    const uint8_t *from = span->at;
+    struct pug_packet packet;
+    if (protocol->run) {
+        enum pug_response answer = protocol->run(source->reader, source->decoder, span);
+        if (span->at != from) {
+            *response = answer;
+            return true;
+        }
+    }
+    if (!protocol->read(source->reader, span, &packet))
+        return false;
+    *response = packet.flags & PUG_PACKET_DECODE ? protocol->decode(source->decoder, &packet)
+                                                 : PUG_RESP_CONT;
+    return true;
+}
+
+/** All packets of a plain source: as run_watched(), with no question asked twice. */
+static enum pug_response run_plain(struct pug_source *source, struct pug_span *span)
+{
+    struct pug_batch *const batch = source->stage.out.batch;
+    enum pug_response response = PUG_RESP_CONT;
+    while (pug_out_ready(&source->stage.out)) {
+        batch->response = PUG_RESP_CONT;
+        if (!take_plain(source, span, &response))
+            return response;
+        if (response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
+            response = settle(source, response);
+            if (response >= PUG_RESP_WAIT)
+                return response;
+        }
+    }
+    return batch->response;
+}
+
+static enum pug_response run_watched(struct pug_source *source, struct pug_span *span)
+{
+    struct pug_packet packet;
+    enum pug_response response = PUG_RESP_CONT;
+    while (response < PUG_RESP_WAIT) {
+        if (!pug_out_ready(&source->stage.out))
+            response = source->tree->batch.response;
+        else if (source->protocol->read(source->reader, span, &packet))
+            response = take_packet(source, &packet);
+        else
+            break;
+    }
+    return response;
+}
+
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run, size_t *used)
 {
     *used = 0;
@@ -207,25 +268,8 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
         return answer;
     }
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
-    struct pug_packet packet;
-    enum pug_response response = PUG_RESP_CONT;
-    bool plain =
-        protocol->decode_plain && source->decoder && !source->monitor && !source->tree->each_packet;
-    while (response < PUG_RESP_WAIT) {
-        if (!pug_out_ready(&source->stage.out)) {
-            response = source->tree->batch.response;
-            break;
-        }
-        if (plain) {
-            protocol->decode_plain(source->reader, source->decoder, &span);
-            if (span.at == span.end)
-                break;
-        }
-        if (protocol->read(source->reader, &span, &packet))
-            response = take_packet(source, &packet);
-        else
-            break;
-    }
+    enum pug_response response =
+        is_plain(source) ? run_plain(source, &span) : run_watched(source, &span);
     *used = (size_t)(span.at - run->bytes);
     source->stage.stats.bytes += *used;
     return response;

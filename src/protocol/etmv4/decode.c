@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-/** @file Packets to elements: the decoder's states, and what each packet queues. */
+/** @file Packets to elements: the decoder's states, and when what waits is resolved. */
 #include "protocol/etmv4/etmv4.h"
 
 #include <stdlib.h>
 
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_packet packet_;
-
-/* The most elements that one packet queues. */
-#define QUEUED_BY_PACKET 3u
 
 /* ---- errors and resets ---- */
 
@@ -42,8 +39,14 @@ void pug_etmv4_lose_sync(decoder *d, enum pug_unsync reason)
 static void drop_run(decoder *d)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    batch->count -= d->run_pushed < batch->count ? d->run_pushed : batch->count;
-    d->run_pushed = 0;
+    if (batch->count > d->run_mark)
+        batch->count = d->run_mark;
+}
+
+static void begin_run(decoder *d)
+{
+    d->run_mark = d->stage->out.batch->count;
+    d->run_index = 0;
 }
 
 enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, enum pug_status code,
@@ -58,257 +61,21 @@ enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, en
     return PUG_ETMV4_FAILED;
 }
 
-/* ---- what each packet queues ---- */
-
-/** A new element at the end of the queue, which has room for it. */
-static struct pug_etmv4_p0 *queue(decoder *d, enum pug_etmv4_p0_kind kind, uint8_t flags)
-{
-    struct pug_etmv4_p0 *p0 = &d->queue.ring[d->queue.tail++ & d->queue.mask];
-    *p0 = (struct pug_etmv4_p0){.index = d->index, .kind = (uint8_t)kind, .flags = flags};
-    if (flags & PUG_ETMV4_COUNTS)
-        d->depth++;
-    return p0;
-}
-
-static void queue_atoms(decoder *d, const packet_ *p)
-{
-    if (p->atom_count == 0)
-        return;
-    struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ATOM, PUG_ETMV4_COUNTS);
-    p0->bits = p->atom_bits;
-    p0->count = p->atom_count;
-    d->depth += p->atom_count - 1;
-}
-
-static void queue_address(decoder *d, const packet_ *p)
-{
-    struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ADDRESS, 0);
-    p0->value = p->address.value;
-    p0->is = p->address.is;
-    d->last_is = p->address.is;
-    if (d->pending_address)
-        d->depth++;
-    d->pending_address = false;
-}
-
-static void queue_context(decoder *d, const packet_ *p, uint8_t is)
-{
-    static const uint8_t securities[4] = {PUG_SEC_SECURE, PUG_SEC_NONSECURE, PUG_SEC_ROOT,
-                                          PUG_SEC_REALM};
-    const struct pug_etmv4_context *context = &p->context;
-    struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_CONTEXT, 0);
-    p0->value = (uint64_t)context->vmid << 32 | context->context_id;
-    p0->bits = securities[context->nse << 1 | context->ns];
-    p0->el = context->el;
-    p0->is = is;
-    p0->flags = (uint8_t)((context->updated ? PUG_ETMV4_UPDATED : 0) |
-                          (context->updated_context_id ? PUG_ETMV4_NEW_CONTEXT_ID : 0) |
-                          (context->updated_vmid ? PUG_ETMV4_NEW_VMID : 0) |
-                          (context->sf ? PUG_ETMV4_SF : 0));
-}
-
-/** Exceptions and Q elements without an address are counted when that comes. */
-static struct pug_etmv4_p0 *queue_pending(decoder *d, enum pug_etmv4_p0_kind kind, uint8_t flags)
-{
-    struct pug_etmv4_p0 *p0 = queue(d, kind, 0);
-    p0->flags = flags | PUG_ETMV4_COUNTS;
-    d->pending_address = true;
-    return p0;
-}
-
-static void queue_source(decoder *d, const packet_ *p)
-{
-    struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_SOURCE_ADDRESS, PUG_ETMV4_COUNTS);
-    p0->value = p->address.value;
-    if (d->stage->quirks.etm4_source_not_p0)
-        p0->flags = 0;
-}
-
-static void queue_q(decoder *d, const packet_ *p)
-{
-    struct pug_etmv4_p0 *p0 = p->q_has_address
-                                  ? queue(d, PUG_ETMV4_P0_Q, PUG_ETMV4_COUNTS)
-                                  : queue_pending(d, PUG_ETMV4_P0_Q, PUG_ETMV4_NO_ADDRESS);
-    p0->bits = p->q_count;
-    p0->value = p->address.value;
-    p0->is = p->address.is;
-}
-
-static void queue_timestamp(decoder *d, const packet_ *p)
-{
-    struct pug_etmv4_p0 *p0 =
-        queue(d, PUG_ETMV4_P0_TIMESTAMP, d->config->cycle_count ? PUG_ETMV4_WITH_CYCLES : 0);
-    p0->value = p->timestamp;
-    p0->bits = p->valid & PUG_ETMV4_HAS_CYCLE_COUNT ? p->cycle_count : 0;
-}
-
-static void queue_event(decoder *d, enum pug_etmv4_p0_kind kind, uint32_t number)
-{
-    queue(d, kind, 0)->bits = number;
-}
-
-/** What the trace says of before it began: elements that nobody saw. */
-static void first_trace_info(decoder *d, const packet_ *p)
-{
-    if (p->spec_depth > 0)
-        queue(d, PUG_ETMV4_P0_UNSEEN, PUG_ETMV4_COUNTS)->bits = p->spec_depth;
-    queue(d, PUG_ETMV4_P0_TRACE_INFO, 0);
-    if (p->trace_info & PUG_ETMV4_INFO_IN_TRANSACTION)
-        queue_event(d, PUG_ETMV4_P0_TRANSACTION, PUG_MEMTRANS_INIT);
-    d->depth = p->spec_depth;
-    pug_etmv4_flush_returns(d);
-}
-
-/** PE reset: all before it is committed, and so is it. */
-static void queue_pe_reset(decoder *d)
-{
-    queue(d, PUG_ETMV4_P0_EXCEPTION, PUG_ETMV4_COUNTS)->flags |= PUG_ETMV4_NO_ADDRESS;
-    d->commits = (uint64_t)d->depth;
-}
-
-/** A packet that no decoder can do anything with. */
-static enum pug_etmv4_outcome bad_packet(decoder *d, const char *text)
-{
-    enum pug_severity severity =
-        d->stage->options.error_on_bad_packet ? PUG_SEV_ERROR : PUG_SEV_WARN;
-    return pug_etmv4_fail(d, severity, PUG_ERR_BAD_DECODE_PKT, d->index, PUG_UNSYNC_BAD_PACKET,
-                          text);
-}
-
-static enum pug_etmv4_outcome unsupported_packet(decoder *d)
-{
-    return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_UNSUPP_DECODE_PKT, d->index,
-                          PUG_UNSYNC_BAD_PACKET, "Data trace related, unsupported packet type.");
-}
-
-static enum pug_etmv4_outcome queue_packet(decoder *d, const packet_ *p)
-{
-    switch ((enum pug_etmv4_type)p->type) {
-    case PUG_ETMV4_ASYNC:
-    case PUG_ETMV4_IGNORE: break;
-    case PUG_ETMV4_TRACE_INFO: queue(d, PUG_ETMV4_P0_TRACE_INFO, 0); break;
-    case PUG_ETMV4_TRACE_ON: queue(d, PUG_ETMV4_P0_TRACE_ON, 0); break;
-    case PUG_ETMV4_ATOM_F1:
-    case PUG_ETMV4_ATOM_F2:
-    case PUG_ETMV4_ATOM_F3:
-    case PUG_ETMV4_ATOM_F4:
-    case PUG_ETMV4_ATOM_F5:
-    case PUG_ETMV4_ATOM_F6: queue_atoms(d, p); break;
-    case PUG_ETMV4_CTXT: queue_context(d, p, d->last_is); break;
-    case PUG_ETMV4_ADDR_CTXT_L_32IS0:
-    case PUG_ETMV4_ADDR_CTXT_L_32IS1:
-    case PUG_ETMV4_ADDR_CTXT_L_64IS0:
-    case PUG_ETMV4_ADDR_CTXT_L_64IS1:
-        queue_context(d, p, p->address.is);
-        queue_address(d, p);
-        break;
-    case PUG_ETMV4_ADDR_MATCH:
-    case PUG_ETMV4_ADDR_S_IS0:
-    case PUG_ETMV4_ADDR_S_IS1:
-    case PUG_ETMV4_ADDR_L_32IS0:
-    case PUG_ETMV4_ADDR_L_32IS1:
-    case PUG_ETMV4_ADDR_L_64IS0:
-    case PUG_ETMV4_ADDR_L_64IS1: queue_address(d, p); break;
-    case PUG_ETMV4_SRC_ADDR_MATCH:
-    case PUG_ETMV4_SRC_ADDR_S_IS0:
-    case PUG_ETMV4_SRC_ADDR_S_IS1:
-    case PUG_ETMV4_SRC_ADDR_L_32IS0:
-    case PUG_ETMV4_SRC_ADDR_L_32IS1:
-    case PUG_ETMV4_SRC_ADDR_L_64IS0:
-    case PUG_ETMV4_SRC_ADDR_L_64IS1: queue_source(d, p); break;
-    case PUG_ETMV4_EXCEPT:
-        queue_pending(d, PUG_ETMV4_P0_EXCEPTION,
-                      p->exception_address == 2 ? PUG_ETMV4_MATCH_PREV : 0)
-            ->bits = p->exception_type;
-        break;
-    case PUG_ETMV4_EXCEPT_RTN:
-        queue(d, PUG_ETMV4_P0_EXCEPTION_RETURN,
-              d->config->arch == PUG_ARCH_V7 && d->config->profile == PUG_PROFILE_M
-                  ? PUG_ETMV4_COUNTS
-                  : 0);
-        break;
-    case PUG_ETMV4_FUNC_RET: queue(d, PUG_ETMV4_P0_FUNCTION_RETURN, PUG_ETMV4_COUNTS); break;
-    case PUG_ETMV4_EVENT: queue_event(d, PUG_ETMV4_P0_EVENT, p->event); break;
-    case PUG_ETMV4_CCNT_F1:
-    case PUG_ETMV4_CCNT_F2:
-    case PUG_ETMV4_CCNT_F3:
-        queue_event(d, PUG_ETMV4_P0_CYCLE_COUNT, p->cycle_count);
-        d->commits = p->valid & PUG_ETMV4_HAS_COMMIT ? p->commit_count : 0;
-        break;
-    case PUG_ETMV4_TIMESTAMP: queue_timestamp(d, p); break;
-    case PUG_ETMV4_TS_MARKER: queue(d, PUG_ETMV4_P0_MARKER, 0); break;
-    case PUG_ETMV4_CANCEL_F1_MISPRED:
-    case PUG_ETMV4_MISPREDICT:
-    case PUG_ETMV4_CANCEL_F2:
-    case PUG_ETMV4_CANCEL_F3:
-        queue_atoms(d, p);
-        d->mispredict = true;
-        d->cancels = p->cancel_count;
-        break;
-    case PUG_ETMV4_CANCEL_F1: d->cancels = p->cancel_count; break;
-    case PUG_ETMV4_COMMIT: d->commits = p->commit_count; break;
-    case PUG_ETMV4_OVERFLOW: d->prev_overflow = true; /* fall through */
-    case PUG_ETMV4_DISCARD:
-        d->discard = true;
-        d->depth = 0;
-        break;
-    case PUG_ETMV4_Q: queue_q(d, p); break;
-    case PUG_ETMV4_TRANS_ST:
-        queue(d, PUG_ETMV4_P0_TRANSACTION, d->config->trans_start_is_p0 ? PUG_ETMV4_COUNTS : 0)
-            ->bits = PUG_MEMTRANS_START;
-        break;
-    case PUG_ETMV4_TRANS_COMMIT:
-        queue_event(d, PUG_ETMV4_P0_TRANSACTION, PUG_MEMTRANS_COMMIT);
-        break;
-    case PUG_ETMV4_TRANS_FAIL: queue_event(d, PUG_ETMV4_P0_TRANSACTION, PUG_MEMTRANS_FAIL); break;
-    case PUG_ETMV4_ITE: {
-        struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ITE, 0);
-        p0->el = p->ite_el;
-        p0->value = p->ite_value;
-        break;
-    }
-    case PUG_ETMV4_NUM_DS_MKR:
-    case PUG_ETMV4_UNNUM_DS_MKR:
-    case PUG_ETMV4_COND_I_F1:
-    case PUG_ETMV4_COND_I_F2:
-    case PUG_ETMV4_COND_I_F3:
-    case PUG_ETMV4_COND_FLUSH:
-    case PUG_ETMV4_COND_RES_F1:
-    case PUG_ETMV4_COND_RES_F2:
-    case PUG_ETMV4_COND_RES_F3:
-    case PUG_ETMV4_COND_RES_F4: return unsupported_packet(d);
-    case PUG_ETMV4_BAD_SEQUENCE: return bad_packet(d, "Bad byte sequence in packet.");
-    case PUG_ETMV4_BAD_TRACEMODE: return bad_packet(d, "Invalid packet type for trace mode.");
-    case PUG_ETMV4_RESERVED: return bad_packet(d, "Reserved packet header");
-    case PUG_ETMV4_PE_RESET:
-        if (d->stage->quirks.etm4_pe_reset_unknown)
-            return bad_packet(d, "Unknown packet type.");
-        queue_pe_reset(d);
-        break;
-    case PUG_ETMV4_INCOMPLETE_EOT:
-        if (d->stage->quirks.etm4_incomplete_is_error)
-            return bad_packet(d, "Unknown packet type.");
-        break;
-    default: return bad_packet(d, "Unknown packet type.");
-    }
-    return PUG_ETMV4_DONE;
-}
+/* ---- resolving ---- */
 
 /** Queue what a packet says, and see what it resolves. */
 static enum pug_etmv4_outcome take_packet(decoder *d, const packet_ *p)
 {
-    enum pug_etmv4_outcome outcome = queue_packet(d, p);
+    enum pug_etmv4_outcome outcome = pug_etmv4_admit(d, p);
     if (outcome != PUG_ETMV4_DONE)
         return outcome;
     if (d->depth > d->config->idr8 && p->type != PUG_ETMV4_PE_RESET)
         d->commits = (uint64_t)(d->depth - d->config->idr8);
-    d->drain = !pug_etmv4_queue_reserve(&d->queue, QUEUED_BY_PACKET);
+    d->drain = !pug_etmv4_queue_reserve(&d->queue, PUG_ETMV4_QUEUED_BY_PACKET);
     if (d->commits || d->cancels || d->mispredict || d->discard || d->drain)
         d->state = PUG_ETMV4_RESOLVE;
     return PUG_ETMV4_DONE;
 }
-
-/* ---- resolving ---- */
 
 /** DISCARD and OVERFLOW: only what marks a time survives. */
 static enum pug_etmv4_outcome discard(decoder *d)
@@ -345,8 +112,7 @@ static enum pug_etmv4_outcome resolve(decoder *d)
     enum pug_etmv4_outcome outcome;
     while ((outcome = pug_etmv4_commit(d)) == PUG_ETMV4_RUN_ENDS) {
         note_wait(d);
-        d->run_pushed = 0;
-        d->run_index = 0;
+        begin_run(d);
     }
     if (outcome == PUG_ETMV4_DONE && d->cancels > 0)
         outcome = pug_etmv4_cancel(d);
@@ -357,7 +123,7 @@ static enum pug_etmv4_outcome resolve(decoder *d)
     if (outcome != PUG_ETMV4_DONE)
         return outcome;
     note_wait(d);
-    if (d->drain && !pug_etmv4_queue_reserve(&d->queue, QUEUED_BY_PACKET))
+    if (d->drain && !pug_etmv4_queue_reserve(&d->queue, PUG_ETMV4_QUEUED_BY_PACKET))
         return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_LIMIT, d->index, PUG_UNSYNC_BAD_PACKET,
                               "Too many elements wait for a commit.");
     d->drain = false;
@@ -467,16 +233,11 @@ static enum pug_response run(decoder *d)
     return d->state == PUG_ETMV4_RESOLVE ? end_resolution(d, resolve(d)) : put_no_sync(d);
 }
 
-static enum pug_response take_first_info(decoder *d, const packet_ *p)
+static enum pug_response wait_for_info(decoder *d, const packet_ *p)
 {
     d->blocked |= PUG_ETMV4_NEED_CONTEXT | PUG_ETMV4_NEED_ADDRESS;
-    if (p->type == PUG_ETMV4_TRACE_INFO) {
-        first_trace_info(d, p);
+    if (pug_etmv4_admit_first(d, p))
         d->state = PUG_ETMV4_DECODE;
-    } else if (d->config->ete && p->type == PUG_ETMV4_EVENT &&
-               pug_etmv4_queue_reserve(&d->queue, 2 * QUEUED_BY_PACKET + 1)) {
-        queue_event(d, PUG_ETMV4_P0_EVENT, p->event);
-    }
     return PUG_RESP_CONT;
 }
 
@@ -500,7 +261,6 @@ static enum pug_response answer_bad(const decoder *d, enum pug_etmv4_outcome out
     return d->stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
 }
 
-/** Any packet. */
 static enum pug_response decode_packet(decoder *d, const packet_ *p)
 {
     if (d->unsupported)
@@ -511,7 +271,7 @@ static enum pug_response decode_packet(decoder *d, const packet_ *p)
         if (p->type == PUG_ETMV4_ASYNC)
             d->state = PUG_ETMV4_WAIT_INFO;
         return PUG_RESP_CONT;
-    case PUG_ETMV4_WAIT_INFO: return take_first_info(d, p);
+    case PUG_ETMV4_WAIT_INFO: return wait_for_info(d, p);
     default: break;
     }
     enum pug_etmv4_outcome outcome = take_packet(d, p);
@@ -521,66 +281,84 @@ static enum pug_response decode_packet(decoder *d, const packet_ *p)
 }
 
 /**
- * Without speculation, atoms with nothing before them but where execution is resolve at once: they
- * need not go through the queue, but for those that cannot be done with.
+ * Atoms that resolve at once, as there is no speculation and nothing before them in the queue: they
+ * need not go through it, but for those that the consumer makes wait. `done` of them are done.
  */
-static enum pug_response decode_atoms(decoder *d, const packet_ *p)
+static enum pug_response decode_atoms(decoder *d, const packet_ *p, uint32_t done)
 {
-    uint32_t done;
     enum pug_etmv4_outcome outcome =
         pug_etmv4_take_atoms(d, d->index, p->atom_bits, p->atom_count, &done);
     if (outcome == PUG_ETMV4_DONE)
         return PUG_RESP_CONT;
     if (outcome == PUG_ETMV4_SUSPENDED) {
-        struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ATOM, PUG_ETMV4_COUNTS);
-        p0->bits = p->atom_bits >> done;
-        p0->count = (uint8_t)(p->atom_count - done);
-        d->depth = p0->count;
-        d->commits = p0->count;
+        pug_etmv4_admit_atoms(d, p->atom_bits >> done, p->atom_count - done);
+        d->commits = p->atom_count - done;
         d->state = PUG_ETMV4_RESOLVE;
     }
     return end_resolution(d, outcome);
+}
+
+static bool is_atom(uint32_t type)
+{
+    return type - PUG_ETMV4_ATOM_F6 <= PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6;
+}
+
+/** Would the next packet resolve at once? */
+static void set_direct(decoder *d)
+{
+    d->direct = d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
+                pug_etmv4_queue_count(&d->queue) == 0;
+}
+
+enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done)
+{
+    d->packet_type = p->type;
+    d->waited = false;
+    begin_run(d);
+    d->run_mark -= done;
+    enum pug_response response =
+        d->direct && is_atom(p->type) ? decode_atoms(d, p, done) : decode_packet(d, p);
+    set_direct(d);
+    return response;
 }
 
 enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
 {
     decoder *d = state;
     const packet_ *p = packet->data;
+    uint32_t done = 0;
     d->index = packet->index;
-    d->packet_type = packet->type;
-    d->waited = false;
-    d->run_pushed = 0;
-    d->run_index = 0;
-    if (packet->type - PUG_ETMV4_ATOM_F6 > PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6 ||
-        d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0)
-        return decode_packet(d, p);
-    for (; d->queue.head != d->queue.tail; d->queue.head++) {
-        const struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
-        if (p0->kind != PUG_ETMV4_P0_ADDRESS)
-            return decode_packet(d, p);
-        pug_etmv4_commit_address(d, p0);
+    d->unusual = NULL;
+    if (d->direct && is_atom(packet->type) && !d->blocked && !d->checks) {
+        done = pug_etmv4_hop(d, packet->index, p->atom_bits, p->atom_count);
+        if (done == p->atom_count)
+            return PUG_RESP_CONT;
     }
-    return decode_atoms(d, p);
+    return pug_etmv4_decode_rest(d, p, done);
 }
 
 enum pug_response pug_etmv4_resume(void *state)
 {
     decoder *d = state;
     d->waited = true;
-    return d->ending ? end_trace(d) : run(d);
+    d->unusual = NULL;
+    enum pug_response response = d->ending ? end_trace(d) : run(d);
+    set_direct(d);
+    return response;
 }
 
 enum pug_response pug_etmv4_decode_end(void *state)
 {
     decoder *d = state;
     d->ending = true;
+    d->direct = false;
     return end_trace(d);
 }
 
 void pug_etmv4_decoder_reset(void *state)
 {
     decoder *d = state;
-    d->ending = false;
+    d->ending = d->direct = false;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_RESET_DECODER);
 }
 

@@ -7,8 +7,10 @@
  *     packet.c     bytes to packets: where a packet ends, synchronisation
  *     fields.c     what a complete packet says
  *     decode.c     packets to elements: the decoder's states
+ *     admit.c      what each packet adds to the queue
  *     queue.c      the P0 elements that wait for their commit: cancel, mispredict
- *     commit.c     what a committed P0 element gives: atoms and addresses
+ *     commit.c     what a committed P0 element gives: addresses, contexts, marks
+ *     atoms.c      … atoms; and the lane that takes plain packets from bytes to elements at once
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
  */
@@ -117,22 +119,27 @@ void pug_etmv4_make_headers(struct pug_etmv4_config *config);
 
 enum pug_etmv4_hunt { PUG_ETMV4_HUNT, PUG_ETMV4_HUNT_EXTENSION, PUG_ETMV4_HUNT_ASYNC };
 
+/** What is special about a reader; 0: the next byte is a header. */
+enum {
+    PUG_ETMV4_USED = 1 << 0,     /**< `packet` says something that the next one must not */
+    PUG_ETMV4_UNSYNCED = 1 << 1, /**< no ASYNC was found yet */
+    PUG_ETMV4_HELD = 1 << 2,     /**< a packet began in an earlier run */
+};
+
 struct pug_etmv4_reader {
     const struct pug_etmv4_config *config;
     struct pug_stage *stage;
     struct pug_etmv4_packet packet;
     struct pug_etmv4_address stack[3]; /**< the newest first */
     uint64_t index;                    /**< of the packet that is being read */
-    bool synced;
-    bool used;          /**< `packet` says something that the next one must not */
-    bool info_seen;     /**< a TRACE_INFO since the reset */
-    bool unsynced_told; /**< the decoder got its NOT_SYNC packet */
+    uint8_t special;                   /**< PUG_ETMV4_USED, … */
+    bool info_seen;                    /**< a TRACE_INFO since the reset */
+    bool unsynced_told;                /**< the decoder got its NOT_SYNC packet */
     /* the length of the packet that is being read */
     const struct pug_etmv4_header *header;
-    uint32_t fields;  /**< still to come, the first lowest */
-    uint32_t have;    /**< bytes of the first field */
-    uint8_t rest;     /**< size of a REST field */
-    uint8_t sections; /**< of TRACE_INFO: how many */
+    uint32_t fields; /**< still to come, the first lowest */
+    uint32_t have;   /**< bytes of the first field */
+    uint8_t rest;    /**< size of a REST field */
     /* the search for an ASYNC */
     uint8_t hunt; /**< enum pug_etmv4_hunt */
     uint8_t dump; /**< bytes to drop before the next one */
@@ -146,6 +153,18 @@ struct pug_etmv4_reader {
     uint8_t bytes[PUG_ETMV4_RAW_LIMIT];
 };
 
+/** The size of a packet that is all there and needs no scan; 0 for others. */
+static inline size_t pug_etmv4_plain_size(const struct pug_etmv4_header *header, const uint8_t *raw,
+                                          const uint8_t *end)
+{
+    size_t size = header->size;
+    if (header->fields == PUG_ETMV4_FIELD_SHORT && end - raw > 1)
+        size = 2 + (raw[1] >> 7);
+    return (size_t)(end - raw) >= size ? size : 0;
+}
+
+/** Read the address packet in `raw`, whose header is `reader->header`. */
+void pug_etmv4_read_address(struct pug_etmv4_reader *reader, const uint8_t *raw);
 /** Read the fields of the complete packet in `raw` into `reader->packet`. */
 void pug_etmv4_read_fields(struct pug_etmv4_reader *reader, const uint8_t *raw, size_t size);
 
@@ -285,7 +304,7 @@ struct pug_etmv4_decoder {
     uint32_t cancels;
     bool mispredict, discard, drain;
     bool pending_address; /**< an exception or Q element waits for its address */
-    uint32_t run_pushed;  /**< elements of this commit run */
+    uint32_t run_mark;    /**< elements in the batch when this commit run began */
     uint64_t run_index;   /**< of the last element that it took */
     bool waited;          /**< the consumer waited during this packet */
     bool ending;          /**< the trace is at its end */
@@ -295,11 +314,14 @@ struct pug_etmv4_decoder {
     bool from_taken;
     uint64_t address;
     const struct pug_block *from; /**< the block before, if `epoch` is still the map's */
+    /** The block at hand is no plain one: found in this packet, so that memory is asked once. */
+    const struct pug_block *unusual;
     uint32_t epoch;
     uint8_t space; /**< enum pug_space */
     bool is64;
     uint8_t last_is;
     bool prev_overflow, marker_seen;
+    bool direct;       /**< nothing waits or is speculated: atoms and addresses resolve at once */
     bool checks;       /**< an option or a limit wants each range checked */
     bool expect_valid; /**< range continuity */
     uint64_t expect;
@@ -325,10 +347,7 @@ enum pug_etmv4_outcome pug_etmv4_mispredict(struct pug_etmv4_decoder *decoder);
 /* commit.c */
 /** Commit from the oldest element on while there is something to commit. */
 enum pug_etmv4_outcome pug_etmv4_commit(struct pug_etmv4_decoder *decoder);
-/** The ranges of up to `most` atoms; *done is how many of them are done with. */
-enum pug_etmv4_outcome pug_etmv4_take_atoms(struct pug_etmv4_decoder *decoder, uint64_t index,
-                                            uint32_t bits, uint32_t most, uint32_t *done);
-void pug_etmv4_commit_address(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *p0);
+void pug_etmv4_commit_address(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t is);
 /** An element that no commit has to wait for; a step of one element. */
 void pug_etmv4_put_event(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *p0);
 void pug_etmv4_put_range(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t start,
@@ -337,6 +356,7 @@ void pug_etmv4_put_range(struct pug_etmv4_decoder *decoder, uint64_t index, uint
 void pug_etmv4_put_nacc(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t address);
 void pug_etmv4_put_context(struct pug_etmv4_decoder *decoder, uint64_t index,
                            const struct pug_etmv4_p0 *context);
+void pug_etmv4_push_return(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t isa);
 /** Go on at an address. */
 void pug_etmv4_jump(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t isa);
 /** What a taken branch does: it links, and where it goes. `end`: behind the branch. */
@@ -348,10 +368,32 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(struct pug_etmv4_decoder *decoder);
 /** Is a range of so many instructions too long? Logs that; `steps` is with the one that failed. */
 bool pug_etmv4_over_limit(struct pug_etmv4_decoder *decoder, uint32_t count, uint32_t steps);
 
+/* atoms.c */
+/** Atoms of plain blocks, which is nearly all of them, with nothing in the way. How many it did. */
+uint32_t pug_etmv4_hop(struct pug_etmv4_decoder *decoder, uint64_t index, uint32_t bits,
+                       uint32_t most);
+/** The ranges of up to `most` atoms, from the *done-th on; *done is how many are done with. */
+enum pug_etmv4_outcome pug_etmv4_take_atoms(struct pug_etmv4_decoder *decoder, uint64_t index,
+                                            uint32_t bits, uint32_t most, uint32_t *done);
+/** Commit the atoms of the oldest element, as far as there is something to commit. */
+enum pug_etmv4_outcome pug_etmv4_commit_atoms(struct pug_etmv4_decoder *decoder,
+                                              struct pug_etmv4_p0 *atoms);
+
 /* events.c */
 enum pug_etmv4_outcome pug_etmv4_commit_exception(struct pug_etmv4_decoder *decoder);
 enum pug_etmv4_outcome pug_etmv4_commit_q(struct pug_etmv4_decoder *decoder);
 enum pug_etmv4_outcome pug_etmv4_commit_source(struct pug_etmv4_decoder *decoder);
+
+/* admit.c */
+/** The most elements that one packet queues. */
+#define PUG_ETMV4_QUEUED_BY_PACKET 3u
+/** Queue what a packet says; FAILED and FATAL: it says nothing good. */
+enum pug_etmv4_outcome pug_etmv4_admit(struct pug_etmv4_decoder *decoder,
+                                       const struct pug_etmv4_packet *packet);
+/** The same while the first TRACE_INFO is waited for; true: this is it. */
+bool pug_etmv4_admit_first(struct pug_etmv4_decoder *decoder,
+                           const struct pug_etmv4_packet *packet);
+void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
 /** Forget everything that a loss of synchronisation makes worthless. */
@@ -366,10 +408,16 @@ static inline uint8_t pug_etmv4_isa(const struct pug_etmv4_decoder *decoder, uin
     return decoder->is64 ? PUG_ISA_A64 : is ? PUG_ISA_T32 : PUG_ISA_A32;
 }
 
+/** The ISA of the elements from here on. Not stored without need: a copy of `blank` would wait. */
+static inline void pug_etmv4_set_isa(struct pug_etmv4_decoder *decoder, uint8_t isa)
+{
+    if (decoder->stage->out.blank.isa != isa)
+        decoder->stage->out.blank.isa = isa;
+}
+
 static inline struct pug_element *pug_etmv4_push(struct pug_etmv4_decoder *decoder,
                                                  enum pug_element_type type, uint64_t index)
 {
-    decoder->run_pushed++;
     return pug_out_push(&decoder->stage->out, type, index);
 }
 
@@ -384,6 +432,10 @@ void pug_etmv4_reader_reset(void *reader);
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etmv4_decoder_free(void *decoder);
 enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packet);
+/** A packet; `done` of its atoms are done with. */
+enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
+                                        const struct pug_etmv4_packet *packet, uint32_t done);
+enum pug_response pug_etmv4_run(void *reader, void *decoder, struct pug_span *span);
 enum pug_response pug_etmv4_resume(void *decoder);
 enum pug_response pug_etmv4_decode_end(void *decoder);
 void pug_etmv4_decoder_reset(void *decoder);

@@ -18,15 +18,6 @@ static uint8_t get_byte(struct bytes *b)
     return 0;
 }
 
-/** Little-endian. */
-static uint64_t get_bytes(struct bytes *b, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)get_byte(b) << 8 * i;
-    return value;
-}
-
 /** Groups of seven bits, bit 7 says that there is another; at most `limit` of them are read. */
 static uint32_t get_leb(struct bytes *b, unsigned limit)
 {
@@ -48,103 +39,118 @@ static void report(reader *r, enum pug_status code, const char *text)
 
 static void set_error(reader *r, uint32_t type)
 {
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     r->packet.err_type = r->packet.type;
     r->packet.type = type;
 }
 
 /* ---- addresses ---- */
 
-static void push_address(reader *r)
+static void push_address(reader *r, const struct pug_etmv4_address *address)
 {
     r->stack[2] = r->stack[1];
     r->stack[1] = r->stack[0];
-    r->stack[0] = r->packet.address;
+    r->stack[0] = *address;
+    r->packet.address = *address;
 }
 
-/** The part of a long address that both sizes share, without its high bytes. */
-static uint64_t get_low_address(struct bytes *b, uint8_t is)
+/*
+ * The bytes of an address and of a context are all there: the length of the packet came from them.
+ * These functions return where they end.
+ */
+
+static uint64_t little_endian(const uint8_t *at, unsigned size)
 {
-    uint64_t first = get_byte(b) & 0x7F;
-    uint64_t second = get_byte(b);
-    uint64_t rest = get_bytes(b, 2) << 16;
-    return rest | (is ? first << 1 | second << 8 : first << 2 | (second & 0x7F) << 9);
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/** The low half of a long address: its first two bytes leave bits out. */
+static uint64_t low_address(const uint8_t *at, uint8_t is)
+{
+    uint32_t word = (uint32_t)little_endian(at, 4);
+    if (is)
+        return (word & 0xFFFFFF00) | (word & 0x7F) << 1;
+    return (word & 0xFFFF0000) | (word & 0x7F00) << 1 | (word & 0x7F) << 2;
 }
 
 static void set_address_64(reader *r, uint64_t value, uint8_t is)
 {
-    r->packet.address = (struct pug_etmv4_address){
-        .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is};
-    push_address(r);
+    push_address(r, &(struct pug_etmv4_address){
+                        .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is});
 }
 
-static void read_address_64(reader *r, struct bytes *b, uint8_t is)
+static const uint8_t *read_address_64(reader *r, const uint8_t *at, uint8_t is)
 {
-    uint64_t low = get_low_address(b, is);
-    set_address_64(r, low | get_bytes(b, 4) << 32, is);
+    set_address_64(r, low_address(at, is) | little_endian(at + 4, 4) << 32, is);
+    return at + 8;
 }
 
-static void read_address_32(reader *r, struct bytes *b, uint8_t is)
+static const uint8_t *read_address_32(reader *r, const uint8_t *at, uint8_t is)
 {
-    struct pug_etmv4_address *address = &r->packet.address;
-    uint64_t low = get_low_address(b, is);
+    struct pug_etmv4_address address = r->packet.address;
+    uint64_t low = low_address(at, is);
     if ((r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf) {
-        address->size = 64;
-        address->value = (address->value & ~(uint64_t)UINT32_MAX) | low;
+        address.size = 64;
+        address.value = (address.value & ~(uint64_t)UINT32_MAX) | low;
     } else {
-        address->size = 32;
-        address->value = low;
+        address.size = 32;
+        address.value = low;
     }
-    address->pkt_bits = 32;
-    if (address->valid_bits < 32)
-        address->valid_bits = 32;
-    address->is = is;
-    push_address(r);
+    address.pkt_bits = 32;
+    if (address.valid_bits < 32)
+        address.valid_bits = 32;
+    address.is = is;
+    push_address(r, &address);
+    return at + 4;
 }
 
-static void read_address_short(reader *r, struct bytes *b, uint8_t is)
+static const uint8_t *read_address_short(reader *r, const uint8_t *at, uint8_t is)
 {
-    struct pug_etmv4_address *address = &r->packet.address;
-    uint8_t first = get_byte(b);
-    unsigned bits = is ? 8 : 9, shift = is ? 1 : 2;
-    uint64_t low = (uint64_t)(first & 0x7F) << shift;
-    if (first & 0x80) {
-        low |= (uint64_t)get_byte(b) << bits;
+    struct pug_etmv4_address address = r->packet.address;
+    unsigned bits = is ? 8 : 9;
+    uint64_t low = (uint64_t)(at[0] & 0x7F) << (bits - 7);
+    if (*at++ & 0x80) {
+        low |= (uint64_t)*at++ << bits;
         bits += 8;
     }
-    address->value = (address->value & ~((UINT64_C(1) << bits) - 1)) | low;
-    address->pkt_bits = (uint8_t)bits;
-    if (address->valid_bits < bits)
-        address->valid_bits = (uint8_t)bits;
-    address->is = is;
-    push_address(r);
+    address.value = (address.value & ~((UINT64_C(1) << bits) - 1)) | low;
+    address.pkt_bits = (uint8_t)bits;
+    if (address.valid_bits < bits)
+        address.valid_bits = (uint8_t)bits;
+    address.is = is;
+    push_address(r, &address);
+    return at;
 }
 
 static void read_match(reader *r, uint8_t entry)
 {
     r->packet.match = entry;
-    r->packet.address = r->stack[entry];
-    push_address(r);
+    const struct pug_etmv4_address address = r->stack[entry];
+    push_address(r, &address);
 }
 
 /* ---- context ---- */
 
-static void read_context(reader *r, struct bytes *b)
+static void read_context(reader *r, const uint8_t *at)
 {
     struct pug_etmv4_context *context = &r->packet.context;
-    uint8_t info = get_byte(b);
-    r->used = true;
+    uint8_t info = *at++;
+    r->special |= PUG_ETMV4_USED;
     context->updated = true;
     context->el = info & 3;
     context->nse = info >> 3 & 1;
     context->sf = info >> 4 & 1;
     context->ns = info >> 5 & 1;
     if ((info & 0x40) && r->config->vmid_size) {
-        context->vmid = (uint32_t)get_bytes(b, r->config->vmid_size);
+        context->vmid = (uint32_t)little_endian(at, r->config->vmid_size);
+        at += r->config->vmid_size;
         context->updated_vmid = true;
     }
     if ((info & 0x80) && r->config->context_id_size) {
-        context->context_id = (uint32_t)get_bytes(b, r->config->context_id_size);
+        context->context_id = (uint32_t)little_endian(at, r->config->context_id_size);
         context->updated_context_id = true;
     }
     r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
@@ -171,7 +177,7 @@ static void read_trace_info(reader *r, struct bytes *b)
 {
     struct pug_etmv4_packet *packet = &r->packet;
     uint8_t sections = get_byte(b), control = sections;
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     while ((control & 0x80) && !b->missing)
         control = get_byte(b);
     packet->valid &=
@@ -229,7 +235,7 @@ static void read_timestamp(reader *r, struct bytes *b, uint8_t header)
     packet->timestamp_bits = (uint8_t)bits;
     packet->valid |= PUG_ETMV4_HAS_TIMESTAMP;
     if (header == 0x03) {
-        r->used = true;
+        r->special |= PUG_ETMV4_USED;
         packet->cycle_count = get_leb(b, 3) & ((UINT32_C(1) << r->config->cycle_count_bits) - 1);
         packet->valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
     }
@@ -237,7 +243,7 @@ static void read_timestamp(reader *r, struct bytes *b, uint8_t header)
 
 static void set_cycle_count(reader *r, uint32_t count)
 {
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     r->packet.cycle_count =
         count + (r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0);
     r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
@@ -248,7 +254,7 @@ static void set_commit(reader *r, uint32_t count)
 {
     if (r->config->commit_option_1)
         return;
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     r->packet.commit_count = count;
     r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
 }
@@ -258,7 +264,7 @@ static void read_ccnt_f1(reader *r, struct bytes *b, uint8_t header)
     if (!r->config->commit_option_1)
         set_commit(r, get_leb(b, 5));
     if (header & 1) { /* the count is unknown */
-        r->used = true;
+        r->special |= PUG_ETMV4_USED;
         r->packet.cycle_count = 0;
         r->packet.valid |= PUG_ETMV4_HAS_CYCLE_COUNT;
     } else {
@@ -293,7 +299,7 @@ static void read_except(reader *r, struct bytes *b)
 
 static void set_cancel(reader *r, uint32_t count)
 {
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     r->packet.cancel_count = count;
     r->packet.valid |= PUG_ETMV4_HAS_CANCEL;
 }
@@ -317,9 +323,9 @@ static void read_q(reader *r, struct bytes *b, uint8_t header)
     if (type <= 2)
         read_match(r, type);
     else if (type <= 6)
-        read_address_short(r, b, r->header->is);
+        b->at = read_address_short(r, b->at, r->header->is);
     else if (type <= 0xB)
-        read_address_32(r, b, r->header->is);
+        b->at = read_address_32(r, b->at, r->header->is);
     packet->q_count = packet->q_has_count ? get_leb(b, 5) : 0;
 }
 
@@ -386,6 +392,17 @@ static void read_reserved(reader *r, uint8_t header, uint32_t type)
     report(r, PUG_ERR_INVALID_PCKT_HDR, "");
 }
 
+void pug_etmv4_read_address(reader *r, const uint8_t *raw)
+{
+    uint8_t is = r->header->is;
+    switch ((enum pug_etmv4_form)r->header->form) {
+    case PUG_ETMV4_FORM_MATCH: read_match(r, is); break;
+    case PUG_ETMV4_FORM_ADDR_S: read_address_short(r, raw + 1, is); break;
+    case PUG_ETMV4_FORM_ADDR_32: read_address_32(r, raw + 1, is); break;
+    default: read_address_64(r, raw + 1, is);
+    }
+}
+
 static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t size)
 {
     uint8_t header = raw[0], is = r->header->is;
@@ -400,7 +417,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_EXCEPT: read_except(r, b); break;
     case PUG_ETMV4_FORM_ITE:
         r->packet.ite_el = get_byte(b);
-        r->packet.ite_value = get_bytes(b, 8);
+        r->packet.ite_value = little_endian(b->at, 8);
         break;
     case PUG_ETMV4_FORM_CCNT_F1: read_ccnt_f1(r, b, header); break;
     case PUG_ETMV4_FORM_CCNT_F2: read_ccnt_f2(r, b, header); break;
@@ -410,7 +427,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
         break;
     case PUG_ETMV4_FORM_DS_MARKER: r->packet.marker = header & 7; break;
     case PUG_ETMV4_FORM_COMMIT:
-        r->used = true;
+        r->special |= PUG_ETMV4_USED;
         r->packet.commit_count = get_leb(b, 5);
         r->packet.valid |= PUG_ETMV4_HAS_COMMIT;
         break;
@@ -422,20 +439,14 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_CTXT:
         r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
         if (header & 1)
-            read_context(r, b);
+            read_context(r, b->at);
         break;
-    case PUG_ETMV4_FORM_MATCH: read_match(r, is); break;
-    case PUG_ETMV4_FORM_ADDR_S: read_address_short(r, b, is); break;
-    case PUG_ETMV4_FORM_ADDR_32: read_address_32(r, b, is); break;
-    case PUG_ETMV4_FORM_ADDR_64: read_address_64(r, b, is); break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_32:
-        read_address_32(r, b, is);
-        read_context(r, b);
-        break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_64:
-        read_address_64(r, b, is);
-        read_context(r, b);
-        break;
+    case PUG_ETMV4_FORM_MATCH:
+    case PUG_ETMV4_FORM_ADDR_S:
+    case PUG_ETMV4_FORM_ADDR_32:
+    case PUG_ETMV4_FORM_ADDR_64: pug_etmv4_read_address(r, raw); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_32: read_context(r, read_address_32(r, b->at, is)); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_64: read_context(r, read_address_64(r, b->at, is)); break;
     case PUG_ETMV4_FORM_Q: read_q(r, b, header); break;
     }
 }

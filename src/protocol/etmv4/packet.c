@@ -131,6 +131,7 @@ static void hold(reader *r, const uint8_t *bytes, size_t size)
         size = room;
     memcpy(r->bytes + r->held, bytes, size);
     r->held += (uint32_t)size;
+    r->special |= PUG_ETMV4_HELD;
 }
 
 static bool put_packet(reader *r, const uint8_t *raw, size_t size, struct pug_packet *packet)
@@ -155,18 +156,9 @@ static bool finish(reader *r, const uint8_t *raw, size_t size, struct pug_packet
     r->packet.atom_bits = header->atom_bits;
     r->packet.atom_count = header->atom_count;
     r->held = 0;
+    r->special &= (uint8_t)~PUG_ETMV4_HELD;
     pug_etmv4_read_fields(r, raw, size < PUG_ETMV4_RAW_LIMIT ? size : PUG_ETMV4_RAW_LIMIT);
     return put_packet(r, raw, size, packet);
-}
-
-/** The size of a packet that is all there and needs no scan; 0 for others. */
-static size_t plain_size(const struct pug_etmv4_header *header, const uint8_t *raw,
-                         const uint8_t *end)
-{
-    size_t size = header->size;
-    if (header->fields == PUG_ETMV4_FIELD_SHORT && end - raw > 1)
-        size = 2 + (raw[1] >> 7);
-    return (size_t)(end - raw) >= size ? size : 0;
 }
 
 /** A packet that is not one byte of atoms. */
@@ -175,7 +167,7 @@ static PUG_NOINLINE bool begin(reader *r, struct pug_span *span, struct pug_pack
     const uint8_t *raw = span->at;
     r->index = pug_span_index(span);
     r->header = &r->config->headers[*raw];
-    size_t size = plain_size(r->header, raw, span->end);
+    size_t size = pug_etmv4_plain_size(r->header, raw, span->end);
     if (size > 0) {
         span->at = raw + size;
         return finish(r, raw, size, packet);
@@ -203,7 +195,7 @@ static PUG_NOINLINE bool go_on(reader *r, struct pug_span *span, struct pug_pack
 static PUG_NOINLINE void clean(reader *r)
 {
     struct pug_etmv4_packet *packet = &r->packet;
-    r->used = false;
+    r->special &= (uint8_t)~PUG_ETMV4_USED;
     packet->err_type = PUG_ETMV4_NO_ERR_TYPE;
     packet->valid &=
         ~(uint32_t)(PUG_ETMV4_HAS_CYCLE_COUNT | PUG_ETMV4_HAS_COMMIT | PUG_ETMV4_HAS_CANCEL);
@@ -268,11 +260,14 @@ static bool hunt_async(reader *r, uint8_t byte)
         return false;
     }
     r->hunting = false;
-    r->used = true;
-    r->synced = byte == 0x80;
-    r->packet.type = r->synced ? PUG_ETMV4_ASYNC : PUG_ETMV4_BAD_SEQUENCE;
-    if (!r->synced)
+    r->special |= PUG_ETMV4_USED;
+    if (byte == 0x80) {
+        r->special &= (uint8_t)~PUG_ETMV4_UNSYNCED;
+        r->packet.type = PUG_ETMV4_ASYNC;
+    } else {
+        r->packet.type = PUG_ETMV4_BAD_SEQUENCE;
         r->packet.err_type = PUG_ETMV4_ASYNC;
+    }
     return true;
 }
 
@@ -320,14 +315,12 @@ static PUG_NOINLINE bool hunt(reader *r, struct pug_span *span, struct pug_packe
 bool pug_etmv4_read(void *state, struct pug_span *span, struct pug_packet *packet)
 {
     reader *r = state;
-    if (r->used)
+    if (r->special & PUG_ETMV4_USED)
         clean(r);
     if (span->at == span->end)
         return false;
-    if (!r->synced)
-        return hunt(r, span, packet);
-    if (r->held)
-        return go_on(r, span, packet);
+    if (r->special)
+        return r->special & PUG_ETMV4_UNSYNCED ? hunt(r, span, packet) : go_on(r, span, packet);
     const struct pug_etmv4_header *header = &r->config->headers[*span->at];
     if (header->form != PUG_ETMV4_FORM_ATOM)
         return begin(r, span, packet);
@@ -347,18 +340,21 @@ bool pug_etmv4_read_end(void *state, struct pug_packet *packet)
 {
     reader *r = state;
     uint32_t size = r->held;
-    if (r->used)
+    if (r->special & PUG_ETMV4_USED)
         clean(r);
     r->held = 0;
+    r->special &= (uint8_t)~PUG_ETMV4_HELD;
     r->hunting = false;
     r->dump = 0;
     if (size == 0)
         return false;
     bool async = (r->fields & 0xF) == PUG_ETMV4_FIELD_ASYNC;
-    r->packet.err_type = !r->synced ? r->hunt_type : async ? PUG_ETMV4_ASYNC : r->header->type;
+    r->packet.err_type = r->special & PUG_ETMV4_UNSYNCED ? r->hunt_type
+                         : async                         ? PUG_ETMV4_ASYNC
+                                                         : r->header->type;
     r->packet.type = PUG_ETMV4_INCOMPLETE_EOT;
     r->packet.atom_count = 0;
-    r->used = true;
+    r->special |= PUG_ETMV4_USED;
     return put_packet(r, r->bytes, size, packet);
 }
 
@@ -369,7 +365,8 @@ void pug_etmv4_reader_reset(void *state)
     r->index = 0;
     r->held = 0;
     r->dump = 0;
-    r->synced = r->hunting = r->info_seen = r->unsynced_told = false;
+    r->special = PUG_ETMV4_UNSYNCED;
+    r->hunting = r->info_seen = r->unsynced_told = false;
     r->fields = 0;
     packet->valid = 0;
     packet->address.valid_bits = packet->address.pkt_bits = packet->address.is = 0;

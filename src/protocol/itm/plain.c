@@ -52,12 +52,12 @@ static bool is_local_time(uint8_t header)
     return (header & 0x0f) == 0 && header != 0 && header != 0x70 && (header & 0xc0) != 0x80;
 }
 
-void pug_itm_decode_plain(void *reader, void *decoder, struct pug_span *span)
+enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)
 {
     struct itm_reader *r = reader;
     struct itm_decoder *d = decoder;
     if (!r->synced || r->open || d->state != ITM_RUN)
-        return;
+        return PUG_RESP_CONT;
     const struct pug_batch *batch = d->stage->out.batch;
     const uint8_t *const from = span->at, *at = from;
     uint64_t index = pug_span_index(span);
@@ -74,10 +74,11 @@ void pug_itm_decode_plain(void *reader, void *decoder, struct pug_span *span)
         at += used;
     }
     if (at == from)
-        return;
+        return PUG_RESP_CONT;
     span->at = at;
     /* No header of these is 0, so that the count ends in the last packet. */
     r->zeros = 0;
     while (at[-1 - (ptrdiff_t)r->zeros] == 0)
         r->zeros++;
+    return PUG_RESP_CONT;
 }

@@ -75,14 +75,15 @@ static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug
     stm_hold(r, &view, span);
 }
 
-void pug_stm_decode_plain(void *reader, void *decoder, struct pug_span *span)
+enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span)
 {
     struct stm_reader *r = reader;
     struct stm_decoder *d = decoder;
     if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN)
-        return;
+        return PUG_RESP_CONT;
     if (r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES)
         decode_long(r, d, span);
     else
         decode_short(r, d, span);
+    return PUG_RESP_CONT;
 }
