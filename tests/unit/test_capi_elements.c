@@ -114,8 +114,8 @@ static void software_trace_payload(void **state)
     rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload = 3});
     rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_M8, .master = 0x21});
     rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_C8, .channel = 0x43});
-    rec_stm_put(&stm, &(struct pug_stm_packet){
-                          .type = PUG_STM_D32, .marker = true, .payload = 0x12345678});
+    rec_stm_put(
+        &stm, &(struct pug_stm_packet){.type = PUG_STM_D32, .marker = true, .payload = 0x12345678});
     rec_stm_end(&stm);
 
     const ocsd_stm_cfg config = {.reg_tcsr = 0x00200005, .reg_feat3r = 0x10000, .reg_devid = 0xff};

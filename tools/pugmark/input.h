@@ -52,9 +52,9 @@ struct input {
     struct pug_tree *tree;
     bool fatal;
     uint64_t errors_before; /**< private: errors logged before this tree was made */
-    uint8_t *trace_copy; /**< private: the trace where it is not mapped */
-    void *snapshot;      /**< private: of a snapshot input */
-    void *raw;           /**< private: settings of a described file */
+    uint8_t *trace_copy;    /**< private: the trace where it is not mapped */
+    void *snapshot;         /**< private: of a snapshot input */
+    void *raw;              /**< private: settings of a described file */
 };
 
 /** Open the input; false, having said why, if it cannot be read. */
