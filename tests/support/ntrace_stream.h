@@ -17,6 +17,7 @@ struct ntrace_stream {
     struct lines times;  /* timestamps */
     struct lines elements; /* in words with their index, where wanted */
     bool want_elements, want_beside;
+    bool each_packet;      /* elements are delivered after each packet */
     bool drop_full_counts; /* sync messages that only tell of a full instruction count */
     bool no_flow;
     uint64_t ranges, messages;
@@ -130,6 +131,7 @@ static inline bool ntrace_open(struct ntrace_stream *stream, struct pug_image *i
         pug_tree_add_source(stream->tree, &source, NULL) != PUG_OK)
         return false;
     pug_tree_on_elements(stream->tree, ntrace_on_elements, stream);
+    pug_tree_deliver_each_packet(stream->tree, stream->each_packet);
     return true;
 }
 

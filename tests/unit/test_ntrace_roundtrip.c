@@ -291,7 +291,9 @@ static void test_blocks_and_waits(void **state)
     static const struct {
         size_t block;
         unsigned wait;
-    } ways[] = {{1, 0}, {7, 0}, {0, 1}, {0, 3}, {1, 2}, {5, 17}};
+        bool each_packet;
+    } ways[] = {{1, 0, false}, {7, 0, false},  {0, 1, false}, {0, 3, false},
+                {1, 2, false}, {5, 17, false}, {0, 0, true},  {3, 5, true}};
     (void)state;
     for (uint64_t seed = 1001; seed <= 1040; seed++) {
         struct round round;
@@ -303,6 +305,7 @@ static void test_blocks_and_waits(void **state)
         element_lines(&round, 0, 0, &whole);
         for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
             struct ntrace_stream part = {0};
+            part.each_packet = ways[i].each_packet;
             element_lines(&round, ways[i].block, ways[i].wait, &part);
             if (lines_differ(&part.elements, &whole.elements, text, sizeof(text)))
                 fail_msg("seed %llu, way %zu: %s", (unsigned long long)seed, i, text);

@@ -212,6 +212,7 @@ const struct pug_protocol pug_protocol_ntrace = {
     .decoder_free = ntrace_decoder_free,
     .decode = ntrace_decode,
     .resume = ntrace_resume,
+    .run = ntrace_run,
     .decode_end = ntrace_decode_end,
     .decoder_reset = ntrace_decoder_reset,
     .packet_text = ntrace_packet_text,

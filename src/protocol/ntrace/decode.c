@@ -259,6 +259,58 @@ enum pug_response ntrace_decode(void *data, const struct pug_packet *packet)
                                           : PUG_RESP_WARN_CONT;
 }
 
+/** Walk and land of a plain message. False: that needs the general way. */
+static bool take_plain(struct ntrace_decoder *d, const struct ntrace_plain *plain,
+                       enum ntrace_walked *walked)
+{
+    bool direct = plain->type == PUG_NTRACE_DIRECT_BRANCH;
+    d->walk.end = direct ? NTRACE_END_DIRECT : NTRACE_END_INDIRECT;
+    d->walk.budget = (int64_t)plain->icnt;
+    d->walk.hist = plain->hist;
+    d->walk.bits = 63 - (unsigned)__builtin_clzll(plain->hist);
+    d->walk.range_start = d->pc;
+    d->index = plain->index;
+    d->branch = (struct ntrace_branch){
+        .valid = true, .type = plain->type, .icnt = plain->icnt, .hist = plain->hist};
+    d->tell_time = plain->stamped && d->ts_known;
+    d->ts += d->tell_time ? plain->stamp : 0;
+    *walked = ntrace_walk(d);
+    if (*walked != NTRACE_WALKED)
+        return false;
+    if (d->tell_time)
+        ntrace_push_time(d);
+    if (!direct)
+        ntrace_land_at(d, ntrace_unique_address(d, plain->addr));
+    return true;
+}
+
+enum pug_response ntrace_run(void *reader, void *data, struct pug_span *span)
+{
+    struct ntrace_decoder *d = data;
+    const struct pug_batch *batch = d->stage->out.batch;
+    struct ntrace_plain plain;
+    enum ntrace_walked walked;
+    if (d->phase != NTRACE_IDLE || !d->synced || d->full != 0)
+        return PUG_RESP_CONT;
+    d->flowing = true;
+    d->rounds = 1;
+    d->walk.passed = 0;
+    d->walk.range_count = 0;
+    d->walk.history_only = d->walk.sync_jumped = false;
+    d->now = (struct ntrace_branch){.valid = true};
+    /* A halfword gives one element at most; so much room there is. */
+    while (batch->count < batch->limit &&
+           ntrace_read_plain(reader, span, batch->limit - batch->count, &plain)) {
+        if (take_plain(d, &plain, &walked))
+            continue;
+        d->now = d->branch;
+        d->message = ntrace_plain_packet(reader, &plain);
+        d->phase = walked == NTRACE_WAITS ? NTRACE_WALK : NTRACE_FAIL;
+        return run(d);
+    }
+    return PUG_RESP_CONT;
+}
+
 enum pug_response ntrace_decode_end(void *data)
 {
     struct ntrace_decoder *d = data;

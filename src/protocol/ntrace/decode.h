@@ -105,11 +105,20 @@ static inline uint64_t ntrace_field(const struct ntrace_decoder *d, enum pug_ntr
 /** The address of a FADDR. */
 uint64_t ntrace_full_address(const struct ntrace_decoder *d, uint64_t value);
 
+/** The address of a UADDR. */
+uint64_t ntrace_unique_address(const struct ntrace_decoder *d, uint64_t value);
+
+/** A jump or, as d->now has it, a trap to `address`. */
+void ntrace_land_at(struct ntrace_decoder *d, uint64_t address);
+
 /** The code map is to read in the context in force. */
 void ntrace_set_space(struct ntrace_decoder *d);
 
 /** The message's timestamp, to be told when it lands. */
 void ntrace_take_time(struct ntrace_decoder *d);
+
+/** The message's timestamp, if there is one to tell. */
+void ntrace_push_time(struct ntrace_decoder *d);
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
 void ntrace_land(struct ntrace_decoder *d, bool final);

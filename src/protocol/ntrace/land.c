@@ -38,7 +38,7 @@ uint64_t ntrace_full_address(const struct ntrace_decoder *d, uint64_t value)
     return canonical(d, value << 1);
 }
 
-static uint64_t unique_address(const struct ntrace_decoder *d, uint64_t value)
+uint64_t ntrace_unique_address(const struct ntrace_decoder *d, uint64_t value)
 {
     return canonical(d, d->ref ^ (value << 1));
 }
@@ -87,7 +87,7 @@ static void push_no_sync(struct ntrace_decoder *d, enum pug_unsync reason)
     push(d, PUG_ELEM_NO_SYNC)->reason = (uint8_t)reason;
 }
 
-static void push_time(struct ntrace_decoder *d)
+void ntrace_push_time(struct ntrace_decoder *d)
 {
     if (d->tell_time)
         push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->ts;
@@ -183,7 +183,7 @@ void ntrace_land_failure(struct ntrace_decoder *d)
     snprintf(text, sizeof(text), "%s (%s), at 0x%llx", d->failure_text,
              ntrace_packet_name(d->message->type), (unsigned long long)d->failure_pc);
     log_at(d, PUG_SEV_ERROR, d->failure, text);
-    push_time(d);
+    ntrace_push_time(d);
     lose_flow(d);
     if (d->failure == PUG_ERR_MEM_NACC) {
         struct pug_element *nacc = push(d, PUG_ELEM_ADDR_NACC);
@@ -220,8 +220,7 @@ static void land_error(struct ntrace_decoder *d)
 
 /* ---- landing ---- */
 
-/** A jump or a trap to `address`. */
-static void land_at(struct ntrace_decoder *d, uint64_t address)
+void ntrace_land_at(struct ntrace_decoder *d, uint64_t address)
 {
     set_reference(d, address);
     if (!d->flowing)
@@ -274,13 +273,13 @@ static void land_sync(struct ntrace_decoder *d)
         if (discontinuity)
             log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH,
                    "the sync message's address is not where the code leads");
-        push_time(d);
+        ntrace_push_time(d);
         if (d->now.btype)
             push_exception(d);
         push_reason(d, discontinuity);
     } else {
         push_trace_on(d);
-        push_time(d);
+        ntrace_push_time(d);
     }
     restart(d, address);
 }
@@ -295,10 +294,10 @@ static void land_ict(struct ntrace_decoder *d)
     if ((kind == 0 && !two) || (!full && !d->ref_known))
         return;
     uint64_t data = ntrace_field(d, PUG_NTRACE_CKDATA0);
-    uint64_t address = full ? ntrace_full_address(d, data) : unique_address(d, data);
+    uint64_t address = full ? ntrace_full_address(d, data) : ntrace_unique_address(d, data);
     set_reference(d, address);
     if (kind == 9 && two)
-        set_reference(d, unique_address(d, ntrace_field(d, PUG_NTRACE_CKDATA1)));
+        set_reference(d, ntrace_unique_address(d, ntrace_field(d, PUG_NTRACE_CKDATA1)));
 }
 
 static void land_branch(struct ntrace_decoder *d, bool repeated)
@@ -306,9 +305,9 @@ static void land_branch(struct ntrace_decoder *d, bool repeated)
     if (d->now.type == PUG_NTRACE_DIRECT_BRANCH)
         return;
     if (repeated)
-        land_at(d, d->ref);
+        ntrace_land_at(d, d->ref);
     else if (d->ref_known)
-        land_at(d, unique_address(d, ntrace_field(d, PUG_NTRACE_ADDR)));
+        ntrace_land_at(d, ntrace_unique_address(d, ntrace_field(d, PUG_NTRACE_ADDR)));
 }
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
@@ -316,7 +315,7 @@ void ntrace_land(struct ntrace_decoder *d, bool final)
 {
     uint8_t type = d->message->type;
     if (final && !pug_ntrace_is_sync(type))
-        push_time(d);
+        ntrace_push_time(d);
     switch (type) {
     case PUG_NTRACE_BAD: land_bad(d); break;
     case PUG_NTRACE_ERROR: land_error(d); break;

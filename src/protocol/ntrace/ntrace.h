@@ -49,10 +49,27 @@ bool ntrace_read(void *reader, struct pug_span *span, struct pug_packet *packet)
 bool ntrace_read_end(void *reader, struct pug_packet *packet);
 void ntrace_reader_reset(void *reader);
 
+/** A branch message with nothing special about it. */
+struct ntrace_plain {
+    uint8_t type;
+    bool stamped;
+    uint64_t index, icnt, addr, hist, stamp;
+};
+
+/**
+ * The next message, if all of it is in the span and it is a plain one: a branch to go on with, of
+ * this source, of at most `most` halfwords. Otherwise false, and nothing is read.
+ */
+bool ntrace_read_plain(void *reader, struct pug_span *span, uint64_t most,
+                       struct ntrace_plain *plain);
+/** The plain message that was read last, as others are. */
+const struct pug_ntrace_packet *ntrace_plain_packet(void *reader, const struct ntrace_plain *plain);
+
 enum pug_status ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void ntrace_decoder_free(void *decoder);
 enum pug_response ntrace_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response ntrace_resume(void *decoder);
+enum pug_response ntrace_run(void *reader, void *decoder, struct pug_span *span);
 enum pug_response ntrace_decode_end(void *decoder);
 void ntrace_decoder_reset(void *decoder);
 

@@ -414,6 +414,98 @@ bool ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
     return false;
 }
 
+/* ---- plain messages ---- */
+
+/** The bits of a short segment; NULL where it is cut off, long, or broken. */
+static const uint8_t *take_plain(const uint8_t *at, const uint8_t *end, uint64_t *value,
+                                 unsigned *bits)
+{
+    uint64_t low = 0;
+    unsigned count = 0;
+    while (at < end && count < 60) {
+        uint8_t byte = *at++;
+        low |= (uint64_t)(byte >> 2) << count;
+        count += 6;
+        if ((byte & 3) == MSEO_MORE)
+            continue;
+        *value = low;
+        *bits = count;
+        return (byte & 3) == MSEO_RESERVED ? NULL : at;
+    }
+    return NULL;
+}
+
+static bool is_last(const uint8_t *behind)
+{
+    return (behind[-1] & 3) == MSEO_END_MESSAGE;
+}
+
+bool ntrace_read_plain(void *data, struct pug_span *span, uint64_t most, struct ntrace_plain *plain)
+{
+    const uint64_t types = 1ull << PUG_NTRACE_DIRECT_BRANCH | 1ull << PUG_NTRACE_INDIRECT_BRANCH |
+                           1ull << PUG_NTRACE_INDIRECT_BRANCH_HIST;
+    struct ntrace_reader *reader = data;
+    const struct ntrace_config *config = reader->config;
+    const uint8_t *at = span->at, *end = span->end;
+    if (at == end || reader->state != READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
+        (*at & 3) != MSEO_MORE || !(types >> (*at >> 2) & 1) ||
+        (config->src_bits > 0 && !reader->src_locked))
+        return false;
+    unsigned type = *at >> 2, bits, from = 6 + config->src_bits;
+    uint64_t first, addr = 0, hist = 1, stamp = 0;
+    at = take_plain(at, end, &first, &bits);
+    if (!at ||
+        (first >> 6 & ((1u << config->src_bits) - 1)) != (config->src_bits ? reader->src : 0u))
+        return false;
+    if (type != PUG_NTRACE_DIRECT_BRANCH) {
+        if (first >> from & 3) /* BTYPE: a trap */
+            return false;
+        from += 2;
+    }
+    if (bits <= from || first >> from > most)
+        return false;
+    if (type != PUG_NTRACE_DIRECT_BRANCH) {
+        at = is_last(at) ? NULL : take_plain(at, end, &addr, &bits);
+        addr = extend_address(config, addr, bits);
+    }
+    if (type == PUG_NTRACE_INDIRECT_BRANCH_HIST && at)
+        at = is_last(at) ? NULL : take_plain(at, end, &hist, &bits);
+    if (!at || hist == 0 || hist >> 32)
+        return false;
+    bool stamped = !is_last(at);
+    if (stamped && config->timestamps != NTRACE_TS_OFF && !config->sifive)
+        at = take_plain(at, end, &stamp, &bits);
+    if (!at || !is_last(at))
+        return false;
+    *plain = (struct ntrace_plain){
+        .type = (uint8_t)type,
+        .stamped = stamped,
+        .index = pug_span_index(span),
+        .icnt = first >> from,
+        .addr = addr,
+        .hist = hist,
+        .stamp = stamp,
+    };
+    reader->count++;
+    span->at = at;
+    return true;
+}
+
+const struct pug_ntrace_packet *ntrace_plain_packet(void *data, const struct ntrace_plain *plain)
+{
+    struct ntrace_reader *reader = data;
+    struct pug_ntrace_packet *packet = blank_packet(reader, plain->type, plain->type);
+    packet->source = reader->src;
+    set_field(packet, PUG_NTRACE_ICNT, plain->icnt);
+    if (plain->type != PUG_NTRACE_DIRECT_BRANCH)
+        set_field(packet, PUG_NTRACE_ADDR, plain->addr);
+    if (plain->type == PUG_NTRACE_INDIRECT_BRANCH_HIST)
+        set_field(packet, PUG_NTRACE_HIST, plain->hist);
+    if (plain->stamped)
+        set_field(packet, PUG_NTRACE_TSTAMP, plain->stamp);
+    return packet;
+}
+
 bool ntrace_read_end(void *data, struct pug_packet *packet)
 {
     struct ntrace_reader *reader = data;
