@@ -134,12 +134,16 @@ static void put_memory(struct attempt *a)
     bool atomic = access->access >= PUG_ACCESS_SWAP && access->access != PUG_ACCESS_SC_FAIL;
     bool address_only = o->no_value || access->access == PUG_ACCESS_SC_FAIL;
     bool both = !address_only && !o->no_address;
-    bool split = access->split && both;
+    bool split = access->split && !address_only;
     put_size(a);
     if (split)
         put(a, access->lrid, o->lrid_width);
     bool one_bit = address_only || (split && !atomic);
-    put(a, a->way.code, one_bit ? 1 : both ? 2 : o->diff_bits);
+    put(a, a->way.code, one_bit ? 1 : both || split ? 2 : o->diff_bits);
+    if (split && !both) { /* the draft's: an operand alone */
+        put_wide(a, access->operand);
+        return;
+    }
     if (access->access == PUG_ACCESS_CAS_FAIL || (atomic && !address_only))
         put_sized(a, access->operand, access->size);
     if (both && !split && access->access != PUG_ACCESS_CAS_FAIL)

@@ -24,6 +24,8 @@
 
 static_assert(CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
 
+#define NO_TIMESTAMPS "header says that a timestamp follows, but timestamps are configured off"
+
 enum state { STATE_BITS, STATE_START, STATE_SEARCH, STATE_SYNCED };
 
 struct pug_unwrap {
@@ -312,6 +314,18 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
     return -1;
 }
 
+/** At the end of the data: say that no header was found. */
+static void give_up(struct pug_unwrap *unwrap)
+{
+    char text[80];
+    if (!unwrap->ended || unwrap->skipping == 0)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped, there is no packet that fits",
+             unwrap->skipping);
+    tell(unwrap, PUG_ERR_BAD_PACKET_SEQ, PUG_NO_INDEX, text);
+    unwrap->skipping = 0;
+}
+
 /**
  * Look for a header. What it finds depends on the bytes alone, not on how they arrive: it looks at
  * a fixed number of them at a time.
@@ -323,6 +337,8 @@ static bool search(struct pug_unwrap *unwrap)
         uint32_t count = held(unwrap) < window ? held(unwrap) : window;
         int64_t at = marked_header(unwrap, count);
         if (at < 0) {
+            if (count == 0)
+                give_up(unwrap);
             if (count == 0 || (count < window && !unwrap->ended))
                 return false;
             at = common_header(unwrap, count);
@@ -399,16 +415,17 @@ static void take(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
     if (packet->size == 0)
         return;
     if (packet->extend && packet->timestamp_bits == 0)
-        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index,
-             "header says that a timestamp follows, but timestamps are configured off");
-    if (packet->kind == PUG_PAYLOAD_UNKNOWN)
+        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, NO_TIMESTAMPS);
+    /* SMI carries what is no trace at all, too */
+    bool unknown = packet->kind == PUG_PAYLOAD_UNKNOWN && unwrap->config.wrapping != PUG_WRAP_SMI;
+    if (unknown)
         tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, "unknown packet type");
     packet->gap = first_since_gap(unwrap, packet->source);
     if (number_jumped(unwrap, packet->type)) {
         tell(unwrap, PUG_ERR_TRACE_LOST, packet->index, "packet number jumps: packets are missing");
         packet->gap = true;
     }
-    judge(unwrap, packet->kind == PUG_PAYLOAD_UNKNOWN);
+    judge(unwrap, unknown);
 }
 
 /** Bytes up to the end of the block that `head` is in. */
@@ -496,6 +513,8 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
         if (follow_chain(unwrap, 0, count, NULL) == CHAIN_BROKEN || !one_flow(unwrap, count))
             beginning = PUG_BEGINNING_NONE;
     }
+    if (parsed == PUG_PARSED && packet->extend && packet->timestamp_bits == 0)
+        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, unwrap->index[unwrap->head], NO_TIMESTAMPS);
     unwrap->state = beginning == PUG_BEGINNING_NONE ? STATE_SEARCH : STATE_SYNCED;
     if (unwrap->state == STATE_SYNCED) {
         unwrap->null_run = 0;

@@ -231,8 +231,7 @@ bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
     case PUG_WRAP_ENCAPSULATION:
         return !(packet->extend && config->timestamp_bytes == 0) &&
                packet->kind != PUG_PAYLOAD_UNKNOWN;
-    case PUG_WRAP_SMI:
-        return packet->kind != PUG_PAYLOAD_UNKNOWN && packet->source >> config->src_bits == 0;
+    case PUG_WRAP_SMI: return packet->source >> config->src_bits == 0;
     case PUG_WRAP_ESP32: return !previous || packet->type == (uint16_t)(previous->type + 1);
     default: return true;
     }

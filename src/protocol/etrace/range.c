@@ -72,7 +72,9 @@ void etrace_no_access(struct etrace_decoder *d, uint64_t address)
     pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_MEM_NACC, d->index,
                   buffer);
     etrace_unsync(d);
-    pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index)->start = address;
+    struct pug_element *e = pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index);
+    e->start = address;
+    e->number = PUG_SPACE_ANY;
 }
 
 void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/** @file Parameter files: keys, included files, several sources, and what is wrong with some. */
+#include "pugmark/params.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka.h wants the three above first */
+#include <cmocka.h>
+
+static char folder[64];
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/test_params.XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    static const char *const names[] = {"a.params", "b.params", "c.params"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unlink(path_of(names[i]));
+    return rmdir(folder);
+}
+
+static struct pug_params *load(const char *name)
+{
+    struct pug_params *params = NULL;
+    assert_int_equal(pug_params_load(path_of(name), NULL, &params), PUG_OK);
+    return params;
+}
+
+static uint64_t number(const struct pug_params *params, const char *name)
+{
+    return pug_settings_number(pug_params_settings(params), name, 12345);
+}
+
+static const char *word(const struct pug_params *params, const char *name)
+{
+    return pug_settings_word(pug_params_settings(params), name, "none");
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    write_file("a.params", "# all of it\n"
+                           "xlen = 64\n"
+                           "jvt_base=0x80000080   # hexadecimal\n"
+                           "  support_format = ref+sijump\t\n"
+                           "\n"
+                           "format_set = 2.0 (3-bit format)\n"
+                           "xlen = 32");
+    struct pug_params *params = load("a.params");
+    assert_int_equal(number(params, "xlen"), 64); /* the first one */
+    assert_int_equal(number(params, "jvt_base"), 0x80000080);
+    assert_string_equal(word(params, "support_format"), "ref+sijump");
+    assert_string_equal(word(params, "format_set"), "2.0 (3-bit format)");
+    assert_string_equal(pug_params_transport(params), "encapsulation");
+    assert_int_equal(pug_params_sources(params), 0);
+    assert_null(pug_params_source(params, 0));
+    pug_params_free(params);
+}
+
+static void test_included(void **state)
+{
+    (void)state;
+    write_file("a.params", "container = smi\nxlen = 32\npayload_params = b.params\n");
+    write_file("b.params", "xlen = 64\nbpred_size_p = 5\nencoder_options = full=1 bp=5\n");
+    struct pug_params *params = load("a.params");
+    assert_string_equal(pug_params_transport(params), "smi");
+    assert_int_equal(number(params, "xlen"), 32);
+    assert_int_equal(number(params, "bpred_size_p"), 5);
+    assert_int_equal(number(params, "full_address"), 1);
+    pug_params_free(params);
+}
+
+static void test_sources(void **state)
+{
+    (void)state;
+    write_file("a.params",
+               "srcid_bits = 4\nsource 1 = b.params  # program one\nsource 9 = c.params\n");
+    write_file("b.params", "xlen = 64\n");
+    write_file("c.params", "xlen = 32\n");
+    struct pug_params *params = load("a.params");
+    assert_int_equal(pug_params_sources(params), 2);
+    const struct pug_settings *second = pug_params_source(params, 1);
+    assert_int_equal(pug_settings_number(second, "srcid", 0), 9);
+    assert_int_equal(pug_settings_number(second, "xlen", 0), 32);
+    assert_int_equal(pug_settings_number(second, "srcid_bits", 0), 4);
+    assert_string_equal(pug_params_source_path(params, 0), path_of("b.params"));
+    pug_params_free(params);
+}
+
+static void test_derived(void **state)
+{
+    (void)state;
+    write_file("a.params", "container = esp32 generation 1\naddress_mode = full\n");
+    struct pug_params *params = load("a.params");
+    assert_string_equal(pug_params_transport(params), "esp32");
+    assert_string_equal(word(params, "layout"), "esp32_1");
+    assert_int_equal(number(params, "full_address"), 1);
+    pug_params_free(params);
+    write_file("a.params", "data_width_p = 64\nfull = 1\natomic_subtypes = 0 swap, 5 xor\n");
+    params = load("a.params");
+    assert_int_equal(number(params, "only_data"), 1);
+    assert_int_equal(number(params, "full_data"), 1);
+    assert_int_equal(number(params, "ref_atomic_codes"), 1);
+    pug_params_free(params);
+}
+
+static void remember(void *context, const struct pug_log_record *record)
+{
+    snprintf(context, 256, "%s", record->text);
+}
+
+static void test_errors(void **state)
+{
+    static const struct {
+        const char *text, *complaint;
+        enum pug_status status;
+    } cases[] = {
+        {"xlen = 64\nsome words\n", ":2: not of the form key = value", PUG_ERR_INVALID_PARAM_VAL},
+        {"source 70000 = b.params\n", ":1: source id must be 0 to 65535",
+         PUG_ERR_INVALID_PARAM_VAL},
+        {"payload_params = nowhere.params\n", "nowhere.params: No such file", PUG_ERR_FILE},
+        {"payload_params = a.params\n", "parameter files name each other",
+         PUG_ERR_INVALID_PARAM_VAL},
+    };
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    char text[256];
+    (void)state;
+    pug_log_set_sink(log, remember, text);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pug_params *params = NULL;
+        write_file("a.params", cases[i].text);
+        assert_int_equal(pug_params_load(path_of("a.params"), log, &params), cases[i].status);
+        assert_null(params);
+        assert_non_null(strstr(text, cases[i].complaint));
+    }
+    pug_log_free(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys),    cmocka_unit_test(test_included),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
