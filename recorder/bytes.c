@@ -6,6 +6,8 @@
 
 void rec_put_n(struct rec_bytes *bytes, const void *data, size_t size)
 {
+    if (size == 0)
+        return;
     if (bytes->capacity - bytes->size < size) {
         size_t capacity = (bytes->capacity + size) * 2 + 64;
         uint8_t *grown = realloc(bytes->data, capacity);

@@ -454,9 +454,10 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
 static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
                                           bool taken, uint64_t address)
 {
-    struct pug_entry *next = (struct pug_entry *)block->links[taken];
-    if (!next || block->epoch < map->epoch || pug_codemap_prepare(map, pages_room(map->store)))
+    if (block->links[taken] == &no_block || block->epoch < map->epoch ||
+        pug_codemap_prepare(map, pages_room(map->store)))
         return NULL;
+    struct pug_entry *next = (struct pug_entry *)block->links[taken];
     uint32_t epoch = map->epoch;
     if (next->block.start != address || !pug_code_same(map, &next->rests))
         return NULL;
