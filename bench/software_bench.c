@@ -10,6 +10,7 @@
  * libopencsd-dev) may be too old to know the ITM; then its STM is what there is to compare with.
  */
 #include "pugmark/pugmark.h"
+#include "recorder/frames.h"
 #include "recorder/itm.h"
 #include "recorder/stm.h"
 
@@ -23,6 +24,7 @@
 
 #define PASSES 5 /* of pugmark for one of the reference */
 #define TCSR   0x00200007
+#define ID     (TCSR >> 16 & 0x7f)
 
 static unsigned long long elements;
 
@@ -92,6 +94,25 @@ static struct rec_bytes make_itm(unsigned packets)
     return bytes;
 }
 
+static struct rec_bytes make_frames(const struct rec_bytes *trace)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    rec_frames_put(&frames, ID, trace->data, trace->size);
+    rec_frames_finish(&frames);
+    return bytes;
+}
+
+/* ---- what is measured ---- */
+
+struct subject {
+    const char *name, *protocol, *transport;
+    bool join;
+    struct rec_bytes trace;
+    double best, reference; /**< seconds; 0: the reference cannot do it */
+    unsigned long long count;
+};
+
 /* ---- pugmark ---- */
 
 static enum pug_response on_elements(void *context, const struct pug_element *batch, size_t count,
@@ -104,15 +125,16 @@ static enum pug_response on_elements(void *context, const struct pug_element *ba
     return PUG_RESP_CONT;
 }
 
-static struct pug_tree *make_tree(const char *protocol, bool join)
+static struct pug_tree *make_tree(const struct subject *subject)
 {
     struct pug_tree *tree;
-    const struct pug_setting setting = {.name = "src_id", .value = TCSR >> 16};
-    struct pug_source_config config = {.protocol = protocol,
+    const struct pug_setting setting = {.name = "src_id", .value = ID};
+    struct pug_source_config config = {.protocol = subject->protocol,
                                        .settings = {&setting, 1},
                                        .decode = true,
-                                       .options.join_payloads = join};
-    if (pug_tree_new(&(struct pug_tree_config){0}, &tree) != PUG_OK ||
+                                       .options.join_payloads = subject->join};
+    struct pug_tree_config of_tree = {.transport = subject->transport};
+    if (pug_tree_new(&of_tree, &tree) != PUG_OK ||
         pug_tree_add_source(tree, &config, NULL) != PUG_OK)
         exit(2);
     pug_tree_on_elements(tree, on_elements, NULL);
@@ -135,8 +157,6 @@ static double pass(struct pug_tree *tree, const struct rec_bytes *trace)
 /* ---- the reference ---- */
 
 #ifdef PUG_WITH_OPENCSD
-static unsigned long long reference_elements;
-
 static ocsd_datapath_resp_t on_reference(const void *context, const ocsd_trc_index_t index,
                                          const uint8_t id, const ocsd_generic_trace_elem *element)
 {
@@ -144,19 +164,20 @@ static ocsd_datapath_resp_t on_reference(const void *context, const ocsd_trc_ind
     (void)index;
     (void)id;
     (void)element;
-    reference_elements++;
     return OCSD_RESP_CONT;
 }
 
-static double reference_pass(const struct rec_bytes *trace)
+static double reference_pass(const struct subject *subject)
 {
-    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(
+        subject->transport ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
+        subject->transport ? OCSD_DFRMTR_FRAME_MEM_ALIGN : 0);
     ocsd_stm_cfg config = {.reg_tcsr = TCSR};
+    const struct rec_bytes *trace = &subject->trace;
     unsigned char id;
     uint32_t used, done = 0, size = (uint32_t)trace->size;
     ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
     ocsd_dt_set_gen_elem_outfn(tree, on_reference, NULL);
-    reference_elements = 0;
     double start = seconds();
     while (done < size) {
         if (ocsd_dt_process_data(tree, OCSD_OP_DATA, done, size - done, trace->data + done,
@@ -173,20 +194,38 @@ static double reference_pass(const struct rec_bytes *trace)
 
 /* ---- measuring ---- */
 
-struct subject {
-    const char *name, *protocol;
-    bool join;
-    double best;
-    unsigned long long count;
-};
-
-static void report(const char *who, double best, unsigned long long count, size_t bytes,
-                   double reference)
+static void measure(struct subject *subject)
 {
-    printf("%-16s %9llu elements, best pass %.4f s, %6.2f ns an element, %6.1f MB/s", who, count,
-           best, best * 1e9 / (double)count, (double)bytes / best / 1e6);
-    if (reference > 0)
-        printf(", %.1f times the reference", reference * (double)count / best);
+    struct pug_tree *tree = make_tree(subject);
+    for (int n = 0; n < PASSES; n++) {
+        double taken = pass(tree, &subject->trace);
+        subject->best = taken < subject->best ? taken : subject->best;
+        subject->count = elements;
+    }
+    pug_tree_free(tree);
+#ifdef PUG_WITH_OPENCSD
+    if (subject->reference == 0)
+        return;
+    double taken = reference_pass(subject);
+    subject->reference = taken < subject->reference ? taken : subject->reference;
+#endif
+}
+
+/** `stm` has the reference's time for what it does not know. */
+static void report(const struct subject *subject, const struct subject *stm)
+{
+    double each = subject->best * 1e9 / (double)subject->count;
+    printf("%-14s %9llu elements, %6.2f ns an element, %6.1f MB/s", subject->name, subject->count,
+           each, (double)subject->trace.size / subject->best / 1e6);
+#ifdef PUG_WITH_OPENCSD
+    const struct subject *beside = subject->reference > 0 ? subject : stm;
+    double reference = beside->reference * 1e9 / (double)beside->count;
+    if (!subject->join)
+        printf("; the reference%s %.2f ns: %.1f times as fast",
+               subject->reference > 0 ? "" : "'s STM", reference, reference / each);
+#else
+    (void)stm;
+#endif
     printf("\n");
 }
 
@@ -194,40 +233,21 @@ int main(int argc, char **argv)
 {
     unsigned packets = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 5;
-    struct rec_bytes stm = make_stm(packets), itm = make_itm(packets);
-    struct subject subjects[] = {{"STM", "STM", false, 1e9, 0},
-                                 {"STM, joined", "STM", true, 1e9, 0},
-                                 {"ITM", "ITM", false, 1e9, 0}};
+    struct rec_bytes stm = make_stm(packets);
+    struct subject subjects[] = {
+        {"STM", "STM", NULL, false, stm, 1e9, 1e9, 0},
+        {"STM in frames", "STM", "coresight", false, make_frames(&stm), 1e9, 1e9, 0},
+        {"STM, joined", "STM", NULL, true, stm, 1e9, 0, 0},
+        {"ITM", "ITM", NULL, false, make_itm(packets), 1e9, 0, 0},
+    };
     const size_t count = sizeof(subjects) / sizeof(subjects[0]);
-    double reference = 0;
-#ifdef PUG_WITH_OPENCSD
-    double best = 1e9;
-#endif
-    for (int round = 0; round < rounds; round++) {
-        for (size_t i = 0; i < count; i++) {
-            struct subject *s = &subjects[i];
-            struct pug_tree *tree = make_tree(s->protocol, s->join);
-            for (int n = 0; n < PASSES; n++) {
-                double taken = pass(tree, s->protocol[0] == 'S' ? &stm : &itm);
-                s->best = taken < s->best ? taken : s->best;
-                s->count = elements;
-            }
-            pug_tree_free(tree);
-        }
-#ifdef PUG_WITH_OPENCSD
-        double taken = reference_pass(&stm);
-        best = taken < best ? taken : best;
-#endif
-    }
-#ifdef PUG_WITH_OPENCSD
-    report("reference, STM", best, reference_elements, stm.size, 0);
-    reference = best / (double)reference_elements;
-#endif
+    for (int round = 0; round < rounds; round++)
+        for (size_t i = 0; i < count; i++)
+            measure(&subjects[i]);
     for (size_t i = 0; i < count; i++)
-        report(subjects[i].name, subjects[i].best, subjects[i].count,
-               subjects[i].protocol[0] == 'S' ? stm.size : itm.size,
-               subjects[i].join ? 0 : reference);
-    rec_bytes_free(&stm);
-    rec_bytes_free(&itm);
+        report(&subjects[i], &subjects[0]);
+    rec_bytes_free(&subjects[0].trace);
+    rec_bytes_free(&subjects[1].trace);
+    rec_bytes_free(&subjects[3].trace);
     return 0;
 }

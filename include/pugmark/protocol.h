@@ -225,8 +225,9 @@ struct pug_protocol {
     /**
      * Optional: read and decode at once, for who looks at elements only. Takes the packets that
      * are plain, and stops before one that read() and decode() are to see; that may be the first.
-     * It stops when the batch reaches its limit. The answer is that to the last packet it took.
-     * `resume` as after decode().
+     * It stops when the batch reaches its limit. Where it has used up the span, read() is not
+     * asked: it would have nothing. The answer is that to the last packet it took. `resume` as
+     * after decode().
      */
     enum pug_response (*run)(void *reader, void *decoder, struct pug_span *span);
     enum pug_response (*decode_end)(void *decoder);

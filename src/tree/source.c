@@ -211,7 +211,8 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
         enum pug_response answer = protocol->run(source->reader, source->decoder, span);
         if (span->at != from) {
             *response = answer;
-            return true;
+            return span->at != span->end || answer != PUG_RESP_CONT ||
+                   source->stage.out.batch->response != PUG_RESP_CONT;
         }
     }
     if (!protocol->read(source->reader, span, &packet))

@@ -282,11 +282,13 @@ static inline void stm_place_half(struct stm_reader *r)
     r->copy[STM_PACKET_BYTES - 1] = r->half;
 }
 
-/** Keep the whole view for when there is more. */
+/** Keep the whole view for when there is more. It is in the copy, and shorter than a packet. */
 static inline void stm_hold(struct stm_reader *r, const struct stm_view *v, struct pug_span *span)
 {
+    uint8_t held[STM_PACKET_BYTES];
     unsigned size = v->end / 2;
-    memmove(r->copy + STM_PACKET_BYTES - size, v->bytes, size);
+    memcpy(held, v->bytes, sizeof(held));
+    memcpy(r->copy + STM_PACKET_BYTES - size, held, sizeof(held));
     r->held = size;
     r->open = true;
     span->at = span->end;

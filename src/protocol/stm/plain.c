@@ -48,12 +48,27 @@ static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_
     r->odd = reached.at & 1;
 }
 
+/** Up to 32 bytes; pieces that overlap need no loop. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, unsigned size)
+{
+    if (size >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + size - 16, from + size - 16, 16);
+    } else if (size >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + size - 8, from + size - 8, 8);
+    } else {
+        for (unsigned i = 0; i < size; i++)
+            to[i] = from[i];
+    }
+}
+
 /** A short run, or the rest of a packet, from a copy. */
 static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);
     unsigned size = left < STM_LOOK_BYTES ? (unsigned)left : STM_LOOK_BYTES;
-    memcpy(r->copy + STM_PACKET_BYTES, span->at, size);
+    copy_short(r->copy + STM_PACKET_BYTES, span->at, size);
     r->copied = false;
     if (!r->open)
         stm_place_half(r);
