@@ -5,7 +5,7 @@
  *
  *     riscv_bench [ROUNDS [VECTORS]]
  *
- * VECTORS is the folder of the E-Trace test vectors.
+ * VECTORS is the folder that the E-Trace and N-Trace test vectors are in.
  */
 #include "pugmark/pugmark.h"
 
@@ -14,12 +14,27 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const programs[] = {"coremark",    "dhrystone",  "embench-crc32",
-                                       "embench-edn", "median",     "embench-wikisort",
-                                       "qsort",       "hello_world"};
-static const char *const options[] = {"base", "bp6", "bp6jtc5", "irets_rs6_rsi", "all", "rsi50"};
+static const char *const etrace_programs[] = {"coremark",    "dhrystone",  "embench-crc32",
+                                              "embench-edn", "median",     "embench-wikisort",
+                                              "qsort",       "hello_world"};
+static const char *const etrace_options[] = {"base",          "bp6", "bp6jtc5",
+                                             "irets_rs6_rsi", "all", "rsi50"};
+
+static const struct {
+    const char *name;
+    unsigned xlen;
+} ntrace_programs[] = {
+    {"coremark", 64},     {"dhrystone", 64},        {"embench-crc32", 32}, {"median", 64},
+    {"embench-slre", 32}, {"embench-wikisort", 32}, {"qsort", 64},         {"pk", 64}};
+static const char *const ntrace_options[] = {"btm", "htm", "htm_rpt2", "htm_cs8"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/** All streams of a protocol. */
+struct total {
+    double time;
+    uint64_t branches;
+};
 
 struct counts {
     uint64_t branches, elements, instructions;
@@ -72,15 +87,23 @@ static uint8_t *read_file(const char *path, size_t *size)
     return bytes;
 }
 
+/** A stream, and what decodes it. */
+struct stream {
+    const char *protocol, *transport, *program, *option;
+    struct pug_settings settings;
+    struct pug_image *image;
+    const uint8_t *bytes;
+    size_t size;
+};
+
 /** One stream decoded `rounds` times on one tree, warm; the best time in nanoseconds. */
-static double measure(const struct pug_settings *settings, struct pug_image *image,
-                      const uint8_t *bytes, size_t size, unsigned rounds, struct counts *counts)
+static double measure(const struct stream *stream, unsigned rounds, struct counts *counts)
 {
     struct pug_tree *tree;
     struct pug_tree_config config = {
-        .transport = "encapsulation", .settings = *settings, .image = image};
+        .transport = stream->transport, .settings = stream->settings, .image = stream->image};
     struct pug_source_config source = {
-        .protocol = "E-Trace", .settings = *settings, .decode = true};
+        .protocol = stream->protocol, .settings = stream->settings, .decode = true};
     double best = 1e18;
     size_t used;
     if (pug_tree_new(&config, &tree) != PUG_OK ||
@@ -89,7 +112,7 @@ static double measure(const struct pug_settings *settings, struct pug_image *ima
     for (unsigned i = 0; i <= rounds; i++) {
         pug_tree_on_elements(tree, i == 0 ? count : ignore, counts);
         double begin = now();
-        pug_tree_data(tree, 0, bytes, size, &used);
+        pug_tree_data(tree, 0, stream->bytes, stream->size, &used);
         pug_tree_end(tree);
         double taken = now() - begin;
         if (i > 0 && taken < best)
@@ -100,51 +123,97 @@ static double measure(const struct pug_settings *settings, struct pug_image *ima
     return best;
 }
 
-static bool bench(const char *folder, const char *program, const char *option, unsigned rounds,
-                  double *time, uint64_t *branches)
+static void bench(const struct stream *stream, unsigned rounds, struct total *total)
+{
+    struct counts counts = {0};
+    double best = measure(stream, rounds, &counts);
+    printf("%s %-18s %-14s %6.1f ns per branch %6.2f ns per instruction %7.1f MB/s\n",
+           stream->protocol, stream->program, stream->option, best / (double)counts.branches,
+           best / (double)counts.instructions, (double)stream->size / best * 1e3);
+    total->time += best;
+    total->branches += counts.branches;
+}
+
+static bool bench_etrace(const char *folder, const char *program, const char *option,
+                         unsigned rounds, struct total *total)
 {
     char path[2000];
-    size_t size;
     struct pug_params *params;
     struct pug_place place = {.space = PUG_SPACE_ANY};
     struct pug_region rom = {.address = 0x1000};
-    struct counts counts = {0};
-    snprintf(path, sizeof(path), "%s/%s/%s.te", folder, program, option);
-    uint8_t *bytes = read_file(path, &size);
-    snprintf(path, sizeof(path), "%s/%s/%s.params", folder, program, option);
+    struct stream stream = {
+        .protocol = "E-Trace", .transport = "encapsulation", .program = program, .option = option};
+    snprintf(path, sizeof(path), "%s/etrace/%s/%s.te", folder, program, option);
+    uint8_t *bytes = read_file(path, &stream.size);
+    snprintf(path, sizeof(path), "%s/etrace/%s/%s.params", folder, program, option);
     if (!bytes || pug_params_load(path, NULL, &params) != PUG_OK) {
         free(bytes);
         return false;
     }
     struct pug_image *image = pug_image_new();
-    snprintf(path, sizeof(path), "%s/%s/program.elf", folder, program);
+    snprintf(path, sizeof(path), "%s/etrace/%s/program.elf", folder, program);
     pug_image_add_elf(image, &place, path, 0);
-    snprintf(path, sizeof(path), "%s/%s/bootrom.bin", folder, program);
+    snprintf(path, sizeof(path), "%s/etrace/%s/bootrom.bin", folder, program);
     pug_image_add_file(image, &place, path, &rom, 1);
-    double best = measure(pug_params_settings(params), image, bytes, size, rounds, &counts);
-    printf("E-Trace %-18s %-14s %6.1f ns per branch %6.2f ns per instruction %7.1f MB/s\n", program,
-           option, best / (double)counts.branches, best / (double)counts.instructions,
-           (double)size / best * 1e3);
-    *time += best;
-    *branches += counts.branches;
+    stream.settings = *pug_params_settings(params);
+    stream.image = image;
+    stream.bytes = bytes;
+    bench(&stream, rounds, total);
     pug_image_free(image);
     pug_params_free(params);
     free(bytes);
     return true;
 }
 
+static bool bench_ntrace(const char *folder, const char *program, unsigned xlen, const char *option,
+                         unsigned rounds, struct total *total)
+{
+    char path[2000];
+    struct pug_place place = {.space = PUG_SPACE_ANY};
+    const struct pug_setting settings[] = {
+        {.name = "xlen", .value = xlen},
+        {.name = "implicit_return", .value = strstr(option, "_cs") != NULL}};
+    struct stream stream = {.protocol = "N-Trace",
+                            .transport = "nexus",
+                            .program = program,
+                            .option = option,
+                            .settings = {settings, COUNT(settings)}};
+    snprintf(path, sizeof(path), "%s/ntrace/ref-%s/%s.nex", folder, program, option);
+    uint8_t *bytes = read_file(path, &stream.size);
+    if (!bytes)
+        return false;
+    stream.image = pug_image_new();
+    stream.bytes = bytes;
+    snprintf(path, sizeof(path), "%s/ntrace/ref-%s/%s.elf", folder, program, program);
+    pug_image_add_elf(stream.image, &place, path, 0);
+    bench(&stream, rounds, total);
+    pug_image_free(stream.image);
+    free(bytes);
+    return true;
+}
+
+static void report(const char *protocol, const struct total *total)
+{
+    if (total->branches > 0)
+        printf("%s: %.1f ns per branch, %llu branches\n", protocol,
+               total->time / (double)total->branches, (unsigned long long)total->branches);
+    else
+        printf("%s: no vectors\n", protocol);
+}
+
 int main(int argc, char **argv)
 {
     unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
-    const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors/etrace";
-    double time = 0;
-    uint64_t branches = 0;
-    for (size_t i = 0; i < COUNT(programs); i++)
-        for (size_t j = 0; j < COUNT(options); j++)
-            if (!bench(folder, programs[i], options[j], rounds, &time, &branches))
-                printf("E-Trace %s %s: not there\n", programs[i], options[j]);
-    if (branches > 0)
-        printf("E-Trace: %.1f ns per branch, %llu branches\n", time / (double)branches,
-               (unsigned long long)branches);
+    const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors";
+    struct total etrace = {0}, ntrace = {0};
+    for (size_t i = 0; i < COUNT(etrace_programs); i++)
+        for (size_t j = 0; j < COUNT(etrace_options); j++)
+            bench_etrace(folder, etrace_programs[i], etrace_options[j], rounds, &etrace);
+    for (size_t i = 0; i < COUNT(ntrace_programs); i++)
+        for (size_t j = 0; j < COUNT(ntrace_options); j++)
+            bench_ntrace(folder, ntrace_programs[i].name, ntrace_programs[i].xlen,
+                         ntrace_options[j], rounds, &ntrace);
+    report("E-Trace", &etrace);
+    report("N-Trace", &ntrace);
     return 0;
 }
