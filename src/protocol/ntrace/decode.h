@@ -84,7 +84,8 @@ struct ntrace_decoder {
     struct ntrace_branch
         now; /**< what it says about the flow, of RepeatBranch the repeated one's */
     struct ntrace_walk walk;
-    const struct pug_block *before; /**< the block that led to `pc`, if it was met just now */
+    const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
+                                       indirect jump of it led to anywhere */
     enum pug_status failure;
     const char *failure_text;
     uint64_t failure_pc;

@@ -228,7 +228,8 @@ void ntrace_land_at(struct ntrace_decoder *d, uint64_t address)
     if (d->now.btype)
         push_exception(d);
     d->pc = address;
-    d->before = NULL;
+    if (d->now.btype || (d->before && d->before->insn.type != PUG_INSTR_BR_INDIRECT))
+        d->before = NULL;
     d->pc_known = true;
     d->by_jump = d->now.btype == 0;
     d->trap_size = 0;

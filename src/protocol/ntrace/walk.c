@@ -168,14 +168,17 @@ static bool jump_reported(struct ntrace_decoder *d, bool last)
  * A pair of constant and jump on it that is not in one block: the walk's last instruction made the
  * constant, and the jump is the first of this one.
  */
-static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, uint64_t *target)
+static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, uint64_t *target,
+                       bool *looked)
 {
     struct pug_insn constant;
     const struct pug_insn jump = block->insn;
     uint64_t start = block->start;
     uint8_t it = 0;
-    if (block->count != 1 || d->by_jump || d->last >= start || start - d->last > 8 ||
-        pug_codemap_insn(d->stage->code, d->last, d->isa, &it, &constant) != PUG_OK ||
+    if (block->count != 1 || d->by_jump || d->last >= start || start - d->last > 8)
+        return false;
+    *looked = true;
+    if (pug_codemap_insn(d->stage->code, d->last, d->isa, &it, &constant) != PUG_OK ||
         constant.kind != PUG_RV_CONSTANT || d->last + constant.size != start ||
         constant.rd != jump.rs1)
         return false;
@@ -185,9 +188,10 @@ static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, 
 
 enum jump { JUMP_KNOWN, JUMP_UNKNOWN, JUMP_BAD };
 
-/** Where an indirect jump goes. */
+/** Where an indirect jump goes. *looked: the code map was asked, and pointers of before are void.
+ */
 static enum jump indirect_target(struct ntrace_decoder *d, const struct pug_block *block, bool last,
-                                 uint64_t *target)
+                                 uint64_t *target, bool *looked)
 {
     const struct ntrace_config *config = d->config;
     const struct pug_insn insn = block->insn;
@@ -207,7 +211,7 @@ static enum jump indirect_target(struct ntrace_decoder *d, const struct pug_bloc
     } else if (config->sequential_jump && sequential) {
         *target = insn.target;
         jump = JUMP_KNOWN;
-    } else if (config->sequential_jump && split_pair(d, block, target)) {
+    } else if (config->sequential_jump && split_pair(d, block, target, looked)) {
         jump = JUMP_KNOWN;
     } else if (last) {
         jump = JUMP_UNKNOWN;
@@ -271,14 +275,16 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
         return NTRACE_WALKED;
     }
     uint64_t target = 0;
-    const struct pug_block copy = *block; /* the look-ups of a target may remake the block */
-    enum jump jump = indirect_target(d, &copy, last, &target);
+    const struct pug_block copy = *block;
+    bool looked = false;
+    enum jump jump = indirect_target(d, &copy, last, &target, &looked);
     if (jump == JUMP_BAD)
         return refuse_last(d, &copy, "the target of an indirect jump is not known");
     push_flow(d, &copy, true);
     if (copy.insn.kind == PUG_RV_XRET)
         pug_out_push(&d->stage->out, PUG_ELEM_EXCEPTION_RET, d->index);
     go_to(d, target, true);
+    d->before = looked ? NULL : block;
     d->pc_known = jump == JUMP_KNOWN;
     return NTRACE_WALKED;
 }
@@ -288,13 +294,22 @@ static bool walk_is_over(const struct ntrace_walk *walk)
     return walk->history_only ? walk->bits == 0 : walk->budget == 0;
 }
 
+/** The block at `pc`, where control came to from `before`. */
+static const struct pug_block *block_behind(struct ntrace_decoder *d,
+                                            const struct pug_block *before, bool taken, uint64_t pc)
+{
+    return before->insn.type == PUG_INSTR_BR_INDIRECT
+               ? pug_block_jump(d->stage->code, before, pc)
+               : pug_block_follow(d->stage->code, before, taken);
+}
+
 /** The block at d->pc. */
 static const struct pug_block *block_here(struct ntrace_decoder *d)
 {
     const struct pug_block *before = d->before;
     d->before = NULL;
     if (before)
-        return pug_block_follow(d->stage->code, before, d->by_jump);
+        return block_behind(d, before, d->by_jump, d->pc);
     return pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
 }
 
@@ -314,7 +329,7 @@ static const struct pug_block *walk_branches(struct ntrace_decoder *d)
     uint64_t last_insn = d->last, start = walk->range_start;
     unsigned bits = walk->bits;
     while ((history_only ? bits > 0 : budget > 0) && pug_out_ready(out)) {
-        const struct pug_block *block = pug_block_follow(d->stage->code, before, taken);
+        const struct pug_block *block = block_behind(d, before, taken, start);
         const struct pug_insn *insn = &block->insn;
         int64_t size = (int64_t)((block->end - block->start) >> 1), left = budget - size;
         bool go = true;
@@ -335,14 +350,8 @@ static const struct pug_block *walk_branches(struct ntrace_decoder *d)
         } else if (insn->kind == PUG_RV_CALL) {
             stack_push(d, block->end);
         }
-        struct pug_element *range = pug_out_push(out, PUG_ELEM_INSTR_RANGE, d->index);
-        range->start = start;
-        range->end = block->end;
-        range->count = block->count;
-        range->last_type = PUG_INSTR_BR;
-        range->last_subtype = insn->subtype;
-        range->last_size = insn->size;
-        range->flags = branch_flags(insn, go);
+        pug_range_fill(&out->batch->elements[out->batch->count++], &out->blank, d->index, start,
+                       block->end, block->count, insn, d->isa, go);
         special = NULL;
         passed += size;
         budget = left;
@@ -366,6 +375,9 @@ enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
     struct ntrace_walk *walk = &d->walk;
     while (!walk_is_over(walk)) {
         const struct pug_block *block = NULL;
+        if (!d->pc_known)
+            return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
+                               "the target of an indirect jump is not known");
         if (d->before && walk->range_count == 0) {
             block = walk_branches(d);
             if (walk_is_over(walk))
@@ -373,9 +385,6 @@ enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
         }
         if (!pug_out_ready(&d->stage->out))
             return NTRACE_WAITS;
-        if (!d->pc_known)
-            return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
-                               "the target of an indirect jump is not known");
         if (!block)
             block = block_here(d);
         int64_t size = (int64_t)((block->end - block->start) >> 1);
