@@ -22,6 +22,7 @@
 #include "pugmark/log.h"
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"
+#include "pugmark/state.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -250,6 +251,14 @@ struct pug_protocol {
      * whole (differences) are no marks.
      */
     size_t (*marks)(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
+    /**
+     * Write all that what is still to come depends on (state.h). The tree writes out.blank itself,
+     * and asks only between two runs, when the decoder is not suspended. A source of a protocol
+     * without them is decoded by one thread.
+     */
+    void (*reader_state)(const void *reader, struct pug_state *state);
+    void (*decoder_state)(const void *decoder, struct pug_state *state);
 };
 
 /**

@@ -14,6 +14,7 @@
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"
 #include "pugmark/snapshot.h"
+#include "pugmark/state.h"
 #include "pugmark/status.h"
 #include "pugmark/transport.h"
 #include "pugmark/tree.h"

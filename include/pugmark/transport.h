@@ -57,6 +57,8 @@ struct pug_transport {
     bool single;       /**< one source, whatever its id: bytes go straight to it */
     /** Is this source id reserved? May be NULL: none is. */
     bool (*reserved)(uint16_t source);
+    /** Optional: write all that what is still to come depends on (state.h). */
+    void (*state)(const void *transport, struct pug_state *state);
     enum pug_status (*create)(const struct pug_settings *settings, struct pug_transport_sink *sink,
                               void **transport);
     void (*free)(void *transport);
