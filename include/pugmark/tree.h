@@ -132,6 +132,12 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size);
 /** The code map has to forget memory that callbacks gave. */
 void pug_tree_memory_changed(struct pug_tree *tree);
 
+/**
+ * Write the state of the transport and of each source (state.h), between two operations. False: a
+ * consumer waits, or the transport or a protocol cannot write its own.
+ */
+bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state);
+
 /* ---- the data path ---- */
 
 /**

@@ -205,6 +205,26 @@ static void coresight_reset(void *transport)
     forget(transport);
 }
 
+/** Runs that wait are a consumer's that waits: there is no state to compare then. */
+static void coresight_state(const void *transport, struct pug_state *state)
+{
+    const struct coresight *cs = transport;
+    state->failed |= cs->run_at < cs->run_count;
+    pug_state_number(state, cs->column);
+    pug_state_number(state, cs->synced);
+    pug_state_number(state, cs->synced ? 0 : cs->skipped);
+    pug_state_number(state, cs->flags & CS_MEM_ALIGN ? cs->in_padding : cs->shift);
+    pug_state_number(state, cs->half_sync);
+    pug_state_number(state, cs->half_sync && cs->half_sync_carried);
+    pug_state_number(state, cs->odd ? 0x100u | cs->first : 0);
+    pug_state_number(state, cs->id);
+    pug_state_number(state, cs->fill);
+    if (cs->fill > 0) {
+        pug_state_number(state, cs->frame_index);
+        pug_state_put(state, cs->frame, cs->fill);
+    }
+}
+
 /** The null source and the ids that the architecture keeps for itself. */
 static bool coresight_reserved(uint16_t source)
 {
@@ -220,6 +240,7 @@ const struct pug_transport pug_transport_coresight = {
     .name = "coresight",
     .title = "CoreSight frames, memory-aligned or from a trace port",
     .reserved = coresight_reserved,
+    .state = coresight_state,
     .create = coresight_create,
     .free = coresight_free,
     .data = coresight_data,

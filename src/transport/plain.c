@@ -36,10 +36,17 @@ static void plain_reset(void *transport)
     (void)transport;
 }
 
+static void plain_state(const void *transport, struct pug_state *state)
+{
+    (void)transport;
+    (void)state;
+}
+
 const struct pug_transport pug_transport_plain = {
     .name = "plain",
     .title = "one source, no framing",
     .single = true,
+    .state = plain_state,
     .create = plain_create,
     .free = plain_free,
     .data = plain_data,
