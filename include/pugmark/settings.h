@@ -35,6 +35,10 @@ uint64_t pug_settings_number(const struct pug_settings *settings, const char *na
 const char *pug_settings_word(const struct pug_settings *settings, const char *name,
                               const char *otherwise);
 
+/** A copy with strings of its own, in one piece of memory; false: there is none. */
+bool pug_settings_copy(const struct pug_settings *settings, struct pug_settings *copy);
+void pug_settings_free(struct pug_settings *copy);
+
 /** Core architecture numbers ("arch" setting); plain comparison orders them. */
 enum pug_arch {
     PUG_ARCH_UNKNOWN = 0,

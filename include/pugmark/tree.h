@@ -42,6 +42,14 @@ struct pug_tree_config {
 enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **tree);
 void pug_tree_free(struct pug_tree *tree);
 
+/**
+ * A tree with the same transport and settings, image, sources and enabled slots, which saw no trace
+ * yet and to which nobody listens. It borrows the configuration of the first, which must outlive
+ * it. PUG_ERR_INVALID_PARAM_TYPE: a source's protocol brings a whole decoder of its own.
+ */
+enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
+                               struct pug_tree **clone);
+
 struct pug_source_config {
     const char *protocol;                  /**< by name */
     const struct pug_protocol *definition; /**< the protocol itself, in place of a name, or NULL */

@@ -21,7 +21,7 @@ void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_seve
 
 /* ---- making ---- */
 
-static void name_components(struct pug_source *source, bool numbered)
+static void name_components(struct pug_source *source)
 {
     struct pug_stage *stage = &source->stage;
     const char *reader =
@@ -29,7 +29,7 @@ static void name_components(struct pug_source *source, bool numbered)
     const char *decoder =
         source->protocol->decoder_name ? source->protocol->decoder_name : source->protocol->name;
     char number[8] = "";
-    if (numbered)
+    if (source->numbered)
         snprintf(number, sizeof(number), "_%04u", source->slot);
     snprintf(stage->reader_name, sizeof(stage->reader_name), "%.24s%s", reader, number);
     snprintf(stage->decoder_name, sizeof(stage->decoder_name), "%.24s%s", decoder, number);
@@ -69,6 +69,31 @@ static enum pug_status make_stages(struct pug_source *source)
     return protocol->decoder_new(source->config, &source->stage, &source->decoder);
 }
 
+/** What every source starts with, its configuration and its slot being known. */
+static enum pug_status set_up(struct pug_source *source, uint16_t id,
+                              const struct pug_decode_options *options, struct pug_source **out)
+{
+    const struct pug_tree *tree = source->tree;
+    struct pug_stage *stage = &source->stage;
+    enum pug_status status = tree->slots[source->slot] ? PUG_ERR_ATTACH_TOO_MANY : PUG_OK;
+    stage->log = tree->log;
+    stage->quirks = tree->quirks;
+    stage->options = *options;
+    stage->source = id;
+    stage->mute_reader = tree->quirks.mute_reader && source->decodes;
+    stage->out.batch = &source->tree->batch;
+    stage->out.blank.source = id;
+    name_components(source);
+    if (status == PUG_OK)
+        status = make_stages(source);
+    if (status != PUG_OK) {
+        pug_source_free(source);
+        return status;
+    }
+    *out = source;
+    return PUG_OK;
+}
+
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **out)
 {
@@ -91,26 +116,26 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
     }
     uint16_t id = protocol->trace_id(source->config);
     source->slot = tree->transport->single ? 0 : id;
-    if (tree->slots[source->slot]) {
-        pug_source_free(source);
-        return PUG_ERR_ATTACH_TOO_MANY;
-    }
-    struct pug_stage *stage = &source->stage;
-    stage->log = tree->log;
-    stage->quirks = tree->quirks;
-    stage->options = config->options;
-    stage->source = id;
-    stage->mute_reader = tree->quirks.mute_reader && config->decode;
-    stage->out.batch = &tree->batch;
-    stage->out.blank.source = id;
-    name_components(source, !tree->transport->single || config->number_component);
-    status = make_stages(source);
-    if (status != PUG_OK) {
-        pug_source_free(source);
-        return status;
-    }
-    *out = source;
-    return PUG_OK;
+    source->numbered = !tree->transport->single || config->number_component;
+    return set_up(source, id, &config->options, out);
+}
+
+enum pug_status pug_source_clone(const struct pug_source *original, struct pug_tree *tree,
+                                 struct pug_source **out)
+{
+    if (original->protocol->operate)
+        return PUG_ERR_INVALID_PARAM_TYPE;
+    struct pug_source *source = calloc(1, sizeof(*source));
+    if (!source)
+        return PUG_ERR_MEM;
+    source->tree = tree;
+    source->protocol = original->protocol;
+    source->decodes = original->decodes;
+    source->config = original->config;
+    source->borrows = true;
+    source->slot = original->slot;
+    source->numbered = original->numbered;
+    return set_up(source, original->stage.source, &original->stage.options, out);
 }
 
 void pug_source_free(struct pug_source *source)
@@ -122,7 +147,7 @@ void pug_source_free(struct pug_source *source)
     if (source->reader)
         source->protocol->reader_free(source->reader);
     pug_codemap_free(source->stage.code);
-    if (source->protocol->config_free)
+    if (source->protocol->config_free && !source->borrows)
         source->protocol->config_free(source->config);
     free(source);
 }

@@ -99,11 +99,13 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
         .quirks = config->quirks,
         .stats = &tree->transport_stats,
     };
-    enum pug_status status = make_batch(tree) ? PUG_OK : PUG_ERR_MEM;
+    bool room = make_batch(tree) && pug_settings_copy(&config->settings, &tree->settings);
+    enum pug_status status = room ? PUG_OK : PUG_ERR_MEM;
     if (status == PUG_OK)
         status =
             transport->create(&config->settings, &tree->transport_sink, &tree->transport_state);
     if (status != PUG_OK) {
+        pug_settings_free(&tree->settings);
         free(tree->batch.elements);
         free(tree);
         return status;
@@ -120,6 +122,7 @@ void pug_tree_free(struct pug_tree *tree)
         pug_source_free(tree->sources[i]);
     tree->transport->free(tree->transport_state);
     pug_image_free(tree->empty_image);
+    pug_settings_free(&tree->settings);
     free(tree->sources);
     free(tree->batch.elements);
     free(tree);
@@ -127,26 +130,77 @@ void pug_tree_free(struct pug_tree *tree)
 
 /* ---- sources ---- */
 
-enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
-                                    struct pug_source **out)
+static bool reserve_source(struct pug_tree *tree)
 {
-    struct pug_source **grown =
-        realloc(tree->sources, (tree->source_count + 1) * sizeof(*tree->sources));
-    if (!grown)
-        return PUG_ERR_MEM;
-    tree->sources = grown;
-    struct pug_source *source = NULL;
-    enum pug_status status = pug_source_new(tree, config, &source);
-    if (status != PUG_OK)
-        return status;
+    size_t size = (tree->source_count + 1) * sizeof(*tree->sources);
+    struct pug_source **grown = realloc(tree->sources, size);
+    if (grown)
+        tree->sources = grown;
+    return grown != NULL;
+}
+
+/** Give a source its slot, and its place among the others. */
+static void seat(struct pug_tree *tree, struct pug_source *source)
+{
     size_t at = tree->source_count++;
     for (; at > 0 && tree->sources[at - 1]->slot > source->slot; at--)
         tree->sources[at] = tree->sources[at - 1];
     tree->sources[at] = source;
     tree->slots[source->slot] = source;
+}
+
+enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
+                                    struct pug_source **out)
+{
+    struct pug_source *source = NULL;
+    enum pug_status status =
+        reserve_source(tree) ? pug_source_new(tree, config, &source) : PUG_ERR_MEM;
+    if (status != PUG_OK)
+        return status;
+    seat(tree, source);
     if (out)
         *out = source;
     return PUG_OK;
+}
+
+static enum pug_status clone_sources(const struct pug_tree *tree, struct pug_tree *clone)
+{
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++) {
+        struct pug_source *source = NULL;
+        status = reserve_source(clone) ? pug_source_clone(tree->sources[i], clone, &source)
+                                       : PUG_ERR_MEM;
+        if (status == PUG_OK)
+            seat(clone, source);
+    }
+    return status;
+}
+
+enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
+                               struct pug_tree **out)
+{
+    struct pug_tree *clone = NULL;
+    enum pug_status status =
+        pug_tree_new(&(struct pug_tree_config){.transport = tree->transport->name,
+                                               .settings = tree->settings,
+                                               .image = tree->image,
+                                               .log = log,
+                                               .quirks = tree->quirks,
+                                               .classify = tree->classify,
+                                               .classify_context = tree->classify_context,
+                                               .code_limit = tree->code_limit},
+                     &clone);
+    if (status == PUG_OK) {
+        clone->memory_page = tree->memory_page;
+        clone->memory_missing = tree->memory_missing;
+        memcpy(clone->disabled, tree->disabled, sizeof(clone->disabled));
+        status = clone_sources(tree, clone);
+    }
+    if (status == PUG_OK)
+        *out = clone;
+    else
+        pug_tree_free(clone);
+    return status;
 }
 
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)

@@ -17,6 +17,8 @@ struct pug_source {
     struct pug_stage stage;
     uint16_t slot;
     bool decodes;
+    bool numbered; /* the id is in the component names */
+    bool borrows;  /* the configuration is another source's */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     pug_packet_monitor_fn *monitor;
@@ -27,6 +29,7 @@ struct pug_source {
 
 struct pug_tree {
     const struct pug_transport *transport;
+    struct pug_settings settings; /* of the transport */
     void *transport_state;
     struct pug_transport_sink transport_sink;
     struct pug_transport_stats transport_stats;
@@ -71,6 +74,9 @@ bool pug_batch_deliver(struct pug_batch *batch);
 
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **source);
+/** The same source, in the same slot of another tree. */
+enum pug_status pug_source_clone(const struct pug_source *source, struct pug_tree *tree,
+                                 struct pug_source **clone);
 void pug_source_free(struct pug_source *source);
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
                                  size_t *used);
