@@ -348,6 +348,19 @@ bool osd_read_end(void *data, struct pug_packet *packet)
     return give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
 }
 
+void osd_reader_state(const void *data, struct pug_state *state)
+{
+    const struct osd_reader *reader = data;
+    pug_state_number(state, reader->width);
+    pug_state_number(state, reader->asked_count);
+    pug_state_put(state, reader->asked, reader->asked_count * sizeof(reader->asked[0]));
+    pug_state_number(state, reader->piece_count);
+    if (reader->piece_count == 0)
+        return;
+    pug_state_number(state, reader->piece_index);
+    pug_state_put(state, reader->pieces, reader->piece_count * sizeof(reader->pieces[0]));
+}
+
 size_t osd_marks(const void *state, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
 {
     const struct osd_config *config = state;

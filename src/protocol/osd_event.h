@@ -40,6 +40,9 @@ bool osd_read(void *reader, struct pug_span *span, struct pug_packet *packet);
 bool osd_read_end(void *reader, struct pug_packet *packet);
 void osd_reader_reset(void *reader);
 
+/** What the packets to come depend on (state.h). */
+void osd_reader_state(const void *reader, struct pug_state *state);
+
 /** What is not an event, in words; false for events. */
 struct pug_text;
 bool osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
@@ -63,6 +66,12 @@ static inline uint64_t osd_clock_extend(struct osd_clock *clock, uint32_t timest
     clock->time = time;
     clock->started = true;
     return time;
+}
+
+static inline void osd_clock_state(const struct osd_clock *clock, struct pug_state *state)
+{
+    pug_state_number(state, clock->started);
+    pug_state_number(state, clock->time);
 }
 
 #endif

@@ -339,9 +339,54 @@ static enum pug_response nexus_end(void *transport)
     return tell_all(nexus);
 }
 
+/** The place, as far as the phase makes use of it. */
+static void put_place(const struct place *place, struct pug_state *state)
+{
+    pug_state_number(state, place->phase);
+    if (place->phase != PHASE_HEAD && place->phase != PHASE_BODY)
+        return;
+    pug_state_number(state, place->aligned);
+    pug_state_number(state, place->size);
+    pug_state_number(state, place->first);
+    pug_state_number(state, place->index);
+    pug_state_number(state, place->phase == PHASE_HEAD ? place->bits : place->source);
+}
+
+/** The sources that spoke, and whether each was told of the last break. Breaks are not counted. */
+static void put_told(const struct nexus *nexus, struct pug_state *state)
+{
+    bool all_told = true;
+    for (unsigned source = 0; source < SOURCES; source++) {
+        if (!nexus->seen[source])
+            continue;
+        bool told = nexus->told[source] == nexus->breaks;
+        pug_state_number(state, source << 1 | told);
+        all_told &= told;
+    }
+    if (all_told)
+        return;
+    pug_state_number(state, nexus->break_byte);
+    pug_state_number(state, nexus->break_index);
+}
+
+static void nexus_state(const void *transport, struct pug_state *state)
+{
+    const struct nexus *nexus = transport;
+    if (nexus->src_bits == 0)
+        return;
+    put_place(&nexus->place, state);
+    pug_state_number(state, nexus->head_size);
+    if (nexus->head_size > 0) {
+        pug_state_number(state, nexus->head_index);
+        pug_state_put(state, nexus->head, nexus->head_size);
+    }
+    put_told(nexus, state);
+}
+
 const struct pug_transport pug_transport_nexus = {
     .name = "nexus",
     .title = "Nexus messages of several RISC-V trace encoders",
+    .state = nexus_state,
     .create = nexus_create,
     .free = nexus_free,
     .data = nexus_data,

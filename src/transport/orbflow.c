@@ -212,9 +212,32 @@ static void orbflow_reset(void *transport)
     o->sink = sink;
 }
 
+/** A frame that waits is a consumer's that waits: there is no state to compare then. */
+static void orbflow_state(const void *transport, struct pug_state *state)
+{
+    const struct orbflow *o = transport;
+    state->failed |= o->sent < o->last;
+    pug_state_number(state, o->open);
+    if (!o->open)
+        return;
+    pug_state_number(state, o->begin);
+    pug_state_number(state, o->bad);
+    if (o->bad) /* nothing of it is delivered */
+        return;
+    pug_state_number(state, o->code);
+    pug_state_number(state, o->left);
+    pug_state_number(state, o->size);
+    pug_state_put(state, o->bytes, o->size);
+    for (size_t i = 0; i < o->segments; i++) {
+        pug_state_number(state, o->segment[i].start);
+        pug_state_number(state, o->segment[i].index);
+    }
+}
+
 const struct pug_transport pug_transport_orbflow = {
     .name = "orbflow",
     .title = "ORBFLOW: COBS frames with a tag, as orbuculum's probes send",
+    .state = orbflow_state,
     .create = orbflow_create,
     .free = orbflow_free,
     .data = orbflow_data,

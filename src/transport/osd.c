@@ -371,9 +371,26 @@ static enum pug_response osd_end(void *transport)
     return finish(osd);
 }
 
+static void osd_state(const void *transport, struct pug_state *state)
+{
+    const struct osd *osd = transport;
+    pug_state_number(state, osd->framing);
+    pug_state_number(state, osd->searching);
+    pug_state_number(state, osd->searching ? osd->lost_index : 0);
+    pug_state_number(state, osd->kept_size);
+    if (osd->kept_size > 0) {
+        pug_state_number(state, osd->kept_index);
+        pug_state_put(state, osd->kept, osd->kept_size);
+    }
+    for (unsigned source = 0; source < 8 * sizeof(osd->seen); source++)
+        if (osd->seen[source / 8] >> source % 8 & 1)
+            pug_state_number(state, source);
+}
+
 const struct pug_transport pug_transport_osd = {
     .name = "osd",
     .title = "Open SoC Debug packets",
+    .state = osd_state,
     .create = osd_create,
     .free = osd_free,
     .data = osd_data,

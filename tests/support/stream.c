@@ -58,22 +58,17 @@ void stream_assert_lines(const struct stream_lines *lines, const char *const *wa
 
 /* ---- one run ---- */
 
-struct running {
-    struct stream_run *run;
-    uint64_t elements;
-};
-
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
-    struct running *running = context;
+    struct stream_tree *stream = context;
     for (size_t i = 0; i < count; i++) {
         char text[8000];
         pug_element_text(&elements[i], text, sizeof(text));
-        add_line(running->run->lines, "%" PRIu64 " %s", elements[i].index, text);
-        running->elements++;
+        add_line(stream->run->lines, "%" PRIu64 " %s", elements[i].index, text);
+        stream->elements++;
         *taken = i + 1;
-        if (running->run->wait_every && running->elements % running->run->wait_every == 0)
+        if (stream->run->wait_every && stream->elements % stream->run->wait_every == 0)
             return PUG_RESP_WAIT;
     }
     return PUG_RESP_CONT;
@@ -81,8 +76,38 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 static void on_log(void *context, const struct pug_log_record *record)
 {
-    struct running *running = context;
-    add_line(running->run->lines, "! %" PRId64 " %s", (int64_t)record->index, record->text);
+    struct stream_tree *stream = context;
+    add_line(stream->run->lines, "! %" PRId64 " %s", (int64_t)record->index, record->text);
+}
+
+void stream_tree_open(struct stream_tree *stream, struct stream_run *run)
+{
+    struct pug_source *source = NULL;
+    *stream = (struct stream_tree){.run = run, .log = pug_log_new(PUG_SEV_INFO)};
+    assert_non_null(stream->log);
+    pug_log_set_sink(stream->log, on_log, stream);
+    struct pug_tree_config config = {.transport = run->transport,
+                                     .settings = run->settings,
+                                     .image = run->image,
+                                     .log = stream->log,
+                                     .quirks = run->quirks};
+    assert_int_equal(pug_tree_new(&config, &stream->tree), PUG_OK);
+    struct pug_source_config of_source = {.protocol = run->protocol,
+                                          .settings = run->settings,
+                                          .decode = !run->sink,
+                                          .options = run->options};
+    assert_int_equal(pug_tree_add_source(stream->tree, &of_source, &source), PUG_OK);
+    if (run->sink)
+        pug_source_sink(source, run->sink, run->sink_context);
+    else
+        pug_tree_on_elements(stream->tree, on_elements, stream);
+    pug_tree_deliver_each_packet(stream->tree, run->each_packet);
+}
+
+void stream_tree_close(struct stream_tree *stream)
+{
+    pug_tree_free(stream->tree);
+    pug_log_free(stream->log);
 }
 
 static enum pug_response flush(struct pug_tree *tree, enum pug_response answer)
@@ -94,8 +119,25 @@ static enum pug_response flush(struct pug_tree *tree, enum pug_response answer)
     return answer;
 }
 
-static enum pug_response feed(struct stream_run *run, struct pug_tree *tree)
+size_t stream_tree_data(struct stream_tree *stream, size_t at, size_t size,
+                        enum pug_response *answer)
 {
+    size_t used = 0;
+    /* A copy of its own, so that a sanitizer sees reads behind it. */
+    uint8_t *piece = malloc(size);
+    assert_non_null(piece);
+    memcpy(piece, stream->run->bytes + at, size);
+    *answer = pug_tree_data(stream->tree, at, piece, size, &used);
+    free(piece);
+    /* A consumer may wait at what the block before completed: only "go on" takes bytes. */
+    assert_true(used <= size && (used > 0 || !PUG_RESP_IS_CONT(*answer)));
+    *answer = flush(stream->tree, *answer);
+    return used;
+}
+
+static enum pug_response feed(struct stream_tree *stream)
+{
+    const struct stream_run *run = stream->run;
     struct rec_random random = {run->blocks_seed};
     enum pug_response answer = PUG_RESP_CONT;
     size_t at = 0;
@@ -105,52 +147,21 @@ static enum pug_response feed(struct stream_run *run, struct pug_tree *tree)
             size = 1 + rec_random_below(&random, (uint32_t)size);
         if (size > run->size - at)
             size = run->size - at;
-        size_t used = 0;
-        /* A copy of its own, so that a sanitizer sees reads behind it. */
-        uint8_t *piece = malloc(size);
-        assert_non_null(piece);
-        memcpy(piece, run->bytes + at, size);
-        answer = pug_tree_data(tree, at, piece, size, &used);
-        free(piece);
-        /* A consumer may wait at what the block before completed: only "go on" takes bytes. */
-        assert_true(used <= size && (used > 0 || !PUG_RESP_IS_CONT(answer)));
-        at += used;
-        answer = flush(tree, answer);
+        at += stream_tree_data(stream, at, size, &answer);
     }
-    return PUG_RESP_IS_FATAL(answer) ? answer : flush(tree, pug_tree_end(tree));
+    return PUG_RESP_IS_FATAL(answer) ? answer : flush(stream->tree, pug_tree_end(stream->tree));
 }
 
 void stream_run(struct stream_run *run)
 {
-    struct running running = {.run = run};
-    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
-    struct pug_tree *tree = NULL;
-    struct pug_source *source = NULL;
-    assert_non_null(log);
-    pug_log_set_sink(log, on_log, &running);
-    struct pug_tree_config config = {.transport = run->transport,
-                                     .settings = run->settings,
-                                     .image = run->image,
-                                     .log = log,
-                                     .quirks = run->quirks};
-    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
-    struct pug_source_config of_source = {.protocol = run->protocol,
-                                          .settings = run->settings,
-                                          .decode = !run->sink,
-                                          .options = run->options};
-    assert_int_equal(pug_tree_add_source(tree, &of_source, &source), PUG_OK);
-    if (run->sink)
-        pug_source_sink(source, run->sink, run->sink_context);
-    else
-        pug_tree_on_elements(tree, on_elements, &running);
-    pug_tree_deliver_each_packet(tree, run->each_packet);
-    run->answer = feed(run, tree);
+    struct stream_tree stream;
+    stream_tree_open(&stream, run);
+    run->answer = feed(&stream);
     for (unsigned i = 0; i < run->resets; i++) {
-        pug_tree_reset(tree);
-        run->answer = feed(run, tree);
+        pug_tree_reset(stream.tree);
+        run->answer = feed(&stream);
     }
-    pug_tree_free(tree);
-    pug_log_free(log);
+    stream_tree_close(&stream);
 }
 
 /* ---- properties ---- */
@@ -219,7 +230,7 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
     stream_lines_free(&want);
 }
 
-static void damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first)
+void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first)
 {
     *first = *size;
     for (uint32_t n = 1 + rec_random_below(random, 4); n > 0 && *size > 2; n--) {
@@ -270,7 +281,7 @@ void stream_check_damage(const struct stream_run *run, uint64_t seed)
     memcpy(bytes, run->bytes, run->size);
     size_t first;
     whole.bytes = bytes;
-    damage(&random, bytes, &whole.size, &first);
+    stream_damage(&random, bytes, &whole.size, &first);
     whole.lines = &bad;
     stream_run(&whole);
     if (run->longest)

@@ -43,8 +43,27 @@ struct stream_run {
 
 void stream_run(struct stream_run *run);
 
+/** The same step by step: a tree, its log, and where the lines go. */
+struct stream_tree {
+    struct stream_run *run;
+    struct pug_log *log;
+    struct pug_tree *tree;
+    uint64_t elements;
+};
+
+void stream_tree_open(struct stream_tree *stream, struct stream_run *run);
+void stream_tree_close(struct stream_tree *stream);
+
+/** One operation with bytes from `at` on, and flushes while it waits; how many were taken. */
+size_t stream_tree_data(struct stream_tree *stream, size_t at, size_t size,
+                        enum pug_response *answer);
+
 /** Assert that pieces of every size class, and waits, change nothing. */
 void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed);
+
+/** Damage bytes, which do not become more; *first: the first place that changed. */
+struct rec_random;
+void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first);
 
 /**
  * Damage a copy of the bytes: what comes before is decoded as it was, and pieces and waits still

@@ -4,6 +4,7 @@
 #include "recorder/ntrace.h"
 #include "recorder/riscv_program.h"
 #include "support/ntrace_stream.h"
+#include "support/state_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -316,11 +317,42 @@ static void test_blocks_and_waits(void **state)
     }
 }
 
+/** Decoders that begin in mid-stream soon know as much as the one that saw everything. */
+static void test_states(void **state)
+{
+    unsigned begun = 0, met = 0, met_damaged = 0;
+    (void)state;
+    for (uint64_t seed = 2001; seed <= 2100; seed++) {
+        struct round round;
+        struct settings list;
+        record(&round, seed);
+        struct stream_run run = {.protocol = "N-Trace",
+                                 .transport = seed % 2 ? "plain" : "nexus",
+                                 .settings = settings_of(&round, &list),
+                                 .image = image_of(&round),
+                                 .bytes = round.trace.data,
+                                 .size = round.trace.size};
+        struct state_check check = {.starts = 8, .seed = seed};
+        if (round.extras) { /* else only the first message is a sync message */
+            state_check(&run, &check);
+            begun += check.starts;
+            met += check.met;
+            state_check_damaged(&run, &check);
+            met_damaged += check.met;
+        }
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+    assert_true(met > begun * 4 / 5);
+    assert_true(met_damaged > begun * 3 / 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_blocks_and_waits),
+        cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

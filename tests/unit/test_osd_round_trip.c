@@ -7,7 +7,7 @@
 #include "recorder/osd.h"
 #include "recorder/riscv_program.h"
 #include "support/flow_lines.h"
-#include "support/stream.h"
+#include "support/state_check.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -109,7 +109,8 @@ static void step_core(struct round *round, struct core *core, uint32_t time)
         core->mode = (module->mode + 1) & 3;
 }
 
-static void record(struct round *round, uint64_t seed)
+/** `gaps`: also of time, so that it wraps. */
+static void record(struct round *round, uint64_t seed, bool gaps)
 {
     *round = (struct round){.random = {seed}};
     round->options = (struct rec_osd_options){.longest = 12 + rec_random_below(&round->random, 6),
@@ -124,7 +125,7 @@ static void record(struct round *round, uint64_t seed)
         make_core(round, n, osd);
     round->value_width = 16u << rec_random_below(&round->random, 3);
     for (unsigned i = 0; i < STEPS; i++) {
-        time += rec_random_below(&round->random, chance(round, 100) ? UINT32_MAX : 1000);
+        time += rec_random_below(&round->random, gaps && chance(round, 100) ? UINT32_MAX : 1000);
         for (unsigned n = 0; n < CORES; n++)
             step_core(round, &round->cores[n], (uint32_t)time);
         if (chance(round, 20)) {
@@ -258,7 +259,7 @@ static void test_round_trip(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
         struct round round;
-        record(&round, seed);
+        record(&round, seed, true);
         decode(&round);
         for (unsigned n = 0; n < CORES; n++) {
             check_told(&round.cores[n]);
@@ -278,7 +279,7 @@ static void test_splits_waits_and_damage(void **state)
     (void)state;
     for (uint64_t seed = 1001; seed <= 1008; seed++) {
         struct round round;
-        record(&round, seed);
+        record(&round, seed, true);
         const struct pug_setting settings[] = {
             {.name = "src_id", .value = 1},
             {.name = "MAX_PKT_LEN", .value = round.options.longest}};
@@ -296,11 +297,45 @@ static void test_splits_waits_and_damage(void **state)
     }
 }
 
+/** Events say nearly everything, so decoders that begin in mid-stream soon know as much. */
+static void test_states(void **state)
+{
+    unsigned begun = 0, met = 0, met_damaged = 0;
+    size_t slowest = 0;
+    (void)state;
+    for (uint64_t seed = 2001; seed <= 2008; seed++) {
+        struct round round;
+        record(&round, seed, false);
+        const struct pug_setting settings[] = {
+            {.name = "src_id", .value = seed % 4 ? 1 : STM},
+            {.name = "MAX_PKT_LEN", .value = round.options.longest},
+            {.name = "framing", .text = round.options.dump ? "dtd-le" : "dtd"}};
+        struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
+                                 .transport = "osd",
+                                 .settings = {settings, 3},
+                                 .image = image_of(&round),
+                                 .bytes = round.trace.data,
+                                 .size = round.trace.size < 30000 ? round.trace.size : 30000};
+        struct state_check check = {.unit = 2, .starts = 8, .seed = seed};
+        state_check(&run, &check);
+        begun += check.starts;
+        met += check.met;
+        slowest = check.slowest > slowest ? check.slowest : slowest;
+        state_check_damaged(&run, &check);
+        met_damaged += check.met;
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+    assert_true(met > begun * 9 / 10 && met_damaged > begun * 3 / 4);
+    assert_true(slowest < 10000); /* register packets, of which the width comes, are rare */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_splits_waits_and_damage),
+        cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

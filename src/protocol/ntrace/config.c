@@ -218,4 +218,6 @@ const struct pug_protocol pug_protocol_ntrace = {
     .packet_text = ntrace_packet_text,
     .packet_name = ntrace_packet_name,
     .marks = ntrace_marks,
+    .reader_state = ntrace_reader_state,
+    .decoder_state = ntrace_decoder_state,
 };

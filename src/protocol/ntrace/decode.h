@@ -133,6 +133,9 @@ void ntrace_land_failure(struct ntrace_decoder *d);
 enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
                                const char *text);
 
+/** Bytes of the longest instruction that a jump on its constant may follow. */
+#define NTRACE_LONGEST_CONSTANT 8u
+
 /** Halfwords that may pass without a bit of history being used, in a walk by history only. */
 #define NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
 

@@ -228,6 +228,8 @@ void ntrace_land_at(struct ntrace_decoder *d, uint64_t address)
     if (d->now.btype)
         push_exception(d);
     d->pc = address;
+    if (d->now.btype)
+        d->last = address;
     if (d->now.btype || (d->before && d->before->insn.type != PUG_INSTR_BR_INDIRECT))
         d->before = NULL;
     d->pc_known = true;
@@ -241,6 +243,8 @@ static void restart(struct ntrace_decoder *d, uint64_t address)
     set_reference(d, address);
     d->synced = d->pc_known = true;
     d->pc = address;
+    if (!d->flowing || d->now.btype)
+        d->last = address; /* what was before it did not lead here */
     d->before = NULL;
     d->full = 0;
     d->stack_count = 0;

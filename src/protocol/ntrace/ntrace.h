@@ -76,6 +76,10 @@ void ntrace_decoder_reset(void *decoder);
 size_t ntrace_packet_text(const void *packet, char *buffer, size_t size);
 const char *ntrace_packet_name(uint32_t type);
 
+/* state.c */
+void ntrace_reader_state(const void *reader, struct pug_state *state);
+void ntrace_decoder_state(const void *decoder, struct pug_state *state);
+
 /* mark.c */
 size_t ntrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 

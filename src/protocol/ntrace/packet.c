@@ -7,38 +7,16 @@
  * field; each further segment is one variable field, the last one may be TSTAMP.
  */
 #include "protocol/ntrace/message.h"
-#include "protocol/ntrace/ntrace.h"
+#include "protocol/ntrace/reader.h"
 
 #include <stdlib.h>
 
 enum mseo { MSEO_MORE = 0, MSEO_END_FIELD = 1, MSEO_RESERVED = 2, MSEO_END_MESSAGE = 3 };
 
-enum reader_state {
-    READER_START,   /* nothing seen: the first byte may be in the middle of a message */
-    READER_BETWEEN, /* a message starts with the next byte */
-    READER_INSIDE,
-    READER_SKIP, /* up to and including the next end of a message */
-};
-
 /** The bits of one segment; those beyond 128 are dropped. */
 struct segment {
     uint64_t low, high;
     unsigned bits;
-};
-
-struct ntrace_reader {
-    const struct ntrace_config *config;
-    struct pug_stage *stage;
-    enum reader_state state;
-    bool first; /* the message underway is the first one, and its start is a guess */
-    bool src_locked;
-    uint16_t src;
-    uint64_t count; /* messages */
-
-    uint64_t index; /* of the message underway */
-    uint32_t kept;  /* bytes of it from earlier runs, in `raw` */
-    uint8_t raw[PUG_NEXUS_LIMIT];
-    struct pug_ntrace_packet packet;
 };
 
 enum pug_status ntrace_reader_new(const void *config, struct pug_stage *stage, void **out)

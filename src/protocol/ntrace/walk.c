@@ -175,7 +175,8 @@ static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, 
     const struct pug_insn jump = block->insn;
     uint64_t start = block->start;
     uint8_t it = 0;
-    if (block->count != 1 || d->by_jump || d->last >= start || start - d->last > 8)
+    if (block->count != 1 || d->by_jump || d->last >= start ||
+        start - d->last > NTRACE_LONGEST_CONSTANT)
         return false;
     *looked = true;
     if (pug_codemap_insn(d->stage->code, d->last, d->isa, &it, &constant) != PUG_OK ||
@@ -283,7 +284,7 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
     push_flow(d, &copy, true);
     if (copy.insn.kind == PUG_RV_XRET)
         pug_out_push(&d->stage->out, PUG_ELEM_EXCEPTION_RET, d->index);
-    go_to(d, target, true);
+    go_to(d, jump == JUMP_KNOWN ? target : 0, true);
     d->before = looked ? NULL : block;
     d->pc_known = jump == JUMP_KNOWN;
     return NTRACE_WALKED;

@@ -50,4 +50,6 @@ const struct pug_protocol pug_protocol_osd_ctm = {
     .packet_text = osd_ctm_packet_text,
     .packet_name = osd_packet_name,
     .marks = osd_marks,
+    .reader_state = osd_reader_state,
+    .decoder_state = osd_ctm_decoder_state,
 };

@@ -46,12 +46,36 @@ struct ctm_range {
 /** The next range of an EXACT way; false when there are no more. */
 bool ctm_search_next(struct ctm_search *search, struct ctm_range *range);
 
+/** An event is told in this order; each step may have to wait. */
+enum ctm_phase { CTM_IDLE, CTM_BEGIN, CTM_WAY, CTM_OPEN, CTM_MODE, CTM_ONE };
+
+struct ctm_decoder {
+    const struct osd_config *config;
+    struct pug_stage *stage;
+    struct ctm_search *search;
+    struct osd_clock clock;
+    bool started;
+    bool flowing; /* control is known to have been at `npc` */
+    bool told_program;
+    uint64_t npc;
+
+    enum ctm_phase phase;
+    uint64_t index;
+    struct pug_osd_packet event;
+    bool new_time;
+    enum ctm_path path;
+    struct pug_element one; /* CTM_ONE: all that there is to say */
+};
+
 enum pug_status osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void osd_ctm_decoder_free(void *decoder);
 enum pug_response osd_ctm_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response osd_ctm_resume(void *decoder);
 enum pug_response osd_ctm_decode_end(void *decoder);
 void osd_ctm_decoder_reset(void *decoder);
+
+/* state.c */
+void osd_ctm_decoder_state(const void *decoder, struct pug_state *state);
 
 size_t osd_ctm_packet_text(const void *packet, char *buffer, size_t size);
 

@@ -7,27 +7,6 @@
 
 #include <stdlib.h>
 
-/** An event is told in this order; each step may have to wait. */
-enum phase { PHASE_IDLE, PHASE_BEGIN, PHASE_WAY, PHASE_OPEN, PHASE_MODE, PHASE_ONE };
-
-struct ctm_decoder {
-    const struct osd_config *config;
-    struct pug_stage *stage;
-    struct ctm_search *search;
-    struct osd_clock clock;
-    bool started;
-    bool flowing; /* control is known to have been at `npc` */
-    bool told_program;
-    uint64_t npc;
-
-    enum phase phase;
-    uint64_t index;
-    struct pug_osd_packet event;
-    bool new_time;
-    enum ctm_path path;
-    struct pug_element one; /* PHASE_ONE: all that there is to say */
-};
-
 enum pug_status osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **out)
 {
     struct ctm_decoder *d = calloc(1, sizeof(*d));
@@ -59,7 +38,7 @@ void osd_ctm_decoder_reset(void *data)
     d->clock = (struct osd_clock){0};
     d->started = d->flowing = d->told_program = false;
     d->index = 0;
-    d->phase = PHASE_IDLE;
+    d->phase = CTM_IDLE;
 }
 
 static struct pug_element *push(struct ctm_decoder *d, enum pug_element_type type)
@@ -86,7 +65,7 @@ static void other_program(struct ctm_decoder *d)
     d->told_program = true;
 }
 
-static enum phase find_way(struct ctm_decoder *d)
+static enum ctm_phase find_way(struct ctm_decoder *d)
 {
     const struct pug_osd_packet *event = &d->event;
     d->stage->out.blank.isa = (uint8_t)isa_of(d);
@@ -94,11 +73,11 @@ static enum phase find_way(struct ctm_decoder *d)
     if (event->width == 64)
         d->stage->out.blank.context_flags |= PUG_CTX_BITS64;
     if (!d->flowing)
-        return PHASE_MODE;
+        return CTM_MODE;
     /* Only a trap or the return from one changes the mode. */
     d->path = event->modechange ? CTM_PATH_UNREACHABLE : CTM_PATH_OPEN;
     if (event->modechange || isa_of(d) == PUG_ISA_UNKNOWN)
-        return PHASE_OPEN;
+        return CTM_OPEN;
     struct ctm_question question = {.code = d->stage->code,
                                     .isa = isa_of(d),
                                     .from = d->npc,
@@ -108,7 +87,7 @@ static enum phase find_way(struct ctm_decoder *d)
     d->path = ctm_search_run(d->search, &question);
     if (d->path == CTM_PATH_OTHER_PROGRAM)
         other_program(d);
-    return d->path == CTM_PATH_EXACT ? PHASE_WAY : PHASE_OPEN;
+    return d->path == CTM_PATH_EXACT ? CTM_WAY : CTM_OPEN;
 }
 
 static void push_way(struct ctm_decoder *d, const struct ctm_range *way)
@@ -162,7 +141,7 @@ static void push_open(struct ctm_decoder *d)
 
 /* ---- the steps ---- */
 
-static enum phase push_begin(struct ctm_decoder *d)
+static enum ctm_phase push_begin(struct ctm_decoder *d)
 {
     if (!d->started)
         push(d, PUG_ELEM_TRACE_ON)->reason = PUG_TRACE_ON_NORMAL;
@@ -193,27 +172,27 @@ static void push_mode(struct ctm_decoder *d)
 }
 
 /** One step; the consumer is ready. */
-static enum phase step(struct ctm_decoder *d)
+static enum ctm_phase step(struct ctm_decoder *d)
 {
     struct ctm_range way;
     switch (d->phase) {
-    case PHASE_BEGIN: return push_begin(d);
-    case PHASE_WAY:
+    case CTM_BEGIN: return push_begin(d);
+    case CTM_WAY:
         if (!ctm_search_next(d->search, &way))
-            return PHASE_MODE;
+            return CTM_MODE;
         push_way(d, &way);
-        return PHASE_WAY;
-    case PHASE_OPEN: push_open(d); return PHASE_MODE;
-    case PHASE_MODE: push_mode(d); return PHASE_IDLE;
-    case PHASE_ONE: *push(d, PUG_ELEM_UNKNOWN) = d->one; return PHASE_IDLE;
-    default: return PHASE_IDLE;
+        return CTM_WAY;
+    case CTM_OPEN: push_open(d); return CTM_MODE;
+    case CTM_MODE: push_mode(d); return CTM_IDLE;
+    case CTM_ONE: *push(d, PUG_ELEM_UNKNOWN) = d->one; return CTM_IDLE;
+    default: return CTM_IDLE;
     }
 }
 
 enum pug_response osd_ctm_resume(void *data)
 {
     struct ctm_decoder *d = data;
-    while (d->phase != PHASE_IDLE) {
+    while (d->phase != CTM_IDLE) {
         if (!pug_out_ready(&d->stage->out)) {
             d->stage->pending = true;
             break;
@@ -230,7 +209,7 @@ static void begin_event(struct ctm_decoder *d, const struct pug_osd_packet *even
     d->event = *event;
     d->flowing &= !event->gap;
     d->new_time = osd_clock_extend(&d->clock, event->timestamp) != before || first;
-    d->phase = PHASE_BEGIN;
+    d->phase = CTM_BEGIN;
 }
 
 static struct pug_element *begin_one(struct ctm_decoder *d, enum pug_element_type type)
@@ -238,7 +217,7 @@ static struct pug_element *begin_one(struct ctm_decoder *d, enum pug_element_typ
     d->one = d->stage->out.blank;
     d->one.index = d->index;
     d->one.type = (uint8_t)type;
-    d->phase = PHASE_ONE;
+    d->phase = CTM_ONE;
     return &d->one;
 }
 

@@ -45,4 +45,6 @@ const struct pug_protocol pug_protocol_osd_stm = {
     .packet_text = osd_stm_packet_text,
     .packet_name = osd_packet_name,
     .marks = osd_marks,
+    .reader_state = osd_reader_state,
+    .decoder_state = osd_stm_decoder_state,
 };

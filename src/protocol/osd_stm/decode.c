@@ -7,13 +7,6 @@
 /** The part of an address that is the module's own; the rest is the subnet. */
 #define LOCAL_ADDRESS 0x3ffu
 
-struct stm_decoder {
-    const struct osd_config *config;
-    struct pug_stage *stage;
-    struct osd_clock clock;
-    struct pug_element waiting; /* made, but not pushed */
-};
-
 enum pug_status osd_stm_decoder_new(const void *config, struct pug_stage *stage, void **out)
 {
     struct stm_decoder *d = calloc(1, sizeof(*d));

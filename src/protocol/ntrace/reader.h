@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+/** @file The packet reader's state. */
+#ifndef PUG_PROTOCOL_NTRACE_READER_H
+#define PUG_PROTOCOL_NTRACE_READER_H
+
+#include "protocol/ntrace/ntrace.h"
+
+enum reader_state {
+    READER_START,   /* nothing seen: the first byte may be in the middle of a message */
+    READER_BETWEEN, /* a message starts with the next byte */
+    READER_INSIDE,
+    READER_SKIP, /* up to and including the next end of a message */
+};
+
+struct ntrace_reader {
+    const struct ntrace_config *config;
+    struct pug_stage *stage;
+    enum reader_state state;
+    bool first; /* the message underway is the first one, and its start is a guess */
+    bool src_locked;
+    uint16_t src;
+    uint64_t count; /* messages */
+
+    uint64_t index; /* of the message underway */
+    uint32_t kept;  /* bytes of it from earlier runs, in `raw` */
+    uint8_t raw[PUG_NEXUS_LIMIT];
+    struct pug_ntrace_packet packet;
+};
+
+#endif

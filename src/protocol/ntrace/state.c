@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/** @file What the messages to come depend on, written for comparison (state.h). */
+#include "protocol/ntrace/decode.h"
+#include "protocol/ntrace/reader.h"
+
+/** The count of messages is left out: it only numbers them. */
+void ntrace_reader_state(const void *data, struct pug_state *state)
+{
+    const struct ntrace_reader *reader = data;
+    bool inside = reader->state == READER_INSIDE;
+    pug_state_number(state, reader->state);
+    pug_state_number(state, reader->stage->source); /* SRC of the first message, if none was said */
+    pug_state_number(state, reader->src_locked);
+    pug_state_number(state, reader->src_locked ? reader->src : 0u);
+    if (!inside)
+        return;
+    pug_state_number(state, reader->first);
+    pug_state_number(state, reader->index);
+    pug_state_number(state, reader->kept);
+    pug_state_put(state, reader->raw, reader->kept);
+}
+
+/**
+ * The last instruction counts where it may be the first of a pair whose jump is the next one, and
+ * for the complaint that nothing is known of where its jump went.
+ */
+static uint64_t last_that_counts(const struct ntrace_decoder *d)
+{
+    bool near = !d->by_jump && d->last < d->pc && d->pc - d->last <= NTRACE_LONGEST_CONSTANT;
+    return near || !d->pc_known ? d->last : d->pc;
+}
+
+/** The flow, while it is known; a sync message sets all of it anew otherwise. */
+static void put_flow(const struct ntrace_decoder *d, struct pug_state *state)
+{
+    pug_state_number(state, d->pc_known);
+    pug_state_number(state, d->pc);
+    pug_state_number(state, d->by_jump);
+    pug_state_number(state, d->trap_size);
+    pug_state_number(state, last_that_counts(d));
+    pug_state_number(state, d->ref_known ? d->ref : 0);
+    pug_state_number(state, d->ref_known);
+    pug_state_number(state, (uint64_t)d->full);
+    pug_state_number(state, d->branch.valid);
+    if (d->branch.valid) {
+        pug_state_number(state, d->branch.type);
+        pug_state_number(state, d->branch.btype);
+        pug_state_number(state, d->branch.icnt);
+        pug_state_number(state, d->branch.hist);
+    }
+    if (!d->config->implicit_return) /* every return is told */
+        return;
+    uint32_t depth = d->config->stack_depth;
+    pug_state_number(state, d->stack_count);
+    for (uint32_t i = 0; i < d->stack_count; i++)
+        pug_state_number(state, d->stack[(d->stack_top + depth - i) % depth]);
+}
+
+/** Of the message before only its index is left: the end of the trace is told there. */
+void ntrace_decoder_state(const void *data, struct pug_state *state)
+{
+    const struct ntrace_decoder *d = data;
+    pug_state_number(state, d->started);
+    pug_state_number(state, !d->started && d->was_reset);
+    pug_state_number(state, d->index);
+    pug_state_number(state, d->lost);
+    pug_state_number(state, d->ts_known);
+    pug_state_number(state, d->ts_known ? d->ts : 0);
+    pug_state_number(state, d->synced);
+    if (d->synced)
+        put_flow(d, state);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/** @file What the events to come depend on, written for comparison (state.h). */
+#include "protocol/osd_ctm/ctm.h"
+
+/** Of the event before only its index is left: the end of the trace is told there. */
+void osd_ctm_decoder_state(const void *data, struct pug_state *state)
+{
+    const struct ctm_decoder *d = data;
+    osd_clock_state(&d->clock, state);
+    pug_state_number(state, d->started);
+    pug_state_number(state, d->told_program);
+    pug_state_number(state, d->index);
+    pug_state_number(state, d->flowing);
+    pug_state_number(state, d->flowing ? d->npc : 0);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+/** @file What the events to come depend on, written for comparison (state.h). */
+#include "protocol/osd_stm/stm.h"
+
+/** Of the element before only its index is left: the end of the trace is told there. */
+void osd_stm_decoder_state(const void *data, struct pug_state *state)
+{
+    const struct stm_decoder *d = data;
+    osd_clock_state(&d->clock, state);
+    pug_state_number(state, d->waiting.index);
+}
