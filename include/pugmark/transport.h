@@ -42,6 +42,8 @@ struct pug_transport_sink {
     enum pug_response (*run)(void *context, const struct pug_run *run, size_t *used);
     /** Reset every source (4 x FSYNC), at this index. */
     void (*reset)(void *context, uint64_t index);
+    /** The first slot from this one on that has a source, or -1. */
+    int (*next_source)(void *context, int from);
     /** Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked. */
     pug_frame_fn *frame;
     void *frame_context;

@@ -157,6 +157,19 @@ static void packets_reset(void *transport)
     pug_unwrap_reset(packets->unwrap);
 }
 
+/** Of the sources those that somebody listens to. What waits to be delivered is no common state. */
+static void packets_state(const void *transport, struct pug_state *state)
+{
+    const struct packets *packets = transport;
+    const struct pug_transport_sink *sink = packets->sink;
+    if (packets->rest.size > 0)
+        state->failed = true;
+    pug_unwrap_state(packets->unwrap, state);
+    for (int source = sink->next_source(sink->context, 0); source >= 0;
+         source = sink->next_source(sink->context, source + 1))
+        pug_state_number(state, pug_unwrap_has_seen(packets->unwrap, (uint16_t)source));
+}
+
 static enum pug_status create_encapsulation(const struct pug_settings *settings,
                                             struct pug_transport_sink *sink, void **transport)
 {
@@ -190,6 +203,7 @@ static enum pug_status create_raw(const struct pug_settings *settings,
 const struct pug_transport pug_transport_encapsulation = {
     .name = "encapsulation",
     .title = "RISC-V packet encapsulation",
+    .state = packets_state,
     .create = create_encapsulation,
     .free = packets_free,
     .data = packets_data,
@@ -201,6 +215,7 @@ const struct pug_transport pug_transport_encapsulation = {
 const struct pug_transport pug_transport_smi = {
     .name = "smi",
     .title = "Siemens Messaging Infrastructure",
+    .state = packets_state,
     .create = create_smi,
     .free = packets_free,
     .data = packets_data,
@@ -212,6 +227,7 @@ const struct pug_transport pug_transport_smi = {
 const struct pug_transport pug_transport_esp32 = {
     .name = "esp32",
     .title = "Espressif ESP32 trace memory",
+    .state = packets_state,
     .create = create_esp32,
     .free = packets_free,
     .data = packets_data,
@@ -223,6 +239,7 @@ const struct pug_transport pug_transport_esp32 = {
 const struct pug_transport pug_transport_pulp = {
     .name = "pulp",
     .title = "PULP rv_tracer records",
+    .state = packets_state,
     .create = create_pulp,
     .free = packets_free,
     .data = packets_data,
@@ -234,6 +251,7 @@ const struct pug_transport pug_transport_pulp = {
 const struct pug_transport pug_transport_raw = {
     .name = "raw",
     .title = "payloads with a length byte, or of one length",
+    .state = packets_state,
     .create = create_raw,
     .free = packets_free,
     .data = packets_data,

@@ -375,9 +375,14 @@ static void drop(struct pug_unwrap *unwrap, uint32_t count, enum pug_status code
     unwrap->head += count;
 }
 
+static unsigned slot_of(const struct pug_unwrap *unwrap, uint16_t source)
+{
+    return source & ((UINT32_C(1) << unwrap->config.src_bits) - 1);
+}
+
 static bool first_since_gap(struct pug_unwrap *unwrap, uint16_t source)
 {
-    unsigned slot = source & ((UINT32_C(1) << unwrap->config.src_bits) - 1);
+    unsigned slot = slot_of(unwrap, source);
     uint8_t bit = (uint8_t)(1u << slot % 8);
     bool first = !(unwrap->seen[slot / 8] & bit);
     unwrap->seen[slot / 8] |= bit;
@@ -535,4 +540,46 @@ bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
         }
     }
     return got;
+}
+
+/* ---- for comparison ---- */
+
+/** Bytes that wait for more; where their indexes go on by one they are not told. */
+static void write_held(const struct pug_unwrap *unwrap, struct pug_state *state)
+{
+    const uint64_t *index = unwrap->index + unwrap->head;
+    uint32_t count = held(unwrap);
+    pug_state_number(state, count);
+    pug_state_put(state, unwrap->bytes + unwrap->head, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && index[i] == index[i - 1] + 1)
+            continue;
+        pug_state_number(state, i);
+        pug_state_number(state, index[i]);
+    }
+    pug_state_number(state, count);
+}
+
+void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
+{
+    bool aligned = unwrap->config.bit_stream && unwrap->state != STATE_BITS;
+    bool carries = aligned && unwrap->shift > 0;
+    pug_state_number(state, unwrap->state);
+    pug_state_number(state, unwrap->probation);
+    pug_state_number(state, unwrap->bad);
+    pug_state_number(state, unwrap->null_run);
+    pug_state_number(state, unwrap->skipping);
+    pug_state_number(state, unwrap->numbered);
+    pug_state_number(state, unwrap->numbered ? unwrap->number : 0);
+    pug_state_number(state, unwrap->zeros);
+    pug_state_number(state, aligned ? unwrap->shift : 0);
+    pug_state_number(state, carries ? unwrap->carry : 0);
+    pug_state_number(state, carries ? unwrap->carry_index : 0);
+    write_held(unwrap, state);
+}
+
+bool pug_unwrap_has_seen(const struct pug_unwrap *unwrap, uint16_t source)
+{
+    unsigned slot = slot_of(unwrap, source);
+    return unwrap->seen[slot / 8] >> slot % 8 & 1;
 }

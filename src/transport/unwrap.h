@@ -13,6 +13,7 @@
 
 #include "pugmark/log.h"
 #include "pugmark/settings.h"
+#include "pugmark/state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,6 +137,12 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap);
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet);
 
 void pug_unwrap_end(struct pug_unwrap *unwrap);
+
+/** Write all that what is still to come depends on (state.h), but for what it knows of sources. */
+void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state);
+
+/** Was there a packet of the source since the last gap? Then the next one has none before it. */
+bool pug_unwrap_has_seen(const struct pug_unwrap *unwrap, uint16_t source);
 
 /** Bytes skipped in search of a header. */
 uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap);

@@ -54,6 +54,15 @@ static void on_reset(void *context, uint64_t index)
             pug_source_reset(tree->sources[i]);
 }
 
+static int next_source(void *context, int from)
+{
+    const struct pug_tree *tree = context;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (tree->sources[i]->slot >= from)
+            return tree->sources[i]->slot;
+    return -1;
+}
+
 /** Unpacked raw frames of sources that are switched off are not shown. */
 static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,
                      uint16_t source, const uint8_t *bytes, size_t size)
@@ -95,6 +104,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
         .context = tree,
         .run = on_run,
         .reset = on_reset,
+        .next_source = next_source,
         .log = config->log,
         .quirks = config->quirks,
         .stats = &tree->transport_stats,

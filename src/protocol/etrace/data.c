@@ -510,3 +510,47 @@ void etrace_data_packet(struct etrace_decoder *d, const struct pug_etrace_packet
     enqueue(d, &access);
     match(d);
 }
+
+/* ---- for comparison ---- */
+
+static void write_access(const struct access *access, struct pug_state *state)
+{
+    const struct pug_etrace_data *data = &access->data;
+    pug_state_number(state, access->index);
+    pug_state_number(state, access->has_pc ? access->pc : 0);
+    const uint8_t flags[] = {access->has_pc,    access->settled, access->waiting,
+                             data->access,      data->size,      data->multi,
+                             data->has_address, data->has_value, data->has_operand,
+                             data->lrid & 0xff, data->lrid >> 8};
+    pug_state_put(state, flags, sizeof(flags));
+    pug_state_number(state, data->has_address ? data->address : 0);
+    pug_state_number(state, data->has_value ? data->value : 0);
+    pug_state_number(state, data->has_operand ? data->operand : 0);
+}
+
+static void write_bases(const struct base *bases, struct pug_state *state)
+{
+    for (unsigned i = 0; i < SIZES; i++) {
+        pug_state_number(state, bases[i].known);
+        pug_state_number(state, bases[i].known ? bases[i].value : 0);
+    }
+}
+
+void etrace_data_write(const struct etrace_decoder *d, struct pug_state *state)
+{
+    struct etrace_data_state *data = d->data;
+    pug_state_number(state, data->enabled);
+    pug_state_number(state, d->data_counts);
+    pug_state_number(state, d->data_counts && data->filtered); /* else asked after being set */
+    pug_state_number(state, data->count);
+    for (uint32_t i = 0; i < data->count; i++)
+        write_access(at(data, i), state);
+    pug_state_number(state, data->insn_count);
+    for (uint32_t i = 0; i < data->insn_count; i++) {
+        const struct retired *insn = &data->insns[(data->insn_head + i) % INSNS];
+        pug_state_number(state, insn->pc);
+        pug_state_number(state, insn->access | insn->size << 8 | insn->left << 16);
+    }
+    write_bases(data->addresses, state);
+    write_bases(data->values, state);
+}

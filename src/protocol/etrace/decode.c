@@ -106,6 +106,7 @@ static bool update_context(struct etrace_decoder *d)
             .vmid = blank->vmid,
         };
         pug_codemap_space(d->code, &reader);
+        d->pc_block = NULL;
         pug_codemap_context_changed(d->code);
     }
     return changed;
@@ -632,7 +633,7 @@ static void clear(struct etrace_decoder *d)
     d->addresses = d->config->full_address_known ? ADDRESSES_AS_SAID : ADDRESSES_UNSAID;
     d->lost = d->started = d->time_known = d->privilege_known = false;
     d->phase = PHASE_IDLE;
-    memset(d->targets, 0, sizeof(d->targets));
+    d->index = 0;
     etrace_forget(d);
     etrace_data_reset(d);
     *blank = (struct pug_element){.source = d->stage->source, .isa = (uint8_t)d->isa};

@@ -2,7 +2,7 @@
 /**
  * @file The E-Trace decoder from inside. decode.c takes packets, walk.c executes the program
  * between them, state.c holds what encoder and decoder both predict from, data.c puts data accesses
- * to their instructions.
+ * to their instructions, written.c writes states for comparison.
  *
  * Between packets the decoder stands on the last reported instruction, `pc`: it has retired, its
  * range is out, and if it is a branch then one outcome is left, its own.
@@ -177,7 +177,7 @@ void etrace_fix_outcome(struct etrace_decoder *d, uint64_t address);
 
 void etrace_clear_outcomes(struct etrace_decoder *d);
 
-/** Predictor and stack as after a synchronisation. */
+/** Predictor, stack and jump targets as after a synchronisation. */
 void etrace_forget(struct etrace_decoder *d);
 
 /** Take over options; what has another size than before begins empty. False: no memory. */
@@ -256,5 +256,6 @@ void etrace_data_packet(struct etrace_decoder *d, const struct pug_etrace_packet
 void etrace_data_range(struct etrace_decoder *d, uint64_t start, uint32_t count);
 /** Push what is complete; false: the consumer waits. */
 bool etrace_data_drain(struct etrace_decoder *d);
+void etrace_data_write(const struct etrace_decoder *d, struct pug_state *state);
 
 #endif

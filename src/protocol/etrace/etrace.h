@@ -82,6 +82,7 @@ void etrace_reader_free(void *reader);
 bool etrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
 bool etrace_read_end(void *reader, struct pug_packet *packet);
 void etrace_reader_reset(void *reader);
+void etrace_reader_state(const void *reader, struct pug_state *state);
 
 /* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. */
 void etrace_parse_instruction(const struct etrace_config *config,
@@ -90,6 +91,10 @@ void etrace_parse_instruction(const struct etrace_config *config,
 void etrace_parse_data(const struct etrace_config *config, const struct pug_etrace_options *options,
                        const uint8_t *payload, unsigned size, uint8_t request_sizes[ETRACE_LRIDS],
                        struct pug_etrace_packet *packet);
+
+/* written.c */
+void etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
+void etrace_decoder_state(const void *decoder, struct pug_state *state);
 
 /* packet_vendor.c */
 void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_options *options,

@@ -383,3 +383,17 @@ bool etrace_read_end(void *data, struct pug_packet *packet)
     pug_unwrap_end(reader->unwrap);
     return unwrap(reader, packet);
 }
+
+/** The packet is made anew each time. */
+void etrace_reader_state(const void *data, struct pug_state *state)
+{
+    const struct reader *reader = data;
+    etrace_write_options(&reader->options, state);
+    pug_state_number(state, reader->unknown_mode);
+    pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));
+    pug_state_number(state, reader->unwrap != NULL);
+    if (!reader->unwrap)
+        return;
+    pug_unwrap_state(reader->unwrap, state);
+    pug_state_number(state, pug_unwrap_has_seen(reader->unwrap, reader->config->source));
+}

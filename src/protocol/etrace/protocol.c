@@ -26,4 +26,6 @@ const struct pug_protocol pug_protocol_etrace = {
     .packet_text = etrace_packet_text,
     .packet_name = etrace_packet_name,
     .marks = etrace_marks,
+    .reader_state = etrace_reader_state,
+    .decoder_state = etrace_decoder_state,
 };

@@ -114,6 +114,14 @@ uint64_t etrace_pop(struct etrace_decoder *d)
 
 /* ---- jump targets ---- */
 
+static void clear_targets(struct etrace_decoder *d)
+{
+    uint64_t count = UINT64_C(1) << d->options.cache_size;
+    if (d->options.jump_target_cache)
+        memset(d->targets, 0,
+               (count < ETRACE_CACHE_MAX ? count : ETRACE_CACHE_MAX) * sizeof(d->targets[0]));
+}
+
 static uint64_t *target_entry(struct etrace_decoder *d, uint64_t index)
 {
     uint64_t mask = (UINT64_C(1) << d->options.cache_size) - 1;
@@ -134,8 +142,10 @@ uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index)
 
 void etrace_forget(struct etrace_decoder *d)
 {
+    uint64_t count = UINT64_C(1) << d->options.bpred_size;
     if (d->options.branch_prediction)
-        memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
+        memset(d->predictor, PREDICTOR_RESET, count < ETRACE_BPRED_MAX ? count : ETRACE_BPRED_MAX);
+    clear_targets(d);
     clear_stack(d);
 }
 
@@ -143,7 +153,11 @@ bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_option
 {
     bool predictor = options->bpred_size != d->options.bpred_size ||
                      options->branch_prediction != d->options.branch_prediction;
+    bool cache = options->cache_size != d->options.cache_size ||
+                 options->jump_target_cache != d->options.jump_target_cache;
     d->options = *options;
+    if (cache)
+        clear_targets(d);
     if (predictor)
         memset(d->predictor, PREDICTOR_RESET, sizeof(d->predictor));
     return size_stack(d);
