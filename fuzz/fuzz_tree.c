@@ -83,7 +83,7 @@ static void monitor(void *context, enum pug_op op, const struct pug_packet *pack
 
 static size_t count_known(const void *(*at)(size_t))
 {
-    size_t n = 0;
+    size_t n = 1; /* there is one */
     while (at(n))
         n++;
     return n;

@@ -193,11 +193,12 @@ static char *beside(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
     size_t folder = slash && name[0] != '/' ? (size_t)(slash - path) + 1 : 0;
-    char *joined = malloc(folder + strlen(name) + 1);
+    size_t size = strlen(name) + 1;
+    char *joined = malloc(folder + size);
     if (!joined)
         return NULL;
     memcpy(joined, path, folder);
-    strcpy(joined + folder, name);
+    memcpy(joined + folder, name, size);
     return joined;
 }
 

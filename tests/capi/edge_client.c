@@ -21,6 +21,8 @@
 
 /* ---- writing down ---- */
 
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 static void say(const char *format, ...)
 {
     va_list args;
@@ -645,12 +647,12 @@ static void statistics(void)
             stats = NULL;
             int error = ocsd_dt_get_decode_stats(tree, ids[i], &stats);
             say("stats %02x = %d, set %d", ids[i], error, stats != NULL);
-            if (error == 0)
+            if (error == 0 && stats)
                 say("  revision %d total %llu unsynced %llu headers %u sequences %u",
                     stats->revision, (unsigned long long)stats->channel_total,
                     (unsigned long long)stats->channel_unsynced, stats->bad_header_errs,
                     stats->bad_sequence_errs);
-            if (error == 0)
+            if (error == 0 && stats)
                 say("  demux %llu %llu %llu %llu %llu",
                     (unsigned long long)stats->demux.valid_id_bytes,
                     (unsigned long long)stats->demux.no_id_bytes,
@@ -1269,19 +1271,20 @@ static void printers(void)
 
 static void printer_outputs(void)
 {
+    static char one[] = "one", two[] = "two";
     dcd_tree_handle_t first = single(), second = single();
     create(first, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_PACKET_PROC, &etmv4);
     create(second, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_PACKET_PROC, &etmv4);
     CODE(ocsd_dt_set_pkt_protocol_printer(first, 0x21, 1));
     CODE(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1));
     CODE(ocsd_def_errlog_config_output(0, NULL));
-    CODE(ocsd_def_errlog_set_strprint_cb(first, "one", on_string));
+    CODE(ocsd_def_errlog_set_strprint_cb(first, one, on_string));
     CODE(ocsd_dt_set_pkt_protocol_printer(first, 0x22, 0));
     CODE(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1));
     CODE(ocsd_def_errlog_config_output(0, NULL));
     data(first, 0, session, 29);
     CODE(ocsd_dt_set_pkt_protocol_printer(second, 0x33, 0));
-    CODE(ocsd_def_errlog_set_strprint_cb(second, "two", on_string));
+    CODE(ocsd_def_errlog_set_strprint_cb(second, two, on_string));
     data(second, 0, session, 29);
     ocsd_destroy_dcd_tree(first);
     data(second, 29, session + 29, sizeof(session) - 29);

@@ -8,7 +8,7 @@
 
 void *case_realloc(void *memory, size_t size)
 {
-    void *grown = realloc(memory, size);
+    void *grown = realloc(memory, size ? size : 1);
     if (!grown)
         abort();
     return grown;
@@ -318,7 +318,9 @@ static struct case_case *begin_case(struct case_file *file, const struct case_ca
     for (size_t i = 0; i < common->memory_count; i++) {
         struct case_memory *memory = append(&test->memory, &test->memory_count, sizeof(*memory));
         *memory = common->memory[i];
-        memory->bytes = memcpy(case_realloc(NULL, memory->size), memory->bytes, memory->size);
+        memory->bytes = case_realloc(NULL, memory->size);
+        if (memory->size > 0)
+            memcpy(memory->bytes, common->memory[i].bytes, memory->size);
     }
     return test;
 }

@@ -68,8 +68,9 @@ static void add_symbol(struct sample *sample, const char *name, unsigned info, u
                           .st_shndx = (Elf64_Half)section,
                           .st_value = value,
                           .st_size = size};
-    strcpy((char *)sample->bytes + STRINGS + sections[STRTAB].sh_size, name);
-    sections[STRTAB].sh_size += strlen(name) + 1;
+    size_t length = strlen(name) + 1;
+    memcpy(sample->bytes + STRINGS + sections[STRTAB].sh_size, name, length);
+    sections[STRTAB].sh_size += length;
     sections[SYMTAB].sh_size += sizeof(*symbol);
 }
 

@@ -289,8 +289,8 @@ static void files_are_checked(void **state)
 {
     (void)state;
     char empty[128], fifo[128], path[128];
-    strcpy(empty, make_file("empty", 1));
-    strcpy(path, make_file("file", 0x1000));
+    snprintf(empty, sizeof(empty), "%s", make_file("empty", 1));
+    snprintf(path, sizeof(path), "%s", make_file("file", 0x1000));
     snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     struct pug_image *image = pug_image_new();
@@ -350,7 +350,7 @@ static void files_can_get_more_regions(void **state)
 {
     (void)state;
     char path[128];
-    strcpy(path, make_file("update", 0x1000));
+    snprintf(path, sizeof(path), "%s", make_file("update", 0x1000));
     struct pug_image *image = pug_image_new();
     struct pug_region more = {0x200, 0x4000, 0x100};
     assert_int_equal(pug_image_update_file(image, path, &more, 1), PUG_ERR_INVALID_PARAM_VAL);
@@ -375,8 +375,8 @@ static void reference_files(void **state)
 {
     (void)state;
     char path[128], other[128];
-    strcpy(path, make_file("reference", 0x1000));
-    strcpy(other, make_file("reference-too", 0x1000));
+    snprintf(path, sizeof(path), "%s", make_file("reference", 0x1000));
+    snprintf(other, sizeof(other), "%s", make_file("reference-too", 0x1000));
     const struct pug_quirks quirks = {.reference_files = 1};
     const struct pug_region regions[] = {
         {0, 0x20000, 0x100},                              /* grows up to the offset of the next */

@@ -190,7 +190,8 @@ static void cut_by_name(struct cut *cut, const char *name)
     fclose(readme);
     if (!found)
         fail_msg("%s is not in the table", name);
-    cut_open(cut, folder, file, words);
+    else
+        cut_open(cut, folder, file, words);
 }
 
 static void test_listed_cuts(void **state)
@@ -211,7 +212,7 @@ static void test_listed_cuts(void **state)
             if (*last)
                 cut_close(&cut);
             cut_by_name(&cut, name);
-            strcpy(last, name);
+            memcpy(last, name, sizeof(last));
         }
         size_t got = tail_from(&cut, offset, true);
         if (got != count) {

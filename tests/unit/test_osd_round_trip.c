@@ -177,7 +177,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
 {
     struct core *core = context;
     const struct pug_osd_packet *osd = packet ? packet->data : NULL;
-    if (op != PUG_OP_DATA || osd->kind != PUG_OSD_KIND_EVENT)
+    if (op != PUG_OP_DATA || !osd || osd->kind != PUG_OSD_KIND_EVENT)
         return;
     check_told(core);
     assert_true(core->decoded < core->events);

@@ -411,15 +411,16 @@ static void counting_while_unsynced(void **state)
     assert_packets(stream, 128, in_8_bits, "128 NOTSYNC ");
     /* A sync behind 128 bytes of one block. */
     memset(stream, '1', 256);
-    strcpy(stream + 256, "FFFFFFFFFFFFFFFFFFFFF0");
+    snprintf(stream + 256, sizeof(stream) - 256, "%s", "FFFFFFFFFFFFFFFFFFFFF0");
     assert_packets(stream, 0, in_8_bits, "0 ASYNC ");
     /* 260 F are no sync for a counter of 8 bits. */
     memset(stream, 'F', 260);
-    strcpy(stream + 260, "01 FFFFFFFFFFFFFFFFFFFFF0");
+    snprintf(stream + 260, sizeof(stream) - 260, "%s", "01 FFFFFFFFFFFFFFFFFFFFF0");
     assert_packets(stream, 0, none, "0 ASYNC 130 M8 132 ASYNC ");
     /* … and an ASYNC behind a NOTSYNC waits for one more nibble. */
     assert_packets(stream, 0, in_8_bits, "0 NOTSYNC ");
-    strcat(stream, "00");
+    size_t end = strlen(stream);
+    snprintf(stream + end, sizeof(stream) - end, "00");
     assert_packets(stream, 0, in_8_bits, "0 NOTSYNC 3 ASYNC 142 NULL 142 NULL ");
 }
 

@@ -244,7 +244,7 @@ static bool describe_listed(struct input *input)
     size_t listed = pug_params_sources(settings->params), total = 0, count = 0;
     for (size_t i = 0; i < listed; i++)
         total += pug_params_source(settings->params, i)->count + settings->from_command;
-    input->sources = calloc(listed, sizeof(*input->sources));
+    input->sources = calloc(listed + 1, sizeof(*input->sources));
     struct pug_setting *items = settings->of_sources = calloc(total + 1, sizeof(*items));
     if (!input->sources || !items)
         return false;

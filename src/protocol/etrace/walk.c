@@ -291,7 +291,7 @@ static const struct pug_block *run(struct etrace_decoder *d, const struct pug_bl
                 break;
             if (trains)
                 entry = etrace_predictor_entry(d, block->last);
-            taken = outcomes.mapped > 0 ? !(outcomes.map & 1) : *entry >> 1;
+            taken = entry && outcomes.mapped == 0 ? *entry >> 1 : !(outcomes.map & 1);
         } else if (insn->table_jump || (calls && insn->kind == PUG_RV_CALL) ||
                    ++jumps > RUN_JUMPS) {
             break;

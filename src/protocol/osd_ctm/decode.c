@@ -158,12 +158,13 @@ static void push_mode(struct ctm_decoder *d)
     const struct pug_osd_packet *event = &d->event;
     struct pug_element *blank = &d->stage->out.blank;
     bool known = blank->context_flags & PUG_CTX_LEVEL;
-    if (known && event->modechange && event->mode > blank->level && !event->call && !event->ret)
+    int8_t mode = (int8_t)event->mode; /* 0 to 3 */
+    if (known && event->modechange && mode > blank->level && !event->call && !event->ret)
         push(d, PUG_ELEM_EXCEPTION);
-    if (known && event->modechange && event->mode < blank->level)
+    if (known && event->modechange && mode < blank->level)
         push(d, PUG_ELEM_EXCEPTION_RET);
-    bool told = known && event->mode == blank->level && !event->modechange;
-    blank->level = (int8_t)event->mode;
+    bool told = known && mode == blank->level && !event->modechange;
+    blank->level = mode;
     blank->context_flags |= PUG_CTX_LEVEL;
     if (!told)
         push(d, PUG_ELEM_PE_CONTEXT);
