@@ -33,11 +33,15 @@ extern "C" {
 
 /* ---- what a transport delivers ---- */
 
-/** A run: consecutive bytes of one source. Byte j has trace index `index` + j. */
+/**
+ * A run: consecutive bytes of one source. Byte j has trace index `index` + j, and where a transport
+ * joined runs (pug_stage.joins) gaps[j] more. gaps[size] is there too.
+ */
 struct pug_run {
     uint64_t index;
     const uint8_t *bytes;
     size_t size;
+    const uint16_t *gaps; /**< or NULL */
     uint16_t source;
     bool whole;         /**< the run is exactly one packet (packet transports) */
     bool has_timestamp; /**< the transport carried a timestamp with it */
@@ -53,9 +57,16 @@ struct pug_span {
     const struct pug_run *run;
 };
 
+/** The trace index of a byte of the run, or of its end. */
+static inline uint64_t pug_run_index(const struct pug_run *run, const uint8_t *at)
+{
+    size_t place = (size_t)(at - run->bytes);
+    return run->index + place + (run->gaps ? run->gaps[place] : 0u);
+}
+
 static inline uint64_t pug_span_index(const struct pug_span *span)
 {
-    return span->run->index + (uint64_t)(span->at - span->run->bytes);
+    return pug_run_index(span->run, span->at);
 }
 
 /* ---- what a packet reader gives ---- */
@@ -183,9 +194,14 @@ struct pug_stage {
     struct pug_quirks quirks;
     struct pug_decode_options options;
     struct pug_reader_stats stats;
-    uint16_t source;                        /**< trace id that elements carry */
-    bool pending;                           /**< the decoder suspended itself; resume() is due */
-    bool mute_reader;                       /**< quirk in force: what the reader logs is dropped */
+    uint16_t source;  /**< trace id that elements carry */
+    bool pending;     /**< the decoder suspended itself; resume() is due */
+    bool mute_reader; /**< quirk in force: what the reader logs is dropped */
+    /**
+     * The reader may be given joined runs from now on: it asks for each index (pug_span_index()),
+     * and nothing depends on where runs begin. For a reader to set; it may change its mind.
+     */
+    bool joins;
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };
 

@@ -112,6 +112,8 @@ static size_t take(struct coresight *cs, const uint8_t *bytes, size_t size)
 {
     struct cs_block block = {.at = bytes, .end = bytes + size};
     while (PUG_RESP_IS_CONT(cs->worst)) {
+        if (cs_take_joined(cs, &block))
+            continue;
         const uint8_t *frame = cs_next_frame(cs, &block);
         if (!frame)
             break;

@@ -12,6 +12,7 @@
 #define CS_COMPONENT   "DFMT_CSFRAMES"
 #define CS_FRAME_BYTES 16u
 #define CS_MOST_RUNS   8u
+#define CS_MOST_JOINED 64u /* frames: what becomes of them stays in the first-level cache */
 #define CS_FSYNC       0xFFFFFF7Fu
 
 /* Bits of the "flags" setting: the reference's numbers. */
@@ -72,6 +73,10 @@ struct coresight {
     bool run_begun;   /* ... and part of it was taken */
     struct pug_run runs[CS_MOST_RUNS];
     uint8_t bytes[2 * CS_FRAME_BYTES]; /* what they point to */
+
+    /* a joined run, and its gaps */
+    uint8_t joined[CS_MOST_JOINED * CS_FRAME_BYTES];
+    uint16_t gaps[CS_MOST_JOINED * CS_FRAME_BYTES];
 };
 
 static inline void cs_answer(struct coresight *cs, enum pug_response answer)
@@ -132,6 +137,13 @@ const uint8_t *cs_next_frame(struct coresight *cs, struct cs_block *block);
 
 /** Take a frame apart into runs. */
 void cs_unpack(struct coresight *cs, const uint8_t *frame);
+
+/**
+ * Take frames of the current source alone as one run and hand it out; the answer to `worst`. False:
+ * there are none, or the source wants runs as they are. After an answer that stops, no more is
+ * taken than would have been frame by frame.
+ */
+bool cs_take_joined(struct coresight *cs, struct cs_block *block);
 
 /** Hand out the runs that are left; answers to `worst`. */
 void cs_deliver(struct coresight *cs);

@@ -28,6 +28,12 @@ static unsigned gather(uint64_t value)
     return (unsigned)(((value & EVEN_BIT_0) * UINT64_C(0x0001000200040008)) >> 48) & 15;
 }
 
+/** Even bytes that are ids: a bit each. */
+static unsigned find_ids(const uint8_t *frame)
+{
+    return gather(cs_load(frame)) | gather(cs_load(frame + 8)) << 4;
+}
+
 static struct pug_run *new_run(struct coresight *cs, const uint8_t *bytes, unsigned offset)
 {
     struct pug_run *run = &cs->runs[cs->run_count++];
@@ -74,7 +80,7 @@ static void unpack_ids(struct coresight *cs, const uint8_t *frame, const uint8_t
 void cs_unpack(struct coresight *cs, const uint8_t *frame)
 {
     uint64_t low = cs_load(frame), high = cs_load(frame + 8);
-    unsigned ids = gather(low) | gather(high) << 4;
+    unsigned ids = find_ids(frame);
     low |= spread(frame[15]);
     high |= spread(frame[15] >> 4u);
     cs->run_at = 0;
@@ -93,6 +99,110 @@ void cs_unpack(struct coresight *cs, const uint8_t *frame)
     cs_store(data + 8, high);
     unpack_ids(cs, frame, data, ids);
 }
+
+/* ---- frames of one source ---- */
+
+/** The data of a frame whose ids all say what is known; how many bytes that is. */
+static unsigned put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
+{
+    uint64_t low = cs_load(frame) | spread(frame[15]);
+    uint64_t high = cs_load(frame + 8) | spread(frame[15] >> 4u);
+    uint8_t data[2 * CS_FRAME_BYTES] = {0}, *to = ids ? data : out;
+    cs_store(to, low);
+    cs_store(to + 8, high);
+    if (ids == 0)
+        return CS_FRAME_BYTES - 1;
+    unsigned size = 0, from = 0;
+    for (unsigned left = ids & 0x7f; left; left &= left - 1) {
+        unsigned at = 2 * (unsigned)__builtin_ctz(left);
+        memcpy(out + size, data + from, CS_FRAME_BYTES);
+        size += at - from;
+        from = at + 1;
+    }
+    memcpy(out + size, data + from, CS_FRAME_BYTES);
+    return size + (ids & 0x80 ? 14 : 15) - from;
+}
+
+/** Do all ids of a frame say what is known? A sync has an even byte of 0xff, and so does not. */
+static bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigned ids)
+{
+    for (; ids; ids &= ids - 1)
+        if (frame[2 * __builtin_ctz(ids)] >> 1 != cs->id)
+            return false;
+    return true;
+}
+
+static bool may_join(const struct coresight *cs)
+{
+    const struct pug_transport_sink *sink = cs->sink;
+    return sink->joins && !sink->want && cs->synced && cs->fill == 0 && !cs->odd &&
+           !cs->half_sync && cs->id < CS_ID_FIRST_RESERVED && sink->joins(sink->context, cs->id);
+}
+
+/** Which frame a byte of the joined run is from. */
+static size_t frame_of(const struct coresight *cs, size_t place)
+{
+    return (place + cs->gaps[place]) / CS_FRAME_BYTES;
+}
+
+/**
+ * Where the consumer stopped, the frames behind are not taken, and the rest of the last one is a
+ * run of its own. How many frames are taken.
+ */
+static size_t settle_joined(struct coresight *cs, const struct pug_run *run, size_t used)
+{
+    size_t last = frame_of(cs, used > 0 ? used - 1 : 0), end = used;
+    while (end < run->size && frame_of(cs, end) == last)
+        end++;
+    cs->sink->stats->framing += CS_FRAME_BYTES * (last + 1) - end;
+    cs->run_at = 0;
+    cs->run_count = end > used;
+    if (end > used) {
+        cs->run_offered = true;
+        cs->run_begun = used > 0;
+        cs->runs[0] = (struct pug_run){.index = pug_run_index(run, run->bytes + used),
+                                       .bytes = run->bytes + used,
+                                       .size = end - used,
+                                       .source = run->source};
+    }
+    return last + 1;
+}
+
+bool cs_take_joined(struct coresight *cs, struct cs_block *block)
+{
+    size_t frames = (size_t)(block->end - block->at) / CS_FRAME_BYTES, count = 0;
+    unsigned size = 0;
+    if (frames < 2 || !may_join(cs))
+        return false;
+    for (; count < frames && count < CS_MOST_JOINED; count++) {
+        const uint8_t *frame = block->at + CS_FRAME_BYTES * count;
+        unsigned ids = find_ids(frame);
+        if (!repeats_id(cs, frame, ids))
+            break;
+        uint16_t gap = (uint16_t)(CS_FRAME_BYTES * count - size);
+        for (unsigned i = 0; i < CS_FRAME_BYTES; i++)
+            cs->gaps[size + i] = gap;
+        size += put_data(cs->joined + size, frame, ids);
+    }
+    if (count < 2)
+        return false;
+    const struct pug_run run = {
+        .index = cs->index, .bytes = cs->joined, .size = size, .gaps = cs->gaps, .source = cs->id};
+    size_t used = 0;
+    enum pug_response answer = cs->sink->run(cs->sink->context, &run, &used);
+    count = settle_joined(cs, &run, answer == PUG_RESP_CONT ? size : used);
+    block->at += CS_FRAME_BYTES * count;
+    cs->index += CS_FRAME_BYTES * count;
+    cs->shift = cs_word(block->at - 4);
+    cs->in_padding = false;
+    /* The answer to a frame is that to what comes last in it. */
+    if (cs->run_count == 0 || !PUG_RESP_IS_CONT(answer))
+        cs_answer(cs, answer);
+    cs_deliver(cs);
+    return true;
+}
+
+/* ---- handing out ---- */
 
 /** Ids of no trace source that mean something. */
 static void report_special(struct coresight *cs, const struct pug_run *run)

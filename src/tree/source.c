@@ -247,6 +247,15 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
     return true;
 }
 
+/**
+ * The answer that ends a run. A joined run ends with the first one that is more than "go on", since
+ * each of the runs in it has its own answer: that to its last packet.
+ */
+static enum pug_response answer_that_ends(const struct pug_span *span)
+{
+    return span->run->gaps ? PUG_RESP_WARN_CONT : PUG_RESP_WAIT;
+}
+
 /** All packets of a plain source: as run_watched(), with no question asked twice. */
 static enum pug_response run_plain(struct pug_source *source, struct pug_span *span)
 {
@@ -258,7 +267,7 @@ static enum pug_response run_plain(struct pug_source *source, struct pug_span *s
             return response;
         if (response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
             response = settle(source, response);
-            if (response >= PUG_RESP_WAIT)
+            if (response >= answer_that_ends(span))
                 return response;
         }
     }
@@ -267,9 +276,10 @@ static enum pug_response run_plain(struct pug_source *source, struct pug_span *s
 
 static enum pug_response run_watched(struct pug_source *source, struct pug_span *span)
 {
+    const enum pug_response end = answer_that_ends(span);
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
-    while (response < PUG_RESP_WAIT) {
+    while (response < end) {
         if (!pug_out_ready(&source->stage.out))
             response = source->tree->batch.response;
         else if (source->protocol->read(source->reader, span, &packet))

@@ -45,6 +45,14 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
     return response;
 }
 
+/** Who listens to runs gets them as they are. */
+static bool on_joins(void *context, uint16_t id)
+{
+    const struct pug_tree *tree = context;
+    const struct pug_source *source = tree->slots[id];
+    return source && source->stage.joins && !tree->on_run && pug_tree_is_enabled(tree, id);
+}
+
 static void on_reset(void *context, uint64_t index)
 {
     struct pug_tree *tree = context;
@@ -103,6 +111,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     tree->transport_sink = (struct pug_transport_sink){
         .context = tree,
         .run = on_run,
+        .joins = transport->single ? NULL : on_joins,
         .reset = on_reset,
         .next_source = next_source,
         .log = config->log,

@@ -401,6 +401,7 @@ enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
+    stage->joins = !stage->quirks.etmv3_unsynced_by_block;
     pug_etmv3_reader_reset(reader);
     *out = reader;
     return PUG_OK;

@@ -333,7 +333,7 @@ enum pug_response pug_etmv4_run(void *reader, void *state, struct pug_span *span
     bool riding = false;
     while (at < end) {
         const struct pug_etmv4_header *header = &headers[*at];
-        const uint64_t index = span->run->index + (uint64_t)(at - span->run->bytes);
+        const uint64_t index = pug_run_index(span->run, at);
         if (header->form == PUG_ETMV4_FORM_ATOM) {
             uint32_t left = header->atom_count;
             if (riding && lane.element > full) {

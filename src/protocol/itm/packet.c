@@ -276,7 +276,8 @@ enum pug_status pug_itm_reader_new(const void *config, struct pug_stage *stage, 
     if (!r)
         return PUG_ERR_MEM;
     r->stage = stage;
-    r->synced = r->assume_sync = itm->assume_sync;
+    r->assume_sync = itm->assume_sync;
+    pug_itm_reader_reset(r);
     *reader = r;
     return PUG_OK;
 }
@@ -292,6 +293,7 @@ void pug_itm_reader_reset(void *reader)
 {
     struct itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
+    r->stage->joins = !r->stage->quirks.itm_search_reports;
     *r = (struct itm_reader){
         .stage = r->stage, .assume_sync = r->assume_sync, .synced = r->assume_sync};
 }

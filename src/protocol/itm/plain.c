@@ -60,10 +60,9 @@ enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span
         return PUG_RESP_CONT;
     const struct pug_batch *batch = d->stage->out.batch;
     const uint8_t *const from = span->at, *at = from;
-    uint64_t index = pug_span_index(span);
     while (at != span->end && batch->count < batch->limit) {
         size_t left = (size_t)(span->end - at), used = 0;
-        uint64_t own = index + (uint64_t)(at - from);
+        uint64_t own = pug_run_index(span->run, at);
         if (*at & 3)
             used = decode_source(d, at, left, own);
         else if (is_local_time(*at))

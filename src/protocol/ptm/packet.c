@@ -263,6 +263,7 @@ enum pug_status pug_ptm_reader_new(const void *config, struct pug_stage *stage, 
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
+    stage->joins = !stage->quirks.ptm_unsynced_by_block;
     pug_ptm_reader_reset(reader);
     *out = reader;
     return PUG_OK;

@@ -162,7 +162,7 @@ bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet
     else if (!view_copy(r, span, &view))
         return false;
     if (!r->open)
-        r->index = pug_span_index(span) + (r->held ? 0 : odd & r->next_index);
+        r->index = r->held ? stm_half_index(span) : pug_span_index(span) + (odd & r->next_index);
     enum stm_progress progress = stm_take_packet(r, &view);
     if (progress == MORE) {
         stm_hold(r, &view, span);
@@ -229,6 +229,7 @@ void pug_stm_reader_reset(void *reader)
     struct stm_reader *r = reader;
     struct pug_stage *stage = r->stage;
     pug_rawbytes_free(&r->raw);
+    stage->joins = !stage->quirks.stm_counts_in_8_bits;
     *r = (struct stm_reader){
         .stage = stage,
         .stale_type = stage->quirks.stm_stale_error_type,

@@ -15,14 +15,23 @@ struct reached {
     enum stm_progress progress;
 };
 
-/** The packets that begin before nibble `stop` of a piece; byte 0 of it has trace index `index`. */
+/** The index of a packet that begins at nibble `at` of what stands at `place` of the run. */
+static inline uint64_t index_at(const struct stm_reader *r, const struct pug_run *run, size_t place,
+                                unsigned at)
+{
+    return pug_run_index(run, run->bytes + (place + at / 2)) + (at & r->next_index);
+}
+
+/**
+ * The packets that begin before nibble `stop` of a piece, which stands at `place` of the run. The
+ * first one has index `own`.
+ */
 static struct reached decode_piece(struct stm_reader *r, struct stm_decoder *d,
-                                   struct stm_view view, unsigned stop, uint64_t index)
+                                   struct stm_view view, unsigned stop, const struct pug_run *run,
+                                   size_t place, uint64_t own)
 {
     const struct pug_batch *batch = r->stage->out.batch;
-    const unsigned next_index = r->next_index;
     struct reached reached = {.at = view.at, .progress = DONE};
-    uint64_t own = r->open ? r->index : index + view.at / 2 + (view.at & next_index);
     while (reached.at < stop && batch->count < batch->limit) {
         reached.progress = stm_take_packet(r, &view);
         if (reached.progress != DONE)
@@ -30,7 +39,7 @@ static struct reached decode_piece(struct stm_reader *r, struct stm_decoder *d,
         stm_decode_running(d, own, &r->packet);
         r->open = false;
         reached.at = view.at;
-        own = index + view.at / 2 + (view.at & next_index);
+        own = index_at(r, run, place, view.at);
     }
     return reached;
 }
@@ -43,7 +52,9 @@ static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_
     if (left < PLAIN_NIBBLES / 2)
         view.end = 2 * (unsigned)left;
     unsigned stop = view.end - 2 * STM_LOOK_BYTES + 1;
-    struct reached reached = decode_piece(r, d, view, stop, pug_span_index(span));
+    size_t place = (size_t)(span->at - span->run->bytes);
+    struct reached reached =
+        decode_piece(r, d, view, stop, span->run, place, index_at(r, span->run, place, r->odd));
     span->at += reached.at / 2;
     r->odd = reached.at & 1;
 }
@@ -74,8 +85,13 @@ static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug
         stm_place_half(r);
     struct stm_view view = {
         .bytes = r->copy + STM_PACKET_BYTES - r->held, .at = r->odd, .end = 2 * (r->held + size)};
-    uint64_t index = pug_span_index(span) - r->held;
-    struct reached reached = decode_piece(r, d, view, view.end, index);
+    /* What is held stands before the run's bytes: only the first packet begins in it. */
+    const struct pug_run *run = span->run;
+    size_t place = (size_t)(span->at - run->bytes) - r->held;
+    uint64_t own = r->open   ? r->index
+                   : r->held ? stm_half_index(span)
+                             : index_at(r, run, place, r->odd);
+    struct reached reached = decode_piece(r, d, view, view.end, run, place, own);
     if (reached.at / 2 < r->held)
         return;
     span->at += reached.at / 2 - r->held;
@@ -86,7 +102,7 @@ static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug
     /* What begins here goes on in the next run. */
     view.bytes += reached.at / 2;
     view.end -= reached.at & ~1u;
-    r->index = index + reached.at / 2 + (reached.at & r->next_index);
+    r->index = index_at(r, run, place, reached.at);
     stm_hold(r, &view, span);
 }
 

@@ -58,6 +58,13 @@ static inline uint8_t stm_take_nibble(struct stm_reader *r, struct pug_span *spa
     return nibble;
 }
 
+/** The index of a packet that begins in the high nibble of the byte before, which is used up. */
+static inline uint64_t stm_half_index(const struct pug_span *span)
+{
+    return span->at == span->run->bytes ? pug_span_index(span)
+                                        : pug_run_index(span->run, span->at - 1) + 1;
+}
+
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
 bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *packet);
 
