@@ -5,6 +5,19 @@
 
 #include "pugmark/transport.h"
 
+/** Log what is wrong with a transport's settings. */
+static inline enum pug_status pug_transport_refuse(const struct pug_transport_sink *sink,
+                                                   const char *component, const char *text)
+{
+    pug_log_put(sink->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                                    .code = PUG_ERR_INVALID_PARAM_VAL,
+                                                    .index = PUG_NO_INDEX,
+                                                    .source = PUG_NO_SOURCE,
+                                                    .component = component,
+                                                    .text = text});
+    return PUG_ERR_INVALID_PARAM_VAL;
+}
+
 extern const struct pug_transport pug_transport_plain;
 extern const struct pug_transport pug_transport_coresight;
 extern const struct pug_transport pug_transport_encapsulation;

@@ -67,7 +67,7 @@ static enum pug_status nexus_create(const struct pug_settings *settings,
     uint64_t src_bits = pug_settings_number(settings, "src_bits", 0);
     uint64_t src_id = pug_settings_number(settings, "src_id", 0);
     if (src_bits > 12 || src_id >= SOURCES)
-        return PUG_ERR_INVALID_PARAM_VAL;
+        return pug_transport_refuse(sink, "NEXUS", "src_bits must be 0 to 12, src_id 0 to 4095");
     struct nexus *nexus = calloc(1, sizeof(*nexus));
     if (!nexus)
         return PUG_ERR_MEM;

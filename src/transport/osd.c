@@ -70,7 +70,9 @@ static enum pug_status osd_create(const struct pug_settings *settings,
     enum framing framing;
     if (limit < LEAST_LIMIT || limit > MOST_LIMIT ||
         !choose_framing(pug_settings_word(settings, "framing", "auto"), &framing))
-        return PUG_ERR_INVALID_PARAM_VAL;
+        return pug_transport_refuse(sink, "OSD",
+                                    "MAX_PKT_LEN must be 12 to 4096, framing auto, dtd, dtd-le or "
+                                    "message");
     struct osd *osd = calloc(1, sizeof(*osd));
     if (!osd)
         return PUG_ERR_MEM;

@@ -99,13 +99,20 @@ static bool split_at(const char *word, char *path, size_t size, uint64_t *number
     return true;
 }
 
+/** Why a file of program memory could not be taken. */
+static const char *trouble(const char *path, enum pug_status status)
+{
+    if (status != PUG_ERR_NOT_INIT)
+        return pug_status_text(status);
+    return access(path, R_OK) == 0 ? "not a file, or an empty one" : strerror(errno);
+}
+
 static bool add_elf(struct input *input, const char *path, uint64_t bias)
 {
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     enum pug_status status = pug_image_add_elf(input->image, &anywhere, path, bias);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path,
-                pug_status_text(status));
+        fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path, trouble(path, status));
     return status == PUG_OK;
 }
 
@@ -129,7 +136,7 @@ static bool add_programs(struct input *input)
         enum pug_status status = pug_image_add_file(input->image, &anywhere, path, &whole, 1);
         if (status != PUG_OK) {
             fprintf(stderr, "pugmark: %s: cannot use as a memory image: %s\n", path,
-                    pug_status_text(status));
+                    trouble(path, status));
             return false;
         }
     }

@@ -188,11 +188,15 @@ static bool scan(const struct input *input, struct found *found)
 {
     const struct pug_transport *transport = pug_transport_find(input->transport);
     struct pug_transport_stats stats = {0};
-    struct pug_transport_sink sink = {
-        .context = found, .run = note_source, .reset = ignore_reset, .stats = &stats};
+    struct pug_transport_sink sink = {.context = found,
+                                      .run = note_source,
+                                      .reset = ignore_reset,
+                                      .stats = &stats,
+                                      .log = input->log};
     void *state;
     if (transport->create(&input->transport_settings, &sink, &state) != PUG_OK)
         return false;
+    sink.log = NULL; /* what is wrong with the trace is told when it is decoded */
     uint64_t at = 0;
     size_t used = 1;
     while (at < input->trace_size && used > 0) {

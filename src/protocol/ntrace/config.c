@@ -7,6 +7,7 @@
 #include "protocol/builtin.h"
 #include "protocol/ntrace/ntrace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define STACK_DEPTH 1024u
@@ -73,7 +74,36 @@ static void small(const struct pug_settings *settings, const char *name, uint8_t
     *value = number < UINT8_MAX ? (uint8_t)number : UINT8_MAX;
 }
 
-/** A setting that is a small number, or one of the words for 0, 1, 2 … */
+/** Words where only a number will do; the first such setting is named. */
+static enum pug_status check_numbers(const struct pug_settings *settings, struct pug_log *log)
+{
+    static const char *const names[] = {"xlen",
+                                        "addr_bits",
+                                        "src_bits",
+                                        "src_id",
+                                        "ts",
+                                        "ts_width",
+                                        "btm",
+                                        "implicit_return",
+                                        "sequential_jump",
+                                        "all_jumps",
+                                        "extend_addr_msb",
+                                        "zcmp_zcmt",
+                                        "zcmt",
+                                        "jvt_base",
+                                        "return_stack_depth",
+                                        "walk_limit"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char text[64];
+        if (!pug_settings_word(settings, names[i], NULL))
+            continue;
+        snprintf(text, sizeof(text), "%s must be a number", names[i]);
+        return refuse(log, PUG_ERR_INVALID_PARAM_VAL, text);
+    }
+    return PUG_OK;
+}
+
+/** A setting that is a small number, or one of the words for 0, 1, 2 …; UINT8_MAX: another word. */
 static uint8_t choice(const struct pug_settings *settings, const char *name,
                       const char *const *words, uint8_t value)
 {
@@ -82,14 +112,16 @@ static uint8_t choice(const struct pug_settings *settings, const char *name,
         if (strcmp(word, words[i]) == 0)
             return i;
     small(settings, name, &value);
-    return value;
+    return word ? UINT8_MAX : value;
 }
 
 static const char *const align_words[] = {"auto", "start", "search", NULL};
 static const char *const mode_words[] = {"detect", "", "", "btm", "", "", "htm", NULL};
 static const char *const dialect_words[] = {"ratified", "sifive-pre1", NULL};
 
-static void from_parameters(struct ntrace_config *config, const struct pug_settings *settings)
+/** Returns what is wrong with a choice, or NULL. */
+static const char *from_parameters(struct ntrace_config *config,
+                                   const struct pug_settings *settings)
 {
     config->xlen = 64;
     small(settings, "xlen", &config->xlen);
@@ -101,7 +133,8 @@ static void from_parameters(struct ntrace_config *config, const struct pug_setti
     config->src_id = src_id < UINT16_MAX ? (uint16_t)src_id : UINT16_MAX;
     if (pug_settings_find(settings, "ts"))
         config->timestamps = pug_settings_number(settings, "ts", 0) ? NTRACE_TS_ON : NTRACE_TS_OFF;
-    config->sifive = choice(settings, "dialect", dialect_words, 0) == 1;
+    uint8_t dialect = choice(settings, "dialect", dialect_words, 0);
+    config->sifive = dialect == 1;
     if (config->sifive && config->ts_width == 0)
         config->ts_width = 40;
     small(settings, "ts_width", &config->ts_width);
@@ -120,6 +153,14 @@ static void from_parameters(struct ntrace_config *config, const struct pug_setti
     config->stack_depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
     uint64_t limit = pug_settings_number(settings, "walk_limit", WALK_LIMIT);
     config->walk_limit = limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
+    if (dialect > 1)
+        return "dialect must be ratified or sifive-pre1";
+    if (config->align > NTRACE_ALIGN_SEARCH)
+        return "align must be auto, start or search";
+    if (pug_settings_find(settings, "mode") && config->mode != NTRACE_MODE_DETECT &&
+        config->mode != NTRACE_MODE_BTM && config->mode != NTRACE_MODE_HTM)
+        return "mode must be detect, btm or htm";
+    return NULL;
 }
 
 static enum pug_status check(const struct ntrace_config *config, struct pug_log *log)
@@ -148,9 +189,11 @@ enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pu
     if (!config)
         return PUG_ERR_MEM;
     enum pug_status status = from_registers(config, settings, log);
+    if (status == PUG_OK)
+        status = check_numbers(settings, log);
     if (status == PUG_OK) {
-        from_parameters(config, settings);
-        status = check(config, log);
+        const char *wrong = from_parameters(config, settings);
+        status = wrong ? refuse(log, PUG_ERR_INVALID_PARAM_VAL, wrong) : check(config, log);
     }
     if (status != PUG_OK) {
         free(config);
