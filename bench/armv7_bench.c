@@ -2,10 +2,11 @@
 /**
  * @file ETMv3 and PTM to elements, beside the reference doing the same with an empty callback.
  *
- *     armv7_bench [CAPTURE] [ROUNDS]
+ *     armv7_bench [CAPTURE] [ROUNDS] [JOB]
  *
  * CAPTURE is a folder like TC2: cstrace.bin with three ETMv3 and two PTM sources, and
  * kernel_dump.bin. Besides, a program of loops and calls is run here and traced by the recorder.
+ * JOB, from 1, is one of them alone.
  */
 #include "bench.h"
 
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/TC2";
     int rounds = argc > 2 ? atoi(argv[2]) : 20;
+    size_t only = argc > 3 ? (size_t)atoi(argv[3]) : 0;
     struct bench_bytes trace = bench_read_file(folder, "cstrace.bin");
     struct bench_bytes kernel = bench_read_file(folder, "kernel_dump.bin");
     struct bench_bytes own = {(uint8_t *)program, sizeof(program) & ~(size_t)1};
@@ -214,6 +216,7 @@ int main(int argc, char **argv)
          .memory = own},
     };
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
-        run(&jobs[i], rounds);
+        if (only == 0 || only == i + 1)
+            run(&jobs[i], rounds);
     return 0;
 }

@@ -233,6 +233,12 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
 enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                        uint8_t *it, struct pug_insn *insn, uint32_t *until);
 
+/**
+ * While it and the image stay the same so do the instructions, for who keeps some. The upper 48
+ * bits are the epoch; the others change with pug_codemap_space() only.
+ */
+uint64_t pug_codemap_stamp(const struct pug_codemap *map);
+
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);
 

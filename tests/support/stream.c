@@ -58,6 +58,17 @@ void stream_assert_lines(const struct stream_lines *lines, const char *const *wa
 
 /* ---- one run ---- */
 
+static bool waits(struct stream_tree *stream)
+{
+    unsigned every = stream->run->wait_every;
+    if (!stream->run->waits_seed)
+        return every && stream->elements % every == 0;
+    struct rec_random random = {stream->waits};
+    bool answer = rec_random_once_in(&random, every);
+    stream->waits = random.state;
+    return answer;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
@@ -68,7 +79,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
         add_line(stream->run->lines, "%" PRIu64 " %s", elements[i].index, text);
         stream->elements++;
         *taken = i + 1;
-        if (stream->run->wait_every && stream->elements % stream->run->wait_every == 0)
+        if (waits(stream))
             return PUG_RESP_WAIT;
     }
     return PUG_RESP_CONT;
@@ -83,7 +94,8 @@ static void on_log(void *context, const struct pug_log_record *record)
 void stream_tree_open(struct stream_tree *stream, struct stream_run *run)
 {
     struct pug_source *source = NULL;
-    *stream = (struct stream_tree){.run = run, .log = pug_log_new(PUG_SEV_INFO)};
+    *stream = (struct stream_tree){
+        .run = run, .log = pug_log_new(PUG_SEV_INFO), .waits = run->waits_seed};
     assert_non_null(stream->log);
     pug_log_set_sink(stream->log, on_log, stream);
     struct pug_tree_config config = {.transport = run->transport,
@@ -293,6 +305,30 @@ void stream_check_damage(const struct stream_run *run, uint64_t seed)
     free(bytes);
     stream_lines_free(&good);
     stream_lines_free(&bad);
+}
+
+void stream_check_at_once(const struct stream_run *run, uint64_t seed)
+{
+    struct rec_random random = {seed};
+    struct stream_lines want = {0};
+    struct stream_run bad = *run;
+    uint8_t *bytes = malloc(run->size);
+    assert_non_null(bytes);
+    memcpy(bytes, run->bytes, run->size);
+    size_t first;
+    bad.bytes = bytes;
+    stream_damage(&random, bytes, &bad.size, &first);
+    bad.lines = &want;
+    bad.each_packet = true;
+    stream_run(&bad);
+    bad.each_packet = false;
+    check_way(&bad, &want, 0, 0, 0);
+    check_way(&bad, &want, 60, seed, 0);
+    bad.waits_seed = seed;
+    check_way(&bad, &want, 0, 0, 1 + rec_random_below(&random, 20));
+    check_way(&bad, &want, 200, seed, 1 + rec_random_below(&random, 20));
+    free(bytes);
+    stream_lines_free(&want);
 }
 
 void stream_check_properties(const struct stream_run *run, stream_make_fn *make)

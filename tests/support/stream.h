@@ -32,6 +32,7 @@ struct stream_run {
     size_t block;             /**< bytes of an operation; 0: all at once */
     uint64_t blocks_seed;     /**< or of random size up to `block` */
     unsigned wait_every;      /**< the consumer waits at each n-th element */
+    uint64_t waits_seed;      /**< or at random, once in `wait_every` */
     bool each_packet;         /**< elements are delivered after each packet */
     unsigned resets;          /**< run it again this often after a reset */
     pug_packet_sink_fn *sink; /**< packets only, to this */
@@ -49,6 +50,7 @@ struct stream_tree {
     struct pug_log *log;
     struct pug_tree *tree;
     uint64_t elements;
+    uint64_t waits; /**< state of the random numbers for waits_seed */
 };
 
 void stream_tree_open(struct stream_tree *stream, struct stream_run *run);
@@ -70,6 +72,12 @@ void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size
  * change nothing.
  */
 void stream_check_damage(const struct stream_run *run, uint64_t seed);
+
+/**
+ * Assert that a damaged copy gives the same packet by packet as all at once, whole and in pieces,
+ * and with a consumer that waits at random.
+ */
+void stream_check_at_once(const struct stream_run *run, uint64_t seed);
 
 /** Makes a trace of about so many packets. */
 struct rec_bytes;

@@ -30,6 +30,7 @@ enum pug_status pug_etmv3_config_new(const struct pug_settings *settings, struct
     config->gray_timestamps =
         config->minor >= 5 && pug_armv7_bit(code, 22) && !pug_armv7_bit(code, 28);
     config->m_profile = registers.arch == PUG_ARCH_V7 && registers.profile == PUG_PROFILE_M;
+    pug_etmv3_set_p_headers(config);
     *out = config;
     return PUG_OK;
 }
@@ -80,6 +81,7 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .decoder_free = pug_etmv3_decoder_free,
     .decode = pug_etmv3_decode,
     .resume = pug_etmv3_resume,
+    .run = pug_etmv3_run,
     .decode_end = pug_etmv3_decode_end,
     .decoder_reset = pug_etmv3_decoder_reset,
     .packet_text = pug_etmv3_packet_text,

@@ -15,7 +15,7 @@ static struct pug_element *blank_of(struct pug_etmv3_decoder *decoder)
 static void tell_space(struct pug_etmv3_decoder *decoder)
 {
     pug_armv7_tell_space(decoder->stage);
-    pug_etmv3_insns_context(decoder);
+    pug_etmv3_refresh(decoder);
 }
 
 static bool set_security(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
@@ -111,6 +111,14 @@ static uint64_t branch_target(struct pug_etmv3_decoder *decoder,
     return decoder->told.value;
 }
 
+void pug_etmv3_branch_to(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+{
+    decoder->address = branch_target(decoder, packet);
+    if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten)
+        set_isa(decoder, packet);
+    pug_etmv3_need_address(decoder, false);
+}
+
 static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     const struct pug_etmv3_exception *taken = &packet->exception;
@@ -120,10 +128,7 @@ static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_pac
         pug_etmv3_cancel_data(decoder);
     if (!taken->present || !taken->cancel)
         decoder->list.held = 0;
-    decoder->address = branch_target(decoder, packet);
-    if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten)
-        set_isa(decoder, packet);
-    pug_etmv3_need_address(decoder, false);
+    pug_etmv3_branch_to(decoder, packet);
     if (taken->present)
         exception(decoder, packet);
 }
@@ -287,7 +292,7 @@ static enum pug_response take_packet(struct pug_etmv3_decoder *decoder,
 
 /* ---- the decoder ---- */
 
-static enum pug_response give_out(struct pug_etmv3_decoder *decoder, enum pug_response response)
+enum pug_response pug_etmv3_give_out(struct pug_etmv3_decoder *decoder, enum pug_response response)
 {
     decoder->response = response;
     pug_etmv3_drain(decoder);
@@ -306,36 +311,18 @@ static enum pug_response not_initialised(const struct pug_etmv3_decoder *decoder
     return PUG_RESP_FATAL_NOT_INIT;
 }
 
-/** May the P-header take the short way? What the list still holds goes out before it. */
-static bool is_short(struct pug_etmv3_decoder *decoder)
-{
-    if (!decoder->short_way || decoder->state != PUG_ETMV3_DECODE ||
-        pug_codemap_outdated(decoder->code))
-        return false;
-    if (decoder->list.count == 0)
-        return true;
-    decoder->list.held = 0;
-    return pug_etmv3_drain(decoder) && pug_out_ready(&decoder->stage->out);
-}
-
 enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packet)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    if (packet->type == TYPE(P_HDR) && is_short(decoder)) {
-        decoder->index = packet->index;
-        pug_etmv3_short_p_header(decoder, packet->data);
-        return decoder->list.count > 0 ? give_out(decoder, PUG_RESP_CONT) : PUG_RESP_CONT;
-    }
     if (decoder->unsupported)
         return not_initialised(decoder);
-    pug_etmv3_end_short_way(decoder);
-    return give_out(decoder, take_packet(decoder, packet));
+    return pug_etmv3_give_out(decoder, take_packet(decoder, packet));
 }
 
 enum pug_response pug_etmv3_resume(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    return give_out(decoder, decoder->response);
+    return pug_etmv3_give_out(decoder, decoder->response);
 }
 
 enum pug_response pug_etmv3_decode_end(void *pointer)
@@ -343,10 +330,9 @@ enum pug_response pug_etmv3_decode_end(void *pointer)
     struct pug_etmv3_decoder *decoder = pointer;
     if (decoder->unsupported)
         return not_initialised(decoder);
-    pug_etmv3_end_short_way(decoder);
     pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
     decoder->list.held = 0;
-    return give_out(decoder, PUG_RESP_CONT);
+    return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
 }
 
 void pug_etmv3_decoder_reset(void *pointer)
@@ -354,7 +340,6 @@ void pug_etmv3_decoder_reset(void *pointer)
     struct pug_etmv3_decoder *decoder = pointer;
     lose_sync(decoder, PUG_UNSYNC_RESET_DECODER);
     pug_etmv3_list_clear(&decoder->list);
-    decoder->held.insn = NULL;
 }
 
 enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *stage, void **out)
@@ -362,22 +347,17 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     const struct pug_etmv3_config *config = pointer;
     const struct pug_quirks *quirks = &stage->quirks;
     struct pug_etmv3_decoder *decoder = calloc(1, sizeof(*decoder));
-    struct pug_etmv3_insn *insns = calloc(PUG_ETMV3_INSNS, sizeof(*insns));
-    if (!decoder || !insns) {
-        free(insns);
+    if (!decoder || pug_etmv3_insns_new(&decoder->insns) != PUG_OK) {
         free(decoder);
         return PUG_ERR_MEM;
     }
-    decoder->insns = insns;
-    decoder->generation = 1;
     decoder->config = config;
     decoder->stage = stage;
     decoder->code = stage->code;
     bool plain = config->instructions && !pug_etmv3_traces_data(config);
     decoder->unsupported = !plain && !stage->options.data_elements;
-    decoder->short_way = plain && !quirks->etmv3_hold_whole_list &&
-                         !quirks->etmv3_cancel_keeps_count && !quirks->etmv3_stale_elements &&
-                         !quirks->etmv3_blx_forgotten;
+    decoder->runs = plain && !quirks->etmv3_hold_whole_list && !quirks->etmv3_cancel_keeps_count &&
+                    !quirks->etmv3_stale_elements && !quirks->etmv3_blx_forgotten;
     decoder->isa = PUG_ISA_UNKNOWN;
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     pug_armv7_clear_context(decoder->stage);
@@ -393,6 +373,6 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
 void pug_etmv3_decoder_free(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    free(decoder->insns);
+    pug_etmv3_insns_free(&decoder->insns);
     free(decoder);
 }

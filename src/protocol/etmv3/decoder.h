@@ -22,20 +22,46 @@ struct pug_etmv3_list {
     int32_t held;  /**< at the end */
 };
 
+/* What a step in a row of P-headers is: an atom, or waiting. */
+#define PUG_ETMV3_STEP_KIND 3u /**< of its bits; the others are the cycles it stands for */
+#define PUG_ETMV3_STEP_N    0u
+#define PUG_ETMV3_STEP_E    1u
+#define PUG_ETMV3_STEP_WAIT 2u
+
 /**
- * An instruction as the element that an atom makes of it, in the context of its generation, and
- * where it leads. The decoder keeps those of which the code map says that they hold.
+ * An instruction with what its elements have of it, and where it leads. One cache line: an atom
+ * costs the hop to the next one, and storing an element.
  */
 struct pug_etmv3_insn {
-    struct pug_element element;
-    uint64_t next[2];    /**< not executed, executed (but for indirect branches) */
-    uint32_t generation; /**< the decoder's, when it was made; 0: never */
-    uint32_t until;      /**< epoch of the code map */
-    uint8_t next_isa;    /**< executed */
-    bool indirect;
+    /** By the kind of the step: behind it, not executed or executed, or pug_etmv3_no_insn where
+        that is not linked; itself. */
+    const struct pug_etmv3_insn *next[3];
+    uint64_t start, end;
+    uint64_t tails[2]; /**< the last 8 bytes of an element: not executed; waiting */
+    /** Bits 56 and up: the ISA behind it, if it is executed. Below: where it is executed the next
+        address; of an indirect branch the number of the entry where it went last, plus 1. */
+    uint64_t goes;
 };
 
-#define PUG_ETMV3_INSNS 16384u
+/** Where a link leads that is not made. */
+extern const struct pug_etmv3_insn pug_etmv3_no_insn;
+
+#define PUG_ETMV3_GOES_MASK ((UINT64_C(1) << 56) - 1)
+
+/** Most instructions that are kept. */
+#define PUG_ETMV3_INSNS 65536u
+
+/** The instructions that were met, as long as the code map says that they hold. */
+struct pug_etmv3_insns {
+    struct pug_etmv3_insn *entries;
+    uint32_t count;
+    uint32_t *slots;     /**< hash table of numbers plus 1 */
+    uint32_t slot_count; /**< a power of two; 0: no memory for one */
+    uint64_t stamp;      /**< of the code map */
+    uint32_t flushes;
+    const struct pug_etmv3_insn *last; /**< where a run ended, if that is kept; or NULL */
+    struct pug_etmv3_insn passing;     /**< the last one that must not be kept */
+};
 
 enum pug_etmv3_decoder_state {
     PUG_ETMV3_NO_SYNC,
@@ -80,18 +106,9 @@ struct pug_etmv3_decoder {
     enum pug_response response; /**< of the packet whose elements are on their way out */
     struct pug_etmv3_list list;
 
-    /* the short way: no list, elements go right into the batch */
-    bool short_way; /**< this configuration may take it */
-    struct {
-        const struct pug_etmv3_insn *insn; /**< the instruction that is held, or NULL */
-        uint64_t index;
-        uint32_t cycles;
-        bool executed;
-    } held;
-    uint32_t generation; /**< of what is kept of instructions */
-    uint64_t image_generation;
-    struct pug_element context; /**< that it is of */
-    struct pug_etmv3_insn *insns;
+    bool runs; /**< this configuration may take P-headers in a row */
+
+    struct pug_etmv3_insns insns;
 };
 
 /* ---- the list ---- */
@@ -121,51 +138,115 @@ void pug_etmv3_cancel_data(struct pug_etmv3_decoder *decoder);
 /** Give out what is not held; false when the consumer waits. */
 bool pug_etmv3_drain(struct pug_etmv3_decoder *decoder);
 
+/** … and answer so, now or when the consumer goes on. */
+enum pug_response pug_etmv3_give_out(struct pug_etmv3_decoder *decoder, enum pug_response response);
+
+/** The first element of the list is due. */
+static inline void pug_etmv3_give_first(struct pug_etmv3_list *list, struct pug_batch *batch)
+{
+    struct pug_element *out = &batch->elements[batch->count++];
+    *out = list->slots[list->first];
+    if (out->type == PUG_ELEM_TIMESTAMP) { /* the slot's address outlives it */
+        out->timestamp = out->value;
+        out->value = 0;
+    }
+    if (++list->first == list->capacity)
+        list->first = 0;
+    list->count--;
+}
+
 void pug_etmv3_list_clear(struct pug_etmv3_list *list);
 
 /* ---- instructions ---- */
 
-static inline struct pug_etmv3_insn *pug_etmv3_insn_slot(struct pug_etmv3_decoder *decoder,
-                                                         uint64_t address, uint8_t isa)
+enum pug_status pug_etmv3_insns_new(struct pug_etmv3_insns *insns);
+void pug_etmv3_insns_free(struct pug_etmv3_insns *insns);
+
+/** Forget instructions that may have become others. */
+void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder);
+
+/** The same where the address space is as it was. */
+static inline void pug_etmv3_refresh_epoch(struct pug_etmv3_decoder *decoder)
 {
-    return &decoder->insns[(address >> (isa == PUG_ISA_A32 ? 2 : 1)) % PUG_ETMV3_INSNS];
+    if (decoder->insns.stamp >> 16 != decoder->code->epoch || pug_codemap_outdated(decoder->code))
+        pug_etmv3_refresh(decoder);
 }
 
-/** Get the instruction from the code map. */
-enum pug_status pug_etmv3_fetch(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
-                                const struct pug_etmv3_insn **insn);
-
-/** The context may have changed. */
-void pug_etmv3_insns_context(struct pug_etmv3_decoder *decoder);
-
-/** The instruction at `address`. */
-static inline enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address,
-                                                uint8_t isa, const struct pug_etmv3_insn **insn)
+/** What an element's last 8 bytes have more where its instruction was executed. */
+static inline uint64_t pug_etmv3_executed_tail(void)
 {
-    struct pug_etmv3_insn *slot = pug_etmv3_insn_slot(decoder, address, isa);
-    *insn = slot;
-    if (slot->element.start == address && slot->element.isa == isa &&
-        slot->generation == decoder->generation && slot->until >= decoder->code->epoch)
-        return PUG_OK;
-    return pug_etmv3_fetch(decoder, address, isa, insn);
+    const struct pug_element executed = {.flags = PUG_ELEM_EXECUTED};
+    uint64_t tail;
+    memcpy(&tail, (const char *)&executed + sizeof(executed) - sizeof(tail), sizeof(tail));
+    return tail;
 }
+
+/** The instruction at `address`; valid until the next call. */
+enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
+                                  const struct pug_etmv3_insn **insn);
+
+/** The same where it is kept, else pug_etmv3_no_insn. */
+const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
+                                                 uint64_t address, uint8_t isa);
+
+/** The one behind `from`, which was executed or not; and a link to it. */
+const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
+                                              const struct pug_etmv3_insn *from, bool executed);
+
+/** The one at `address`, where the indirect branch `from` went this time. */
+const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
+                                            const struct pug_etmv3_insn *from, uint64_t address,
+                                            uint8_t isa);
+
+/** A byte of its elements, by its place in them. */
+static inline uint8_t pug_etmv3_insn_byte(const struct pug_etmv3_insn *insn, size_t offset)
+{
+    return ((const uint8_t *)insn->tails)[offset - (sizeof(struct pug_element) - 8)];
+}
+
+static inline uint8_t pug_etmv3_insn_isa(const struct pug_etmv3_insn *insn)
+{
+    return pug_etmv3_insn_byte(insn, offsetof(struct pug_element, isa));
+}
+
+static inline bool pug_etmv3_is_indirect(const struct pug_etmv3_insn *insn)
+{
+    return pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type)) ==
+           PUG_INSTR_BR_INDIRECT;
+}
+
+/** The ISA behind it where it is executed. */
+static inline uint8_t pug_etmv3_next_isa(const struct pug_etmv3_insn *insn)
+{
+    return (uint8_t)(insn->goes >> 56);
+}
+
+/** Where it leads; of an executed indirect branch this means nothing. */
+static inline uint64_t pug_etmv3_next_address(const struct pug_etmv3_insn *insn, bool executed)
+{
+    return executed && !pug_etmv3_is_indirect(insn) ? insn->goes & PUG_ETMV3_GOES_MASK : insn->end;
+}
+
+/** The decoder is behind an instruction now. */
+void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn,
+                       bool executed);
 
 /* ---- walking ---- */
 
 /** The atoms of a P-header. */
 void pug_etmv3_p_header(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
 
-/** The same, by the short way as far as it goes. */
-void pug_etmv3_short_p_header(struct pug_etmv3_decoder *decoder,
-                              const struct pug_etmv3_packet *packet);
-
-/** The instruction that the short way holds goes into the list. */
-void pug_etmv3_end_short_way(struct pug_etmv3_decoder *decoder);
+/** Atoms of a P-header, the last `left` of them. */
+void pug_etmv3_walk(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p_header *header,
+                    uint32_t bits, unsigned left);
 
 /** The instruction at the current address was executed. */
 void pug_etmv3_executed(struct pug_etmv3_decoder *decoder);
 
 void pug_etmv3_need_address(struct pug_etmv3_decoder *decoder, bool need);
+
+/** A branch packet says where the processor is. */
+void pug_etmv3_branch_to(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
 
 /* ---- data trace ---- */
 

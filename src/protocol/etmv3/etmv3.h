@@ -9,6 +9,21 @@
 #include "protocol/armv7.h"
 #include "pugmark/packet/etmv3.h"
 
+/** Most atoms in a P-header. */
+#define PUG_ETMV3_P_HEADER_ATOMS 16u
+
+/** What a P-header says. */
+struct pug_etmv3_p_header {
+    uint16_t bits;  /**< atoms, the first one lowest; 1: E */
+    uint8_t count;  /**< of them */
+    uint8_t format; /**< 1 to 4, or 0 */
+    bool valid;
+    uint8_t cycles; /**< of a cycle-accurate one, altogether */
+    /* the same for a row of P-headers: its atoms, or once waiting; none where it is not valid */
+    uint8_t step_count;
+    uint8_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< kind of step, and cycles << 2 */
+};
+
 /** The registers in words of the protocol. */
 struct pug_etmv3_config {
     struct pug_armv7_registers registers;
@@ -22,13 +37,17 @@ struct pug_etmv3_config {
     bool gray_timestamps;
     uint8_t minor; /**< x of version 3.x */
     uint8_t context_id_bytes;
-    uint8_t timestamp_bytes; /**< longest: 7 (48 bits) or 9 (64 bits) */
+    uint8_t timestamp_bytes;                  /**< longest: 7 (48 bits) or 9 (64 bits) */
+    struct pug_etmv3_p_header p_headers[256]; /**< by header byte; others are zero */
 };
 
 static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)
 {
     return config->data_values || config->data_addresses;
 }
+
+/** Work out what each P-header says. */
+void pug_etmv3_set_p_headers(struct pug_etmv3_config *config);
 
 enum pug_status pug_etmv3_config_new(const struct pug_settings *settings, struct pug_log *log,
                                      void **config);
@@ -39,6 +58,8 @@ size_t pug_etmv3_config_text(const void *config, char *buffer, size_t size);
 enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage, void **reader);
 void pug_etmv3_reader_free(void *reader);
 bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+/** P-headers in a row at once. */
+enum pug_response pug_etmv3_run(void *reader, void *decoder, struct pug_span *span);
 bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv3_reader_reset(void *reader);
 

@@ -1,53 +1,194 @@
 // SPDX-License-Identifier: MIT
-/** @file ETMv3: instructions as elements, ready to be given out. */
+/** @file ETMv3: the instructions that were met, linked as execution goes. */
 #include "protocol/etmv3/decoder.h"
 
-/** Forget all where the image is another one, or the map says so. */
-static void refresh(struct pug_etmv3_decoder *decoder)
+#include <stdlib.h>
+
+#define FIRST_SLOTS 1024u
+
+const struct pug_etmv3_insn pug_etmv3_no_insn;
+
+static_assert(sizeof(struct pug_etmv3_insn) == 64, "an instruction is one cache line");
+static_assert(offsetof(struct pug_element, flags) == sizeof(struct pug_element) - 8,
+              "flags, type and what a range tells of its last instruction end an element");
+
+/* ---- keeping them ---- */
+
+static bool set_slots(struct pug_etmv3_insns *insns, uint32_t count)
 {
-    if (decoder->image_generation != decoder->code->generation)
-        decoder->generation++;
-    decoder->image_generation = decoder->code->generation;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(insns->slots);
+    insns->slots = slots;
+    insns->slot_count = count;
+    return true;
 }
 
-void pug_etmv3_insns_context(struct pug_etmv3_decoder *decoder)
+enum pug_status pug_etmv3_insns_new(struct pug_etmv3_insns *insns)
 {
-    const struct pug_element *now = &decoder->stage->out.blank, *then = &decoder->context;
-    if (now->security != then->security || now->level != then->level ||
-        now->context_flags != then->context_flags || now->context_id != then->context_id ||
-        now->vmid != then->vmid)
-        decoder->generation++;
-    decoder->context = *now;
+    insns->entries = aligned_alloc(64, PUG_ETMV3_INSNS * sizeof(*insns->entries));
+    if (insns->entries && set_slots(insns, FIRST_SLOTS))
+        return PUG_OK;
+    pug_etmv3_insns_free(insns);
+    return PUG_ERR_MEM;
 }
 
-enum pug_status pug_etmv3_fetch(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
-                                const struct pug_etmv3_insn **out)
+void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
 {
-    struct pug_etmv3_insn *slot = pug_etmv3_insn_slot(decoder, address, isa);
+    free(insns->entries);
+    free(insns->slots);
+}
+
+static void forget(struct pug_etmv3_insns *insns)
+{
+    insns->flushes++;
+    insns->last = NULL;
+    insns->count = 0;
+    if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
+        memset(insns->slots, 0, insns->slot_count * sizeof(*insns->slots));
+}
+
+void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    uint64_t stamp = pug_codemap_stamp(decoder->code);
+    if (insns->count > 0 && (insns->stamp != stamp || pug_codemap_outdated(decoder->code)))
+        forget(insns);
+    insns->stamp = stamp;
+}
+
+/** Its slot, or the free one where it would be. */
+static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address, uint8_t isa)
+{
+    uint64_t hash = (address ^ (uint64_t)isa << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+        uint32_t *slot = &insns->slots[at & (insns->slot_count - 1)];
+        const struct pug_etmv3_insn *entry = &insns->entries[*slot - 1];
+        if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa))
+            return slot;
+    }
+}
+
+static void grow(struct pug_etmv3_insns *insns)
+{
+    if (!set_slots(insns, insns->slot_count * 2)) {
+        forget(insns);
+        return;
+    }
+    for (uint32_t i = 0; i < insns->count; i++)
+        *find_slot(insns, insns->entries[i].start, pug_etmv3_insn_isa(&insns->entries[i])) = i + 1;
+}
+
+static struct pug_etmv3_insn *new_entry(struct pug_etmv3_insns *insns, uint64_t address,
+                                        uint8_t isa)
+{
+    if (insns->count == PUG_ETMV3_INSNS)
+        forget(insns);
+    else if (insns->count * 2 >= insns->slot_count)
+        grow(insns);
+    *find_slot(insns, address, isa) = insns->count + 1;
+    return &insns->entries[insns->count++];
+}
+
+/* ---- making them ---- */
+
+static uint64_t tail_of(const struct pug_element *element)
+{
+    uint64_t tail;
+    memcpy(&tail, (const char *)element + sizeof(*element) - sizeof(tail), sizeof(tail));
+    return tail;
+}
+
+static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *entry,
+                 uint64_t address, uint8_t isa, const struct pug_insn *insn)
+{
+    uint16_t cycles = decoder->config->cycle_accurate ? PUG_ELEM_HAS_CC : 0;
+    struct pug_element waiting = {.type = PUG_ELEM_CYCLE_COUNT, .flags = cycles, .isa = isa};
+    struct pug_element range = {
+        .type = PUG_ELEM_INSTR_RANGE,
+        .flags = (uint16_t)(cycles | (insn->conditional ? PUG_ELEM_CONDITIONAL : 0)),
+        .last_type = insn->type,
+        .last_subtype = insn->subtype,
+        .last_size = insn->size,
+        .isa = isa,
+    };
+    entry->next[PUG_ETMV3_STEP_N] = entry->next[PUG_ETMV3_STEP_E] = &pug_etmv3_no_insn;
+    entry->next[PUG_ETMV3_STEP_WAIT] = entry;
+    entry->start = address;
+    entry->end = address + insn->size;
+    entry->tails[0] = tail_of(&range);
+    entry->tails[1] = tail_of(&waiting);
+    entry->goes = insn->type == PUG_INSTR_BR            ? insn->target & PUG_ETMV3_GOES_MASK
+                  : insn->type == PUG_INSTR_BR_INDIRECT ? 0
+                                                        : entry->end;
+    entry->goes |= (uint64_t)insn->next_isa << 56;
+}
+
+enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
+                                  const struct pug_etmv3_insn **out)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
     struct pug_insn insn;
     uint32_t until;
     uint8_t it = 0;
+    pug_etmv3_refresh_epoch(decoder);
+    uint32_t number = *find_slot(insns, address, isa);
+    if (number > 0) {
+        *out = &insns->entries[number - 1];
+        return PUG_OK;
+    }
     enum pug_status status =
         pug_codemap_insn_until(decoder->code, address, isa, &it, &insn, &until);
-    refresh(decoder);
+    pug_etmv3_refresh(decoder);
     if (status != PUG_OK)
         return status;
-    slot->element = decoder->stage->out.blank;
-    slot->element.type = PUG_ELEM_INSTR_RANGE;
-    slot->element.start = address;
-    slot->element.end = address + insn.size;
-    slot->element.count = 1;
-    slot->element.isa = isa;
-    slot->element.last_type = insn.type;
-    slot->element.last_subtype = insn.subtype;
-    slot->element.last_size = insn.size;
-    slot->element.flags = insn.conditional ? PUG_ELEM_CONDITIONAL : 0;
-    slot->next[0] = address + insn.size;
-    slot->next[1] = insn.type == PUG_INSTR_BR ? insn.target : slot->next[0];
-    slot->next_isa = insn.next_isa;
-    slot->indirect = insn.type == PUG_INSTR_BR_INDIRECT;
-    slot->generation = decoder->generation;
-    slot->until = until;
-    *out = slot;
+    struct pug_etmv3_insn *entry =
+        until >= decoder->code->epoch ? new_entry(insns, address, isa) : &insns->passing;
+    fill(decoder, entry, address, isa, &insn);
+    *out = entry;
     return PUG_OK;
+}
+
+const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
+                                                 uint64_t address, uint8_t isa)
+{
+    const struct pug_etmv3_insn *insn;
+    enum pug_status status = pug_etmv3_insn_at(decoder, address, isa, &insn);
+    return status == PUG_OK && insn != &decoder->insns.passing ? insn : &pug_etmv3_no_insn;
+}
+
+/* ---- from one to the next ---- */
+
+const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
+                                              const struct pug_etmv3_insn *from, bool executed)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    if (executed && pug_etmv3_is_indirect(from))
+        return &pug_etmv3_no_insn;
+    uint32_t flushes = insns->flushes;
+    uint8_t isa = executed ? pug_etmv3_next_isa(from) : pug_etmv3_insn_isa(from);
+    const struct pug_etmv3_insn *next =
+        pug_etmv3_kept_insn(decoder, pug_etmv3_next_address(from, executed), isa);
+    if (insns->flushes == flushes)
+        insns->entries[from - insns->entries].next[executed] = next;
+    return next;
+}
+
+const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
+                                            const struct pug_etmv3_insn *from, uint64_t address,
+                                            uint8_t isa)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    const uint64_t number = from->goes & PUG_ETMV3_GOES_MASK;
+    const struct pug_etmv3_insn *next = &insns->entries[number - 1];
+    if (number > 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
+        return next;
+    uint32_t flushes = insns->flushes;
+    next = pug_etmv3_kept_insn(decoder, address, isa);
+    if (insns->flushes == flushes && next != &pug_etmv3_no_insn) {
+        uint64_t *goes = &insns->entries[from - insns->entries].goes;
+        *goes = (*goes & ~PUG_ETMV3_GOES_MASK) | (uint64_t)(next - insns->entries + 1);
+    }
+    return next;
 }

@@ -134,17 +134,8 @@ bool pug_etmv3_drain(struct pug_etmv3_decoder *decoder)
             decoder->stage->pending = true;
             return false;
         }
-        for (unsigned i = 0; i < PUG_OUT_STEP && list->count > list->held; i++) {
-            struct pug_element *out = &batch->elements[batch->count++];
-            *out = list->slots[list->first];
-            if (out->type == PUG_ELEM_TIMESTAMP) { /* the slot's address outlives it */
-                out->timestamp = out->value;
-                out->value = 0;
-            }
-            if (++list->first == list->capacity)
-                list->first = 0;
-            list->count--;
-        }
+        for (unsigned i = 0; i < PUG_OUT_STEP && list->count > list->held; i++)
+            pug_etmv3_give_first(list, batch);
     }
     return true;
 }

@@ -6,67 +6,18 @@
 
 /* ---- P-headers ---- */
 
-static void set_atoms(struct pug_etmv3_packet *packet, uint32_t bits, unsigned count)
-{
-    packet->atoms.bits = bits;
-    packet->atoms.count = (uint8_t)count;
-}
-
-/** `passed` E atoms, then an N atom where `failed`. */
-static void set_run(struct pug_etmv3_packet *packet, unsigned passed, bool failed)
-{
-    set_atoms(packet, (1u << passed) - 1, passed + (failed ? 1 : 0));
-}
-
-/** Two atoms: bits 3 and 2 set are N. */
-static void set_pair(struct pug_etmv3_packet *packet, uint8_t header)
-{
-    set_atoms(packet, (header & 0x08 ? 0 : 1) | (header & 0x04 ? 0 : 2), 2);
-}
-
-static void parse_cycle_accurate(struct pug_etmv3_reader *reader, uint8_t header)
+void pug_etmv3_parse_p_header(struct pug_etmv3_reader *reader, uint8_t byte)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    unsigned count = header >> 2 & 7;
-    switch (header & 0xa3) {
-    case 0x80:
-        packet->format = 1;
-        set_run(packet, count, header & 0x40);
-        packet->cycle_count = packet->atoms.count;
-        if (packet->atoms.count > 0)
-            return;
-        break;
-    case 0x82:
-        if (header & 0x10) {
-            packet->format = 4;
-            set_atoms(packet, header & 0x04 ? 0 : 1, 1);
-        } else {
-            packet->format = 2;
-            set_pair(packet, header);
-            packet->cycle_count = 1;
-        }
-        return;
-    case 0xa0:
-        packet->format = 3;
-        packet->cycle_count = count + 1;
-        set_atoms(packet, 1, header & 0x40 ? 1 : 0);
-        return;
-    default: break;
+    const struct pug_etmv3_p_header *header = &reader->config->p_headers[byte];
+    if (header->format != 0) {
+        packet->format = header->format;
+        packet->atoms.bits = header->bits;
+        packet->atoms.count = header->count;
+        packet->cycle_count = header->cycles;
     }
-    pug_etmv3_malformed(reader, PUG_ERR_INVALID_PCKT_HDR, "Invalid P-Header.");
-}
-
-void pug_etmv3_parse_p_header(struct pug_etmv3_reader *reader, uint8_t header)
-{
-    if (reader->config->cycle_accurate) {
-        parse_cycle_accurate(reader, header);
-    } else if (header & 2) {
-        reader->packet.format = 2;
-        set_pair(&reader->packet, header);
-    } else {
-        reader->packet.format = 1;
-        set_run(&reader->packet, header >> 2 & 15, header & 0x40);
-    }
+    if (!header->valid)
+        pug_etmv3_malformed(reader, PUG_ERR_INVALID_PCKT_HDR, "Invalid P-Header.");
 }
 
 /* ---- fields ---- */
