@@ -2,30 +2,39 @@
 /** @file Devices to protocols and settings: which registers a type has, and what a core is. */
 #include "snapshot/setting.h"
 
-/** A register that a protocol needs, or has a value for where the snapshot does not. */
+/** What a register is where the snapshot does not have it. */
+enum need {
+    ASSUMED,  /* told: what a decoder does depends on it */
+    REQUIRED, /* there is no value that would do */
+    UNUSED,   /* told by the reference: it is read, but nothing depends on it */
+};
+
+/** A register that a protocol needs, or has a value for. */
 struct register_rule {
     const char *name;
-    bool required;
+    enum need need;
     uint32_t otherwise;
 };
 
 static const struct register_rule etm4_registers[] = {
-    {"TRCCONFIGR", true, 0},        {"TRCTRACEIDR", true, 0}, {"TRCIDR0", true, 0},
-    {"TRCIDR1", false, 0x4100F403}, {"TRCIDR2", true, 0},     {"TRCIDR8", false, 0},
-    {"TRCIDR9", false, 0},          {"TRCIDR10", false, 0},   {"TRCIDR11", false, 0},
-    {"TRCIDR12", false, 0},         {"TRCIDR13", false, 0}};
+    {"TRCCONFIGR", REQUIRED, 0},      {"TRCTRACEIDR", REQUIRED, 0}, {"TRCIDR0", REQUIRED, 0},
+    {"TRCIDR1", ASSUMED, 0x4100F403}, {"TRCIDR2", REQUIRED, 0},     {"TRCIDR8", ASSUMED, 0},
+    {"TRCIDR9", UNUSED, 0},           {"TRCIDR10", UNUSED, 0},      {"TRCIDR11", UNUSED, 0},
+    {"TRCIDR12", UNUSED, 0},          {"TRCIDR13", UNUSED, 0}};
 
 static const struct register_rule ete_registers[] = {
-    {"TRCCONFIGR", true, 0},          {"TRCTRACEIDR", true, 0}, {"TRCIDR0", true, 0},
-    {"TRCIDR1", false, 0x4100F403},   {"TRCIDR2", true, 0},     {"TRCIDR8", false, 0},
-    {"TRCDEVARCH", false, 0x47705A13}};
+    {"TRCCONFIGR", REQUIRED, 0},        {"TRCTRACEIDR", REQUIRED, 0}, {"TRCIDR0", REQUIRED, 0},
+    {"TRCIDR1", ASSUMED, 0x4100F403},   {"TRCIDR2", REQUIRED, 0},     {"TRCIDR8", ASSUMED, 0},
+    {"TRCDEVARCH", ASSUMED, 0x47705A13}};
 
 /* Of ETMv3 and of PTM. */
-static const struct register_rule etm_registers[] = {
-    {"ETMIDR", true, 0}, {"ETMCR", true, 0}, {"ETMCCER", true, 0}, {"ETMTRACEIDR", true, 0}};
+static const struct register_rule etm_registers[] = {{"ETMIDR", REQUIRED, 0},
+                                                     {"ETMCR", REQUIRED, 0},
+                                                     {"ETMCCER", REQUIRED, 0},
+                                                     {"ETMTRACEIDR", REQUIRED, 0}};
 
-static const struct register_rule stm_registers[] = {{"STMTCSR", true, 0}};
-static const struct register_rule itm_registers[] = {{"ITMTCR", true, 0}};
+static const struct register_rule stm_registers[] = {{"STMTCSR", REQUIRED, 0}};
+static const struct register_rule itm_registers[] = {{"ITMTCR", REQUIRED, 0}};
 
 /** A device type, as it is up to the first '.'. */
 struct type_rule {
@@ -92,15 +101,14 @@ static bool take_register(const struct pug_snapshot *snapshot,
     const struct pug_snapshot_register *found = find_register(device, rule->name);
     if (!found && snapshot_is_native(snapshot) && other_name(rule->name))
         found = find_register(device, other_name(rule->name));
-    if (!found) {
-        bool native = snapshot_is_native(snapshot);
-        snapshot_say(snapshot, BUILDER, rule->required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
+    bool native = snapshot_is_native(snapshot), required = rule->need == REQUIRED;
+    if (!found && !(native && rule->need == UNUSED))
+        snapshot_say(snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
                      "%sMissing %s%s%s\n",
-                     rule->required ? "Error:" : "Warning: Default set for register. ", rule->name,
+                     required ? "Error:" : "Warning: Default set for register. ", rule->name,
                      native ? " in " : "", native ? device->file : "");
-        if (rule->required)
-            return false;
-    }
+    if (!found && required)
+        return false;
     uint32_t value = found ? (uint32_t)strtoull(found->value, NULL, 0) : rule->otherwise;
     return setting_add(&recipe->settings, (struct pug_setting){.name = rule->name, .value = value});
 }

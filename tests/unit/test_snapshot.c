@@ -482,6 +482,24 @@ static void test_tree_errors(void **state)
     }
 }
 
+/** Registers on which nothing depends are not missed. */
+static void test_unused_registers(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n"},
+                          {"e", "[device]\nname=E\ntype=ETM4\n[regs]\nTRCCONFIGR=0\n"
+                                "TRCTRACEIDR=1\nTRCIDR0=0\nTRCIDR2=0\nTRCIDR8=0\n"},
+                          {"c", "[device]\nname=C\ntype=Cortex-A53\n"},
+                          {"t", "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\n"
+                                "[source_buffers]\nE=B\n[core_trace_sources]\nC=E\n"}),
+                     PUG_OK);
+    assert_int_equal(make_tree(f, NULL, false, &tree), PUG_OK);
+    assert_string_equal(said(f),
+                        "ss2_dcdtree : Warning: Default set for register. Missing TRCIDR1 in e\n");
+    pug_tree_free(tree);
+}
+
 /** Sources of one buffer with the same trace id: the second is left out. */
 static void test_same_id(void **state)
 {
@@ -700,6 +718,7 @@ int main(void)
         TEST(test_associations),
         TEST(test_no_source_buffers),
         TEST(test_tree_errors),
+        TEST(test_unused_registers),
         TEST(test_same_id),
         TEST(test_other_protocols),
         TEST(test_memory),
