@@ -10,7 +10,7 @@ build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -- --quiet
 
-test: check-format test-release test-sanitize
+test: check-format test-release test-sanitize test-thread
 
 test-release: build
 	ctest --preset release -j2
@@ -19,6 +19,11 @@ test-sanitize: deps
 	@cmake --preset sanitize >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset sanitize -- --quiet
 	ctest --preset sanitize -j2
+
+test-thread: deps
+	@cmake --preset thread >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset thread -- --quiet
+	ctest --preset thread
 
 bench: build
 	@for b in build/release/bin/*_bench; do echo "== $$(basename $$b)"; $$b || exit 1; done

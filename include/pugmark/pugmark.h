@@ -8,6 +8,7 @@
 #include "pugmark/image.h"
 #include "pugmark/index.h"
 #include "pugmark/isa.h"
+#include "pugmark/jobs.h"
 #include "pugmark/log.h"
 #include "pugmark/params.h"
 #include "pugmark/protocol.h"

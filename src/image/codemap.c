@@ -141,13 +141,23 @@ enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size)
     return status;
 }
 
+static bool same_isa(const struct pug_isa_config *a, const struct pug_isa_config *b)
+{
+    return a->arch == b->arch && a->dsb_dmb_waypoints == b->dsb_dmb_waypoints &&
+           a->wfx_waypoints == b->wfx_waypoints && a->track_it == b->track_it &&
+           a->check_opcode == b->check_opcode && a->reference_classes == b->reference_classes &&
+           a->t32_word_reads == b->t32_word_reads && a->zcmp_zcmt == b->zcmp_zcmt &&
+           a->jvt_base == b->jvt_base;
+}
+
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa)
 {
-    bool reference_classes = map->config.isa.reference_classes;
-    bool t32_word_reads = map->config.isa.t32_word_reads;
-    map->config.isa = *isa;
-    map->config.isa.reference_classes = reference_classes;
-    map->config.isa.t32_word_reads = t32_word_reads;
+    struct pug_isa_config config = *isa;
+    config.reference_classes = map->config.isa.reference_classes;
+    config.t32_word_reads = map->config.isa.t32_word_reads;
+    if (same_isa(&config, &map->config.isa))
+        return;
+    map->config.isa = config;
     restart(map);
 }
 

@@ -64,7 +64,7 @@ static enum pug_status make_stages(struct pug_source *source)
     enum pug_status status = protocol->reader_new(source->config, &source->stage, &source->reader);
     if (status != PUG_OK || !source->decodes || protocol->operate)
         return status;
-    if (protocol->program_flow && (status = make_codemap(source)) != PUG_OK)
+    if (protocol->program_flow && !source->stage.code && (status = make_codemap(source)) != PUG_OK)
         return status;
     return protocol->decoder_new(source->config, &source->stage, &source->decoder);
 }
@@ -138,14 +138,32 @@ enum pug_status pug_source_clone(const struct pug_source *original, struct pug_t
     return set_up(source, original->stage.source, &original->stage.options, out);
 }
 
-void pug_source_free(struct pug_source *source)
+static void free_stages(struct pug_source *source)
 {
-    if (!source)
-        return;
     if (source->decoder)
         source->protocol->decoder_free(source->decoder);
     if (source->reader)
         source->protocol->reader_free(source->reader);
+    source->decoder = source->reader = NULL;
+}
+
+enum pug_status pug_source_renew(struct pug_source *source)
+{
+    struct pug_stage *stage = &source->stage;
+    free_stages(source);
+    stage->out.blank = (struct pug_element){.source = stage->source};
+    stage->pending = false;
+    source->end_phase = PUG_END_READ;
+    if (stage->code)
+        pug_codemap_space(stage->code, &(struct pug_reader_space){.space = PUG_SPACE_ANY});
+    return make_stages(source);
+}
+
+void pug_source_free(struct pug_source *source)
+{
+    if (!source)
+        return;
+    free_stages(source);
     pug_codemap_free(source->stage.code);
     if (source->protocol->config_free && !source->borrows)
         source->protocol->config_free(source->config);

@@ -133,13 +133,28 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     return PUG_OK;
 }
 
+enum pug_status pug_tree_renew(struct pug_tree *tree)
+{
+    tree->batch.count = 0;
+    tree->batch.response = PUG_RESP_CONT;
+    tree->ending = false;
+    tree->transport->free(tree->transport_state);
+    tree->transport_state = NULL;
+    enum pug_status status =
+        tree->transport->create(&tree->settings, &tree->transport_sink, &tree->transport_state);
+    for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++)
+        status = pug_source_renew(tree->sources[i]);
+    return status;
+}
+
 void pug_tree_free(struct pug_tree *tree)
 {
     if (!tree)
         return;
     for (size_t i = 0; i < tree->source_count; i++)
         pug_source_free(tree->sources[i]);
-    tree->transport->free(tree->transport_state);
+    if (tree->transport_state)
+        tree->transport->free(tree->transport_state);
     pug_image_free(tree->empty_image);
     pug_settings_free(&tree->settings);
     free(tree->sources);

@@ -69,6 +69,12 @@ static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slo
     return !(tree->disabled[slot / 8] & (1u << slot % 8));
 }
 
+/**
+ * The tree as it was when it was made, but for what its code maps know. A reset is not the same: a
+ * decoder tells that it was reset.
+ */
+enum pug_status pug_tree_renew(struct pug_tree *tree);
+
 /** Deliver the batch; true when the consumer goes on. */
 bool pug_batch_deliver(struct pug_batch *batch);
 
@@ -77,6 +83,8 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
 /** The same source, in the same slot of another tree. */
 enum pug_status pug_source_clone(const struct pug_source *source, struct pug_tree *tree,
                                  struct pug_source **clone);
+/** As it was when it was made, but for what its code map knows. */
+enum pug_status pug_source_renew(struct pug_source *source);
 void pug_source_free(struct pug_source *source);
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
                                  size_t *used);

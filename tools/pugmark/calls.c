@@ -303,7 +303,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     if (input_tree(&input, true)) {
         print_head(&calls);
         pug_tree_on_elements(input.tree, on_elements, &calls);
-        input_run(&input, output_wanted);
+        input_run(&input, NULL, output_wanted);
         code = calls.failed ? EXIT_FATAL : input_result(&input);
     }
     finish(&calls);

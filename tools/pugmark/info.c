@@ -141,7 +141,7 @@ static int info_run(const struct command *self, int argc, char **argv)
         tallies = calloc(count + 1, sizeof(*tallies));
         for (size_t i = 0; tallies && i < count; i++)
             pug_source_monitor(pug_tree_source_at(input.tree, i), on_packet, &tallies[i]);
-        input_run(&input, NULL);
+        input_run(&input, NULL, NULL);
         code = input_result(&input);
     }
     if (tallies) {

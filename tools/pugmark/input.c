@@ -16,9 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes handed to the tree at once: often enough for progress and an early end. */
-#define BLOCK (UINT64_C(1) << 20)
-
 static bool add_to_list(void *target, const char *argument)
 {
     struct input_list *list = target;
@@ -49,6 +46,8 @@ const struct option input_option_table[] = {
      offsetof(struct input_options, image)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag,
      offsetof(struct input_options, reference)},
+    {"jobs", "N", "decode on N threads (default: one for each processor)", option_number,
+     offsetof(struct input_options, jobs)},
     {"quiet", NULL, "no messages about the trace, no progress", option_flag,
      offsetof(struct input_options, quiet)},
 };
@@ -286,14 +285,18 @@ bool input_tree(struct input *input, bool decode)
 struct progress {
     bool shown, wanted;
     time_t start;
+    uint64_t all;
+    bool (*go_on)(void);
 };
 
-static void show_progress(struct progress *progress, uint64_t done, uint64_t all)
+static bool show_progress(void *context, uint64_t done)
 {
-    if (!progress->wanted || time(NULL) - progress->start < 1)
-        return;
-    fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / all));
-    progress->shown = true;
+    struct progress *progress = context;
+    if (progress->wanted && time(NULL) - progress->start >= 1) {
+        fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / progress->all));
+        progress->shown = true;
+    }
+    return !progress->go_on || progress->go_on();
 }
 
 static void end_progress(const struct progress *progress)
@@ -302,29 +305,37 @@ static void end_progress(const struct progress *progress)
         fprintf(stderr, "\r     \r");
 }
 
-void input_run(struct input *input, bool (*go_on)(void))
+/* More threads than this are a mistake. */
+#define MOST_JOBS 1024
+
+unsigned input_jobs(const struct input *input)
+{
+    uint64_t wanted = input->options->jobs;
+    if (wanted == 0)
+        return pug_jobs_processors();
+    return wanted < MOST_JOBS ? (unsigned)wanted : MOST_JOBS;
+}
+
+void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
 {
     struct progress progress = {.wanted = !input->options->quiet && isatty(STDERR_FILENO),
-                                .start = time(NULL)};
-    uint64_t at = 0;
-    enum pug_response response = PUG_RESP_CONT;
-    while (at < input->trace_size && PUG_RESP_IS_CONT(response) && (!go_on || go_on())) {
-        uint64_t left = input->trace_size - at;
-        size_t used = 0;
-        response = pug_tree_data(input->tree, at, input->trace + at,
-                                 (size_t)(left < BLOCK ? left : BLOCK), &used);
-        at += used;
-        show_progress(&progress, at, input->trace_size);
-        if (used == 0)
-            break;
-    }
-    if (PUG_RESP_IS_CONT(response))
-        response = pug_tree_end(input->tree);
+                                .start = time(NULL),
+                                .all = input->trace_size,
+                                .go_on = go_on};
+    const struct pug_jobs jobs = {.threads = input_jobs(input),
+                                  .parts = parts,
+                                  .progress = show_progress,
+                                  .progress_context = &progress};
+    struct pug_jobs_result result;
+    enum pug_status status =
+        pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     end_progress(&progress);
-    input->fatal = PUG_RESP_IS_FATAL(response);
-    if (input->fatal)
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+    input->fatal = status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
+    if (PUG_RESP_IS_FATAL(result.response))
         fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path,
-                at);
+                result.at);
 }
 
 int input_result(const struct input *input)

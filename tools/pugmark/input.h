@@ -20,6 +20,7 @@ struct input_options {
     const char *protocol, *transport, *params;
     struct input_list settings, elf, image;
     bool reference, quiet;
+    uint64_t jobs; /**< threads; 0: as many as there are processors */
 };
 
 extern const struct option input_option_table[];
@@ -66,8 +67,14 @@ bool input_tree(struct input *input, bool decode);
 /** Was this source chosen with --source? All are where none was named. */
 bool input_wants(const struct input *input, uint16_t id);
 
-/** Run the whole trace through the tree and end it; `stop` may end it early. */
-void input_run(struct input *input, bool (*go_on)(void));
+/**
+ * Run the whole trace through the tree and end it, on as many threads as wanted; `go_on` may end it
+ * early. Elements go to `parts`, or, where that is NULL, where the tree's go.
+ */
+void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void));
+
+/** How many threads input_run() uses at most. */
+unsigned input_jobs(const struct input *input);
 
 /** The exit code: what happened while decoding. */
 int input_result(const struct input *input);

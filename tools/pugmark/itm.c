@@ -100,7 +100,7 @@ static int decode(struct itm_state *state, struct input *input)
         return EXIT_INPUT;
     }
     pug_tree_on_elements(input->tree, on_elements, state);
-    input_run(input, output_wanted);
+    input_run(input, NULL, output_wanted);
     struct pug_dwt *dwt;
     for (size_t n = 0; (dwt = dwt_sources_at(state->sources, n)) != NULL; n++)
         put_events(state, dwt, pug_dwt_finish(dwt));

@@ -4,6 +4,7 @@
 #include "dwt_sources.h"
 #include "input.h"
 #include "output.h"
+#include "text_parts.h"
 #include "window.h"
 
 #include <inttypes.h>
@@ -260,12 +261,19 @@ static void on_element(void *context, const struct pug_element *e)
         print[state->options->format](e);
 }
 
+static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
+                           size_t count)
+{
+    (void)worker;
+    for (size_t i = 0; i < count; i++)
+        on_element(context, &elements[i]);
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
     (void)taken;
-    for (size_t i = 0; i < count; i++)
-        on_element(context, &elements[i]);
+    print_elements(context, 0, elements, count);
     return PUG_RESP_CONT;
 }
 
@@ -338,7 +346,10 @@ static int list_all(struct list_state *state, bool elements)
         pug_tree_on_elements(input->tree, on_elements, state);
     if (state->options->packets)
         packets = attach_packets(state);
-    input_run(input, output_wanted);
+    /* packets join to events in their order */
+    struct text_printer printer = {print_elements, state};
+    const struct pug_parts parts = text_parts(&printer);
+    input_run(input, elements && !state->dwt && !packets ? &parts : NULL, output_wanted);
     free(packets);
     return input_result(input);
 }

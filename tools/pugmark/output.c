@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,8 +32,34 @@ static void write_out(void)
     out.count = 0;
 }
 
+static _Thread_local struct output_text_buffer *target;
+
+/* Where a buffer that cannot grow is written instead. */
+static _Thread_local char lost[OUTPUT_ROOM];
+
+static char *buffer_room(struct output_text_buffer *buffer)
+{
+    if (buffer->room - buffer->count < OUTPUT_ROOM) {
+        size_t room = buffer->room * 2 + 2 * (size_t)OUTPUT_ROOM;
+        char *grown = realloc(buffer->bytes, room);
+        buffer->failed |= !grown;
+        if (buffer->failed)
+            return lost;
+        buffer->bytes = grown;
+        buffer->room = room;
+    }
+    return buffer->bytes + buffer->count;
+}
+
+void output_to(struct output_text_buffer *buffer)
+{
+    target = buffer;
+}
+
 char *output_room(void)
 {
+    if (target)
+        return buffer_room(target);
     if (sizeof(out.bytes) - out.count < OUTPUT_ROOM)
         write_out();
     return out.bytes + out.count;
@@ -40,7 +67,23 @@ char *output_room(void)
 
 void output_took(size_t size)
 {
-    out.count += size;
+    if (!target)
+        out.count += size;
+    else if (!target->failed)
+        target->count += size;
+}
+
+void output_buffer(const struct output_text_buffer *buffer)
+{
+    if (buffer->failed)
+        out.error = ENOMEM;
+    out.closed |= buffer->failed;
+    for (size_t at = 0; at < buffer->count && !out.closed;) {
+        size_t size = buffer->count - at < OUTPUT_ROOM ? buffer->count - at : OUTPUT_ROOM;
+        memcpy(output_room(), buffer->bytes + at, size);
+        output_took(size);
+        at += size;
+    }
 }
 
 void output_text(const char *format, ...)

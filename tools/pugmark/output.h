@@ -13,6 +13,19 @@ void output_took(size_t size);
 
 void output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Text of a thread that is written later, by another. */
+struct output_text_buffer {
+    char *bytes;
+    size_t count, room;
+    bool failed; /**< no memory: some of it is missing */
+};
+
+/** What this thread puts out goes there from now on; NULL: to standard output. */
+void output_to(struct output_text_buffer *buffer);
+
+/** Put out what a buffer holds. */
+void output_buffer(const struct output_text_buffer *buffer);
+
 /** False once nobody reads any more: the work can stop. */
 bool output_wanted(void);
 

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "text_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct range_sizes {
 
 struct pc_state {
     struct input *input;
-    struct range_sizes *cache;
+    struct range_sizes **caches; /* of each worker, made when it first needs one */
 };
 
 static char *put_hex(char *at, uint64_t value)
@@ -78,13 +79,23 @@ static unsigned size_at(const struct pc_state *state, const struct pug_element *
     return (half & 0x3f) == 0x1f ? 6 : 8;
 }
 
-static void print_sized(struct pc_state *state, const struct pug_element *range)
+/** A worker's cache; NULL: no memory. */
+static struct range_sizes *cache_of(const struct pc_state *state, unsigned worker)
 {
+    if (!state->caches[worker])
+        state->caches[worker] = calloc(RANGES, sizeof(struct range_sizes));
+    return state->caches[worker];
+}
+
+static void print_sized(const struct pc_state *state, unsigned worker,
+                        const struct pug_element *range)
+{
+    struct range_sizes uncached, *const cache = cache_of(state, worker);
     uint64_t space = range->isa ^ (uint64_t)range->context_id << 8 ^ (uint64_t)range->vmid << 40;
     uint64_t slot = (range->start ^ range->end * 31 ^ space * 131) / 2 % RANGES;
-    struct range_sizes *sizes = &state->cache[slot];
-    bool cached = sizes->count && sizes->start == range->start && sizes->end == range->end &&
-                  sizes->space == space;
+    struct range_sizes *sizes = cache ? &cache[slot] : &uncached;
+    bool cached = cache && sizes->count && sizes->start == range->start &&
+                  sizes->end == range->end && sizes->space == space;
     if (!cached)
         *sizes = (struct range_sizes){.start = range->start, .end = range->end, .space = space};
     uint64_t address = range->start;
@@ -102,26 +113,25 @@ static void print_sized(struct pc_state *state, const struct pug_element *range)
     }
 }
 
-static void print_range(struct pc_state *state, const struct pug_element *range)
+static void print_range(const struct pc_state *state, unsigned worker,
+                        const struct pug_element *range)
 {
     if (range->isa != PUG_ISA_A64 && range->isa != PUG_ISA_A32) {
-        print_sized(state, range);
+        print_sized(state, worker, range);
         return;
     }
     for (uint32_t i = 0; i < range->count; i++)
         put_pc(range->start + 4 * (uint64_t)i);
 }
 
-static enum pug_response on_elements(void *context, const struct pug_element *elements,
-                                     size_t count, size_t *taken)
+static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
+                           size_t count)
 {
-    struct pc_state *state = context;
-    (void)taken;
+    const struct pc_state *state = context;
     for (size_t i = 0; i < count; i++)
         if (elements[i].type == PUG_ELEM_INSTR_RANGE &&
             input_wants(state->input, elements[i].source))
-            print_range(state, &elements[i]);
-    return PUG_RESP_CONT;
+            print_range(state, worker, &elements[i]);
 }
 
 static int pc_run(const struct command *self, int argc, char **argv)
@@ -134,14 +144,18 @@ static int pc_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return EXIT_INPUT;
-    struct pc_state state = {.input = &input, .cache = calloc(RANGES, sizeof(*state.cache))};
+    const unsigned jobs = input_jobs(&input);
+    struct pc_state state = {.input = &input, .caches = calloc(jobs, sizeof(*state.caches))};
+    struct text_printer printer = {print_elements, &state};
+    const struct pug_parts parts = text_parts(&printer);
     int code = EXIT_INPUT;
-    if (state.cache && input_tree(&input, true)) {
-        pug_tree_on_elements(input.tree, on_elements, &state);
-        input_run(&input, output_wanted);
+    if (state.caches && input_tree(&input, true)) {
+        input_run(&input, &parts, output_wanted);
         code = input_result(&input);
     }
-    free(state.cache);
+    for (unsigned i = 0; state.caches && i < jobs; i++)
+        free(state.caches[i]);
+    free(state.caches);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

@@ -37,18 +37,34 @@ struct packet_counts {
     size_t used;
 };
 
-static enum pug_response count_elements(void *context, const struct pug_element *elements,
-                                        size_t count, size_t *taken)
+static void *counts_begin(void *context, unsigned worker)
 {
-    struct counts *counts = context;
-    (void)taken;
+    (void)context;
+    (void)worker;
+    return calloc(1, sizeof(struct counts));
+}
+
+static void counts_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    struct counts *counts = part;
     counts->elements += count;
     for (size_t i = 0; i < count; i++) {
         counts->by_type[elements[i].type]++;
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             counts->instructions += elements[i].count;
     }
-    return PUG_RESP_CONT;
+}
+
+static bool counts_take(void *context, void *part)
+{
+    struct counts *sum = context;
+    const struct counts *counts = part;
+    sum->elements += counts->elements;
+    sum->instructions += counts->instructions;
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+        sum->by_type[type] += counts->by_type[type];
+    free(part);
+    return true;
 }
 
 static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
@@ -80,11 +96,11 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
     *counts = (struct counts){0};
     if (!input_tree(input, true))
         return -1;
-    pug_tree_on_elements(input->tree, count_elements, counts);
+    const struct pug_parts parts = {counts, counts_begin, counts_elements, counts_take, free};
     uint64_t errors_before = pug_log_errors(input->log);
     uint64_t warnings_before = pug_log_warnings(input->log);
     double start = now();
-    input_run(input, NULL);
+    input_run(input, &parts, NULL);
     double seconds = now() - start;
     *errors = pug_log_errors(input->log) - errors_before;
     *warnings = pug_log_warnings(input->log) - warnings_before;
@@ -107,7 +123,7 @@ static struct packet_counts *packet_pass(struct input *input, size_t *sources)
         pug_source_monitor(source, count_packet, &packets[i]);
     }
     if (packets)
-        input_run(input, NULL);
+        input_run(input, NULL, NULL);
     return packets;
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Decoding a whole capture on several threads, with the output of one.
+ *
+ * The capture is cut into pieces, and each thread decodes one with a clone of the tree, as if the
+ * trace began there. What a decoder does before it is synchronised, and while it lacks what came
+ * before, is not the true output; so the thread that comes from the left goes on into the next
+ * piece until its state (state.h) is the same, at the same place, as that of the decoder which
+ * started there. Only from that place on the other's output counts. Where states never become equal
+ * the decoder from the left does it all: slower, but the output is always that of one thread.
+ */
+#ifndef PUGMARK_JOBS_H
+#define PUGMARK_JOBS_H
+
+#include "pugmark/tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A consumer whose work is done by many threads: the elements of a short part of the trace become
+ * something of its own, and these are taken one after another. Parts that are not the true output
+ * are dropped.
+ */
+struct pug_parts {
+    void *context;
+    /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
+    void *(*begin)(void *context, unsigned worker);
+    /** Elements of a part, on the thread that began it. Not called without any. */
+    void (*elements)(void *part, const struct pug_element *elements, size_t count);
+    /** Take and free a part; on the caller's thread, in the trace's order. False: stop. */
+    bool (*take)(void *context, void *part);
+    /** Free a part that does not count, on any thread. */
+    void (*drop)(void *part);
+};
+
+struct pug_jobs {
+    unsigned threads;              /**< 0: as many as there are processors for this process */
+    const struct pug_parts *parts; /**< NULL: elements go where the tree's go */
+    /** Called now and then on the caller's thread; false: stop. May be NULL. */
+    bool (*progress)(void *context, uint64_t done);
+    void *progress_context;
+    size_t piece; /**< bytes that a thread takes at once; 0: a good size */
+    size_t block; /**< bytes between two places where states are compared; 0: a good size */
+};
+
+struct pug_jobs_result {
+    enum pug_response response; /**< the last one: fatal where decoding stopped at `at` */
+    uint64_t at;                /**< bytes decoded */
+    unsigned threads;           /**< that were at work; 1: it was done by the caller's alone */
+    uint64_t repeated;          /**< bytes that were decoded twice until states were equal */
+    bool stopped;               /**< take() or progress() said so */
+};
+
+/** How many processors there are for this process. */
+unsigned pug_jobs_processors(void);
+
+/**
+ * Decode `bytes` from a tree's beginning to its end, as DATA and END do. On one thread where the
+ * capture is short, where somebody watches more than elements, where memory or instructions come
+ * from the client's functions, where quirks are imitated, and for protocols that do not write their
+ * state. The counters of a tree's sources count only what is decoded on one thread. A consumer's
+ * answer of the WAIT class counts as "again": it gets the rest at once.
+ */
+enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *jobs,
+                                const uint8_t *bytes, size_t size, struct pug_jobs_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Parallel decoding's own shape, shared by its files: decode.c (the caller's thread),
+ * worker.c (the others), block.c (one block), stored.c (elements that wait for the caller).
+ */
+#ifndef PUG_JOBS_INTERNAL_H
+#define PUG_JOBS_INTERNAL_H
+
+#include "pugmark/jobs.h"
+
+#include <pthread.h>
+
+/** Records of a log, kept. */
+struct jobs_records {
+    struct pug_log_record *items; /* their texts are copies */
+    size_t count, room;
+};
+
+/** One block, decoded. */
+struct jobs_block {
+    void *part; /* the consumer's; NULL: no memory */
+    struct jobs_records records;
+    struct pug_state state; /* behind it */
+    bool has_state;
+    enum pug_response response;
+    uint64_t at; /* bytes decoded, from the beginning of the trace */
+};
+
+/** What decodes: a tree, and where its output goes for now. */
+struct jobs_lane {
+    unsigned number;
+    struct pug_tree *tree;
+    struct pug_log *log;
+    const struct pug_parts *parts;
+    bool used; /* it saw trace: it must be renewed before it starts anew */
+    struct jobs_block *block;
+};
+
+/** Consecutive blocks that one lane decoded without a reset. */
+struct jobs_run {
+    struct jobs_run *next; /* of all */
+    size_t first;          /* number of its first block */
+    struct jobs_block *blocks;
+    size_t count, room;
+    bool ended;
+    struct jobs_run *joined; /* goes on with this one's block behind its own last */
+};
+
+struct jobs_state {
+    const struct pug_parts *parts;
+    const uint8_t *bytes;
+    size_t size;
+    size_t block, blocks; /* bytes in one, how many there are */
+    size_t piece, pieces; /* blocks in one, how many there are */
+    size_t window;        /* how many pieces may be claimed ahead of the caller */
+
+    pthread_mutex_t lock;     /* guards what follows */
+    pthread_cond_t published; /* workers wait for a block, or for room in the window */
+    pthread_cond_t ready;     /* the caller waits */
+    unsigned waiting;         /* workers that do */
+    struct jobs_run **owner;  /* by piece */
+    size_t claimed;           /* pieces, from the first on */
+    size_t taken;             /* blocks that the caller took */
+    struct jobs_run *current; /* where it takes from */
+    struct jobs_run *runs;    /* all */
+    uint64_t repeated;        /* blocks */
+    bool stop;
+    bool failed; /* there is no memory */
+};
+
+/* block.c */
+bool jobs_lane_open(struct jobs_lane *lane, const struct pug_tree *tree,
+                    const struct pug_parts *parts, unsigned number);
+void jobs_lane_close(struct jobs_lane *lane);
+/** Decode block `number` and, at the end of trace, what comes of that. */
+void jobs_block_decode(struct jobs_lane *lane, const struct jobs_state *jobs, size_t number,
+                       struct jobs_block *block);
+/** Free what a block holds, its part as one that does not count. */
+void jobs_block_free(struct jobs_block *block, const struct pug_parts *parts);
+void jobs_records_free(struct jobs_records *records);
+
+/* worker.c */
+struct jobs_worker {
+    struct jobs_state *jobs;
+    struct jobs_lane lane;
+    pthread_t thread;
+    bool running;
+};
+void *jobs_work(void *worker);
+/** No memory: everybody stops. Under the lock. */
+void jobs_fail(struct jobs_state *jobs);
+
+/* stored.c */
+struct jobs_pool {
+    struct pug_tree *tree;
+    pthread_mutex_t lock;
+    struct stored *first; /* parts that are free */
+};
+
+/** Parts that keep elements; taking one delivers them where the tree's go. */
+struct pug_parts jobs_stored(struct jobs_pool *pool);
+void jobs_pool_free(struct jobs_pool *pool);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/** @file A worker: claims pieces, decodes them, and joins the run that it meets. */
+#include "jobs/jobs.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+
+/* The caller is woken when so many blocks wait for it: each waking costs as much as a small one. */
+#define BLOCKS_AT_ONCE 8
+
+/* ---- under the lock ---- */
+
+static void wait(struct jobs_state *jobs)
+{
+    jobs->waiting++;
+    pthread_cond_wait(&jobs->published, &jobs->lock);
+    jobs->waiting--;
+}
+
+static void wake(struct jobs_state *jobs, const struct jobs_run *run)
+{
+    if (jobs->waiting > 0)
+        pthread_cond_broadcast(&jobs->published);
+    if (run == jobs->current)
+        pthread_cond_signal(&jobs->ready);
+}
+
+void jobs_fail(struct jobs_state *jobs)
+{
+    jobs->failed = jobs->stop = true;
+    pthread_cond_broadcast(&jobs->published);
+    pthread_cond_signal(&jobs->ready);
+}
+
+static bool has_room(const struct jobs_state *jobs)
+{
+    return jobs->claimed < jobs->taken / jobs->piece + jobs->window;
+}
+
+/** A run that begins with the next piece; NULL: there is none. Waits for room. */
+static struct jobs_run *new_run(struct jobs_state *jobs)
+{
+    while (!jobs->stop && jobs->claimed < jobs->pieces && !has_room(jobs))
+        wait(jobs);
+    if (jobs->stop || jobs->claimed == jobs->pieces)
+        return NULL;
+    struct jobs_run *run = calloc(1, sizeof(*run));
+    if (!run) {
+        jobs_fail(jobs);
+        return NULL;
+    }
+    run->first = jobs->claimed * jobs->piece;
+    run->next = jobs->runs;
+    jobs->runs = run;
+    if (!jobs->current)
+        jobs->current = run;
+    jobs->owner[jobs->claimed++] = run;
+    return run;
+}
+
+/**
+ * Who decodes the piece that begins here? Nobody yet: then this run goes on with it, and the answer
+ * is NULL. False: it ends here.
+ */
+static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t piece,
+                        struct jobs_run **other)
+{
+    wake(jobs, run);
+    while (!jobs->stop && piece == jobs->claimed && !has_room(jobs))
+        wait(jobs);
+    if (!jobs->stop && piece == jobs->claimed)
+        jobs->owner[jobs->claimed++] = run;
+    *other = jobs->stop || jobs->owner[piece] == run ? NULL : jobs->owner[piece];
+    return !jobs->stop;
+}
+
+/** Has the other run the same state behind this block? Waits until that is known. */
+static bool same_state(struct jobs_state *jobs, const struct jobs_run *other, size_t number,
+                       const struct jobs_block *block)
+{
+    const size_t at = number - other->first;
+    while (!jobs->stop && other->count <= at && !other->ended)
+        wait(jobs);
+    if (jobs->stop || other->count <= at)
+        return false;
+    const struct jobs_block *its = &other->blocks[at];
+    return its->has_state && block->has_state && pug_state_equal(&its->state, &block->state);
+}
+
+/** Add a block to a run; false: it ends with it. */
+static bool publish(struct jobs_state *jobs, struct jobs_run *run, struct jobs_block *block)
+{
+    if (run->count == run->room) {
+        size_t room = run->room * 2 + 16;
+        struct jobs_block *grown = realloc(run->blocks, room * sizeof(*grown));
+        if (!grown) {
+            jobs_block_free(block, jobs->parts);
+            jobs_fail(jobs);
+            return false;
+        }
+        run->blocks = grown;
+        run->room = room;
+    }
+    run->blocks[run->count++] = *block;
+    if (jobs->waiting > 0 || run->count % BLOCKS_AT_ONCE == 0)
+        wake(jobs, run);
+    /* the caller took this block from another run: nobody will want what this one does */
+    bool overtaken = run != jobs->current && run->first + run->count <= jobs->taken;
+    return !jobs->stop && !overtaken && PUG_RESP_IS_CONT(block->response);
+}
+
+/* ---- the thread ---- */
+
+/** Decode from the run's first block on; called and left with the lock held. */
+static void decode_run(struct jobs_worker *worker, struct jobs_run *run)
+{
+    struct jobs_state *jobs = worker->jobs;
+    struct jobs_run *other = NULL;
+    size_t number = run->first;
+    bool go_on = !jobs->stop;
+    while (go_on) {
+        struct jobs_block block;
+        pthread_mutex_unlock(&jobs->lock);
+        jobs_block_decode(&worker->lane, jobs, number, &block);
+        pthread_mutex_lock(&jobs->lock);
+        bool same = other && same_state(jobs, other, number, &block);
+        jobs->repeated += other != NULL;
+        go_on = publish(jobs, run, &block) && !same;
+        run->joined = same ? other : NULL;
+        if (++number == jobs->blocks)
+            break;
+        if (go_on && number % jobs->piece == 0)
+            go_on = enter_piece(jobs, run, number / jobs->piece, &other);
+    }
+    run->ended = true;
+    wake(jobs, run);
+}
+
+void *jobs_work(void *context)
+{
+    struct jobs_worker *worker = context;
+    struct jobs_state *jobs = worker->jobs;
+    struct jobs_run *run;
+    pthread_mutex_lock(&jobs->lock);
+    while ((run = new_run(jobs)) != NULL) {
+        pthread_mutex_unlock(&jobs->lock);
+        bool good = !worker->lane.used || pug_tree_renew(worker->lane.tree) == PUG_OK;
+        pthread_mutex_lock(&jobs->lock);
+        if (!good)
+            jobs_fail(jobs);
+        decode_run(worker, run);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Many threads give what one gives: elements, payloads, messages, answers, in the same order;
+ * for whole captures and damaged ones, with pieces that are far too small, so that there are many
+ * places where one decoder takes over from another.
+ */
+#include "pugmark/pugmark.h"
+#include "recorder/bytes.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SHARED PUG_SOURCE_DIR "/../shared/captures"
+#define DEMO   PUG_SOURCE_DIR "/examples/demo"
+
+/* Beyond this the places to join repeat. */
+#define ENOUGH  (UINT64_C(128) << 10)
+#define DAMAGES 12
+
+/** How a capture is decoded. */
+struct manner {
+    unsigned threads;
+    size_t block, piece;
+    bool parts;
+};
+
+static const struct manner manners[] = {
+    {1, 0, 0, true},        {2, 512, 1024, false},  {3, 512, 512, true},
+    {8, 1024, 4096, false}, {2, 4096, 16384, true}, {3, 16, 256, false},
+};
+
+/** Everything that came out. */
+struct outcome {
+    uint64_t elements, element_hash, records, record_hash;
+    enum pug_response response;
+    uint64_t at, repeated;
+    unsigned threads;
+};
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t hash_element(const struct pug_element *element)
+{
+    struct pug_element e = *element;
+    uint64_t hash = 0;
+    if (e.flags & PUG_ELEM_PAYLOAD) {
+        hash = mix(hash, e.payload, e.count);
+        e.payload = NULL;
+    }
+    return mix(hash, &e, sizeof(e));
+}
+
+static void add_hash(struct outcome *outcome, uint64_t hash)
+{
+    outcome->element_hash = mix(outcome->element_hash, &hash, sizeof(hash));
+    outcome->elements++;
+}
+
+static enum pug_response take_elements(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    struct outcome *outcome = context;
+    /* one more wait now and then must change nothing */
+    if (outcome->elements % 97 == 5 && count > 1) {
+        *taken = 1;
+        add_hash(outcome, hash_element(elements));
+        return PUG_RESP_WAIT;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_hash(outcome, hash_element(&elements[i]));
+    return PUG_RESP_CONT;
+}
+
+static void take_record(void *context, const struct pug_log_record *record)
+{
+    struct outcome *outcome = context;
+    char text[512];
+    pug_log_text(record, text, sizeof(text));
+    outcome->record_hash = mix(outcome->record_hash, text, strlen(text));
+    outcome->records++;
+}
+
+/* ---- parts: the hashes of their elements ---- */
+
+struct part {
+    uint64_t *hashes;
+    size_t count, room;
+};
+
+static void *part_begin(void *context, unsigned worker)
+{
+    (void)context;
+    assert_true(worker < 8);
+    return calloc(1, sizeof(struct part));
+}
+
+static void part_elements(void *context, const struct pug_element *elements, size_t count)
+{
+    struct part *part = context;
+    if (count > part->room - part->count) {
+        part->room = (part->room + count) * 2;
+        part->hashes = realloc(part->hashes, part->room * sizeof(*part->hashes));
+    }
+    for (size_t i = 0; i < count; i++)
+        part->hashes[part->count++] = hash_element(&elements[i]);
+}
+
+static void part_drop(void *context)
+{
+    struct part *part = context;
+    free(part->hashes);
+    free(part);
+}
+
+static bool part_take(void *context, void *taken)
+{
+    struct part *part = taken;
+    for (size_t i = 0; i < part->count; i++)
+        add_hash(context, part->hashes[i]);
+    part_drop(part);
+    return true;
+}
+
+/* ---- decoding ---- */
+
+/** A capture in memory. */
+struct capture {
+    struct pug_snapshot *snapshot;
+    const struct pug_snapshot_buffer *buffer;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct outcome decode(const struct capture *capture, const struct manner *manner)
+{
+    struct outcome outcome = {0};
+    const struct pug_parts parts = {&outcome, part_begin, part_elements, part_take, part_drop};
+    struct pug_image *image = pug_image_new();
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {
+        .image = image, .decode = true, .options = {.data_elements = true}, .log = log};
+    if (pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree) == PUG_OK) {
+        const struct pug_jobs jobs = {.threads = manner->threads,
+                                      .block = manner->block,
+                                      .piece = manner->piece,
+                                      .parts = manner->parts ? &parts : NULL};
+        struct pug_jobs_result result;
+        pug_log_set_sink(log, take_record, &outcome);
+        pug_tree_on_elements(tree, take_elements, &outcome);
+        assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, &result),
+                         PUG_OK);
+        outcome.response = result.response;
+        outcome.at = result.at;
+        outcome.repeated = result.repeated;
+        outcome.threads = result.threads;
+    }
+    pug_tree_free(tree);
+    pug_image_free(image);
+    pug_log_free(log);
+    return outcome;
+}
+
+static void compare(const struct capture *capture, const char *what)
+{
+    const struct outcome serial = decode(capture, &(struct manner){1, 0, 0, false});
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
+        const struct manner *manner = &manners[i];
+        const struct outcome outcome = decode(capture, manner);
+        if (outcome.elements != serial.elements || outcome.element_hash != serial.element_hash ||
+            outcome.records != serial.records || outcome.record_hash != serial.record_hash ||
+            outcome.response != serial.response || outcome.at != serial.at)
+            fail_msg("%s %s, %s: %u threads, blocks of %zu, pieces of %zu: %llu elements "
+                     "(%llu), %llu messages (%llu), answer %d (%d) at %llu (%llu)",
+                     pug_snapshot_directory(capture->snapshot), capture->buffer->name, what,
+                     manner->threads, manner->block, manner->piece,
+                     (unsigned long long)outcome.elements, (unsigned long long)serial.elements,
+                     (unsigned long long)outcome.records, (unsigned long long)serial.records,
+                     outcome.response, serial.response, (unsigned long long)outcome.at,
+                     (unsigned long long)serial.at);
+    }
+}
+
+static void damage(struct capture *capture, struct rec_random *random)
+{
+    for (unsigned n = 1 + (unsigned)rec_random_below(random, 8); n > 0; n--) {
+        size_t at = (size_t)rec_random_below(random, capture->size);
+        capture->bytes[at] ^= (uint8_t)(1 + rec_random_below(random, 255));
+    }
+}
+
+/** Read a buffer whole; false: there is nothing in it. */
+static bool load(struct capture *capture)
+{
+    struct pug_trace *trace;
+    enum pug_status status;
+    if (pug_trace_open(capture->snapshot, capture->buffer, &trace) != PUG_OK)
+        return false;
+    uint64_t size = pug_trace_size(trace);
+    capture->bytes = malloc(size + 1);
+    assert_non_null(capture->bytes);
+    capture->size = pug_trace_read(trace, capture->bytes, size, &status);
+    pug_trace_close(trace);
+    return capture->size > 0;
+}
+
+static void one_buffer(struct capture *capture, struct rec_random *random)
+{
+    if (!load(capture))
+        return;
+    if (capture->size > ENOUGH)
+        capture->size = ENOUGH;
+    compare(capture, "whole");
+    for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
+        damage(capture, random);
+        compare(capture, "damaged");
+    }
+    free(capture->bytes);
+}
+
+static void one_capture(const char *path, struct rec_random *random)
+{
+    struct capture capture = {0};
+    assert_int_equal(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &capture.snapshot),
+                     PUG_OK);
+    for (size_t n = 0; (capture.buffer = pug_snapshot_buffer_at(capture.snapshot, n)) != NULL; n++)
+        one_buffer(&capture, random);
+    pug_snapshot_free(capture.snapshot);
+}
+
+static void test_bundled(void **state)
+{
+    struct rec_random random = {.state = 7};
+    (void)state;
+    one_capture(DEMO, &random);
+}
+
+static void test_shared(void **state)
+{
+    struct rec_random random = {.state = 11};
+    (void)state;
+    DIR *folder = opendir(SHARED);
+    if (!folder) {
+        print_message("skipped: %s is not there\n", SHARED);
+        skip();
+    }
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", SHARED, entry->d_name);
+        one_capture(path, &random);
+    }
+    closedir(folder);
+}
+
+/** A long capture is worth the threads: hardly anything of it is decoded twice. */
+static void test_joins(void **state)
+{
+    (void)state;
+    struct capture capture = {0};
+    assert_int_equal(pug_snapshot_open(DEMO, &(struct pug_snapshot_options){0}, &capture.snapshot),
+                     PUG_OK);
+    capture.buffer = pug_snapshot_buffer_at(capture.snapshot, 0);
+    assert_true(load(&capture));
+    const size_t once = capture.size, times = ((size_t)2 << 20) / once;
+    uint8_t *many = malloc(once * times);
+    assert_non_null(many);
+    for (size_t i = 0; i < times; i++)
+        memcpy(many + i * once, capture.bytes, once);
+    free(capture.bytes);
+    capture.bytes = many;
+    capture.size = once * times;
+    const struct outcome alone = decode(&capture, &(struct manner){1, 0, 0, false});
+    const struct outcome together = decode(&capture, &(struct manner){2, 0, 0, false});
+    assert_int_equal(together.threads, 2);
+    assert_int_equal(together.elements, alone.elements);
+    assert_int_equal(together.element_hash, alone.element_hash);
+    assert_true(together.repeated < capture.size / 5);
+    free(many);
+    pug_snapshot_free(capture.snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_joins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/** @file Elements to text on many threads. */
+#ifndef PUGMARK_TOOL_TEXT_PARTS_H
+#define PUGMARK_TOOL_TEXT_PARTS_H
+
+#include "pugmark/pugmark.h"
+
+/** Puts out what it has to say of some elements; `worker` as in struct pug_parts. */
+typedef void text_print_fn(void *context, unsigned worker, const struct pug_element *elements,
+                           size_t count);
+
+struct text_printer {
+    text_print_fn *print;
+    void *context;
+};
+
+/** Parts for input_run(); the printer must outlive it. */
+struct pug_parts text_parts(struct text_printer *printer);
+
+#endif
