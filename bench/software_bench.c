@@ -2,12 +2,13 @@
 /**
  * @file STM and ITM to elements, beside the reference doing the same with an empty callback.
  *
- *     software_bench [PACKETS] [ROUNDS]
+ *     software_bench [PACKETS] [ROUNDS] [CAPTURE]
  *
  * The trace is made here: random data packets with markers and timestamps among channel changes,
- * and stimulus writes, DWT packets and timestamps. Each round decodes it once with the reference
- * and several times with pugmark, the best of each counts. The reference's library (Debian:
- * libopencsd-dev) may be too old to know the ITM; then its STM is what there is to compare with.
+ * and stimulus writes, DWT packets and timestamps. CAPTURE is a file of CoreSight frames with an
+ * STM at id 0x20, like stm_only's; it is decoded over and over, since it is short. Each round
+ * decodes once with the reference (Debian: libopencsd-dev) and several times with pugmark, the best
+ * of each counts. Debian's 1.3.3 has no ITM decoder: there is nothing to compare that with.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
@@ -16,22 +17,25 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef PUG_WITH_OPENCSD
 #include <opencsd/c_api/opencsd_c_api.h>
 #endif
 
-#define PASSES 5 /* of pugmark for one of the reference */
+#define PASSES 5          /* of pugmark for one of the reference */
+#define ENOUGH (2u << 20) /* bytes of trace, for one measurement */
 #define TCSR   0x00200007
 #define ID     (TCSR >> 16 & 0x7f)
 
 static unsigned long long elements;
 
+/** Of this process: what else the machine does does not count. */
 static double seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -109,9 +113,15 @@ struct subject {
     const char *name, *protocol, *transport;
     bool join;
     struct rec_bytes trace;
-    double best, reference; /**< seconds; 0: the reference cannot do it */
+    double best, reference; /**< seconds */
     unsigned long long count;
 };
+
+/** How often it is decoded for one measurement. */
+static unsigned repeats(const struct subject *subject)
+{
+    return 1 + ENOUGH / (1 + (unsigned)subject->trace.size);
+}
 
 /* ---- pugmark ---- */
 
@@ -141,17 +151,13 @@ static struct pug_tree *make_tree(const struct subject *subject)
     return tree;
 }
 
-static double pass(struct pug_tree *tree, const struct rec_bytes *trace)
+static void pass(struct pug_tree *tree, const struct rec_bytes *trace)
 {
-    double start = seconds();
     size_t used;
-    elements = 0;
     if (pug_tree_data(tree, 0, trace->data, trace->size, &used) >= PUG_RESP_WAIT ||
         pug_tree_end(tree) >= PUG_RESP_WAIT)
         exit(2);
-    double taken = seconds() - start;
     pug_tree_reset(tree);
-    return taken;
 }
 
 /* ---- the reference ---- */
@@ -167,18 +173,9 @@ static ocsd_datapath_resp_t on_reference(const void *context, const ocsd_trc_ind
     return OCSD_RESP_CONT;
 }
 
-static double reference_pass(const struct subject *subject)
+static void reference_pass(dcd_tree_handle_t tree, const struct rec_bytes *trace)
 {
-    dcd_tree_handle_t tree = ocsd_create_dcd_tree(
-        subject->transport ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
-        subject->transport ? OCSD_DFRMTR_FRAME_MEM_ALIGN : 0);
-    ocsd_stm_cfg config = {.reg_tcsr = TCSR};
-    const struct rec_bytes *trace = &subject->trace;
-    unsigned char id;
     uint32_t used, done = 0, size = (uint32_t)trace->size;
-    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
-    ocsd_dt_set_gen_elem_outfn(tree, on_reference, NULL);
-    double start = seconds();
     while (done < size) {
         if (ocsd_dt_process_data(tree, OCSD_OP_DATA, done, size - done, trace->data + done,
                                  &used) != OCSD_RESP_CONT)
@@ -186,7 +183,22 @@ static double reference_pass(const struct subject *subject)
         done += used;
     }
     ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, NULL, NULL);
-    double taken = seconds() - start;
+    ocsd_dt_process_data(tree, OCSD_OP_RESET, 0, 0, NULL, NULL);
+}
+
+static double reference_time(const struct subject *subject)
+{
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(
+        subject->transport ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
+        subject->transport ? OCSD_DFRMTR_FRAME_MEM_ALIGN : 0);
+    ocsd_stm_cfg config = {.reg_tcsr = TCSR};
+    unsigned char id;
+    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
+    ocsd_dt_set_gen_elem_outfn(tree, on_reference, NULL);
+    double start = seconds();
+    for (unsigned n = repeats(subject); n > 0; n--)
+        reference_pass(tree, &subject->trace);
+    double taken = (seconds() - start) / repeats(subject);
     ocsd_destroy_dcd_tree(tree);
     return taken;
 }
@@ -194,60 +206,89 @@ static double reference_pass(const struct subject *subject)
 
 /* ---- measuring ---- */
 
+static void keep_best(double *best, double taken)
+{
+    if (*best == 0 || taken < *best)
+        *best = taken;
+}
+
 static void measure(struct subject *subject)
 {
     struct pug_tree *tree = make_tree(subject);
+    unsigned times = repeats(subject);
     for (int n = 0; n < PASSES; n++) {
-        double taken = pass(tree, &subject->trace);
-        subject->best = taken < subject->best ? taken : subject->best;
-        subject->count = elements;
+        double start = seconds();
+        elements = 0;
+        for (unsigned i = 0; i < times; i++)
+            pass(tree, &subject->trace);
+        keep_best(&subject->best, (seconds() - start) / times);
+        subject->count = elements / times;
     }
     pug_tree_free(tree);
 #ifdef PUG_WITH_OPENCSD
-    if (subject->reference == 0)
-        return;
-    double taken = reference_pass(subject);
-    subject->reference = taken < subject->reference ? taken : subject->reference;
+    if (strcmp(subject->protocol, "ITM") != 0)
+        keep_best(&subject->reference, reference_time(subject));
 #endif
 }
 
-/** `stm` has the reference's time for what it does not know. */
-static void report(const struct subject *subject, const struct subject *stm)
+static void report(const struct subject *subject)
 {
-    double each = subject->best * 1e9 / (double)subject->count;
-    printf("%-14s %9llu elements, %6.2f ns an element, %6.1f MB/s", subject->name, subject->count,
-           each, (double)subject->trace.size / subject->best / 1e6);
+    printf("%-20s %9llu elements, %6.2f ns an element, %6.1f MB/s", subject->name, subject->count,
+           subject->best * 1e9 / (double)subject->count,
+           (double)subject->trace.size / subject->best / 1e6);
 #ifdef PUG_WITH_OPENCSD
-    const struct subject *beside = subject->reference > 0 ? subject : stm;
-    double reference = beside->reference * 1e9 / (double)beside->count;
-    if (!subject->join)
-        printf("; the reference%s %.2f ns: %.1f times as fast",
-               subject->reference > 0 ? "" : "'s STM", reference, reference / each);
-#else
-    (void)stm;
+    if (subject->reference > 0)
+        printf("; the reference %6.1f MB/s: %.1f times as fast",
+               (double)subject->trace.size / subject->reference / 1e6,
+               subject->reference / subject->best);
+    else
+        printf("; no such decoder in the reference's installed version");
 #endif
     printf("\n");
+}
+
+static struct rec_bytes read_capture(const char *path)
+{
+    struct rec_bytes bytes = {0};
+    uint8_t piece[4096];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    for (size_t size; (size = fread(piece, 1, sizeof(piece), file)) > 0;)
+        rec_put_n(&bytes, piece, size);
+    fclose(file);
+    return bytes;
 }
 
 int main(int argc, char **argv)
 {
     unsigned packets = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 5;
-    struct rec_bytes stm = make_stm(packets);
+    struct rec_bytes stm = make_stm(packets), frames = make_frames(&stm), itm = make_itm(packets);
+    struct rec_bytes capture = argc > 3 ? read_capture(argv[3]) : (struct rec_bytes){0};
     struct subject subjects[] = {
-        {"STM", "STM", NULL, false, stm, 1e9, 1e9, 0},
-        {"STM in frames", "STM", "coresight", false, make_frames(&stm), 1e9, 1e9, 0},
-        {"STM, joined", "STM", NULL, true, stm, 1e9, 0, 0},
-        {"ITM", "ITM", NULL, false, make_itm(packets), 1e9, 0, 0},
+        {.name = "STM", .protocol = "STM", .trace = stm},
+        {.name = "STM in frames", .protocol = "STM", .transport = "coresight", .trace = frames},
+        {.name = "STM, joined", .protocol = "STM", .trace = stm, .join = true},
+        {.name = "ITM", .protocol = "ITM", .trace = itm},
+        {.name = "capture", .protocol = "STM", .transport = "coresight", .trace = capture},
+        {.name = "capture, joined",
+         .protocol = "STM",
+         .transport = "coresight",
+         .trace = capture,
+         .join = true},
     };
-    const size_t count = sizeof(subjects) / sizeof(subjects[0]);
+    size_t count = sizeof(subjects) / sizeof(subjects[0]) - (argc > 3 ? 0 : 2);
     for (int round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++)
             measure(&subjects[i]);
     for (size_t i = 0; i < count; i++)
-        report(&subjects[i], &subjects[0]);
-    rec_bytes_free(&subjects[0].trace);
-    rec_bytes_free(&subjects[1].trace);
-    rec_bytes_free(&subjects[3].trace);
+        report(&subjects[i]);
+    rec_bytes_free(&stm);
+    rec_bytes_free(&frames);
+    rec_bytes_free(&itm);
+    rec_bytes_free(&capture);
     return 0;
 }

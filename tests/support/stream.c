@@ -217,6 +217,14 @@ static void check_way(const struct stream_run *run, const struct stream_lines *w
     stream_lines_free(&lines);
 }
 
+/** Packet by packet, which takes other ways through a protocol than many at once. */
+static void check_each_packet(const struct stream_run *run, const struct stream_lines *want)
+{
+    struct stream_run again = *run;
+    again.each_packet = !run->each_packet;
+    check_way(&again, want, 0, 0, 0);
+}
+
 /** CoreSight frames come whole; the other transports take any pieces. */
 static bool is_framed(const struct stream_run *run)
 {
@@ -231,6 +239,7 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
     stream_run(&whole);
     check_way(run, &want, 0, 0, 1);
     check_way(run, &want, 0, 0, 3);
+    check_each_packet(run, &want);
     if (!is_framed(run)) {
         check_way(run, &want, 1, 0, 0);
         check_way(run, &want, 1, 0, 2);
@@ -298,6 +307,7 @@ void stream_check_damage(const struct stream_run *run, uint64_t seed)
     stream_run(&whole);
     if (run->longest)
         assert_same_before(run, first, &good, &bad);
+    check_each_packet(&whole, &bad);
     if (!is_framed(run)) {
         check_way(&whole, &bad, 1, 0, 0);
         check_way(&whole, &bad, 16, seed, 2);

@@ -6,7 +6,7 @@
 bool stm_message_init(struct stm_message *message, const struct pug_out *out)
 {
     message->slots = out->batch->limit + PUG_OUT_STEP + 1;
-    message->bytes = malloc(message->slots * STM_MESSAGE_BYTES);
+    message->bytes = malloc(message->slots * STM_MESSAGE_ROOM);
     return message->bytes != NULL;
 }
 
@@ -15,43 +15,26 @@ void stm_message_free(struct stm_message *message)
     free(message->bytes);
 }
 
-static uint8_t *payload(struct stm_message *message)
-{
-    return message->bytes + message->slot * STM_MESSAGE_BYTES;
-}
-
 void stm_message_add(struct stm_message *message, struct pug_out *out,
                      const struct pug_element *element)
 {
     struct pug_element *whole = &message->element;
-    unsigned bytes = element->sw_bits / 8u;
+    unsigned bits = element->sw_bits;
     if ((element->sw_flags & PUG_SW_MARKER) || (element->flags & PUG_ELEM_HAS_TS) ||
-        whole->sw_packets == UINT8_MAX || message->size + bytes > STM_MESSAGE_BYTES)
+        !stm_message_takes(message, whole, bits))
         stm_message_close(message, out);
-    if (whole->sw_packets == 0) {
-        *whole = *element;
-    } else {
-        whole->sw_packets++;
-        if (whole->sw_bits != element->sw_bits)
-            whole->sw_bits = 0;
+    if (whole->sw_packets > 0) {
+        stm_message_go_on(message, whole, element->value, bits);
+        return;
     }
-    for (unsigned i = 0; i < bytes; i++)
-        payload(message)[message->size++] = (uint8_t)(element->value >> 8 * i);
+    *whole = *element;
+    stm_message_append(message, element->value, bits);
 }
 
 void stm_message_push(struct stm_message *message, struct pug_out *out)
 {
-    struct pug_element *whole = &message->element;
-    if (whole->sw_packets > 1) {
-        whole->flags |= PUG_ELEM_PAYLOAD;
-        whole->payload = payload(message);
-        whole->count = message->size;
-        whole->value = 0;
-        if (whole->sw_flags & PUG_SW_MARKER)
-            whole->sw_flags |= PUG_SW_MARKER_FIRST;
-        message->slot = (message->slot + 1) % message->slots;
-    }
-    out->batch->elements[out->batch->count++] = *whole;
+    stm_message_finish(message, &message->element);
+    out->batch->elements[out->batch->count++] = message->element;
     stm_message_drop(message);
 }
 
