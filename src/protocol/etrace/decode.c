@@ -106,7 +106,7 @@ static bool update_context(struct etrace_decoder *d)
             .vmid = blank->vmid,
         };
         pug_codemap_space(d->code, &reader);
-        d->pc_block = NULL;
+        etrace_forget_blocks(d);
         pug_codemap_context_changed(d->code);
     }
     return changed;
@@ -639,7 +639,7 @@ static void clear(struct etrace_decoder *d)
     *blank = (struct pug_element){.source = d->stage->source, .isa = (uint8_t)d->isa};
     if (d->config->xlen == 64)
         blank->context_flags = PUG_CTX_BITS64;
-    d->pc_block = NULL;
+    etrace_forget_blocks(d);
 }
 
 void etrace_decoder_reset(void *decoder)

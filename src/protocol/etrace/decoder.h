@@ -81,6 +81,13 @@ struct etrace_walk {
 
 struct etrace_data_state;
 
+/** Blocks that lately were looked up, by address: most walks begin and end at the same few. */
+#define ETRACE_NEAR 256u
+struct etrace_near {
+    uint32_t epoch; /**< of the map that they hold in */
+    const struct pug_block *blocks[ETRACE_NEAR];
+};
+
 /* ---- decode.c ---- */
 
 /** What packets that may hold differences hold. */
@@ -103,8 +110,6 @@ struct etrace_decoder {
     bool synced, fresh;
     uint64_t pc;
     uint8_t pc_size;
-    const struct pug_block *pc_block; /**< begins at pc; holds while the map's epoch is this: */
-    uint32_t pc_epoch;
     uint64_t last; /**< the instruction executed before pc */
     bool last_valid;
     uint64_t address; /**< base of differences */
@@ -132,6 +137,7 @@ struct etrace_decoder {
     uint64_t index;
     const struct pug_etrace_packet *packet;
     struct etrace_walk walk;
+    struct etrace_near near;
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
     bool data_complete; /**< an access is ready to be pushed */
@@ -183,7 +189,8 @@ void etrace_forget(struct etrace_decoder *d);
 /** Take over options; what has another size than before begins empty. False: no memory. */
 bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options);
 
-void etrace_push(struct etrace_decoder *d, uint64_t link);
+/** True: there is one more entry now. */
+bool etrace_push(struct etrace_decoder *d, uint64_t link);
 uint64_t etrace_top(const struct etrace_decoder *d);
 uint64_t etrace_pop(struct etrace_decoder *d);
 void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
@@ -191,20 +198,44 @@ uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
 
 /* ---- walk.c, stop.c, range.c ---- */
 
-static inline void etrace_set_pc_block(struct etrace_decoder *d, const struct pug_block *block)
+static inline const struct pug_block **etrace_near_slot(struct etrace_decoder *d, uint64_t address)
 {
-    d->pc_block = block;
-    d->pc_epoch = d->code->epoch;
+    return &d->near.blocks[address >> 1 & (ETRACE_NEAR - 1)];
+}
+
+/** The block at an address if it is at hand, and the image is as it was; else NULL. */
+static inline const struct pug_block *etrace_near_block(struct etrace_decoder *d, uint64_t address)
+{
+    const struct pug_block *block = *etrace_near_slot(d, address);
+    return d->near.epoch == d->code->epoch && block && block->start == address ? block : NULL;
+}
+
+/** Another image, or another space: blocks have to be looked up. */
+void etrace_forget_blocks(struct etrace_decoder *d);
+
+/** Have it at hand from now on. */
+static inline void etrace_keep_block(struct etrace_decoder *d, const struct pug_block *block)
+{
+    if (d->near.epoch != d->code->epoch)
+        etrace_forget_blocks(d);
+    if (pug_block_lasts(block))
+        *etrace_near_slot(d, block->start) = block;
+}
+
+static inline const struct pug_block *etrace_block(struct etrace_decoder *d, uint64_t address)
+{
+    const struct pug_block *block = etrace_near_block(d, address);
+    if (block && !pug_codemap_outdated(d->code))
+        return block;
+    block = pug_codemap_block(d->code, address, d->isa, 0);
+    etrace_keep_block(d, block);
+    return block;
 }
 
 /** The block that begins at pc. */
 static inline const struct pug_block *etrace_pc_block(struct etrace_decoder *d)
 {
-    if (d->pc_block && d->pc_epoch == d->code->epoch && !pug_codemap_outdated(d->code) &&
-        d->pc_block->start == d->pc && pug_block_lasts(d->pc_block))
-        return d->pc_block;
-    etrace_set_pc_block(d, pug_codemap_block(d->code, d->pc, d->isa, 0));
-    return d->pc_block;
+    return etrace_block(d, d->pc);
 }
 
 /** The first instruction of a block that has one; nothing but the last one moves the flow. */

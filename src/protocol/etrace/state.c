@@ -78,20 +78,21 @@ static bool size_stack(struct etrace_decoder *d)
     return true;
 }
 
-void etrace_push(struct etrace_decoder *d, uint64_t address)
+bool etrace_push(struct etrace_decoder *d, uint64_t address)
 {
     struct etrace_stack *stack = &d->stack;
     if (stack->limit == 0)
-        return;
+        return false;
     struct etrace_link *top = &stack->links[stack->top];
     if (stack->entries > 0 && top->address == address && top->count < stack->recursion) {
         top->count++;
-        return;
+        return false;
     }
+    bool grows = stack->entries < stack->limit;
     stack->top = (stack->top + 1) & (stack->limit - 1);
     stack->links[stack->top] = (struct etrace_link){.address = address};
-    if (stack->entries < stack->limit)
-        stack->entries++;
+    stack->entries += grows;
+    return grows;
 }
 
 uint64_t etrace_top(const struct etrace_decoder *d)

@@ -74,7 +74,7 @@ static bool goal_reached(const struct etrace_decoder *d, bool after_return)
 static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
 {
     for (unsigned blocks = 0; blocks < LOOK_AHEAD; blocks++) {
-        const struct pug_block *block = pug_codemap_block(d->code, address, d->isa, 0);
+        const struct pug_block *block = etrace_block(d, address);
         const struct pug_insn *insn = &block->insn;
         if (block->ending == PUG_BLOCK_LONG)
             address = block->end;
@@ -205,7 +205,7 @@ enum etrace_walk_result etrace_stop_at_target(struct etrace_decoder *d,
     }
     d->pc = block->start;
     d->pc_size = insn->size;
-    etrace_set_pc_block(d, block);
+    etrace_keep_block(d, block);
     if (insn->conditional)
         etrace_fix_outcome(d, d->pc);
     if (d->walk.kind != WALK_SYNC)

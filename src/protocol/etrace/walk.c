@@ -5,10 +5,14 @@
  */
 #include "protocol/etrace/walk.h"
 
-#define RUN_JUMPS    64u        /* between two looks whether they go round */
 #define RETURN_LIMIT (1u << 18) /* inferred without an outcome: more than any stack counts */
 
 /* ---- jumps ---- */
+
+static const struct pug_block *current_block(struct etrace_decoder *d)
+{
+    return etrace_block(d, d->walk.reported ? d->pc : d->walk.at);
+}
 
 /** The jump that ends a block: what is needed of it when the block itself may be gone. */
 struct jump {
@@ -36,9 +40,7 @@ static void call(struct etrace_decoder *d, const struct pug_insn *insn, uint64_t
 {
     if (insn->kind != PUG_RV_CALL || !d->options.implicit_return)
         return;
-    uint32_t entries = d->stack.entries;
-    etrace_push(d, etrace_canonical(d, end));
-    if (d->stack.entries != entries)
+    if (etrace_push(d, etrace_canonical(d, end)))
         d->walk.jumps = 0;
 }
 
@@ -75,7 +77,7 @@ static enum etrace_walk_result discontinuity(struct etrace_decoder *d,
     d->last = jump.address;
     d->last_valid = true;
     if (d->data_counts) /* which looked at code */
-        target = pug_codemap_block(d->code, goal->target, d->isa, 0);
+        target = etrace_block(d, goal->target);
     return etrace_stop_at_target(d, target);
 }
 
@@ -113,7 +115,7 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
     bool alone = d->options.sijump && (*block)->count == 1; /* looks at the code before it */
     bool inferred = infer(d, *block, &target, &is_return);
     if (alone)
-        *block = pug_codemap_block(d->code, w->at, d->isa, 0);
+        *block = current_block(d);
     if (!inferred)
         return discontinuity(d, *block);
     if (is_return) {
@@ -123,6 +125,7 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
     }
     struct jump jump = {(*block)->insn, (*block)->last, (*block)->end};
     *block = pug_block_jump(d->code, *block, target);
+    etrace_keep_block(d, *block);
     etrace_flush_range(d, &jump.insn, jump.end, true);
     call(d, &jump.insn, jump.end);
     d->last = jump.address;
@@ -133,6 +136,12 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
 }
 
 /* ---- one block ---- */
+
+void etrace_forget_blocks(struct etrace_decoder *d)
+{
+    memset(d->near.blocks, 0, sizeof(d->near.blocks));
+    d->near.epoch = d->code->epoch;
+}
 
 /** The branch that ends the block has no outcome: it was not executed, if all is well. */
 static void fail_branch(struct etrace_decoder *d, const struct pug_block *block)
@@ -156,7 +165,7 @@ static const struct pug_block *follow(struct etrace_decoder *d, const struct pug
     d->last_valid = true;
     go_on_at(d, canonical);
     if (canonical != address)
-        return pug_codemap_block(d->code, canonical, d->isa, 0);
+        return etrace_block(d, canonical);
     return pug_block_follow(d->code, block, taken);
 }
 
@@ -195,12 +204,6 @@ static bool too_long(struct etrace_decoder *d)
     etrace_flush_range(d, &w->before, w->at, true);
     etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
     return true;
-}
-
-static const struct pug_block *current_block(struct etrace_decoder *d)
-{
-    return d->walk.reported ? etrace_pc_block(d)
-                            : pug_codemap_block(d->code, d->walk.at, d->isa, 0);
 }
 
 /** Ready for another step? The batch may be delivered, and the block with it be gone. */
@@ -265,79 +268,12 @@ static enum etrace_walk_result execute(struct etrace_decoder *d, const struct pu
     return WALK_SUSPENDED;
 }
 
-/**
- * The usual case by itself: blocks that end in direct branches, with links, outcomes at hand, and
- * the target elsewhere. Returns the block where it is another case; state is as if each had been
- * executed in the long way.
- */
-static const struct pug_block *run(struct etrace_decoder *d, const struct pug_block *block)
-{
-    struct etrace_walk *w = &d->walk;
-    struct etrace_outcomes outcomes = d->outcomes;
-    struct pug_batch *batch = d->out->batch;
-    const bool trains = d->options.branch_prediction, calls = d->options.implicit_return;
-    const uint64_t target = w->goal.target;
-    const uint32_t epoch = d->code->epoch;
-    const struct pug_block *before = NULL;
-    unsigned jumps = 0;
-    uint64_t branches = 0;
-    while (batch->count < batch->limit && block->ending == PUG_BLOCK_FLOW &&
-           block->insn.type == PUG_INSTR_BR && target - block->start > block->last - block->start) {
-        const struct pug_insn *insn = &block->insn;
-        bool taken = true;
-        uint8_t *entry = NULL;
-        if (insn->conditional) {
-            if (outcomes.mapped + outcomes.predicted <= 1)
-                break;
-            if (trains)
-                entry = etrace_predictor_entry(d, block->last);
-            taken = entry && outcomes.mapped == 0 ? *entry >> 1 : !(outcomes.map & 1);
-        } else if (insn->table_jump || (calls && insn->kind == PUG_RV_CALL) ||
-                   ++jumps > RUN_JUMPS) {
-            break;
-        }
-        const struct pug_block *next = pug_block_linked(block, taken, epoch);
-        if (!next)
-            break;
-        if (insn->conditional) {
-            if (outcomes.mapped > 0) {
-                outcomes.map >>= 1;
-                outcomes.mapped--;
-            } else {
-                outcomes.predicted--;
-            }
-            if (trains)
-                *entry = etrace_train(*entry, taken);
-            branches++;
-            jumps = 0;
-        }
-        struct pug_element *e = pug_out_push(d->out, PUG_ELEM_INSTR_RANGE, d->index);
-        etrace_fill_range(e, block->start, block->count, insn, block->end, taken);
-        before = block;
-        block = next;
-    }
-    if (!before)
-        return block;
-    d->outcomes = outcomes;
-    d->last = before->last;
-    d->last_valid = true;
-    go_on_at(d, block->start);
-    w->outcomes += branches;
-    if (branches > 0) {
-        w->steps = 0;
-        w->jumps = w->returns = 0;
-        d->irets = 0;
-    }
-    return block;
-}
-
-/** May run() go on from here? */
-static bool may_run(const struct etrace_decoder *d)
+/** May etrace_hop() go on from here? */
+static bool may_hop(const struct etrace_decoder *d)
 {
     const struct etrace_walk *w = &d->walk;
-    return !w->reported && w->range_count == 0 && !w->after_return && d->plain_addresses &&
-           !d->data_counts && w->outcomes <= d->config->branch_limit &&
-           !pug_codemap_outdated(d->code);
+    return w->range_count == 0 && d->plain_addresses && !d->data_counts &&
+           w->outcomes <= d->config->branch_limit && !pug_codemap_outdated(d->code);
 }
 
 enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
@@ -349,8 +285,8 @@ enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
     for (;;) {
         if (!ready(d, &block))
             return WALK_SUSPENDED;
-        if (may_run(d)) {
-            block = run(d, block);
+        if (may_hop(d)) {
+            block = etrace_hop(d, block);
             if (d->out->batch->count >= d->out->batch->limit)
                 continue;
         }

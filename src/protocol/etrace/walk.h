@@ -21,6 +21,14 @@ void etrace_no_access(struct etrace_decoder *d, uint64_t address);
 /** The flow ends at memory, or an instruction, that cannot be executed. */
 void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block);
 
+/* ---- hop.c ---- */
+
+/**
+ * Go on from `block` as long as nothing special is met. Returns the block where it is; state is as
+ * if each one before it had been executed in the long way.
+ */
+const struct pug_block *etrace_hop(struct etrace_decoder *d, const struct pug_block *block);
+
 /* ---- stop.c ---- */
 
 /**
