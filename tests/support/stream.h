@@ -68,6 +68,12 @@ struct rec_random;
 void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first);
 
 /**
+ * Assert that a protocol's `run` gives what read() and decode() give, which are asked where
+ * elements are to be delivered after each packet; also with waits, and in pieces.
+ */
+void stream_check_fast(const struct stream_run *run, uint64_t seed);
+
+/**
  * Damage a copy of the bytes: what comes before is decoded as it was, and pieces and waits still
  * change nothing.
  */

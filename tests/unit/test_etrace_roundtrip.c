@@ -184,6 +184,30 @@ static void test_splits_waits_damage(void **state)
     }
 }
 
+static void test_fast(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 6001; seed <= 6150; seed++) {
+        struct etrace_round round;
+        struct rec_random random = {seed};
+        size_t first;
+        etrace_round_record(&round, seed);
+        struct stream_run run = {.protocol = "E-Trace",
+                                 .transport = seed % 3 ? "encapsulation" : "plain",
+                                 .settings = {round.settings, round.setting_count},
+                                 .image = etrace_round_image(&round),
+                                 .bytes = round.trace.data,
+                                 .size = round.trace.size};
+        stream_check_fast(&run, seed);
+        for (unsigned i = 0; i < 3; i++) {
+            stream_damage(&random, round.trace.data, &run.size, &first);
+            stream_check_fast(&run, seed + i);
+        }
+        pug_image_free(run.image);
+        etrace_round_free(&round);
+    }
+}
+
 /** Decoders that begin anywhere come to know as much as one that began at the start. */
 static void test_states(void **state)
 {
@@ -229,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_splits_waits_damage),
+        cmocka_unit_test(test_fast),
         cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,18 +4,12 @@
  * of which pushes a few elements or walks the program; between any two steps the consumer may wait.
  */
 #include "protocol/etrace/decoder.h"
+#include "protocol/etrace/reader.h"
 
 #include <stdlib.h>
 
 #define NOTIFY_EVENT 6u /* the number of N-Trace's watchpoint event */
 #define INTERRUPT    0x80000000u
-#define PRIVILEGE_U  0u
-#define PRIVILEGE_S  1u
-#define PRIVILEGE_M  3u
-#define PRIVILEGE_D  4u
-#define PRIVILEGE_VU 5u
-#define PRIVILEGE_VS 6u
-
 enum phase {
     PHASE_IDLE,
     PHASE_BEGIN,
@@ -35,88 +29,6 @@ enum phase {
     PHASE_END,
     PHASES
 };
-
-/* ---- context and time ---- */
-
-/** The time of a packet: its own field, or what the wrapping carries, whichever tells more. */
-static bool update_time(struct etrace_decoder *d)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    unsigned width = d->options.time_width, bits = p->timestamp_bits;
-    if (p->has_time && width > bits) {
-        d->time = p->time;
-        d->time_known = true;
-        return true;
-    }
-    if (bits == 0)
-        return false;
-    if (!d->time_known || bits >= 64)
-        d->time = p->timestamp;
-    else
-        d->time += (p->timestamp - d->time) & ((UINT64_C(1) << bits) - 1);
-    d->time_known = true;
-    return true;
-}
-
-static void push_time(struct etrace_decoder *d)
-{
-    if (update_time(d))
-        pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->time;
-}
-
-static void set_privilege(struct pug_element *blank, unsigned privilege)
-{
-    static const int8_t levels[] = {
-        [PRIVILEGE_U] = 0, [PRIVILEGE_S] = 1,  [2] = -1,           [PRIVILEGE_M] = 3,
-        [PRIVILEGE_D] = 3, [PRIVILEGE_VU] = 0, [PRIVILEGE_VS] = 1, [7] = -1,
-    };
-    int8_t level = privilege < sizeof(levels) ? levels[privilege] : -1;
-    blank->context_flags &= (uint8_t) ~(PUG_CTX_LEVEL | PUG_CTX_VMID);
-    blank->level = level < 0 ? 0 : level;
-    if (level >= 0)
-        blank->context_flags |= PUG_CTX_LEVEL;
-    if (privilege == PRIVILEGE_VU || privilege == PRIVILEGE_VS)
-        blank->context_flags |= PUG_CTX_VMID;
-}
-
-/** Context of the packet into force. True: it is another one. */
-static bool update_context(struct etrace_decoder *d)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    struct pug_element *blank = &d->out->blank, before = *blank;
-    set_privilege(blank, p->privilege);
-    if (p->has_context) {
-        blank->context_flags |= PUG_CTX_CONTEXT_ID;
-        blank->context_id = (uint32_t)p->context;
-    }
-    if (p->has_context && d->config->asid_vmid) {
-        blank->context_id = p->context & 0xffff;
-        if (blank->context_flags & PUG_CTX_VMID)
-            blank->vmid = p->context >> 16 & 0x3fff;
-    }
-    bool space = blank->context_id != before.context_id || blank->vmid != before.vmid;
-    bool changed =
-        space || blank->level != before.level || blank->context_flags != before.context_flags;
-    if (changed) {
-        struct pug_reader_space reader = {
-            .space = PUG_SPACE_ANY,
-            .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-            .has_vmid = blank->context_flags & PUG_CTX_VMID,
-            .context_id = blank->context_id,
-            .vmid = blank->vmid,
-        };
-        pug_codemap_space(d->code, &reader);
-        etrace_forget_blocks(d);
-        pug_codemap_context_changed(d->code);
-    }
-    return changed;
-}
-
-static void push_context(struct etrace_decoder *d, bool always)
-{
-    if (update_context(d) || always)
-        pug_out_push(d->out, PUG_ELEM_PE_CONTEXT, d->index);
-}
 
 /* ---- flow packets ---- */
 
@@ -296,7 +208,7 @@ static void push_trace_on(struct etrace_decoder *d)
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_TRACE_ON, d->index);
     if (d->lost)
         e->reason = PUG_TRACE_ON_OVERFLOW;
-    else if (d->privilege_known && d->privilege == PRIVILEGE_D)
+    else if (d->privilege_known && d->privilege == ETRACE_PRIVILEGE_D)
         e->reason = PUG_TRACE_ON_EX_DEBUG;
     else
         e->reason = PUG_TRACE_ON_NORMAL;
@@ -309,8 +221,8 @@ static enum phase report(struct etrace_decoder *d)
     bool fresh = d->fresh || !d->synced;
     if (fresh && p->type == PUG_ETRACE_SYNC)
         push_trace_on(d);
-    push_time(d);
-    push_context(d, fresh);
+    etrace_push_time(d);
+    etrace_push_context(d, fresh);
     d->fresh = false;
     d->synced = true;
     d->after_trap = false;
@@ -436,8 +348,8 @@ static enum phase trap(struct etrace_decoder *d)
 static enum phase context(struct etrace_decoder *d)
 {
     d->irets = 0;
-    push_time(d);
-    push_context(d, true);
+    etrace_push_time(d);
+    etrace_push_context(d, true);
     return PHASE_IDLE;
 }
 
@@ -510,7 +422,7 @@ static enum phase bad(struct etrace_decoder *d)
 
 static enum phase only_time(struct etrace_decoder *d)
 {
-    push_time(d);
+    etrace_push_time(d);
     return PHASE_IDLE;
 }
 
@@ -604,6 +516,68 @@ enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet)
     if (d->stage->options.halt_on_bad_packet)
         return PUG_RESP_FATAL_INVALID_DATA;
     return d->stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
+}
+
+/** The packet in work goes on in the general way, from this phase on. */
+static void go_on(struct etrace_decoder *d, struct etrace_reader *reader,
+                  const struct pug_run *run_, enum phase phase)
+{
+    etrace_parse(reader, run_->bytes, (unsigned)run_->size, false);
+    etrace_take_stamp(run_, &reader->packet);
+    d->packet = &reader->packet;
+    d->phase = phase;
+    run(d);
+}
+
+static void decode_plain(struct etrace_decoder *d, struct etrace_reader *reader,
+                         const struct pug_run *run_, const struct etrace_plain *plain)
+{
+    struct etrace_goal *goal = &d->walk.goal;
+    bool cached = plain->type == PUG_ETRACE_JUMP_CACHE;
+    d->irets = 0;
+    if (plain->type == PUG_ETRACE_COUNT) {
+        d->outcomes.predicted = plain->branch_count;
+        d->outcomes.mispredicted = plain->mispredicted;
+    } else {
+        d->outcomes.map |= (uint64_t)plain->branch_map << d->outcomes.mapped;
+        d->outcomes.mapped += plain->branches;
+    }
+    if (cached)
+        d->address = etrace_cached_target(d, plain->cache_index);
+    else if (plain->has_address)
+        d->address = etrace_canonical(d, (plain->difference ? d->address : 0) + plain->address);
+    goal->has_target = plain->has_address || cached;
+    goal->target = d->address;
+    goal->only_discontinuity = plain->updiscon || cached;
+    goal->notify = plain->notify;
+    goal->irreport = plain->irreport;
+    goal->irets = reader->options.irets;
+    goal->ir_value = plain->ir_value;
+    etrace_walk_begin(d, WALK_FLOW);
+    switch (etrace_walk_on(d)) {
+    case WALK_SUSPENDED: go_on(d, reader, run_, PHASE_FLOW_WALK); break;
+    case WALK_FAILED: go_on(d, reader, run_, PHASE_TIME); break;
+    default:
+        if (plain->notify || run_->has_timestamp || d->data_complete)
+            go_on(d, reader, run_, PHASE_NOTIFY);
+    }
+}
+
+enum pug_response etrace_run(void *reader, void *decoder, struct pug_span *span)
+{
+    struct etrace_decoder *d = decoder;
+    const struct pug_run *run_ = span->run;
+    struct etrace_plain plain;
+    bool usual = run_->whole && !run_->gap && run_->type == PUG_ETRACE_INSTRUCTION_TRACE &&
+                 d->synced && !d->after_trap && !d->tentative && !d->data_complete &&
+                 d->addresses == ADDRESSES_AS_SAID;
+    if (!usual || span->at == span->end ||
+        !etrace_parse_plain(reader, run_->bytes, run_->size, &plain))
+        return PUG_RESP_CONT;
+    span->at = span->end;
+    d->index = run_->index;
+    decode_plain(d, reader, run_, &plain);
+    return PUG_RESP_CONT;
 }
 
 enum pug_response etrace_resume(void *decoder)

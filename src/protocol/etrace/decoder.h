@@ -196,6 +196,21 @@ uint64_t etrace_pop(struct etrace_decoder *d);
 void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
 uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
 
+/* ---- context.c ---- */
+
+#define ETRACE_PRIVILEGE_U  0u
+#define ETRACE_PRIVILEGE_S  1u
+#define ETRACE_PRIVILEGE_M  3u
+#define ETRACE_PRIVILEGE_D  4u
+#define ETRACE_PRIVILEGE_VU 5u
+#define ETRACE_PRIVILEGE_VS 6u
+
+/** The time of the packet in work, if it has one. */
+void etrace_push_time(struct etrace_decoder *d);
+
+/** The packet's context comes into force; it is told if it is another one, or always. */
+void etrace_push_context(struct etrace_decoder *d, bool always);
+
 /* ---- walk.c, stop.c, range.c ---- */
 
 static inline const struct pug_block **etrace_near_slot(struct etrace_decoder *d, uint64_t address)

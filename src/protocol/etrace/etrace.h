@@ -113,6 +113,7 @@ size_t etrace_marks(const void *config, const void *packet, struct pug_mark mark
 enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void etrace_decoder_free(void *decoder);
 enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response etrace_run(void *reader, void *decoder, struct pug_span *span);
 enum pug_response etrace_resume(void *decoder);
 enum pug_response etrace_decode_end(void *decoder);
 void etrace_decoder_reset(void *decoder);

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file E-Trace packet reader: payloads to packets, and the instruction packets' standard form. */
 #include "protocol/etrace/packet_fields.h"
+#include "protocol/etrace/reader.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-
-struct reader {
-    const struct etrace_config *config;
-    struct pug_stage *stage;
-    struct pug_etrace_options options; /* in force */
-    uint8_t request_sizes[ETRACE_LRIDS];
-    bool unknown_mode;         /* an encoder mode that is not branch trace */
-    struct pug_unwrap *unwrap; /* where the transport knows no packets */
-    struct pug_etrace_packet packet;
-};
 
 /* ---- instruction packets ---- */
 
@@ -226,11 +217,12 @@ void etrace_parse_instruction(const struct etrace_config *config,
 
 enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, void **out)
 {
-    struct reader *reader = calloc(1, sizeof(*reader));
+    struct etrace_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
+    reader->plain = etrace_has_plain_packets(config);
     etrace_reader_reset(reader);
     *out = reader;
     return PUG_OK;
@@ -238,14 +230,14 @@ enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, v
 
 void etrace_reader_free(void *data)
 {
-    struct reader *reader = data;
+    struct etrace_reader *reader = data;
     pug_unwrap_free(reader->unwrap);
     free(reader);
 }
 
 void etrace_reader_reset(void *data)
 {
-    struct reader *reader = data;
+    struct etrace_reader *reader = data;
     reader->options = reader->config->options;
     reader->unknown_mode = false;
     memset(reader->request_sizes, 0, sizeof(reader->request_sizes));
@@ -255,7 +247,7 @@ void etrace_reader_reset(void *data)
 
 static void report(void *context, enum pug_status code, uint64_t index, const char *text)
 {
-    struct reader *reader = context;
+    struct etrace_reader *reader = context;
     enum pug_severity severity = code == PUG_ERR_BAD_PACKET_SEQ ? PUG_SEV_WARN : PUG_SEV_ERROR;
     pug_stage_log(reader->stage, reader->stage->reader_name, severity, code, index, text);
 }
@@ -269,7 +261,7 @@ static void clear(struct pug_etrace_packet *packet)
     memset((char *)packet + HALF, 0, ALL - HALF);
 }
 
-static void parse(struct reader *reader, const uint8_t *payload, unsigned size, bool is_data)
+void etrace_parse(struct etrace_reader *reader, const uint8_t *payload, unsigned size, bool is_data)
 {
     struct pug_etrace_packet *packet = &reader->packet;
     clear(packet);
@@ -289,8 +281,8 @@ static void parse(struct reader *reader, const uint8_t *payload, unsigned size, 
     }
 }
 
-static void finish(struct reader *reader, uint64_t index, const uint8_t *payload, unsigned size,
-                   struct pug_packet *packet)
+static void finish(struct etrace_reader *reader, uint64_t index, const uint8_t *payload,
+                   unsigned size, struct pug_packet *packet)
 {
     packet->index = index;
     packet->data = &reader->packet;
@@ -307,18 +299,24 @@ static void finish(struct reader *reader, uint64_t index, const uint8_t *payload
                   PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
 }
 
-/** The run is the payload of one packet. */
-static void read_whole(struct reader *reader, const struct pug_run *run, struct pug_packet *packet)
+void etrace_take_stamp(const struct pug_run *run, struct pug_etrace_packet *packet)
 {
-    parse(reader, run->bytes, (unsigned)run->size, run->type == PUG_ETRACE_DATA_TRACE);
-    reader->packet.gap = run->gap;
-    reader->packet.timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0;
-    reader->packet.timestamp = run->timestamp;
+    packet->gap = run->gap;
+    packet->timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0;
+    packet->timestamp = run->timestamp;
+}
+
+/** The run is the payload of one packet. */
+static void read_whole(struct etrace_reader *reader, const struct pug_run *run,
+                       struct pug_packet *packet)
+{
+    etrace_parse(reader, run->bytes, (unsigned)run->size, run->type == PUG_ETRACE_DATA_TRACE);
+    etrace_take_stamp(run, &reader->packet);
     finish(reader, run->index, run->bytes, (unsigned)run->size, packet);
 }
 
 /** Next packet of this source out of a stream of wrapped packets. */
-static bool unwrap(struct reader *reader, struct pug_packet *packet)
+static bool unwrap(struct etrace_reader *reader, struct pug_packet *packet)
 {
     struct pug_unwrapped wrapped;
     while (pug_unwrap_next(reader->unwrap, &wrapped)) {
@@ -326,7 +324,7 @@ static bool unwrap(struct reader *reader, struct pug_packet *packet)
             reader->config->unwrap.src_bits == 0 || wrapped.source == reader->config->source;
         if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_UNKNOWN || !mine)
             continue;
-        parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
+        etrace_parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
         reader->packet.gap = wrapped.gap;
         reader->packet.timestamp_bits = wrapped.timestamp_bits;
         reader->packet.timestamp = wrapped.timestamp;
@@ -336,14 +334,15 @@ static bool unwrap(struct reader *reader, struct pug_packet *packet)
     return false;
 }
 
-static void fill(struct reader *reader, struct pug_span *span, size_t wanted)
+static void fill(struct etrace_reader *reader, struct pug_span *span, size_t wanted)
 {
     size_t left = (size_t)(span->end - span->at);
     span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
                                 wanted < left ? wanted : left);
 }
 
-static bool read_stream(struct reader *reader, struct pug_span *span, struct pug_packet *packet)
+static bool read_stream(struct etrace_reader *reader, struct pug_span *span,
+                        struct pug_packet *packet)
 {
     if (!reader->unwrap)
         reader->unwrap = pug_unwrap_new(&reader->config->unwrap, report, reader);
@@ -365,7 +364,7 @@ static bool read_stream(struct reader *reader, struct pug_span *span, struct pug
 
 bool etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
-    struct reader *reader = data;
+    struct etrace_reader *reader = data;
     if (!span->run->whole)
         return read_stream(reader, span, packet);
     if (span->at == span->end)
@@ -377,7 +376,7 @@ bool etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 
 bool etrace_read_end(void *data, struct pug_packet *packet)
 {
-    struct reader *reader = data;
+    struct etrace_reader *reader = data;
     if (!reader->unwrap)
         return false;
     pug_unwrap_end(reader->unwrap);
@@ -387,7 +386,7 @@ bool etrace_read_end(void *data, struct pug_packet *packet)
 /** The packet is made anew each time. */
 void etrace_reader_state(const void *data, struct pug_state *state)
 {
-    const struct reader *reader = data;
+    const struct etrace_reader *reader = data;
     etrace_write_options(&reader->options, state);
     pug_state_number(state, reader->unknown_mode);
     pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));

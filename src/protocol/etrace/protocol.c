@@ -20,6 +20,7 @@ const struct pug_protocol pug_protocol_etrace = {
     .decoder_new = etrace_decoder_new,
     .decoder_free = etrace_decoder_free,
     .decode = etrace_decode,
+    .run = etrace_run,
     .resume = etrace_resume,
     .decode_end = etrace_decode_end,
     .decoder_reset = etrace_decoder_reset,

@@ -5,8 +5,6 @@
  */
 #include "protocol/etrace/walk.h"
 
-#define RETURN_LIMIT (1u << 18) /* inferred without an outcome: more than any stack counts */
-
 /* ---- jumps ---- */
 
 static const struct pug_block *current_block(struct etrace_decoder *d)
@@ -177,29 +175,13 @@ static void fail_block(struct etrace_decoder *d, const struct pug_block *block)
     etrace_unreadable(d, &copy);
 }
 
-/**
- * Where nothing but inferable jumps happens, an address that comes again will come for ever. The
- * one to compare with moves on now and then (Brent), so that it lies on the circle at last.
- */
-static bool goes_round(struct etrace_walk *w)
-{
-    bool again = w->jumps > 0 && w->at == w->landmark;
-    if (w->jumps++ == 0)
-        w->landmark_jumps = 1;
-    if (w->jumps >= w->landmark_jumps) {
-        w->landmark = w->at;
-        w->landmark_jumps = 2 * w->jumps;
-    }
-    return again;
-}
-
 static bool too_long(struct etrace_decoder *d)
 {
     struct etrace_walk *w = &d->walk;
     uint32_t limit = d->stage->options.range_limit;
     if (w->steps <= d->config->walk_limit && w->outcomes <= d->config->branch_limit &&
-        w->returns <= RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
-        (w->steps == 0 || !goes_round(w)))
+        w->returns <= ETRACE_RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
+        (w->steps == 0 || !etrace_goes_round(w)))
         return false;
     etrace_flush_range(d, &w->before, w->at, true);
     etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);

@@ -21,6 +21,27 @@ void etrace_no_access(struct etrace_decoder *d, uint64_t address);
 /** The flow ends at memory, or an instruction, that cannot be executed. */
 void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block);
 
+/* ---- walk.c ---- */
+
+/** Most returns inferred without an outcome: more than any stack counts. */
+#define ETRACE_RETURN_LIMIT (1u << 18)
+
+/**
+ * Where nothing but inferable jumps happens, an address that comes again will come for ever. The
+ * one to compare with moves on now and then (Brent), so that it lies on the circle at last.
+ */
+static inline bool etrace_goes_round(struct etrace_walk *w)
+{
+    bool again = w->jumps > 0 && w->at == w->landmark;
+    if (w->jumps++ == 0)
+        w->landmark_jumps = 1;
+    if (w->jumps >= w->landmark_jumps) {
+        w->landmark = w->at;
+        w->landmark_jumps = 2 * w->jumps;
+    }
+    return again;
+}
+
 /* ---- hop.c ---- */
 
 /**

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/** @file Context and time: what packets of several formats carry. */
+#include "protocol/etrace/decoder.h"
+
+/** The time of a packet: its own field, or what the wrapping carries, whichever tells more. */
+static bool update_time(struct etrace_decoder *d)
+{
+    const struct pug_etrace_packet *p = d->packet;
+    unsigned width = d->options.time_width, bits = p->timestamp_bits;
+    if (p->has_time && width > bits) {
+        d->time = p->time;
+        d->time_known = true;
+        return true;
+    }
+    if (bits == 0)
+        return false;
+    if (!d->time_known || bits >= 64)
+        d->time = p->timestamp;
+    else
+        d->time += (p->timestamp - d->time) & ((UINT64_C(1) << bits) - 1);
+    d->time_known = true;
+    return true;
+}
+
+void etrace_push_time(struct etrace_decoder *d)
+{
+    if (update_time(d))
+        pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->time;
+}
+
+static void set_privilege(struct pug_element *blank, unsigned privilege)
+{
+    static const int8_t levels[] = {
+        [ETRACE_PRIVILEGE_U] = 0,
+        [ETRACE_PRIVILEGE_S] = 1,
+        [2] = -1,
+        [ETRACE_PRIVILEGE_M] = 3,
+        [ETRACE_PRIVILEGE_D] = 3,
+        [ETRACE_PRIVILEGE_VU] = 0,
+        [ETRACE_PRIVILEGE_VS] = 1,
+        [7] = -1,
+    };
+    int8_t level = privilege < sizeof(levels) ? levels[privilege] : -1;
+    blank->context_flags &= (uint8_t) ~(PUG_CTX_LEVEL | PUG_CTX_VMID);
+    blank->level = level < 0 ? 0 : level;
+    if (level >= 0)
+        blank->context_flags |= PUG_CTX_LEVEL;
+    if (privilege == ETRACE_PRIVILEGE_VU || privilege == ETRACE_PRIVILEGE_VS)
+        blank->context_flags |= PUG_CTX_VMID;
+}
+
+/** Context of the packet into force. True: it is another one. */
+static bool update_context(struct etrace_decoder *d)
+{
+    const struct pug_etrace_packet *p = d->packet;
+    struct pug_element *blank = &d->out->blank, before = *blank;
+    set_privilege(blank, p->privilege);
+    if (p->has_context) {
+        blank->context_flags |= PUG_CTX_CONTEXT_ID;
+        blank->context_id = (uint32_t)p->context;
+    }
+    if (p->has_context && d->config->asid_vmid) {
+        blank->context_id = p->context & 0xffff;
+        if (blank->context_flags & PUG_CTX_VMID)
+            blank->vmid = p->context >> 16 & 0x3fff;
+    }
+    bool space = blank->context_id != before.context_id || blank->vmid != before.vmid;
+    bool changed =
+        space || blank->level != before.level || blank->context_flags != before.context_flags;
+    if (changed) {
+        struct pug_reader_space reader = {
+            .space = PUG_SPACE_ANY,
+            .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
+            .has_vmid = blank->context_flags & PUG_CTX_VMID,
+            .context_id = blank->context_id,
+            .vmid = blank->vmid,
+        };
+        pug_codemap_space(d->code, &reader);
+        etrace_forget_blocks(d);
+        pug_codemap_context_changed(d->code);
+    }
+    return changed;
+}
+
+void etrace_push_context(struct etrace_decoder *d, bool always)
+{
+    if (update_context(d) || always)
+        pug_out_push(d->out, PUG_ELEM_PE_CONTEXT, d->index);
+}
