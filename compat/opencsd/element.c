@@ -263,7 +263,7 @@ enum pug_response shell_give_elements(void *context, const struct pug_element *e
             continue;
         response = function(tree->element_context, (ocsd_trc_index_t)element->index,
                             (uint8_t)element->source, &tree->element.client);
-        if (!OCSD_DATA_RESP_IS_CONT(response)) {
+        if (response != OCSD_RESP_CONT) {
             *taken = i + 1;
             break;
         }

@@ -127,6 +127,10 @@ struct pug_batch {
     uint32_t count;             /**< elements in it */
     uint32_t limit;             /**< a step may start below this count */
     enum pug_response response; /**< the consumer's last answer */
+    uint64_t taken_index;       /**< of the element that it was the answer to, if not CONT */
+    /** Elements have the index of the packet that gave them; an answer that is not CONT ends a
+        delivery with its packet. */
+    bool by_packet;
     void *tree;
     bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
 };
@@ -247,6 +251,15 @@ struct pug_protocol {
      * after decode().
      */
     enum pug_response (*run)(void *reader, void *decoder, struct pug_span *span);
+    /**
+     * Optional: the same for who takes elements after each packet. It delivers the batch itself,
+     * before anything that can be noticed outside (a record in the log, a callback of the image);
+     * what the last packet gave may be left in it. Where the consumer answers anything but CONT,
+     * reader, decoder, span and batch are as if no packet behind the one that he answered to had
+     * been read. Only changing the image in an answer other than CONT makes that impossible; the
+     * packets behind it then stay decoded, their elements are in the batch.
+     */
+    enum pug_response (*run_exactly)(void *reader, void *decoder, struct pug_span *span);
     enum pug_response (*decode_end)(void *decoder);
     void (*decoder_reset)(void *decoder);
 

@@ -191,6 +191,19 @@ bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests)
     return true;
 }
 
+bool pug_code_same_already(const struct pug_codemap *map, const struct pug_rests_on *rests)
+{
+    const struct pug_codemap_store *store = map->store;
+    for (unsigned i = 0; i < rests->count; i++) {
+        if (rests->page[i] > store->page_count)
+            return false;
+        const struct pug_code_page *page = store->pages[rests->page[i] - 1];
+        if (page->version != rests->version[i] || page->epoch != map->epoch)
+            return false;
+    }
+    return true;
+}
+
 /* What an instruction may need, where nothing is kept. */
 #define ONE_INSTRUCTION 4u
 

@@ -465,6 +465,54 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
     return revalidate(map, entry);
 }
 
+/* Is what the map has of it good now? */
+static bool is_good(struct pug_codemap *map, struct pug_entry *entry)
+{
+    if (entry->block.epoch >= map->epoch)
+        return true;
+    if (!pug_code_same_already(map, &entry->rests))
+        return false;
+    entry->block.epoch = map->epoch;
+    return true;
+}
+
+/* Would looking at the map begin with forgetting? */
+static bool is_stale(const struct pug_codemap *map)
+{
+    return pug_codemap_outdated(map) || map->store->forget || map->store->slot_count == 0;
+}
+
+const struct pug_block *pug_codemap_known(struct pug_codemap *map, uint64_t address,
+                                          enum pug_isa isa, uint8_t it)
+{
+    struct pug_codemap_store *store = map->store;
+    if (is_stale(map))
+        return NULL;
+    store->stats.lookups++;
+    const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
+    if (slot->number == 0)
+        return NULL;
+    struct pug_entry *entry = entry_at(store, slot->number - 1);
+    return is_good(map, entry) ? &entry->block : NULL;
+}
+
+const struct pug_block *pug_codemap_known_next(struct pug_codemap *map,
+                                               const struct pug_block *block, bool taken)
+{
+    struct pug_entry *from = (struct pug_entry *)block;
+    struct pug_entry *next = (struct pug_entry *)block->links[taken];
+    uint64_t address = taken ? block->insn.target : block->end;
+    if (is_stale(map) || from == map->store->scratch || from->tag >> 16 != map->store->view)
+        return NULL;
+    if (&next->block != &no_block && next->block.start == address && is_good(map, next))
+        return &next->block;
+    const struct pug_block *known = pug_codemap_known(
+        map, address, taken ? block->insn.next_isa : block->isa, taken ? 0 : block->it_out);
+    if (known)
+        from->block.links[taken] = known;
+    return known;
+}
+
 /* What a link led to before the context changed, if it is as it was; NULL: look it up. */
 static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
                                           bool taken, uint64_t address)

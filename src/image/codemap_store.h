@@ -143,6 +143,9 @@ uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *acces
 /** Are the pages as they were? Reads those again that may have changed. */
 bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests);
 
+/** Are they known to be? Asks nobody. */
+bool pug_code_same_already(const struct pug_codemap *map, const struct pug_rests_on *rests);
+
 /** Bytes that a page takes. */
 static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)
 {

@@ -236,11 +236,10 @@ static enum pug_response empty_run(struct pug_source *source)
     return PUG_RESP_FATAL_INVALID_PARAM;
 }
 
-/** A decoder that nobody watches packet by packet: what most traces are decoded with. */
+/** A decoder whose packets nobody watches: what most traces are decoded with. */
 static bool is_plain(const struct pug_source *source)
 {
-    return source->decoder && !source->monitor && !source->hide_bad_from_sink &&
-           !source->tree->each_packet;
+    return source->decoder && !source->monitor && !source->hide_bad_from_sink;
 }
 
 /** The next packet of a plain source, or several; false: the span is used up. */
@@ -248,14 +247,18 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
                        enum pug_response *response)
 {
     const struct pug_protocol *protocol = source->protocol;
+    const bool each = source->tree->each_packet;
     const uint8_t *from = span->at;
     struct pug_packet packet;
-    if (protocol->run) {
-        enum pug_response answer = protocol->run(source->reader, source->decoder, span);
+    enum pug_response (*run)(void *, void *, struct pug_span *) =
+        each ? protocol->run_exactly : protocol->run;
+    if (run) {
+        const struct pug_batch *batch = source->stage.out.batch;
+        enum pug_response answer = run(source->reader, source->decoder, span);
         if (span->at != from) {
             *response = answer;
             return span->at != span->end || answer != PUG_RESP_CONT ||
-                   source->stage.out.batch->response != PUG_RESP_CONT;
+                   batch->response != PUG_RESP_CONT || (each && batch->count > 0);
         }
     }
     if (!protocol->read(source->reader, span, &packet))
@@ -278,12 +281,13 @@ static enum pug_response answer_that_ends(const struct pug_span *span)
 static enum pug_response run_plain(struct pug_source *source, struct pug_span *span)
 {
     struct pug_batch *const batch = source->stage.out.batch;
+    const bool each = source->tree->each_packet;
     enum pug_response response = PUG_RESP_CONT;
     while (pug_out_ready(&source->stage.out)) {
         batch->response = PUG_RESP_CONT;
         if (!take_plain(source, span, &response))
             return response;
-        if (response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
+        if (each || response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
             response = settle(source, response);
             if (response >= answer_that_ends(span))
                 return response;

@@ -25,11 +25,17 @@ void pug_etmv4_admit_atoms(decoder *d, uint32_t bits, uint32_t count)
     d->depth += count - 1;
 }
 
-static void queue_address(decoder *d, const packet_ *p)
+void pug_etmv4_admit_address(decoder *d, uint64_t index, uint64_t value, uint8_t is)
 {
     struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_ADDRESS, 0);
-    p0->value = p->address.value;
-    p0->is = p->address.is;
+    p0->index = index;
+    p0->value = value;
+    p0->is = is;
+}
+
+static void queue_address(decoder *d, const packet_ *p)
+{
+    pug_etmv4_admit_address(d, d->index, p->address.value, p->address.is);
     d->last_is = p->address.is;
     if (d->pending_address)
         d->depth++;

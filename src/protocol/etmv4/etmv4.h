@@ -10,7 +10,8 @@
  *     admit.c      what each packet adds to the queue
  *     queue.c      the P0 elements that wait for their commit: cancel, mispredict
  *     commit.c     what a committed P0 element gives: addresses, contexts, marks
- *     atoms.c      … atoms; and the lane that takes plain packets from bytes to elements at once
+ *     atoms.c      … atoms, most of them along the lane (lane.h)
+ *     run.c        the lane from bytes to elements at once
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
  */
@@ -393,6 +394,9 @@ enum pug_etmv4_outcome pug_etmv4_admit(struct pug_etmv4_decoder *decoder,
 /** The same while the first TRACE_INFO is waited for; true: this is it. */
 bool pug_etmv4_admit_first(struct pug_etmv4_decoder *decoder,
                            const struct pug_etmv4_packet *packet);
+/** An address that waits for what comes next, in a queue that is empty. */
+void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t value,
+                             uint8_t is);
 void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
@@ -436,6 +440,7 @@ enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packe
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done);
 enum pug_response pug_etmv4_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etmv4_run_exactly(void *reader, void *decoder, struct pug_span *span);
 enum pug_response pug_etmv4_resume(void *decoder);
 enum pug_response pug_etmv4_decode_end(void *decoder);
 void pug_etmv4_decoder_reset(void *decoder);
