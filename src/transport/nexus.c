@@ -2,7 +2,9 @@
 /**
  * @file Nexus messages of several trace encoders in one byte stream (N-Trace): MSEO says where a
  * message ends, SRC behind the TCODE whose it is. Setting `src_bits`: the width of SRC. With 0
- * there is one source, `src_id`, and its bytes go straight to it.
+ * there is one source, `src_id`, and its bytes go straight to it. Setting `align`, as N-Trace has
+ * it: `start` where the first byte begins a message, `search` where it does not; else it does if
+ * that is a sync message.
  *
  * A byte that breaks the message protocol (a reserved MSEO, a message that starts in its middle or
  * does not end) may be anybody's: whoever speaks next is told first, by a run of type
@@ -48,6 +50,7 @@ struct nexus {
     struct pug_transport_sink *sink;
     unsigned src_bits;
     uint16_t src_id;
+    uint8_t first_phase;
     struct place place;
     uint8_t head[HEAD]; /* bytes kept from the end of the last block */
     uint8_t head_size;
@@ -60,6 +63,15 @@ struct nexus {
     uint32_t told[SOURCES];
     bool seen[SOURCES];
 };
+
+static uint8_t first_phase(const struct pug_settings *settings)
+{
+    uint64_t align = pug_settings_number(settings, "align", 0);
+    const char *word = pug_settings_word(settings, "align", "");
+    if (align == 1 || strcmp(word, "start") == 0)
+        return PHASE_BETWEEN;
+    return align == 2 || strcmp(word, "search") == 0 ? PHASE_SKIP : PHASE_START;
+}
 
 static enum pug_status nexus_create(const struct pug_settings *settings,
                                     struct pug_transport_sink *sink, void **transport)
@@ -74,6 +86,7 @@ static enum pug_status nexus_create(const struct pug_settings *settings,
     nexus->sink = sink;
     nexus->src_bits = (unsigned)src_bits;
     nexus->src_id = (uint16_t)src_id;
+    nexus->place.phase = nexus->first_phase = first_phase(settings);
     *transport = nexus;
     return PUG_OK;
 }
@@ -86,7 +99,7 @@ static void nexus_free(void *transport)
 static void nexus_reset(void *transport)
 {
     struct nexus *nexus = transport;
-    nexus->place = (struct place){0};
+    nexus->place = (struct place){.phase = nexus->first_phase};
     nexus->head_size = 0;
     nexus->breaks = 0;
     nexus->ending = false;
@@ -117,6 +130,10 @@ static enum verdict advance_start(struct place *place, uint8_t byte, uint64_t in
         place->phase = PHASE_SKIP;
         return BYTE_SKIPPED;
     default:
+        if (!aligned && !pug_ntrace_is_sync(byte >> 2)) { /* its SRC would be anything */
+            place->phase = PHASE_SKIP;
+            return BYTE_SKIPPED;
+        }
         *place = (struct place){.phase = PHASE_HEAD,
                                 .aligned = aligned,
                                 .size = 1,

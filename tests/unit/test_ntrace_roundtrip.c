@@ -343,8 +343,8 @@ static void test_states(void **state)
         pug_image_free(run.image);
         round_free(&round);
     }
-    assert_true(met > begun * 4 / 5);
-    assert_true(met_damaged > begun * 3 / 5);
+    assert_true(met > begun * 9 / 10);
+    assert_true(met_damaged > begun * 3 / 4);
 }
 
 int main(void)
