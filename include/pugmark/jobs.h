@@ -42,7 +42,7 @@ struct pug_jobs {
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
     size_t piece; /**< bytes that a thread takes at once; 0: a good size */
-    size_t block; /**< bytes between two places where states are compared; 0: a good size */
+    size_t block; /**< bytes between the first places where states are compared; 0: a good size */
 };
 
 struct pug_jobs_result {

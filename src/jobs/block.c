@@ -78,8 +78,8 @@ void jobs_lane_close(struct jobs_lane *lane)
 void jobs_block_decode(struct jobs_lane *lane, const struct jobs_state *jobs, size_t number,
                        struct jobs_block *block)
 {
-    uint64_t at = (uint64_t)number * jobs->block;
-    const uint64_t end = jobs->size - at > jobs->block ? at + jobs->block : jobs->size;
+    uint64_t at = jobs_block_start(jobs, number);
+    const uint64_t end = jobs_block_start(jobs, number + 1);
     *block = (struct jobs_block){.part = lane->parts->begin(lane->parts->context, lane->number)};
     lane->block = block;
     lane->used = true;

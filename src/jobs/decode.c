@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE   4096u
-#define PIECE_BLOCKS 32u
+#define BLOCK_SIZE 4096u
+#define PIECE_SIZE (128u << 10)
 /* What a thread decodes alone is handed on in pieces that stay in the cache. */
 #define ALONE_SIZE 65536u
 /* Pieces that nobody decodes yet, so that nobody waits. */
@@ -226,7 +226,7 @@ static bool decode_together(struct pug_tree *tree, const struct pug_jobs *config
             pthread_join(workers[i].thread, NULL);
         jobs_lane_close(&workers[i].lane);
     }
-    result->repeated = jobs->repeated * jobs->block;
+    result->repeated = jobs->repeated;
     free_runs(jobs);
     free(workers);
     free(jobs->owner);
@@ -236,6 +236,18 @@ static bool decode_together(struct pug_tree *tree, const struct pug_jobs *config
 static size_t divide_up(size_t size, size_t by)
 {
     return size / by + (size % by > 0);
+}
+
+static void divide(struct jobs_state *jobs, const struct pug_jobs *config)
+{
+    const size_t wanted = config->piece ? config->piece : PIECE_SIZE;
+    jobs->block = config->block ? config->block : BLOCK_SIZE;
+    const size_t longs = divide_up(wanted, jobs->block * JOBS_LONG);
+    jobs->piece_size = longs * jobs->block * JOBS_LONG;
+    jobs->piece = JOBS_SHORT_BLOCKS + longs - 1;
+    jobs->pieces = divide_up(jobs->size, jobs->piece_size);
+    while (jobs_block_start(jobs, jobs->blocks) < jobs->size)
+        jobs->blocks++;
 }
 
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
@@ -248,15 +260,12 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
         .parts = config->parts ? config->parts : &stored,
         .bytes = bytes,
         .size = size,
-        .block = config->block ? config->block : BLOCK_SIZE,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .published = PTHREAD_COND_INITIALIZER,
         .ready = PTHREAD_COND_INITIALIZER,
     };
     *result = (struct pug_jobs_result){.threads = 1};
-    jobs.blocks = divide_up(size, jobs.block);
-    jobs.piece = config->piece ? divide_up(config->piece, jobs.block) : PIECE_BLOCKS;
-    jobs.pieces = divide_up(jobs.blocks, jobs.piece);
+    divide(&jobs, config);
     if (threads > jobs.pieces)
         threads = (unsigned)jobs.pieces;
     jobs.window = threads + PIECES_AHEAD;

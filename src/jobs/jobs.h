@@ -50,8 +50,10 @@ struct jobs_state {
     const struct pug_parts *parts;
     const uint8_t *bytes;
     size_t size;
-    size_t block, blocks; /* bytes in one, how many there are */
+    size_t block;         /* bytes in a short one */
+    size_t piece_size;    /* bytes in a piece */
     size_t piece, pieces; /* blocks in one, how many there are */
+    size_t blocks;        /* in all */
     size_t window;        /* how many pieces may be claimed ahead of the caller */
 
     pthread_mutex_t lock;     /* guards what follows */
@@ -63,10 +65,27 @@ struct jobs_state {
     size_t taken;             /* blocks that the caller took */
     struct jobs_run *current; /* where it takes from */
     struct jobs_run *runs;    /* all */
-    uint64_t repeated;        /* blocks */
+    uint64_t repeated;        /* bytes */
     bool stop;
     bool failed; /* there is no memory */
 };
+
+/**
+ * A piece begins with short blocks, since decoders join there, and goes on with long ones, since
+ * each block costs something.
+ */
+#define JOBS_SHORT_BLOCKS 8u
+#define JOBS_LONG         8u /* short ones */
+
+/** Where a block begins; behind the last one: where the trace ends. */
+static inline uint64_t jobs_block_start(const struct jobs_state *jobs, size_t number)
+{
+    const size_t in = number % jobs->piece;
+    const size_t shorts = in < JOBS_SHORT_BLOCKS ? in : JOBS_SHORT_BLOCKS;
+    const uint64_t start = (uint64_t)(number / jobs->piece) * jobs->piece_size +
+                           (shorts + (in - shorts) * JOBS_LONG) * jobs->block;
+    return start < jobs->size ? start : jobs->size;
+}
 
 /* block.c */
 bool jobs_lane_open(struct jobs_lane *lane, const struct pug_tree *tree,
@@ -94,7 +113,7 @@ void jobs_fail(struct jobs_state *jobs);
 struct jobs_pool {
     struct pug_tree *tree;
     pthread_mutex_t lock;
-    struct stored *first; /* parts that are free */
+    struct jobs_chunk *first; /* that are free */
 };
 
 /** Parts that keep elements; taking one delivers them where the tree's go. */

@@ -1,126 +1,164 @@
 // SPDX-License-Identifier: MIT
-/** @file Parts that keep their elements until they are delivered on the caller's thread. */
+/**
+ * @file Parts that keep their elements until they are delivered on the caller's thread: lists of
+ * chunks, which are used again, as memory that the system gives anew is slow.
+ */
 #include "jobs/jobs.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct stored {
-    struct stored *next; /* in the pool */
-    struct jobs_pool *pool;
-    struct pug_element *elements;
-    size_t count, room;
+#define CHUNK_ELEMENTS 2048u
+
+struct jobs_chunk {
+    struct jobs_chunk *next;
+    size_t count;
     uint8_t *payloads; /* of the elements that have one, one behind the other */
-    size_t used, payload_room;
-    bool failed;
+    size_t used, room;
+    struct pug_element elements[CHUNK_ELEMENTS];
 };
 
-/** A part that was there before has memory already, which the system need not give anew. */
+struct stored {
+    struct jobs_pool *pool;
+    struct jobs_chunk *first, *last;
+    bool failed; /* no memory */
+};
+
+/* ---- the pool ---- */
+
+static struct jobs_chunk *take_chunk(struct jobs_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct jobs_chunk *chunk = pool->first;
+    if (chunk)
+        pool->first = chunk->next;
+    pthread_mutex_unlock(&pool->lock);
+    if (!chunk && (chunk = malloc(sizeof(*chunk))) != NULL) {
+        chunk->payloads = NULL;
+        chunk->room = 0;
+    }
+    if (chunk) {
+        chunk->next = NULL;
+        chunk->count = chunk->used = 0;
+    }
+    return chunk;
+}
+
+void jobs_pool_free(struct jobs_pool *pool)
+{
+    while (pool->first) {
+        struct jobs_chunk *chunk = pool->first;
+        pool->first = chunk->next;
+        free(chunk->payloads);
+        free(chunk);
+    }
+}
+
+/* ---- keeping ---- */
+
 static void *begin(void *context, unsigned worker)
 {
-    struct jobs_pool *pool = context;
+    struct stored *stored = calloc(1, sizeof(*stored));
     (void)worker;
-    pthread_mutex_lock(&pool->lock);
-    struct stored *stored = pool->first;
     if (stored)
-        pool->first = stored->next;
-    pthread_mutex_unlock(&pool->lock);
-    if (!stored)
-        stored = calloc(1, sizeof(*stored));
-    if (!stored)
-        return NULL;
-    stored->pool = pool;
-    stored->count = stored->used = 0;
-    stored->failed = false;
+        stored->pool = context;
     return stored;
 }
 
-/** Room for `more` items of `size` bytes behind `count`, in memory that grows by doubling. */
-static void *reserve(void *memory, size_t count, size_t *room, size_t more, size_t size)
+/** The chunk for the next element; NULL: no memory. */
+static struct jobs_chunk *open_chunk(struct stored *stored)
 {
-    if (more <= *room - count)
-        return memory;
-    size_t wanted = *room * 2 > count + more ? *room * 2 : count + more;
-    void *grown = realloc(memory, wanted * size);
-    if (grown)
-        *room = wanted;
-    return grown;
+    struct jobs_chunk *last = stored->last;
+    if (last && last->count < CHUNK_ELEMENTS)
+        return last;
+    struct jobs_chunk *chunk = take_chunk(stored->pool);
+    if (chunk && last)
+        last->next = chunk;
+    else if (chunk)
+        stored->first = chunk;
+    stored->failed |= !chunk;
+    stored->last = chunk ? chunk : last;
+    return chunk;
 }
 
-static void keep_payload(struct stored *stored, const struct pug_element *element)
+static bool has_payload(const struct pug_element *element)
 {
-    uint8_t *grown =
-        reserve(stored->payloads, stored->used, &stored->payload_room, element->count, 1);
-    if (!grown) {
-        stored->failed = true;
-        return;
+    return (element->flags & PUG_ELEM_PAYLOAD) && element->count > 0;
+}
+
+static void keep_payload(struct stored *stored, struct jobs_chunk *chunk,
+                         const struct pug_element *element)
+{
+    if (element->count > chunk->room - chunk->used) {
+        size_t room = (chunk->room + element->count) * 2;
+        uint8_t *grown = realloc(chunk->payloads, room);
+        stored->failed |= !grown;
+        if (!grown)
+            return;
+        chunk->payloads = grown;
+        chunk->room = room;
     }
-    stored->payloads = grown;
-    memcpy(grown + stored->used, element->payload, element->count);
-    stored->used += element->count;
+    memcpy(chunk->payloads + chunk->used, element->payload, element->count);
+    chunk->used += element->count;
 }
 
 static void keep(void *part, const struct pug_element *elements, size_t count)
 {
     struct stored *stored = part;
-    struct pug_element *grown =
-        reserve(stored->elements, stored->count, &stored->room, count, sizeof(*grown));
-    stored->failed |= !grown;
-    if (stored->failed)
-        return;
-    stored->elements = grown;
-    memcpy(grown + stored->count, elements, count * sizeof(*grown));
-    stored->count += count;
-    for (size_t i = 0; i < count; i++)
-        if (elements[i].flags & PUG_ELEM_PAYLOAD && elements[i].count > 0)
-            keep_payload(stored, &elements[i]);
+    while (count > 0 && !stored->failed) {
+        struct jobs_chunk *chunk = open_chunk(stored);
+        if (!chunk)
+            return;
+        size_t n = CHUNK_ELEMENTS - chunk->count < count ? CHUNK_ELEMENTS - chunk->count : count;
+        memcpy(chunk->elements + chunk->count, elements, n * sizeof(*elements));
+        for (size_t i = 0; i < n; i++)
+            if (has_payload(&elements[i]))
+                keep_payload(stored, chunk, &elements[i]);
+        chunk->count += n;
+        elements += n;
+        count -= n;
+    }
 }
 
 static void drop(void *part)
 {
     struct stored *stored = part;
     struct jobs_pool *pool = stored->pool;
-    pthread_mutex_lock(&pool->lock);
-    stored->next = pool->first;
-    pool->first = stored;
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void jobs_pool_free(struct jobs_pool *pool)
-{
-    while (pool->first) {
-        struct stored *stored = pool->first;
-        pool->first = stored->next;
-        free(stored->elements);
-        free(stored->payloads);
-        free(stored);
+    if (stored->first) {
+        pthread_mutex_lock(&pool->lock);
+        stored->last->next = pool->first;
+        pool->first = stored->first;
+        pthread_mutex_unlock(&pool->lock);
     }
+    free(stored);
 }
 
-static void find_payloads(struct stored *stored)
+/* ---- delivering ---- */
+
+static void find_payloads(struct jobs_chunk *chunk)
 {
-    const uint8_t *at = stored->payloads;
-    for (size_t i = 0; stored->used > 0 && i < stored->count; i++) {
-        struct pug_element *element = &stored->elements[i];
-        if (element->flags & PUG_ELEM_PAYLOAD && element->count > 0) {
-            element->payload = at;
-            at += element->count;
+    const uint8_t *at = chunk->payloads;
+    for (size_t i = 0; chunk->used > 0 && i < chunk->count; i++) {
+        if (has_payload(&chunk->elements[i])) {
+            chunk->elements[i].payload = at;
+            at += chunk->elements[i].count;
         }
     }
 }
 
 /** To the tree's consumer; one that waits gets the rest at once. */
-static bool deliver(struct pug_tree *tree, const struct stored *stored)
+static bool deliver(struct pug_tree *tree, struct jobs_chunk *chunk)
 {
     size_t at = 0;
-    while (at < stored->count) {
-        size_t taken = stored->count - at;
+    find_payloads(chunk);
+    while (at < chunk->count) {
+        size_t taken = chunk->count - at;
         enum pug_response answer =
-            tree->on_elements(tree->elements_context, stored->elements + at, taken, &taken);
+            tree->on_elements(tree->elements_context, chunk->elements + at, taken, &taken);
         if (PUG_RESP_IS_FATAL(answer))
             return false;
-        at = answer < PUG_RESP_WAIT || taken > stored->count - at ? stored->count : at + taken;
+        at = answer < PUG_RESP_WAIT || taken > chunk->count - at ? chunk->count : at + taken;
     }
     return true;
 }
@@ -129,8 +167,9 @@ static bool take(void *context, void *part)
 {
     struct pug_tree *tree = ((struct jobs_pool *)context)->tree;
     struct stored *stored = part;
-    find_payloads(stored);
-    bool good = !stored->failed && (!tree->on_elements || deliver(tree, stored));
+    bool good = !stored->failed;
+    for (struct jobs_chunk *c = stored->first; c && good && tree->on_elements; c = c->next)
+        good = deliver(tree, c);
     drop(stored);
     return good;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The caller is woken when so many blocks wait for it: each waking costs as much as a small one. */
-#define BLOCKS_AT_ONCE 8
+#define BLOCKS_AT_ONCE 4
 
 /* ---- under the lock ---- */
 
@@ -124,7 +124,7 @@ static void decode_run(struct jobs_worker *worker, struct jobs_run *run)
         jobs_block_decode(&worker->lane, jobs, number, &block);
         pthread_mutex_lock(&jobs->lock);
         bool same = other && same_state(jobs, other, number, &block);
-        jobs->repeated += other != NULL;
+        jobs->repeated += other ? block.at - jobs_block_start(jobs, number) : 0;
         go_on = publish(jobs, run, &block) && !same;
         run->joined = same ? other : NULL;
         if (++number == jobs->blocks)

@@ -33,8 +33,8 @@ struct manner {
 };
 
 static const struct manner manners[] = {
-    {1, 0, 0, true},        {2, 512, 1024, false},  {3, 512, 512, true},
-    {8, 1024, 4096, false}, {2, 4096, 16384, true}, {3, 16, 256, false},
+    {1, 0, 0, true},       {2, 64, 1024, false},  {3, 64, 512, true},
+    {8, 128, 4096, false}, {2, 512, 16384, true}, {3, 16, 128, false},
 };
 
 /** Everything that came out. */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file A long capture on one thread and on several.
+ *
+ *     jobs_bench [SNAPSHOT] [MEGABYTES] [ROUNDS]
+ *
+ * The first buffer of the snapshot is repeated until it has so many megabytes. In each round it is
+ * decoded once with one thread and once with as many as there are processors; the best of each
+ * counts. The consumer counts elements and instructions.
+ */
+#include "bench.h"
+
+#include <string.h>
+
+struct counts {
+    unsigned long long elements, instructions;
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    (void)context;
+    (void)worker;
+    return calloc(1, sizeof(struct counts));
+}
+
+static void add(void *part, const struct pug_element *elements, size_t count)
+{
+    struct counts *counts = part;
+    counts->elements += count;
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            counts->instructions += elements[i].count;
+}
+
+static bool take(void *context, void *part)
+{
+    struct counts *sum = context;
+    const struct counts *counts = part;
+    sum->elements += counts->elements;
+    sum->instructions += counts->instructions;
+    free(part);
+    return true;
+}
+
+static struct bench_bytes read_trace(struct pug_snapshot *snapshot,
+                                     const struct pug_snapshot_buffer *buffer, size_t least)
+{
+    struct pug_trace *trace;
+    enum pug_status status;
+    bench_good(pug_trace_open(snapshot, buffer, &trace));
+    const size_t once = (size_t)pug_trace_size(trace), times = once ? least / once + 1 : 0;
+    struct bench_bytes bytes = {.at = malloc(once * times + 1), .size = once * times};
+    if (!bytes.at || times == 0 || pug_trace_read(trace, bytes.at, once, &status) != once)
+        exit(2);
+    for (size_t i = 1; i < times; i++)
+        memcpy(bytes.at + i * once, bytes.at, once);
+    pug_trace_close(trace);
+    return bytes;
+}
+
+struct input {
+    struct pug_snapshot *snapshot;
+    const struct pug_snapshot_buffer *buffer;
+    struct bench_bytes trace;
+};
+
+static double pass(const struct input *input, unsigned threads, struct counts *counts,
+                   struct pug_jobs_result *result)
+{
+    const struct pug_parts parts = {counts, begin, add, take, free};
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree;
+    *counts = (struct counts){0};
+    bench_good(pug_snapshot_tree(input->snapshot, input->buffer,
+                                 &(struct pug_snapshot_tree_config){.image = image, .decode = true},
+                                 &tree));
+    const double start = bench_seconds();
+    bench_good(pug_tree_decode(tree, &(struct pug_jobs){.threads = threads, .parts = &parts},
+                               input->trace.at, input->trace.size, result));
+    const double taken = bench_seconds() - start;
+    pug_tree_free(tree);
+    pug_image_free(image);
+    return taken;
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
+    const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
+    const int rounds = argc > 3 ? atoi(argv[3]) : 3;
+    struct input input;
+    struct counts alone, together;
+    struct pug_jobs_result one, many;
+    double alone_best = 1e9, together_best = 1e9;
+    bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
+    input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
+    if (!input.buffer)
+        return 2;
+    input.trace = read_trace(input.snapshot, input.buffer, least);
+    for (int round = 0; round < rounds; round++) {
+        double taken = pass(&input, 1, &alone, &one);
+        alone_best = taken < alone_best ? taken : alone_best;
+        taken = pass(&input, 0, &together, &many);
+        together_best = taken < together_best ? taken : together_best;
+    }
+    bench_report("1 thread", alone_best, alone.elements, input.trace.size);
+    bench_report("together", together_best, together.elements, input.trace.size);
+    if (alone.elements != together.elements || alone.instructions != together.instructions) {
+        fprintf(stderr, "the output is not the same\n");
+        return 1;
+    }
+    printf("%u threads: %.2f times the speed of one; %.1f %% was decoded twice\n", many.threads,
+           alone_best / together_best, 100.0 * (double)many.repeated / (double)input.trace.size);
+    free(input.trace.at);
+    pug_snapshot_free(input.snapshot);
+    return 0;
+}
