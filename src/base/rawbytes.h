@@ -7,6 +7,8 @@
 #ifndef PUG_BASE_RAWBYTES_H
 #define PUG_BASE_RAWBYTES_H
 
+#include "pugmark/state.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,6 +32,17 @@ static inline void pug_rawbytes_free(struct pug_rawbytes *raw)
 static inline uint8_t *pug_rawbytes_at(struct pug_rawbytes *raw)
 {
     return raw->grown ? raw->grown : raw->fixed;
+}
+
+static inline const uint8_t *pug_rawbytes_look(const struct pug_rawbytes *raw)
+{
+    return raw->grown ? raw->grown : raw->fixed;
+}
+
+static inline void pug_rawbytes_state(const struct pug_rawbytes *raw, struct pug_state *state)
+{
+    pug_state_number(state, raw->size);
+    pug_state_put(state, pug_rawbytes_look(raw), raw->size);
 }
 
 /** Room for `wanted` bytes, or for as many as can be had; how many that is. */

@@ -18,7 +18,9 @@ static void put_blank(const struct pug_element *blank, struct pug_state *state)
 static bool put_source(const struct pug_source *source, struct pug_state *state)
 {
     const struct pug_protocol *protocol = source->protocol;
-    if (!protocol->reader_state || source->stage.pending || source->end_phase != PUG_END_READ)
+    /* Bad packets that the decoder is not shown are none that its state could tell of. */
+    if (!protocol->reader_state || source->stage.pending || source->hide_bad_from_sink ||
+        source->end_phase != PUG_END_READ)
         return false;
     protocol->reader_state(source->reader, state);
     if (!source->decoder)

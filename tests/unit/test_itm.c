@@ -2,7 +2,9 @@
 /** @file ITM: round trips, any split, any WAIT, damage, time, and what the quirks do. */
 #include "pugmark/packet/itm.h"
 #include "pugmark/pugmark.h"
+#include "recorder/frames.h"
 #include "recorder/itm.h"
+#include "support/state_check.h"
 #include "support/stream.h"
 
 #include <setjmp.h>
@@ -508,6 +510,62 @@ static void configuration(void **state)
     itm->config_free(config);
 }
 
+/* ---- written states ---- */
+
+/** Synchronised, paged and timed now and then; with local timestamps where the seed says so. */
+static struct rec_bytes synchronised_stream(uint64_t seed, unsigned packets)
+{
+    struct rec_random random = {seed};
+    struct rec_bytes bytes = {0};
+    for (unsigned n = 0; n < packets; n++) {
+        struct pug_itm_packet p = any_packet(&random);
+        if (n % 60 == 0) {
+            rec_itm_async(&bytes);
+            rec_itm_put(&bytes, &(struct pug_itm_packet){
+                                    .type = PUG_ITM_PKT_GTS1, .size = 4, .value = 0x1234567});
+            rec_itm_put(&bytes,
+                        &(struct pug_itm_packet){.type = PUG_ITM_PKT_GTS2, .size = 5, .value = n});
+        }
+        if (p.type != PUG_ITM_PKT_TS_LOCAL || seed % 3 == 0)
+            rec_itm_put(&bytes, &p);
+    }
+    return bytes;
+}
+
+static void states(void **state)
+{
+    (void)state;
+    unsigned begun = 0, met = 0, met_summing = 0;
+    size_t slowest = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct rec_bytes frames = {0}, bytes = synchronised_stream(seed, 600);
+        struct rec_frames maker = {.out = &frames};
+        bool framed = seed % 2;
+        rec_frames_put(&maker, 0x14, bytes.data, bytes.size);
+        rec_frames_finish(&maker);
+        struct stream_run run = {.protocol = "ITM",
+                                 .transport = framed ? "coresight" : NULL,
+                                 .settings = {&setting, 1},
+                                 .bytes = framed ? frames.data : bytes.data,
+                                 .size = framed ? frames.size : bytes.size};
+        struct state_check check = {.unit = framed ? 16 : 1, .starts = 6, .seed = seed};
+        state_check_damaged(&run, &check);
+        state_check(&run, &check);
+        /* The sum of local timestamps is only known to who saw them all. */
+        if (seed % 3 == 0) {
+            met_summing += check.met;
+        } else {
+            begun += check.starts;
+            met += check.met;
+            slowest = check.slowest > slowest ? check.slowest : slowest;
+        }
+        rec_bytes_free(&bytes);
+        rec_bytes_free(&frames);
+    }
+    assert_int_equal(met, begun);
+    assert_true(slowest < 2000 && met_summing < begun / 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +584,7 @@ int main(void)
         cmocka_unit_test(resets),
         cmocka_unit_test(without_sync),
         cmocka_unit_test(configuration),
+        cmocka_unit_test(states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

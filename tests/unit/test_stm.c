@@ -2,7 +2,9 @@
 /** @file STM: round trips, any split, any WAIT, damage, joined payloads, and what the quirks do. */
 #include "pugmark/packet/stm.h"
 #include "pugmark/pugmark.h"
+#include "recorder/frames.h"
 #include "recorder/stm.h"
+#include "support/state_check.h"
 #include "support/stream.h"
 
 #include <setjmp.h>
@@ -486,6 +488,71 @@ static void configuration(void **state)
     stm->config_free(config);
 }
 
+/* ---- written states ---- */
+
+/** A stream as an STM sends it: all that packets refer to is told again now and then. */
+static struct rec_bytes synchronised_stream(uint64_t seed, unsigned packets)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    struct maker m = {.random.state = seed};
+    for (unsigned n = 0; n < packets; n++) {
+        struct pug_stm_packet p = any_packet(&m);
+        if (n % 60 == 0) {
+            m.state = (struct pug_stm_packet){.ts_type = PUG_STM_TS_NATURAL, .master = 0x41};
+            put_start(&stm);
+            p = m.state;
+            p.type = PUG_STM_M8;
+            rec_stm_put(&stm, &p);
+            p.type = PUG_STM_FLAG;
+            p.has_ts = true;
+            p.timestamp = m.state.timestamp = rec_random(&m.random);
+            p.ts_bits = 64;
+        }
+        rec_stm_put(&stm, &p);
+    }
+    rec_stm_end(&stm);
+    return bytes;
+}
+
+static void check_states(struct stream_run run, stream_make_fn *make, unsigned packets,
+                         struct state_check *sum)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct rec_bytes frames = {0}, bytes = make(seed, packets);
+        struct rec_frames state = {.out = &frames};
+        struct state_check check = {.starts = 6, .seed = seed};
+        bool framed = seed % 2;
+        rec_frames_put(&state, TCSR >> 16, bytes.data, bytes.size);
+        rec_frames_finish(&state);
+        run.transport = framed ? "coresight" : NULL;
+        run.bytes = framed ? frames.data : bytes.data;
+        run.size = framed ? frames.size : bytes.size;
+        run.options.join_payloads = seed % 4 < 2;
+        check.unit = framed ? 16 : 1;
+        state_check_damaged(&run, &check);
+        state_check(&run, &check);
+        sum->starts += check.starts;
+        sum->met += check.met;
+        sum->slowest = check.slowest > sum->slowest ? check.slowest : sum->slowest;
+        rec_bytes_free(&bytes);
+        rec_bytes_free(&frames);
+    }
+}
+
+static void states(void **state)
+{
+    (void)state;
+    const struct stream_run run = {.protocol = "STM", .settings = {&setting, 1}};
+    struct state_check synchronised = {0}, any = {0};
+    check_states(run, synchronised_stream, 600, &synchronised);
+    assert_int_equal(synchronised.met, synchronised.starts);
+    assert_true(synchronised.slowest < 2000);
+    /* Times, of which only low bits are told again, may not be known for long. */
+    check_states(run, any_stream, 600, &any);
+    assert_true(any.met > any.starts / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +569,7 @@ int main(void)
         cmocka_unit_test(async_in_a_payload),
         cmocka_unit_test(resets),
         cmocka_unit_test(configuration),
+        cmocka_unit_test(states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,4 +84,6 @@ const struct pug_protocol pug_protocol_itm = {
     .packet_text = pug_itm_packet_text,
     .packet_name = pug_itm_packet_name,
     .marks = pug_itm_marks,
+    .reader_state = pug_itm_reader_state,
+    .decoder_state = pug_itm_decoder_state,
 };

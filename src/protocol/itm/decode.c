@@ -2,8 +2,6 @@
 /** @file ITM packets to instrumentation elements, with the time that has gone by. */
 #include "protocol/itm/elements.h"
 
-#define GTS1_BITS 26u
-
 static void lose_sync(struct itm_decoder *d)
 {
     d->state = ITM_NO_SYNC;
@@ -25,7 +23,7 @@ static void push_global_time(struct itm_decoder *d, uint64_t index)
 
 static void decode_gts1(struct itm_decoder *d, uint64_t index, const struct pug_itm_packet *packet)
 {
-    unsigned bits = packet->size < 4 ? 7u * packet->size : GTS1_BITS;
+    unsigned bits = packet->size < 4 ? 7u * packet->size : ITM_GTS1_BITS;
     uint64_t mask = (UINT64_C(1) << bits) - 1;
     if (packet->source & PUG_ITM_GTS1_WRAP)
         d->need_gts2 = true;
@@ -38,9 +36,9 @@ static void decode_gts1(struct itm_decoder *d, uint64_t index, const struct pug_
 
 static void decode_gts2(struct itm_decoder *d, uint64_t index, const struct pug_itm_packet *packet)
 {
-    uint64_t mask = (UINT64_C(1) << GTS1_BITS) - 1;
+    uint64_t mask = (UINT64_C(1) << ITM_GTS1_BITS) - 1;
     uint64_t upper = (uint64_t)packet->value_top << 32 | packet->value;
-    d->global_time = (d->global_time & mask) | upper << GTS1_BITS;
+    d->global_time = (d->global_time & mask) | upper << ITM_GTS1_BITS;
     d->need_gts2 = false;
     push_global_time(d, index);
 }

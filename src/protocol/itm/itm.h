@@ -41,6 +41,10 @@ enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);
 
+/* state.c */
+void pug_itm_reader_state(const void *reader, struct pug_state *state);
+void pug_itm_decoder_state(const void *decoder, struct pug_state *state);
+
 /* mark.c */
 size_t pug_itm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 

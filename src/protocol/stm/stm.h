@@ -45,6 +45,10 @@ enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span
 size_t pug_stm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_stm_packet_name(uint32_t type);
 
+/* state.c */
+void pug_stm_reader_state(const void *reader, struct pug_state *state);
+void pug_stm_decoder_state(const void *decoder, struct pug_state *state);
+
 /* mark.c */
 size_t pug_stm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 
