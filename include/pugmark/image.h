@@ -164,6 +164,12 @@ struct pug_symbol {
 /** The symbol that covers `address`, the innermost one; false where no ELF file has one. */
 bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol);
 
+/**
+ * A number for all memory of an image and where it belongs, which another image of the same memory,
+ * added in the same order, has as well; never 0 but where callbacks give memory: nobody knows theirs.
+ */
+uint64_t pug_image_hash(const struct pug_image *image);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,10 @@
  * cannot tell is read from the block again, from a synchronisation point before it; the hash proves
  * that this reading is the same as that of the whole capture, else the reading starts earlier.
  *
+ * Blocks also have a hash of the *state* that the packet readers were in at their start, and, if
+ * the capture was decoded as well, of that of the decoders: whoever starts some way before a block
+ * and comes to it in that state goes on exactly as if all had been read (pug_index_reach()).
+ *
  * docs/index-format.md describes the file. Positions are byte offsets in the capture.
  */
 #ifndef PUGMARK_INDEX_H
@@ -35,21 +39,31 @@ struct pug_index;
 #define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as PUG_SOURCE_UNKNOWN */
 
 struct pug_index_options {
-    uint64_t block; /**< bytes of capture in a block; 0: 64 KiB for every two sources */
+    uint64_t block; /**< bytes of capture in a block, made a multiple of 512; 0: a good size */
     bool full;      /**< keep every mark */
-    bool elements;  /**< the tree decodes: keep a proof of each block's elements */
+    bool elements;  /**< decode as well: the tree's sources do; keep the decoders' states */
     uint64_t limit; /**< index the first so many bytes only; 0: all */
+    unsigned jobs;  /**< threads; 0: as many as there are processors. The result is the same */
     /** Progress, about every megabyte; false stops, the index is then partial. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
 };
 
 /**
- * Index a capture in memory. The tree is new, with packets only (`elements`: decoding), and is used
- * up. A capture where the transport stops for good is indexed up to there.
+ * Index a capture in memory. The tree is new, and is used up; it is copied for each further thread.
+ * A capture where the transport stops for good is indexed up to there.
  */
 enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                 const struct pug_index_options *options, struct pug_index **index);
+
+/**
+ * The index of a capture of which `old` has a part: what was indexed is not read again, but for
+ * some blocks at its end. The capture may have grown. Blocks, and whether every mark is kept, are
+ * those of the old index.
+ */
+enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
+                                 const uint8_t *bytes, uint64_t size,
+                                 const struct pug_index_options *options, struct pug_index **index);
 void pug_index_free(struct pug_index *index);
 
 /** What the tree's sources are, as a number: an index belongs to a capture and this. */
@@ -63,7 +77,8 @@ enum pug_status pug_index_save(const struct pug_index *index, const char *path);
 /**
  * Map a file. Everything in it is checked first. PUG_ERR_FILE: it cannot be opened or read;
  * PUG_ERR_INDEX_DAMAGED: it is no index, of another version, or damaged; PUG_ERR_INDEX_FOREIGN: it
- * is that of another capture, or of other settings.
+ * is that of another capture, or of other settings. The index of a capture that has grown since is
+ * taken: it is one of a part.
  */
 enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t size,
                                uint64_t identity, struct pug_index **index);
@@ -76,7 +91,7 @@ enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_
 
 struct pug_index_info {
     const char *transport;
-    uint64_t trace_size, indexed; /**< bytes of the capture; how many of them are indexed */
+    uint64_t trace_size, indexed; /**< bytes of the capture then; how many of them are indexed */
     uint64_t block;               /**< bytes */
     uint64_t blocks, summaries, marks;
     uint64_t size; /**< bytes of the index itself */
@@ -127,11 +142,23 @@ size_t pug_index_active(const struct pug_index *index, uint64_t from, uint64_t t
  */
 uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, uint64_t before);
 
-/** Proof of a block's elements: how many there are and their hash; false: the index has none. */
-bool pug_index_elements(const struct pug_index *index, uint64_t block, uint32_t *count,
-                        uint64_t *hash);
-/** The next value of a running hash of elements; it starts at 0. */
-uint64_t pug_index_element_hash(uint64_t hash, const struct pug_element *element);
+/* ---- starting in the middle ---- */
+
+/**
+ * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
+ * must be, and is in the very state of one that read all of it. `elements`: the tree decodes, and
+ * the index must have the decoders' states. It has no log. False: start at 0.
+ */
+bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
+                     const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,
+                     struct pug_tree **reached, uint64_t *at);
+
+/**
+ * How far one has to read so that all elements with an index in [from, to) have come: a decoder may
+ * hold them back. The tree is what decodes. UINT64_MAX: to the end of the trace.
+ */
+uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree *tree,
+                           uint64_t from, uint64_t to);
 
 /* ---- looking for marks ---- */
 

@@ -119,6 +119,32 @@ static inline size_t pug_mark_put(struct pug_mark *marks, size_t count, enum pug
     return count + 1;
 }
 
+/** A mark, and the trace index of its packet. */
+struct pug_placed_mark {
+    uint64_t index, value;
+    uint32_t kind; /**< enum pug_mark_kind */
+};
+
+/** Where marks go that are read for an index. */
+struct pug_mark_list {
+    struct pug_placed_mark *marks;
+    uint32_t count, room;
+    void (*full)(struct pug_mark_list *list); /**< takes the marks out: `count` is 0 then */
+};
+
+/** Is there room for the marks of one packet more? */
+static inline bool pug_mark_list_ready(const struct pug_mark_list *list)
+{
+    return list->count + PUG_MARK_LIMIT < list->room;
+}
+
+static inline void pug_mark_list_add(struct pug_mark_list *list, enum pug_mark_kind kind,
+                                     uint64_t index, uint64_t value)
+{
+    list->marks[list->count++] =
+        (struct pug_placed_mark){.index = index, .value = value, .kind = kind};
+}
+
 /* ---- where elements go ---- */
 
 /** The tree's batch of elements, shared by its sources so that their order is kept. */
@@ -280,6 +306,14 @@ struct pug_protocol {
      * whole (differences) are no marks.
      */
     size_t (*marks)(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+
+    /**
+     * Optional: read for an index alone, which wants marks and nothing else. Takes the packets that
+     * are plain and adds their marks to the list; stops before a packet that read() is to see
+     * (that may be the first), and where the list is not ready for another. The packets are the
+     * same that read() would give. Where it has used up the span, read() is not asked.
+     */
+    void (*skim)(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
     /**
      * Write all that what is still to come depends on (state.h). The tree writes out.blank itself,

@@ -47,7 +47,10 @@ struct pug_transport_sink {
     void (*reset)(void *context, uint64_t index);
     /** The first slot from this one on that has a source, or -1. */
     int (*next_source)(void *context, int from);
-    /** Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked. */
+    /**
+     * Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked, bit 2
+     * synchronisation points alone, of which there is no need to give the bytes.
+     */
     pug_frame_fn *frame;
     void *frame_context;
     unsigned want;

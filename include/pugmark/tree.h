@@ -69,7 +69,7 @@ enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id);
 
 /** The source in a slot, or NULL; and the n-th by ascending slot, or NULL. */
 struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot);
-struct pug_source *pug_tree_source_at(struct pug_tree *tree, size_t n);
+struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n);
 
 /** Slots that get nothing: no data, no end, no flush, no reset. All are enabled at first. */
 void pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable);
@@ -86,13 +86,15 @@ void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *
 /** Deliver elements after each packet even in batches, so that nothing is decoded ahead. */
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 
-/** Raw frames: `want` bit 0 packed, bit 1 unpacked. */
+/** Raw frames: `want` bit 0 packed, bit 1 unpacked, bit 2 synchronisation points alone. */
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want);
 
 /** Sees each run before it goes to its source, also those of ids without one. */
 typedef void pug_run_fn(void *context, const struct pug_run *run);
 void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context);
+/** It takes joined runs (pug_run.gaps) as well, which is faster. */
+void pug_tree_join_runs(struct pug_tree *tree, bool join);
 
 /** Sees each packet before it is decoded; for other operations `packet` is NULL. */
 typedef void pug_packet_monitor_fn(void *context, enum pug_op op, const struct pug_packet *packet);
@@ -102,6 +104,12 @@ typedef enum pug_response pug_packet_sink_fn(void *context, enum pug_op op,
                                              const struct pug_packet *packet);
 
 void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *function, void *context);
+
+/**
+ * Read for marks alone: the source's packets go nowhere else, and nothing is decoded. The list is
+ * borrowed; NULL: as before.
+ */
+void pug_source_marks(struct pug_source *source, struct pug_mark_list *list);
 
 /** PUG_ERR_INVALID_PARAM_TYPE on a source that decodes. */
 enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
@@ -117,6 +125,7 @@ const void *pug_source_config(const struct pug_source *source);
 uint16_t pug_source_id(const struct pug_source *source);   /**< trace id in its elements */
 uint16_t pug_source_slot(const struct pug_source *source); /**< where the tree keeps it */
 bool pug_source_decodes(const struct pug_source *source);
+const struct pug_decode_options *pug_source_options(const struct pug_source *source);
 const struct pug_reader_stats *pug_source_stats(const struct pug_source *source);
 void pug_source_reset_stats(struct pug_source *source);
 
@@ -124,6 +133,7 @@ const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree
 void pug_tree_reset_transport_stats(struct pug_tree *tree);
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree);
+const struct pug_image *pug_tree_image(const struct pug_tree *tree); /**< or NULL */
 
 /**
  * Does the image count as attached? It does at first; a client whose image waits for its first
@@ -141,8 +151,9 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size);
 void pug_tree_memory_changed(struct pug_tree *tree);
 
 /**
- * Write the state of the transport and of each source (state.h), between two operations. False: a
- * consumer waits, or the transport or a protocol cannot write its own.
+ * Write the state of the transport and of each source (state.h), between two operations; of one
+ * that is read for marks, that of its reader. False: a consumer waits, or the transport or a
+ * protocol cannot write its own.
  */
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state);
 

@@ -16,7 +16,7 @@
 
 /* ---- sums ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+uint64_t index_hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     uint64_t word = 0;
@@ -32,34 +32,54 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 uint64_t index_checksum(const struct index_header *header)
 {
-    return hash_bytes(0, (const uint8_t *)header + INDEX_CHECKED,
-                      header->file_size - INDEX_CHECKED);
+    return index_hash_bytes(0, (const uint8_t *)header + INDEX_CHECKED,
+                            header->file_size - INDEX_CHECKED);
 }
 
 uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size)
 {
     uint64_t hash = index_mix(0, size);
     if (size <= (uint64_t)PIECES * PIECE_BYTES)
-        return hash_bytes(hash, bytes, (size_t)size);
+        return index_hash_bytes(hash, bytes, (size_t)size);
     for (uint64_t i = 0; i < PIECES; i++)
-        hash = hash_bytes(hash, bytes + (size - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
-    return hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
+        hash = index_hash_bytes(hash, bytes + (size - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
+    return index_hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
 }
 
 uint64_t pug_index_identity(struct pug_tree *tree)
 {
     const char *transport = pug_tree_transport(tree)->name;
-    uint64_t hash = hash_bytes(0, transport, strlen(transport));
+    uint64_t hash = index_hash_bytes(0, transport, strlen(transport));
     struct pug_source *source;
-    hash = hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
+    hash = index_hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
         const struct pug_protocol *protocol = pug_source_protocol(source);
         char words[1024] = "";
         if (protocol->config_text)
             protocol->config_text(pug_source_config(source), words, sizeof(words));
         hash = index_mix(hash, pug_source_id(source));
-        hash = hash_bytes(hash, protocol->name, strlen(protocol->name));
-        hash = hash_bytes(hash, words, strlen(words));
+        hash = index_hash_bytes(hash, protocol->name, strlen(protocol->name));
+        hash = index_hash_bytes(hash, words, strlen(words));
+    }
+    return hash;
+}
+
+uint64_t index_decode_identity(const struct pug_tree *tree)
+{
+    uint64_t hash = pug_image_hash(pug_tree_image(tree));
+    struct pug_source *source;
+    for (size_t n = 0; hash && (source = pug_tree_source_at(tree, n)) != NULL; n++) {
+        const struct pug_decode_options *o = pug_source_options(source);
+        const bool choices[] = {
+            o->halt_on_bad_packet,   o->error_on_bad_packet,    o->check_direct_branch,
+            o->check_strict_branch,  o->check_range_continuity, o->check_skips_thumb,
+            o->split_source_address, o->check_opcode,           o->data_elements,
+            o->join_payloads,
+        };
+        if (!pug_source_decodes(source))
+            return 0;
+        hash = index_hash_bytes(hash, choices, sizeof(choices));
+        hash = index_mix(hash, o->range_limit);
     }
     return hash;
 }
@@ -70,12 +90,13 @@ uint64_t index_file_size(const struct index_header *header)
 {
     /* Each number is below 2^48, so that the sum cannot overflow. */
     const uint64_t most = UINT64_C(1) << 48;
-    if (header->blocks > most || header->summaries > most || header->marks > most)
+    if (header->blocks > most || header->summaries > most || header->marks > most ||
+        header->values > most)
         return 0;
     return sizeof(*header) + header->sources * sizeof(struct index_source) +
            header->blocks * sizeof(struct index_block) +
            header->summaries * sizeof(struct index_summary) +
-           header->marks * sizeof(struct index_mark);
+           header->marks * sizeof(struct index_mark) + header->values * sizeof(struct index_value);
 }
 
 void index_lay_out(struct pug_index *index)
@@ -86,6 +107,7 @@ void index_lay_out(struct pug_index *index)
     index->blocks = (const void *)(index->sources + header->sources);
     index->summaries = (const void *)(index->blocks + header->blocks);
     index->marks = (const void *)(index->summaries + header->summaries);
+    index->values = (const void *)(index->marks + header->marks);
 }
 
 /* ---- checks ---- */
@@ -98,7 +120,8 @@ static bool check_header(const void *bytes, size_t size)
         size % 8 != 0 || index_file_size(h) != size)
         return false;
     return h->sources <= PUG_INDEX_SOURCE_LIMIT && h->block >= PUG_INDEX_BLOCK_MIN &&
-           h->block <= PUG_INDEX_BLOCK_MAX && h->indexed <= h->trace_size &&
+           h->block <= PUG_INDEX_BLOCK_MAX && h->block % INDEX_ALIGNMENT == 0 &&
+           h->indexed <= h->trace_size &&
            h->blocks == h->indexed / h->block + (h->indexed % h->block != 0) &&
            h->summaries <= UINT32_MAX && memchr(h->transport, 0, sizeof(h->transport)) != NULL &&
            h->checksum == index_checksum(h);
@@ -148,16 +171,30 @@ static bool check_marks(const struct pug_index *index)
     return true;
 }
 
+static bool check_values(const struct pug_index *index)
+{
+    for (uint64_t i = 0; i < index->header->values; i++) {
+        const struct index_value *value = &index->values[i];
+        if (value->kind >= PUG_MARK_KINDS || value->first > value->last ||
+            (i > 0 && (value->kind < value[-1].kind ||
+                       (value->kind == value[-1].kind && value->value <= value[-1].value))))
+            return false;
+    }
+    return true;
+}
+
 static enum pug_status check(struct pug_index *index, const uint8_t *bytes, uint64_t size,
                              uint64_t identity)
 {
     if (!check_header(index->bytes, index->size))
         return PUG_ERR_INDEX_DAMAGED;
     index_lay_out(index);
-    if (!check_sources(index) || !check_blocks(index) || !check_marks(index))
+    if (!check_sources(index) || !check_blocks(index) || !check_marks(index) ||
+        !check_values(index))
         return PUG_ERR_INDEX_DAMAGED;
-    bool mine = index->header->trace_size == size && index->header->identity == identity &&
-                index->header->trace_hash == index_trace_hash(bytes, size);
+    const struct index_header *h = index->header;
+    bool mine = h->trace_size <= size && h->identity == identity &&
+                h->trace_hash == index_trace_hash(bytes, h->trace_size);
     return mine ? PUG_OK : PUG_ERR_INDEX_FOREIGN;
 }
 

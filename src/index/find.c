@@ -79,7 +79,7 @@ static uint32_t hash_of(const struct reading *reading)
 {
     uint32_t hash = 0;
     for (size_t i = 0; i < reading->count; i++)
-        hash = index_mark_hash(hash, reading->marks[i].at, reading->marks[i].value);
+        hash += index_mark_hash(reading->marks[i].at, reading->marks[i].value);
     return hash;
 }
 
@@ -244,23 +244,61 @@ static enum pug_status find_full(const struct pug_index *index, const struct pug
     return PUG_ERR_NOT_FOUND;
 }
 
+/** Blocks in which a value that is asked for may be. */
+struct places {
+    uint64_t first, last, parts;
+    unsigned part_shift;
+};
+
+/** False: no mark has such a value. */
+static bool find_places(const struct pug_index *index, const struct pug_index_query *query,
+                        struct places *places)
+{
+    const struct index_header *h = index->header;
+    const struct index_value *end;
+    *places = (struct places){.last = h->blocks, .parts = UINT64_MAX};
+    if (!(h->valued >> query->kind & 1) || (query->least == 0 && query->greatest == UINT64_MAX))
+        return true;
+    *places = (struct places){.first = h->blocks,
+                              .part_shift = index_part_shift(h->trace_size / h->block)};
+    for (const struct index_value *value =
+             index_values_from(index, query->kind, query->least, &end);
+         value < end && value->kind == query->kind && value->value <= query->greatest; value++) {
+        places->first = value->first < places->first ? value->first : places->first;
+        places->last = value->last > places->last ? value->last : places->last;
+        places->parts |= value->parts;
+    }
+    return places->parts != 0;
+}
+
+static bool may_be_in(const struct places *places, uint64_t block)
+{
+    return block >= places->first && block <= places->last &&
+           (places->parts >> index_part(block, places->part_shift) & 1);
+}
+
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size,
                                const struct pug_index_query *query, struct pug_index_mark *mark)
 {
+    struct places places;
     if (size < index->header->indexed)
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (!find_places(index, query, &places))
+        return PUG_ERR_NOT_FOUND;
     if ((index->header->flags & INDEX_FULL) && query->kind != PUG_MARK_DATA)
         return find_full(index, query, mark);
     uint64_t blocks = index->header->blocks, block = query->from / index->header->block;
     if (query->backwards && block >= blocks)
         block = blocks ? blocks - 1 : 0;
     bool found = false;
-    for (; block < blocks && !found; block += query->backwards ? -1ull : 1)
-        for (uint64_t n = pug_index_block_summary(index, block),
-                      end = pug_index_block_summary(index, block + 1);
-             n < end; n++)
+    for (; block < blocks && !found; block += query->backwards ? -1ull : 1) {
+        uint64_t end = pug_index_block_summary(index, block + 1);
+        if (!may_be_in(&places, block))
+            continue;
+        for (uint64_t n = pug_index_block_summary(index, block); n < end; n++)
             if (may_fit(&index->summaries[n], query))
                 look(index, &index->summaries[n], tree, bytes, query, mark, &found);
+    }
     return found ? PUG_OK : PUG_ERR_NOT_FOUND;
 }

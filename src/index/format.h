@@ -8,19 +8,29 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are used as they lie");
 
 #define INDEX_MAGIC   "PUGINDEX"
-#define INDEX_VERSION 1u
+#define INDEX_VERSION 2u
 /* The checksum covers everything behind itself. */
 #define INDEX_CHECKED offsetof(struct index_header, file_size)
+/* Blocks are made of whole frames of every kind, so that reading can start at each. */
+#define INDEX_ALIGNMENT UINT64_C(512)
+/* So many parts of the capture does a value's bit set tell apart. */
+#define INDEX_PARTS 64u
 
-enum index_flag { INDEX_FULL = 1 << 0, INDEX_ELEMENTS = 1 << 1 };
+enum index_flag {
+    INDEX_FULL = 1 << 0,     /* every mark is kept */
+    INDEX_ELEMENTS = 1 << 2, /* blocks have the state of the decoders */
+    INDEX_ENDED = 1 << 3,    /* the readers were told that the trace ends */
+};
 
 struct index_header {
     char magic[8];
     uint32_t version, header_size;
     uint64_t checksum;
-    uint64_t file_size, trace_size, trace_hash, identity, indexed, block;
-    uint64_t blocks, summaries, marks;
+    uint64_t file_size, trace_size, trace_hash, identity, decode_identity, indexed, block;
+    uint64_t blocks, summaries, marks, values;
     uint32_t sources, flags;
+    uint32_t valued; /* bit set of kinds: all their values are listed */
+    uint32_t reserved;
     char transport[16];
 };
 
@@ -32,9 +42,11 @@ struct index_source {
 };
 
 struct index_block {
-    uint32_t first; /* number of its first summary; it has those up to the next block's */
-    uint32_t elements;
-    uint64_t element_hash;
+    uint32_t first;  /* number of its first summary; it has those up to the next block's */
+    uint32_t behind; /* 1: what was read from here on gave marks that begin before */
+    uint32_t late;   /* its last element came when this block was read; or it is its own number */
+    uint32_t reserved;
+    uint64_t packets, elements; /* hash of the state at its start; 0: not known */
 };
 
 struct index_summary {
@@ -51,11 +63,19 @@ struct index_mark {
     uint8_t kind, reserved[5];
 };
 
-static_assert(sizeof(struct index_header) == 120, "format");
+struct index_value {
+    uint64_t value;
+    uint64_t parts;       /* bit n: it may occur in the n-th part of the capture */
+    uint32_t first, last; /* blocks, between which all its marks are */
+    uint8_t kind, reserved[7];
+};
+
+static_assert(sizeof(struct index_header) == 144, "format");
 static_assert(sizeof(struct index_source) == 128, "format");
-static_assert(sizeof(struct index_block) == 16, "format");
+static_assert(sizeof(struct index_block) == 32, "format");
 static_assert(sizeof(struct index_summary) == 56, "format");
 static_assert(sizeof(struct index_mark) == 24, "format");
+static_assert(sizeof(struct index_value) == 32, "format");
 
 /** An index in memory is the file's bytes and where its parts lie in them. */
 struct pug_index {
@@ -64,6 +84,7 @@ struct pug_index {
     const struct index_block *blocks;
     const struct index_summary *summaries;
     const struct index_mark *marks;
+    const struct index_value *values; /* by kind and value */
     void *bytes;
     size_t size;
     bool mapped;
@@ -76,6 +97,28 @@ uint64_t index_file_size(const struct index_header *header);
 uint64_t index_checksum(const struct index_header *header);
 /** Ties an index to its capture: bytes here and there. */
 uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size);
+/** What decoding depends on beside the capture; 0: that cannot be told. */
+uint64_t index_decode_identity(const struct pug_tree *tree);
+/** Hash of a tree's state, never 0; 0: it has none. `state` is room. */
+uint64_t index_state_hash(const struct pug_tree *tree, struct pug_state *state);
+
+/** The listed values of a kind: the first one that is not below `value`, up to before `*end`. */
+const struct index_value *index_values_from(const struct pug_index *index, enum pug_mark_kind kind,
+                                            uint64_t value, const struct index_value **end);
+/** Which of the INDEX_PARTS parts a block is in, of so many blocks. */
+static inline unsigned index_part(uint64_t block, unsigned part_shift)
+{
+    return (unsigned)(block >> part_shift) & (INDEX_PARTS - 1);
+}
+
+/** Parts are the smallest power of two of blocks of which there are no more than INDEX_PARTS. */
+static inline unsigned index_part_shift(uint64_t blocks)
+{
+    unsigned shift = 0;
+    while (blocks >> shift > INDEX_PARTS - 1)
+        shift++;
+    return shift;
+}
 
 /** A running hash of words. */
 static inline uint64_t index_mix(uint64_t hash, uint64_t word)
@@ -84,11 +127,14 @@ static inline uint64_t index_mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/** Hash of a block's marks of one source and kind, in their order; it starts at 0. */
-static inline uint32_t index_mark_hash(uint32_t hash, uint64_t at, uint64_t value)
+/** The running hash of bytes, as words. */
+uint64_t index_hash_bytes(uint64_t hash, const void *bytes, size_t size);
+
+/** What a mark adds to the sum that is the hash of a block's marks. */
+static inline uint32_t index_mark_hash(uint64_t at, uint64_t value)
 {
-    uint64_t mixed = index_mix(index_mix(hash, at), value);
-    return (uint32_t)(mixed ^ mixed >> 32);
+    uint64_t mixed = index_mix(at * UINT64_C(0xC2B2AE3D27D4EB4F), value);
+    return (uint32_t)(mixed >> 32);
 }
 
 #endif

@@ -114,13 +114,3 @@ uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, u
     }
     return earliest;
 }
-
-bool pug_index_elements(const struct pug_index *index, uint64_t block, uint32_t *count,
-                        uint64_t *hash)
-{
-    if (!(index->header->flags & INDEX_ELEMENTS) || block >= index->header->blocks)
-        return false;
-    *count = index->blocks[block].elements;
-    *hash = index->blocks[block].element_hash;
-    return true;
-}

@@ -135,7 +135,7 @@ static bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigne
 static bool may_join(const struct coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
-    return sink->joins && !sink->want && cs->synced && cs->fill == 0 && !cs->odd &&
+    return sink->joins && !(sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd &&
            !cs->half_sync && cs->id < CS_ID_FIRST_RESERVED && sink->joins(sink->context, cs->id);
 }
 

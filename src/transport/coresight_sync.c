@@ -76,7 +76,7 @@ static bool skip_padding(struct coresight *cs, struct cs_block *block, uint64_t 
     if (whole > 0) {
         if ((cs->flags & CS_RESET_ON_4X_FSYNC) && !cs->in_padding)
             cs->sink->reset(cs->sink->context, index);
-        cs_show(cs, 3, index, PUG_FRAME_FSYNC, 0, start, whole);
+        cs_show(cs, 7, index, PUG_FRAME_FSYNC, 0, start, whole);
         cs->id = PUG_SOURCE_UNKNOWN;
         cs->in_padding = true;
         cs->sink->stats->framing += whole;

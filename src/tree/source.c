@@ -205,7 +205,7 @@ static enum pug_response take_packet(struct pug_source *source, const struct pug
 static bool attached(struct pug_source *source)
 {
     struct pug_tree *tree = source->tree;
-    if (!tree->quirks.unattached_is_fatal || !source->decoder)
+    if (!tree->quirks.unattached_is_fatal || !source->decoder || source->marks)
         return true;
     const char *missing = NULL;
     if (!tree->on_elements && !tree->on_element)
@@ -326,8 +326,11 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
         return answer;
     }
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
-    enum pug_response response =
-        is_plain(source) ? run_plain(source, &span) : run_watched(source, &span);
+    enum pug_response response = PUG_RESP_CONT;
+    if (source->marks)
+        pug_source_take_marks(source, &span);
+    else
+        response = is_plain(source) ? run_plain(source, &span) : run_watched(source, &span);
     *used = (size_t)(span.at - run->bytes);
     source->stage.stats.bytes += *used;
     return response;
@@ -354,6 +357,8 @@ static enum pug_response end_reader(struct pug_source *source)
 {
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
+    if (source->marks)
+        pug_source_end_marks(source);
     while (source->protocol->read_end && response < PUG_RESP_WAIT) {
         if (!pug_out_ready(&source->stage.out))
             return source->tree->batch.response;
@@ -368,6 +373,8 @@ static enum pug_response end_decoder(struct pug_source *source)
 {
     if (source->protocol->operate)
         return source->protocol->operate(source->reader, PUG_OP_END, NULL, NULL);
+    if (source->marks)
+        return PUG_RESP_CONT;
     if (!attached(source))
         return PUG_RESP_FATAL_NOT_INIT;
     if (source->decoder) {
@@ -474,6 +481,11 @@ uint16_t pug_source_id(const struct pug_source *source)
 uint16_t pug_source_slot(const struct pug_source *source)
 {
     return source->slot;
+}
+
+const struct pug_decode_options *pug_source_options(const struct pug_source *source)
+{
+    return &source->stage.options;
 }
 
 bool pug_source_decodes(const struct pug_source *source)

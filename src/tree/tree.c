@@ -45,12 +45,13 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
     return response;
 }
 
-/** Who listens to runs gets them as they are. */
+/** Who listens to runs gets them as they are, unless it says otherwise. */
 static bool on_joins(void *context, uint16_t id)
 {
     const struct pug_tree *tree = context;
     const struct pug_source *source = tree->slots[id];
-    return source && source->stage.joins && !tree->on_run && pug_tree_is_enabled(tree, id);
+    return source && source->stage.joins && (!tree->on_run || tree->join_runs) &&
+           pug_tree_is_enabled(tree, id);
 }
 
 static void on_reset(void *context, uint64_t index)
@@ -259,7 +260,7 @@ struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot)
     return tree->slots[slot];
 }
 
-struct pug_source *pug_tree_source_at(struct pug_tree *tree, size_t n)
+struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n)
 {
     return n < tree->source_count ? tree->sources[n] : NULL;
 }
@@ -297,6 +298,11 @@ void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context
 {
     tree->on_run = function;
     tree->run_context = context;
+}
+
+void pug_tree_join_runs(struct pug_tree *tree, bool join)
+{
+    tree->join_runs = join;
 }
 
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)
@@ -347,6 +353,11 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
             status = pug_codemap_set_page(tree->sources[i]->stage.code, size);
     tree->memory_page = size;
     return status;
+}
+
+const struct pug_image *pug_tree_image(const struct pug_tree *tree)
+{
+    return tree->image;
 }
 
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree)

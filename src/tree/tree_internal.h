@@ -25,6 +25,7 @@ struct pug_source {
     void *monitor_context;
     pug_packet_sink_fn *sink;
     void *sink_context;
+    struct pug_mark_list *marks; /* it is read for marks alone */
 };
 
 struct pug_tree {
@@ -56,6 +57,7 @@ struct pug_tree {
     bool each_packet;
 
     pug_run_fn *on_run;
+    bool join_runs; /* … takes joined ones */
     void *run_context;
     pug_frame_fn *on_frame;
     void *frame_context;
@@ -88,6 +90,10 @@ enum pug_status pug_source_renew(struct pug_source *source);
 void pug_source_free(struct pug_source *source);
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
                                  size_t *used);
+/** The packets of a span for their marks. */
+void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
+/** Those that the reader has left at the end of trace. */
+void pug_source_end_marks(struct pug_source *source);
 /** What was left undone when the consumer waited. */
 enum pug_response pug_source_flush(struct pug_source *source);
 enum pug_response pug_source_end(struct pug_source *source);

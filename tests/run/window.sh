@@ -1,46 +1,86 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # pugmark list of a part of the trace gives exactly the lines that the full list has there: random
-# windows over every capture, with an index of marks alone and with one that proves elements.
+# windows over every capture, of elements, of packets and in words, by place and by number, with an
+# index of marks alone and with one that has the decoders' states.
 #   window.sh BIN SOURCE
 set -u
 bin=${1:?usage: window.sh BIN SOURCE} source=${2:?usage: window.sh BIN SOURCE}
-count=${PUG_WINDOW_COUNT:-3}
+count=${PUG_WINDOW_COUNT:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pugmark=$bin/pugmark
 failed=0
 RANDOM=${PUG_WINDOW_SEED:-1}
 
-# The lines of the full list whose offset, the first number in them, lies in [FROM, TO).
+# Put the offset, the first number in it, before each line of a list.
+number() {
+    sed -E 's/^(\{"index": ([0-9]+)| *([0-9]+)  ).*/\2\3 &/'
+}
+
+# The lines of the full list whose offset lies in [FROM, TO).
 slice() {
-    sed -E 's/^\{"index": ([0-9]+).*/\1 &/' "$work/full" |
-        awk -v from="$1" -v to="$2" '$1 + 0 >= from && $1 + 0 < to' | sed -E 's/^[0-9]+ \{/{/'
+    awk -v from="$1" -v to="$2" '$1 + 0 >= from && $1 + 0 < to' "$work/full" | sed -E 's/^[0-9]+ //'
+}
+
+# COUNT lines before the first one at OFFSET or after it, and COUNT from it on.
+beside() {
+    awk -v at="$1" -v count="$2" '
+        { line[NR] = $0; if (!first && $1 + 0 >= at) first = NR }
+        END { if (!first) first = NR + 1
+              for (n = first - count; n < first + count; n++) if (n in line) print line[n] }' \
+        "$work/full" | sed -E 's/^[0-9]+ //'
+}
+
+differs() {
+    cmp -s "$work/part" "$work/expected" && return
+    echo "FAILED: ${capture[*]}: list ${how[*]} $* differs" >&2
+    failed=1
+}
+
+part() {
+    "$pugmark" list --quiet "${how[@]}" --index "$work/index" "$@" "${capture[@]}" >"$work/part"
 }
 
 compare() {
     local from=$1 to=$2
     shift 2
-    "$pugmark" list --quiet --format jsonl --index "$work/index" "$@" "${capture[@]}" >"$work/part"
+    part "$@"
     slice "$from" "$to" >"$work/expected"
-    cmp -s "$work/part" "$work/expected" && return
-    echo "FAILED: ${capture[*]}: list $* differs from offsets $from to $to" >&2
-    failed=1
+    differs "$@"
 }
 
-check() {
-    rm -f "$work/index"
-    "$pugmark" list --quiet --format jsonl "${capture[@]}" >"$work/full"
-    size=$(tail -n 1 "$work/full" | sed -E 's/^\{"index": ([0-9]+).*/\1/')
-    [[ $size -gt 0 ]] || return 0
-    for index in "--block 1024" "--block 2000 --elements"; do
-        # shellcheck disable=SC2086
-        "$pugmark" index --quiet --rebuild --output "$work/index" $index "${capture[@]}" || failed=1
+# Windows of the list that "${how[@]}" makes, by the two indexes.
+windows() {
+    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
+    for index in marks states; do
+        cp "$work/$index" "$work/index"
         for ((n = 0; n < count; n++)); do
             at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
             compare $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius
         done
+        lines=$((RANDOM % 50))
+        part --around $at --count $lines
+        beside $at $lines >"$work/expected"
+        differs --around $at --count $lines
     done
+}
+
+check() {
+    how=(--format jsonl)
+    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
+    size=$(tail -n 1 "$work/full" | cut -d ' ' -f 1)
+    [[ $size -gt 0 ]] || return 0
+    "$pugmark" index --quiet --rebuild --output "$work/marks" --block 1024 "${capture[@]}" || failed=1
+    "$pugmark" index --quiet --rebuild --output "$work/states" --block 2000 --elements \
+        "${capture[@]}" || failed=1
+    windows
+    how=(--packets)
+    windows
+    how=()
+    windows
+    how=(--format jsonl)
+    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
     # Two times of the trace, by the offsets that find gives.
     mapfile -t times < <(grep -oE '"timestamp": [1-9][0-9]*' "$work/full" | awk '{print $2}' |
         sort -n -u | awk 'NR % 3 == 1' | head -n 2)

@@ -28,24 +28,42 @@ struct capture {
     uint64_t size;
 };
 
-static struct pug_tree *new_tree(const struct capture *capture)
+/** What the last decoding tree decodes with. */
+static struct pug_image *program;
+
+static struct pug_tree *new_decoder(const struct capture *capture, bool decode)
 {
     struct pug_tree *tree = NULL;
-    const struct pug_snapshot_tree_config config = {0};
+    if (decode) { /* the tree before is gone */
+        pug_image_free(program);
+        program = pug_image_new();
+        assert_non_null(program);
+    }
+    const struct pug_snapshot_tree_config config = {.decode = decode,
+                                                    .image = decode ? program : NULL};
     return pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree) == PUG_OK ? tree
                                                                                            : NULL;
 }
 
-static struct pug_index *build(const struct capture *capture, uint64_t block, bool full)
+static struct pug_tree *new_tree(const struct capture *capture)
 {
-    struct pug_tree *tree = new_tree(capture);
+    return new_decoder(capture, false);
+}
+
+static struct pug_index *build_with(const struct capture *capture,
+                                    const struct pug_index_options *options)
+{
+    struct pug_tree *tree = new_decoder(capture, options->elements);
     struct pug_index *index = NULL;
-    const struct pug_index_options options = {.block = block, .full = full};
     assert_non_null(tree);
-    assert_int_equal(pug_index_build(tree, capture->bytes, capture->size, &options, &index),
-                     PUG_OK);
+    assert_int_equal(pug_index_build(tree, capture->bytes, capture->size, options, &index), PUG_OK);
     pug_tree_free(tree);
     return index;
+}
+
+static struct pug_index *build(const struct capture *capture, uint64_t block, bool full)
+{
+    return build_with(capture, &(struct pug_index_options){.block = block, .full = full});
 }
 
 static bool open_capture(const char *directory, struct capture *capture)
@@ -184,6 +202,95 @@ static void knows_sources(void **state)
     close_capture(&capture);
 }
 
+/* ---- several threads, and in several goes ---- */
+
+static void assert_same(const struct pug_index *index, const struct pug_index *other)
+{
+    assert_int_equal(index->size, other->size);
+    assert_memory_equal(index->bytes, other->bytes, index->size);
+}
+
+/** However many threads make it, and whatever it has, it is the same. */
+static void compare_jobs(const struct capture *capture)
+{
+    for (unsigned what = 0; what < 3; what++) {
+        struct pug_index_options options = {
+            .block = 1024, .jobs = 1, .full = what == 1, .elements = what == 2};
+        struct pug_index *serial = build_with(capture, &options);
+        for (options.jobs = 2; options.jobs <= 8; options.jobs += 1 + options.jobs / 2) {
+            struct pug_index *parallel = build_with(capture, &options);
+            assert_same(parallel, serial);
+            pug_index_free(parallel);
+        }
+        pug_index_free(serial);
+    }
+}
+
+static void is_the_same_from_threads(void **state)
+{
+    (void)state;
+    each_capture(compare_jobs);
+}
+
+/** A part, gone on with, is the index of the whole. */
+static void compare_parts(const struct capture *capture)
+{
+    struct rec_random random = {.state = capture->size + 3};
+    for (unsigned n = 0; n < 6; n++) {
+        struct pug_index_options options = {
+            .block = 1024, .full = n % 2, .elements = n % 3 == 0, .jobs = 1 + n % 2};
+        struct pug_index *whole = build_with(capture, &options), *index = NULL;
+        options.limit = 1 + rec_random_below(&random, (uint32_t)capture->size);
+        struct pug_index *part = build_with(capture, &options);
+        options.limit = 0;
+        struct pug_tree *tree = new_decoder(capture, options.elements);
+        assert_int_equal(
+            pug_index_extend(part, tree, capture->bytes, capture->size, &options, &index), PUG_OK);
+        assert_same(index, whole);
+        pug_tree_free(tree);
+        pug_index_free(part);
+        pug_index_free(whole);
+        pug_index_free(index);
+    }
+}
+
+static void goes_on(void **state)
+{
+    (void)state;
+    each_capture(compare_parts);
+}
+
+/** A capture that has grown: its old index is taken, and what is known of it stays true. */
+static void grows(const struct capture *capture)
+{
+    struct capture before = *capture;
+    before.size = capture->size / 3 * 2;
+    const struct pug_index_options options = {.block = 1024};
+    struct pug_index *part = build(&before, 1024, false), *index = NULL, *loaded = NULL;
+    struct pug_index *whole = build(capture, 1024, false);
+    assert_int_equal(pug_index_parse(part->bytes, part->size, capture->bytes, capture->size,
+                                     part->header->identity, &loaded),
+                     PUG_OK);
+    struct pug_tree *tree = new_tree(capture);
+    assert_int_equal(
+        pug_index_extend(loaded, tree, capture->bytes, capture->size, &options, &index), PUG_OK);
+    assert_int_equal(index->header->trace_size, capture->size);
+    assert_int_equal(index->header->summaries, whole->header->summaries);
+    assert_memory_equal(index->summaries, whole->summaries,
+                        whole->header->summaries * sizeof(*whole->summaries));
+    pug_tree_free(tree);
+    pug_index_free(loaded);
+    pug_index_free(part);
+    pug_index_free(whole);
+    pug_index_free(index);
+}
+
+static void follows_growth(void **state)
+{
+    (void)state;
+    each_capture(grows);
+}
+
 /* ---- files ---- */
 
 static void refuses_damage(void **state)
@@ -303,9 +410,13 @@ static void indexes_a_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_same),  cmocka_unit_test(knows_sources),
-        cmocka_unit_test(refuses_damage),  cmocka_unit_test(refuses_lies),
-        cmocka_unit_test(saves_and_loads), cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(finds_the_same),           cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
+        cmocka_unit_test(follows_growth),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pug_image_free(program);
+    return failed;
 }

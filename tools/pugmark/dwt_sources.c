@@ -5,6 +5,7 @@
 
 struct dwt_source {
     uint16_t id;
+    bool known; /* what waits */
     struct pug_dwt dwt;
 };
 
@@ -35,6 +36,7 @@ struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
             continue;
         struct dwt_source *item = &sources->items[sources->count++];
         item->id = pug_source_id(source);
+        item->known = true;
         pug_dwt_init(&item->dwt, timed);
         pug_dwt_use_config(&item->dwt, pug_source_config(source));
     }
@@ -46,12 +48,44 @@ void dwt_sources_free(struct dwt_sources *sources)
     free(sources);
 }
 
-struct pug_dwt *dwt_sources_find(struct dwt_sources *sources, uint16_t id)
+static struct dwt_source *find(struct dwt_sources *sources, uint16_t id)
 {
     for (size_t i = 0; i < sources->count; i++)
         if (sources->items[i].id == id)
-            return &sources->items[i].dwt;
+            return &sources->items[i];
     return NULL;
+}
+
+struct pug_dwt *dwt_sources_find(struct dwt_sources *sources, uint16_t id)
+{
+    struct dwt_source *source = find(sources, id);
+    return source ? &source->dwt : NULL;
+}
+
+void dwt_sources_forget(struct dwt_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        sources->items[i].known = false;
+}
+
+/** Does nothing wait after it? Packets of data accesses wait for each other. */
+static bool ends_waiting(const struct pug_element *element)
+{
+    struct pug_dwt_event event;
+    if (pug_dwt_meaning(element, &event))
+        return event.kind != PUG_DWT_DATA;
+    if (element->type == PUG_ELEM_ITMTRACE)
+        return element->reason != PUG_ITM_TS_GLOBAL;
+    return element->type == PUG_ELEM_NO_SYNC || element->type == PUG_ELEM_EO_TRACE;
+}
+
+bool dwt_sources_knows(struct dwt_sources *sources, const struct pug_element *element)
+{
+    struct dwt_source *source = find(sources, element->source);
+    if (!source)
+        return true;
+    source->known = source->known || ends_waiting(element);
+    return source->known;
 }
 
 struct pug_dwt *dwt_sources_at(struct dwt_sources *sources, size_t n)

@@ -15,4 +15,13 @@ void dwt_sources_free(struct dwt_sources *sources);
 struct pug_dwt *dwt_sources_find(struct dwt_sources *sources, uint16_t id);
 struct pug_dwt *dwt_sources_at(struct dwt_sources *sources, size_t n);
 
+/** Nothing is known of what the sources sent before. */
+void dwt_sources_forget(struct dwt_sources *sources);
+
+/**
+ * An element of an ITM was taken: is it known which packets wait to be joined to the next ones? Not
+ * while what was sent before may matter.
+ */
+bool dwt_sources_knows(struct dwt_sources *sources, const struct pug_element *element);
+
 #endif

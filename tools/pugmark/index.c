@@ -74,19 +74,34 @@ static void describe(const struct pug_index *index, const char *path)
     }
 }
 
+/** How many bytes are to be indexed. */
+static uint64_t wanted_bytes(const struct input *input, const struct index_options *options)
+{
+    return options->limit && options->limit < input->trace_size ? options->limit
+                                                                : input->trace_size;
+}
+
 /** Is what the file has as much as was asked for? */
-static bool suffices(const struct pug_index *index, const struct index_options *options)
+static bool suffices(const struct pug_index *index, const struct input *input,
+                     const struct index_options *options)
 {
     struct pug_index_info info;
     pug_index_info(index, &info);
-    uint64_t wanted =
-        options->limit && options->limit < info.trace_size ? options->limit : info.trace_size;
-    return info.indexed >= wanted && (info.full || !options->full) &&
-           (info.elements || !options->elements) &&
-           (!options->block || options->block == info.block);
+    return info.indexed >= wanted_bytes(input, options) && (info.elements || !options->elements);
 }
 
-static int make(struct input *input, const struct index_options *options, const char *path)
+/** Can what the file has be gone on with, or has it to be something else? */
+static bool fits(const struct pug_index *index, const struct index_options *options)
+{
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    return (info.full || !options->full) &&
+           (!options->block || (options->block <= info.block && info.block - options->block < 512));
+}
+
+/** Make the index, or the rest of `part`. */
+static int make(struct input *input, const struct index_options *options, const char *path,
+                const struct pug_index *part)
 {
     struct progress progress = {.size = input->trace_size,
                                 .start = time(NULL),
@@ -96,12 +111,14 @@ static int make(struct input *input, const struct index_options *options, const 
         .limit = options->limit,
         .full = options->full,
         .elements = options->elements,
+        .jobs = input_jobs(input),
         .progress = show_progress,
         .progress_context = &progress,
     };
     struct pug_index *index = NULL;
     enum pug_status status =
-        pug_index_build(input->tree, input->trace, input->trace_size, &how, &index);
+        part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &how, &index)
+             : pug_index_build(input->tree, input->trace, input->trace_size, &how, &index);
     if (progress.shown)
         fprintf(stderr, "\r     \r");
     if (status != PUG_OK) {
@@ -117,7 +134,7 @@ static int make(struct input *input, const struct index_options *options, const 
     return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
 }
 
-/** Use what is there, or make it. */
+/** Use what is there, go on with it, or make it. */
 static int run(struct input *input, const struct index_options *options)
 {
     char path[4096];
@@ -126,18 +143,30 @@ static int run(struct input *input, const struct index_options *options)
         !index_tree(input, options->elements))
         return EXIT_INPUT;
     if (options->rebuild)
-        return make(input, options, path);
+        return make(input, options, path, NULL);
     enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
                                             pug_index_identity(input->tree), &index);
     if (status != PUG_OK && (status != PUG_ERR_FILE || errno != ENOENT)) {
         index_refused(path, status);
         return EXIT_INPUT;
     }
-    bool good = status == PUG_OK && suffices(index, options);
-    if (good && !options->input.quiet)
+    struct pug_index_info info = {0};
+    if (index)
+        pug_index_info(index, &info);
+    /* What an index has is not given up: its decoders' states go on, too. */
+    if (info.elements && !options->elements && !index_tree(input, true)) {
+        pug_index_free(index);
+        return EXIT_INPUT;
+    }
+    int code = EXIT_DONE;
+    if (!index || !fits(index, options))
+        code = make(input, options, path, NULL);
+    else if (!suffices(index, input, options))
+        code = make(input, options, path, index);
+    else if (!options->input.quiet)
         describe(index, path);
     pug_index_free(index);
-    return good ? EXIT_DONE : make(input, options, path);
+    return code;
 }
 
 static int index_run(const struct command *self, int argc, char **argv)

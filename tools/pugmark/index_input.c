@@ -33,28 +33,42 @@ void index_refused(const char *path, enum pug_status status)
                 pug_status_text(status));
 }
 
+/** What a file does not have: the rest of the capture, or all of it. */
+static enum pug_status complete(struct input *input, const struct pug_index *part,
+                                struct pug_index **index)
+{
+    const struct pug_index_options options = {.jobs = input_jobs(input)};
+    return part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options,
+                                   index)
+                : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
+}
+
 struct pug_index *index_open(struct input *input, const char *asked)
 {
     char path[4096];
-    struct pug_index *index = NULL;
+    struct pug_index *part = NULL, *index = NULL;
     struct pug_index_info info;
     if (!index_path(input, asked, path, sizeof(path)) || !index_tree(input, false))
         return NULL;
     enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
-                                            pug_index_identity(input->tree), &index);
-    if (status == PUG_OK) {
-        pug_index_info(index, &info);
-        if (info.indexed == info.trace_size)
-            return index;
-        pug_index_free(index); /* a part only: what is asked for may be in the rest */
-    } else if (asked || status != PUG_ERR_FILE || errno != ENOENT) {
+                                            pug_index_identity(input->tree), &part);
+    if (status != PUG_OK && (asked || status != PUG_ERR_FILE || errno != ENOENT)) {
         index_refused(path, status);
         return NULL;
     }
-    const struct pug_index_options options = {0};
-    status = pug_index_build(input->tree, input->trace, input->trace_size, &options, &index);
-    if (status == PUG_OK)
+    if (status == PUG_OK) {
+        pug_index_info(part, &info);
+        if (info.indexed == input->trace_size)
+            return part;
+    }
+    status = complete(input, part, &index);
+    pug_index_free(part);
+    if (status != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        return NULL;
+    }
+    if (index_tree(input, false)) /* the one before is used up */
         return index;
-    fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+    pug_index_free(index);
     return NULL;
 }

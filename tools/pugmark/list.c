@@ -74,16 +74,30 @@ static const struct option table[] = {
      offsetof(struct list_options, format)},
 };
 
+struct packet_state;
+
 struct list_state {
     const struct list_options *options;
     struct input *input;
     struct dwt_sources *dwt;
+    struct packet_state *packets;
+    size_t packet_count;
+    uint64_t until;       /* a window's elements have come when this was read */
+    bool counts;          /* what is listed is counted; then by one thread */
+    bool looking;         /* count only */
+    uint64_t seen;        /* what was listed, or would have been */
+    uint64_t first, last; /* of what was seen, [first, last) is listed */
+    uint64_t pivot_at;    /* looking: which is the first at this offset or after it … */
+    uint64_t pivot;       /* … if it was found */
+    bool found;
+    uint64_t unsure; /* of what was seen, so much may be wrong */
 };
 
 /** A packet monitor's context: which source it belongs to. */
 struct packet_state {
-    const struct list_state *list;
+    struct list_state *list;
     const struct pug_source *source;
+    bool past; /* nothing more comes from before the window's end */
 };
 
 static bool in_range(const struct list_state *state, uint64_t index)
@@ -221,15 +235,29 @@ static void element_csv(const struct pug_element *e)
     "index,source,type,isa,start,end_or_time,value,count_or_number,reason,last_type,"              \
     "last_subtype,last_size,flags,context_flags,level,security,context_id,vmid\n"
 
-static bool is_listed(const struct list_state *state, uint64_t index, uint16_t source,
+/** What the filters let through is counted; is it to be shown? */
+static bool take_turn(struct list_state *state, uint64_t index)
+{
+    if (!state->counts)
+        return true;
+    uint64_t n = state->seen++;
+    if (state->looking && !state->found && index >= state->pivot_at) {
+        state->found = true;
+        state->pivot = n;
+    }
+    return !state->looking && n >= state->first && n < state->last;
+}
+
+static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
                       enum pug_element_type type)
 {
     return in_range(state, index) && input_wants(state->input, source) &&
-           (!state->options->types || (state->options->types & UINT32_C(1) << type));
+           (!state->options->types || (state->options->types & UINT32_C(1) << type)) &&
+           take_turn(state, index);
 }
 
 /** What the DWT says goes out in words, the packets of one data access together. */
-static void list_events(const struct list_state *state, const struct pug_element *e)
+static void list_events(struct list_state *state, const struct pug_element *e)
 {
     struct pug_dwt *dwt = dwt_sources_find(state->dwt, e->source);
     for (size_t i = 0, n = dwt ? pug_dwt_push(dwt, e) : 0; i < n; i++) {
@@ -242,6 +270,8 @@ static void list_events(const struct list_state *state, const struct pug_element
         output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
                     event->overflow ? "ITM_OVERFLOW; " : "", words);
     }
+    if (!dwt_sources_knows(state->dwt, e))
+        state->unsure = state->seen + 1; /* what waits now may be listed wrongly, too */
 }
 
 static bool is_hardware(const struct pug_element *e)
@@ -256,8 +286,8 @@ static void on_element(void *context, const struct pug_element *e)
     struct list_state *state = context;
     if (state->dwt)
         list_events(state, e);
-    if (is_listed(state, e->index, e->source, (enum pug_element_type)e->type) &&
-        !(state->dwt && is_hardware(e)))
+    if (!(state->dwt && is_hardware(e)) &&
+        is_listed(state, e->index, e->source, (enum pug_element_type)e->type))
         print[state->options->format](e);
 }
 
@@ -290,10 +320,11 @@ static void put_raw(const struct pug_packet *packet)
 
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
-    const struct packet_state *state = context;
+    struct packet_state *state = context;
     uint16_t id = pug_source_id(state->source);
+    state->past |= op == PUG_OP_DATA && packet->index >= state->list->options->to;
     if (op != PUG_OP_DATA || !in_range(state->list, packet->index) ||
-        !input_wants(state->list->input, id))
+        !input_wants(state->list->input, id) || !take_turn(state->list, packet->index))
         return;
     char text[1024] = "";
     pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
@@ -319,42 +350,122 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
     }
 }
 
-static struct packet_state *attach_packets(struct list_state *state)
+static void attach_packets(struct list_state *state)
 {
     size_t count = 0;
     while (pug_tree_source_at(state->input->tree, count))
         count++;
-    struct packet_state *packets = calloc(count + 1, sizeof(*packets));
-    for (size_t i = 0; packets && i < count; i++) {
+    state->packets = calloc(count + 1, sizeof(*state->packets));
+    state->packet_count = state->packets ? count : 0;
+    for (size_t i = 0; i < state->packet_count; i++) {
         struct pug_source *source = pug_tree_source_at(state->input->tree, i);
-        packets[i] = (struct packet_state){.list = state, .source = source};
-        pug_source_monitor(source, on_packet, &packets[i]);
+        state->packets[i] = (struct packet_state){.list = state, .source = source};
+        pug_source_monitor(source, on_packet, &state->packets[i]);
     }
-    return packets;
 }
 
-/** The whole trace through the tree. */
-static int list_all(struct list_state *state, bool elements)
+static void attach(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
-    struct packet_state *packets = NULL;
-    if (!input_tree(input, elements))
-        return EXIT_INPUT;
     if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements)
         pug_tree_on_elements(input->tree, on_elements, state);
     if (state->options->packets)
-        packets = attach_packets(state);
+        attach_packets(state);
+}
+
+static void detach(struct list_state *state)
+{
+    free(state->packets);
+    state->packets = NULL;
+    state->packet_count = 0;
+    dwt_sources_free(state->dwt);
+    state->dwt = NULL;
+}
+
+/** The whole trace through the tree. */
+static int list_all(struct list_state *state, bool elements)
+{
+    if (!input_tree(state->input, elements))
+        return EXIT_INPUT;
+    attach(state, elements);
     /* packets join to events in their order */
     struct text_printer printer = {print_elements, state};
     const struct pug_parts parts = text_parts(&printer);
-    input_run(input, elements && !state->dwt && !packets ? &parts : NULL, output_wanted);
-    free(packets);
-    return input_result(input);
+    bool alone = elements && !state->dwt && !state->packets;
+    input_run(state->input, alone ? &parts : NULL, output_wanted);
+    detach(state);
+    return input_result(state->input);
 }
 
-/** Events in words join packets, which may have begun before a window. */
+/* ---- windows ---- */
+
+/** May more of the window come from `at` on? */
+static bool is_wanted(void *context, uint64_t at)
+{
+    const struct list_state *state = context;
+    const struct list_options *options = state->options;
+    if (!output_wanted())
+        return false;
+    if (options->window.count.given)
+        return state->looking ? !state->found || state->seen - state->pivot < state->last
+                              : state->seen < state->last;
+    if (state->looking)
+        return !state->found && at < options->to;
+    if (at < state->until)
+        return true;
+    for (size_t i = 0; i < state->packet_count; i++)
+        if (!state->packets[i].past)
+            return true;
+    return false;
+}
+
+/** A source that the index has no byte of gives no packet. */
+static void excuse_silent(struct list_state *state, const struct pug_index *index)
+{
+    struct pug_index_info info;
+    struct pug_index_source source;
+    pug_index_info(index, &info);
+    if (info.indexed != state->input->trace_size)
+        return;
+    for (size_t i = 0; i < state->packet_count; i++)
+        for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+            if (source.id == pug_source_id(state->packets[i].source))
+                state->packets[i].past |= source.bytes == 0;
+}
+
+/** Bring the tree to a place some way before the window. False: there is no tree. */
+static bool enter_window(struct list_state *state, struct window *window, bool elements,
+                         uint64_t margin, uint64_t *at)
+{
+    const struct list_options *options = state->options;
+    struct input *input = state->input;
+    if (!window_enter(window, input, elements, state->pivot_at, margin, at))
+        return false;
+    state->until = options->to;
+    if (elements)
+        state->until = pug_index_settled(window->index, input->tree, options->from, options->to);
+    return true;
+}
+
+/** Read what the window needs, from `at` on. */
+static void read_window(struct list_state *state, struct window *window, bool elements, uint64_t at)
+{
+    attach(state, elements);
+    excuse_silent(state, window->index);
+    if (state->dwt && at > 0)
+        dwt_sources_forget(state->dwt);
+    state->seen = state->pivot = state->unsure = 0;
+    state->found = false;
+    window_run(state->input, at, is_wanted, state);
+    detach(state);
+    if (!state->found)
+        state->pivot = state->seen;
+    window_leave(window, state->input);
+}
+
+/** Events in words join packets, which may have begun before the window. */
 static bool has_events(const struct input *input)
 {
     for (size_t i = 0; i < input->source_count; i++)
@@ -363,19 +474,55 @@ static bool has_events(const struct input *input)
     return false;
 }
 
+/** How far before the window to begin so that all is known that it needs. */
+static bool find_margin(struct list_state *state, struct window *window, bool elements,
+                        uint64_t *margin)
+{
+    const struct window_options *options = &state->options->window;
+    struct pug_index_info info;
+    uint64_t at, count = options->count.given ? options->count.value : 0;
+    pug_index_info(window->index, &info);
+    state->counts = state->looking = true;
+    state->last = count;
+    for (uint64_t next = info.block;; next *= 4) {
+        *margin = next;
+        if (!enter_window(state, window, elements, next, &at))
+            return false;
+        read_window(state, window, elements, at);
+        if (at == 0 || (state->pivot >= count && state->pivot - count >= state->unsure))
+            break;
+    }
+    state->looking = false;
+    state->first = state->pivot > count ? state->pivot - count : 0;
+    state->last = UINT64_MAX;
+    if (options->count.given && count < UINT64_MAX - state->pivot)
+        state->last = state->pivot + count;
+    if (!options->count.given)
+        state->first = 0;
+    return true;
+}
+
 /** What is to be listed of which part of the trace; decodes no more than it must. */
 static int list_window(struct list_state *state, struct list_options *options, bool elements)
 {
     struct window window = {.from = options->from, .to = options->to};
-    struct pug_index *index;
-    if (!window_find(state->input, &options->window, &window, &index))
+    uint64_t margin = 0, at;
+    if (!window_open(&window, state->input, &options->window))
         return EXIT_INPUT;
     options->from = window.from;
     options->to = window.to;
-    bool listed = !options->packets && !has_events(state->input) &&
-                  window_decode(state->input, index, &window, on_element, state);
-    pug_index_free(index);
-    return listed ? EXIT_DONE : list_all(state, elements);
+    state->pivot_at = options->window.count.given ? options->window.around.value : window.from;
+    bool good = true;
+    if (options->window.count.given || (elements && has_events(state->input)))
+        good = find_margin(state, &window, elements, &margin);
+    good = good && enter_window(state, &window, elements, margin, &at);
+    bool all = good && at == 0 && state->until == UINT64_MAX && !state->counts;
+    if (good && !all)
+        read_window(state, &window, elements, at);
+    window_close(&window);
+    if (all) /* by all threads, and with what there is to say of the trace */
+        return list_all(state, elements);
+    return good ? input_result(state->input) : EXIT_INPUT;
 }
 
 static int list_run(const struct command *self, int argc, char **argv)
@@ -390,13 +537,16 @@ static int list_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return EXIT_INPUT;
-    struct list_state state = {.options = &options, .input = &input};
+    if (options.window.count.given && !options.window.around.given) {
+        fprintf(stderr, "pugmark: --count needs --around\n");
+        return EXIT_USAGE;
+    }
+    struct list_state state = {.options = &options, .input = &input, .last = UINT64_MAX};
     bool elements = options.elements || !options.packets;
     if (options.format == FORMAT_CSV && elements)
         output_text(CSV_HEADER);
     int code = window_wanted(&options.window) ? list_window(&state, &options, elements)
                                               : list_all(&state, elements);
-    dwt_sources_free(state.dwt);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file Elements of a part of the trace, decoded from a synchronisation point before it. */
+/** @file A part of the trace, decoded without what is before it where the index can prove that. */
 #ifndef PUGMARK_TOOL_WINDOW_H
 #define PUGMARK_TOOL_WINDOW_H
 
 #include "input.h"
-
-/** Two trace offsets, from what the options say. */
-struct window {
-    uint64_t from, to; /**< [from, to) */
-};
 
 /** A number that was given or not. */
 struct window_number {
@@ -16,9 +11,9 @@ struct window_number {
     uint64_t value;
 };
 
-/** What --from-time, --to-time, --around and --radius say. */
+/** What --from-time, --to-time, --around, --radius and --count say. */
 struct window_options {
-    struct window_number from_time, to_time, around;
+    struct window_number from_time, to_time, around, count;
     uint64_t radius;
     const char *index;
 };
@@ -29,19 +24,32 @@ extern const size_t window_option_count;
 /** Was one of them given? */
 bool window_wanted(const struct window_options *options);
 
-/**
- * Narrow the window to what the options say, with the index in a file, which is given to the
- * caller, or one in memory. False, having said why.
- */
-bool window_find(struct input *input, const struct window_options *options, struct window *window,
-                 struct pug_index **index);
+/** Two trace offsets, from what the options say, and the index that they were found with. */
+struct window {
+    uint64_t from, to; /**< [from, to) */
+    struct pug_index *index;
+    struct pug_tree *model; /**< private: the tree that the input's was copied from */
+};
 
 /**
- * Decode from a synchronisation point and give the window's elements to `take`, if the index proves
- * that they are those of the whole capture. False: nothing was given, the capture has to be decoded
- * from its start.
+ * Narrow the window to what the options say, with the index in a file, or one in memory. False,
+ * having said why.
  */
-bool window_decode(struct input *input, const struct pug_index *index, const struct window *window,
-                   void (*take)(void *context, const struct pug_element *element), void *context);
+bool window_open(struct window *window, struct input *input, const struct window_options *options);
+void window_close(struct window *window);
+
+/**
+ * Give the input a tree that has read the trace up to *at, which is before `before` by at least
+ * `margin` bytes. Where the index proves no place in the middle that is 0. False: there is no tree.
+ */
+bool window_enter(struct window *window, struct input *input, bool elements, uint64_t before,
+                  uint64_t margin, uint64_t *at);
+/** The tree is used no more. */
+void window_leave(struct window *window, struct input *input);
+
+/** Read from `at` on while `go_on` wants more from there, or to the end of the trace, which is
+ * told. */
+void window_run(struct input *input, uint64_t at, bool (*go_on)(void *context, uint64_t at),
+                void *context);
 
 #endif

@@ -452,6 +452,9 @@ const char *pug_etmv4_packet_name(uint32_t type);
 void pug_etmv4_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv4_decoder_state(const void *decoder, struct pug_state *state);
 
+/* skim.c */
+void pug_etmv4_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+
 /* mark.c */
 size_t pug_etmv4_marks(const void *config, const void *packet,
                        struct pug_mark marks[PUG_MARK_LIMIT]);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/** @file Which values the marks of some kinds have, and in which blocks. */
+#ifndef PUG_INDEX_VALUES_H
+#define PUG_INDEX_VALUES_H
+
+#include "index/format.h"
+
+/** Each value once: a table with open addressing. A kind with too many values is given up. */
+struct value_table {
+    struct index_value *slots; /* last < first: empty */
+    size_t mask;               /* slots - 1; 0: none yet */
+    size_t counts[PUG_MARK_KINDS];
+    size_t count;
+    uint32_t given_up; /* bit set of kinds */
+};
+
+/** What all tables of one index have in common. */
+struct value_rules {
+    unsigned part_shift;
+    size_t limits[PUG_MARK_KINDS]; /* 0: a kind's values are not listed */
+};
+
+struct value_rules index_value_rules(uint64_t trace_size, uint64_t block);
+
+/** A value, or what another table knows of it. False: no memory. */
+bool index_value_add(struct value_table *table, const struct value_rules *rules,
+                     const struct index_value *value);
+bool index_values_merge(struct value_table *table, const struct value_rules *rules,
+                        const struct value_table *other);
+/** All values in the order of the file. */
+void index_values_sort(const struct value_table *table, struct index_value *out);
+void index_values_free(struct value_table *table);
+
+#endif
