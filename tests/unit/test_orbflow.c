@@ -2,7 +2,7 @@
 /** @file ORBFLOW: COBS and frame vectors, indexes of what they carry, damage, any split. */
 #include "recorder/itm.h"
 #include "recorder/orbflow.h"
-#include "support/stream.h"
+#include "support/state_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,14 +100,16 @@ static void round_trip(void **state)
     rec_bytes_free(&stream);
 }
 
-static struct rec_bytes itm_frames(void)
+/** `timed`: with local timestamps, which are counted from the beginning. */
+static struct rec_bytes itm_frames(bool timed)
 {
     struct rec_bytes itm = {0}, bytes = {0};
     rec_itm_async(&itm);
     for (unsigned i = 0; i < 40; i++) {
         rec_itm_swit(&itm, 0, 'a' + i % 26, 1);
         rec_itm_dwt(&itm, 17, i, 4);
-        rec_itm_local_ts(&itm, 0, 100 * i);
+        if (timed)
+            rec_itm_local_ts(&itm, 0, 100 * i);
     }
     for (size_t at = 0; at < itm.size; at += 37)
         rec_orbflow(&bytes, 1, itm.data + at, itm.size - at < 37 ? itm.size - at : 37);
@@ -118,7 +120,7 @@ static struct rec_bytes itm_frames(void)
 static void any_split_any_wait(void **state)
 {
     (void)state;
-    struct rec_bytes bytes = itm_frames();
+    struct rec_bytes bytes = itm_frames(true);
     struct stream_lines lines = {0};
     struct stream_run run = {.protocol = "ITM",
                              .transport = "orbflow",
@@ -130,6 +132,31 @@ static void any_split_any_wait(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++)
         stream_check_damage(&run, seed);
     stream_lines_free(&lines);
+    rec_bytes_free(&bytes);
+}
+
+/** A decoder that begins in a frame loses it, and is right from the next synchronisation on. */
+static void states(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = {0};
+    for (unsigned i = 0; i < 20; i++) {
+        struct rec_bytes frames = itm_frames(false);
+        rec_put_n(&bytes, frames.data, frames.size);
+        rec_bytes_free(&frames);
+    }
+    struct stream_run run = {.protocol = "ITM",
+                             .transport = "orbflow",
+                             .settings = {&setting, 1},
+                             .bytes = bytes.data,
+                             .size = bytes.size};
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct state_check check = {.starts = 8, .seed = seed};
+        state_check(&run, &check);
+        assert_true(check.met == check.starts && check.slowest < 500);
+        state_check_damaged(&run, &check);
+        assert_true(check.met > check.starts / 2);
+    }
     rec_bytes_free(&bytes);
 }
 
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(vectors),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(any_split_any_wait),
+        cmocka_unit_test(states),
         cmocka_unit_test(faults),
         cmocka_unit_test(too_long),
     };
