@@ -30,37 +30,40 @@ struct pug_etmv3_list {
 
 /**
  * An instruction with what its elements have of it, and where it leads. One cache line: an atom
- * costs the hop to the next one, and storing an element.
+ * costs the hop to the next one, and the stores of an element.
  */
 struct pug_etmv3_insn {
-    /** By the kind of the step: behind it, not executed or executed, or pug_etmv3_no_insn where
-        that is not linked; itself. */
-    const struct pug_etmv3_insn *next[3];
+    /** By the kind of the step, how many bytes into the entries what follows is: not executed, or
+        executed, and 0 where that is not linked; waiting: itself. */
+    uint32_t next[3];
+    uint32_t goes; /**< direct branch: target; indirect: like `next`, where it went last */
     uint64_t start, end;
-    uint64_t tails[2]; /**< the last 8 bytes of an element: not executed; waiting */
-    /** Bits 56 and up: the ISA behind it, if it is executed. Below: where it is executed the next
-        address; of an indirect branch the number of the entry where it went last, plus 1. */
-    uint64_t goes;
+    uint64_t tails[3]; /**< the last 8 bytes of an element, by the kind of the step */
+    uint8_t next_isa;  /**< behind it, if it is executed */
 };
 
-/** Where a link leads that is not made. */
-extern const struct pug_etmv3_insn pug_etmv3_no_insn;
+#define PUG_ETMV3_TAIL (sizeof(struct pug_element) - 8)
 
-#define PUG_ETMV3_GOES_MASK ((UINT64_C(1) << 56) - 1)
-
-/** Most instructions that are kept. */
+/** Most instructions that are kept; entry 0 is none. */
 #define PUG_ETMV3_INSNS 65536u
+
+/** Where execution is, among instructions that are kept. */
+struct pug_etmv3_place {
+    const struct pug_etmv3_insn *insn; /**< the next one; or NULL, and then: */
+    const struct pug_etmv3_insn *from; /**< the one before it, or NULL */
+    bool executed;                     /**< that was */
+};
 
 /** The instructions that were met, as long as the code map says that they hold. */
 struct pug_etmv3_insns {
     struct pug_etmv3_insn *entries;
     uint32_t count;
-    uint32_t *slots;     /**< hash table of numbers plus 1 */
-    uint32_t slot_count; /**< a power of two; 0: no memory for one */
+    uint32_t *slots;     /**< hash table of their numbers */
+    uint32_t slot_count; /**< a power of two */
     uint64_t stamp;      /**< of the code map */
     uint32_t flushes;
-    const struct pug_etmv3_insn *last; /**< where a run ended, if that is kept; or NULL */
-    struct pug_etmv3_insn passing;     /**< the last one that must not be kept */
+    struct pug_etmv3_place place;  /**< where the last run ended */
+    struct pug_etmv3_insn passing; /**< the last one that must not be kept */
 };
 
 enum pug_etmv3_decoder_state {
@@ -172,26 +175,24 @@ static inline void pug_etmv3_refresh_epoch(struct pug_etmv3_decoder *decoder)
         pug_etmv3_refresh(decoder);
 }
 
-/** What an element's last 8 bytes have more where its instruction was executed. */
-static inline uint64_t pug_etmv3_executed_tail(void)
-{
-    const struct pug_element executed = {.flags = PUG_ELEM_EXECUTED};
-    uint64_t tail;
-    memcpy(&tail, (const char *)&executed + sizeof(executed) - sizeof(tail), sizeof(tail));
-    return tail;
-}
-
 /** The instruction at `address`; valid until the next call. */
 enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
                                   const struct pug_etmv3_insn **insn);
 
-/** The same where it is kept, else pug_etmv3_no_insn. */
+/** The same where it is kept, else NULL. */
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
                                                  uint64_t address, uint8_t isa);
 
-/** The one behind `from`, which was executed or not; and a link to it. */
+/** The one behind `from`, which was executed or not; and a link to it. NULL: none is kept. */
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
                                               const struct pug_etmv3_insn *from, bool executed);
+
+/** What a link leads to. */
+static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etmv3_insn *entries,
+                                                            uint32_t link)
+{
+    return (const struct pug_etmv3_insn *)((const char *)entries + link);
+}
 
 /** The one at `address`, where the indirect branch `from` went this time. */
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
@@ -201,7 +202,7 @@ const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
 /** A byte of its elements, by its place in them. */
 static inline uint8_t pug_etmv3_insn_byte(const struct pug_etmv3_insn *insn, size_t offset)
 {
-    return ((const uint8_t *)insn->tails)[offset - (sizeof(struct pug_element) - 8)];
+    return ((const uint8_t *)insn->tails)[offset - PUG_ETMV3_TAIL];
 }
 
 static inline uint8_t pug_etmv3_insn_isa(const struct pug_etmv3_insn *insn)
@@ -215,16 +216,18 @@ static inline bool pug_etmv3_is_indirect(const struct pug_etmv3_insn *insn)
            PUG_INSTR_BR_INDIRECT;
 }
 
-/** The ISA behind it where it is executed. */
-static inline uint8_t pug_etmv3_next_isa(const struct pug_etmv3_insn *insn)
-{
-    return (uint8_t)(insn->goes >> 56);
-}
-
 /** Where it leads; of an executed indirect branch this means nothing. */
 static inline uint64_t pug_etmv3_next_address(const struct pug_etmv3_insn *insn, bool executed)
 {
-    return executed && !pug_etmv3_is_indirect(insn) ? insn->goes & PUG_ETMV3_GOES_MASK : insn->end;
+    bool branch =
+        pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type)) == PUG_INSTR_BR;
+    return executed && branch ? insn->goes : insn->end;
+}
+
+/** The ISA there. */
+static inline uint8_t pug_etmv3_isa_behind(const struct pug_etmv3_insn *insn, bool executed)
+{
+    return executed ? insn->next_isa : pug_etmv3_insn_isa(insn);
 }
 
 /** The decoder is behind an instruction now. */

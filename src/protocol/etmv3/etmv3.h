@@ -24,6 +24,14 @@ struct pug_etmv3_p_header {
     uint8_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< kind of step, and cycles << 2 */
 };
 
+/** What a step of a row of P-headers makes of an instruction's element. */
+struct pug_etmv3_step {
+    uint64_t address; /**< mask: who waits has none */
+    uint64_t counts;  /**< instructions and cycles, as they stand in an element */
+};
+
+#define PUG_ETMV3_STEPS 64u
+
 /** The registers in words of the protocol. */
 struct pug_etmv3_config {
     struct pug_armv7_registers registers;
@@ -39,6 +47,7 @@ struct pug_etmv3_config {
     uint8_t context_id_bytes;
     uint8_t timestamp_bytes;                  /**< longest: 7 (48 bits) or 9 (64 bits) */
     struct pug_etmv3_p_header p_headers[256]; /**< by header byte; others are zero */
+    struct pug_etmv3_step steps[PUG_ETMV3_STEPS];
 };
 
 static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)

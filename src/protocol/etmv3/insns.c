@@ -6,10 +6,8 @@
 
 #define FIRST_SLOTS 1024u
 
-const struct pug_etmv3_insn pug_etmv3_no_insn;
-
-static_assert(sizeof(struct pug_etmv3_insn) == 64, "an instruction is one cache line");
-static_assert(offsetof(struct pug_element, flags) == sizeof(struct pug_element) - 8,
+static_assert(sizeof(struct pug_etmv3_insn) == 64, "an instruction is a cache line");
+static_assert(offsetof(struct pug_element, flags) == PUG_ETMV3_TAIL,
               "flags, type and what a range tells of its last instruction end an element");
 
 /* ---- keeping them ---- */
@@ -27,6 +25,7 @@ static bool set_slots(struct pug_etmv3_insns *insns, uint32_t count)
 
 enum pug_status pug_etmv3_insns_new(struct pug_etmv3_insns *insns)
 {
+    insns->count = 1;
     insns->entries = aligned_alloc(64, PUG_ETMV3_INSNS * sizeof(*insns->entries));
     if (insns->entries && set_slots(insns, FIRST_SLOTS))
         return PUG_OK;
@@ -43,8 +42,8 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
 static void forget(struct pug_etmv3_insns *insns)
 {
     insns->flushes++;
-    insns->last = NULL;
-    insns->count = 0;
+    insns->place = (struct pug_etmv3_place){.insn = NULL};
+    insns->count = 1;
     if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
         memset(insns->slots, 0, insns->slot_count * sizeof(*insns->slots));
 }
@@ -53,7 +52,7 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     uint64_t stamp = pug_codemap_stamp(decoder->code);
-    if (insns->count > 0 && (insns->stamp != stamp || pug_codemap_outdated(decoder->code)))
+    if (insns->count > 1 && (insns->stamp != stamp || pug_codemap_outdated(decoder->code)))
         forget(insns);
     insns->stamp = stamp;
 }
@@ -64,7 +63,7 @@ static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address
     uint64_t hash = (address ^ (uint64_t)isa << 40) * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
         uint32_t *slot = &insns->slots[at & (insns->slot_count - 1)];
-        const struct pug_etmv3_insn *entry = &insns->entries[*slot - 1];
+        const struct pug_etmv3_insn *entry = &insns->entries[*slot];
         if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa))
             return slot;
     }
@@ -76,8 +75,8 @@ static void grow(struct pug_etmv3_insns *insns)
         forget(insns);
         return;
     }
-    for (uint32_t i = 0; i < insns->count; i++)
-        *find_slot(insns, insns->entries[i].start, pug_etmv3_insn_isa(&insns->entries[i])) = i + 1;
+    for (uint32_t i = 1; i < insns->count; i++)
+        *find_slot(insns, insns->entries[i].start, pug_etmv3_insn_isa(&insns->entries[i])) = i;
 }
 
 static struct pug_etmv3_insn *new_entry(struct pug_etmv3_insns *insns, uint64_t address,
@@ -87,16 +86,28 @@ static struct pug_etmv3_insn *new_entry(struct pug_etmv3_insns *insns, uint64_t 
         forget(insns);
     else if (insns->count * 2 >= insns->slot_count)
         grow(insns);
-    *find_slot(insns, address, isa) = insns->count + 1;
+    *find_slot(insns, address, isa) = insns->count;
     return &insns->entries[insns->count++];
 }
 
 /* ---- making them ---- */
 
+static uint32_t link_to(const struct pug_etmv3_insns *insns, const struct pug_etmv3_insn *entry)
+{
+    return entry ? (uint32_t)((const char *)entry - (const char *)insns->entries) : 0;
+}
+
+/** An entry, to make a link in it. */
+static struct pug_etmv3_insn *own(const struct pug_etmv3_insns *insns,
+                                  const struct pug_etmv3_insn *entry)
+{
+    return &insns->entries[entry - insns->entries];
+}
+
 static uint64_t tail_of(const struct pug_element *element)
 {
     uint64_t tail;
-    memcpy(&tail, (const char *)element + sizeof(*element) - sizeof(tail), sizeof(tail));
+    memcpy(&tail, (const char *)element + PUG_ETMV3_TAIL, sizeof(tail));
     return tail;
 }
 
@@ -104,7 +115,7 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
                  uint64_t address, uint8_t isa, const struct pug_insn *insn)
 {
     uint16_t cycles = decoder->config->cycle_accurate ? PUG_ELEM_HAS_CC : 0;
-    struct pug_element waiting = {.type = PUG_ELEM_CYCLE_COUNT, .flags = cycles, .isa = isa};
+    const struct pug_element waiting = {.type = PUG_ELEM_CYCLE_COUNT, .flags = cycles, .isa = isa};
     struct pug_element range = {
         .type = PUG_ELEM_INSTR_RANGE,
         .flags = (uint16_t)(cycles | (insn->conditional ? PUG_ELEM_CONDITIONAL : 0)),
@@ -113,16 +124,16 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
         .last_size = insn->size,
         .isa = isa,
     };
-    entry->next[PUG_ETMV3_STEP_N] = entry->next[PUG_ETMV3_STEP_E] = &pug_etmv3_no_insn;
-    entry->next[PUG_ETMV3_STEP_WAIT] = entry;
+    entry->next[PUG_ETMV3_STEP_N] = entry->next[PUG_ETMV3_STEP_E] = 0;
+    entry->next[PUG_ETMV3_STEP_WAIT] = link_to(&decoder->insns, entry);
+    entry->goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0;
     entry->start = address;
     entry->end = address + insn->size;
-    entry->tails[0] = tail_of(&range);
-    entry->tails[1] = tail_of(&waiting);
-    entry->goes = insn->type == PUG_INSTR_BR            ? insn->target & PUG_ETMV3_GOES_MASK
-                  : insn->type == PUG_INSTR_BR_INDIRECT ? 0
-                                                        : entry->end;
-    entry->goes |= (uint64_t)insn->next_isa << 56;
+    entry->tails[PUG_ETMV3_STEP_N] = tail_of(&range);
+    range.flags |= PUG_ELEM_EXECUTED;
+    entry->tails[PUG_ETMV3_STEP_E] = tail_of(&range);
+    entry->tails[PUG_ETMV3_STEP_WAIT] = tail_of(&waiting);
+    entry->next_isa = insn->next_isa;
 }
 
 enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
@@ -135,7 +146,7 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     pug_etmv3_refresh_epoch(decoder);
     uint32_t number = *find_slot(insns, address, isa);
     if (number > 0) {
-        *out = &insns->entries[number - 1];
+        *out = &insns->entries[number];
         return PUG_OK;
     }
     enum pug_status status =
@@ -143,8 +154,8 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     pug_etmv3_refresh(decoder);
     if (status != PUG_OK)
         return status;
-    struct pug_etmv3_insn *entry =
-        until >= decoder->code->epoch ? new_entry(insns, address, isa) : &insns->passing;
+    bool keep = until >= decoder->code->epoch && address <= UINT32_MAX;
+    struct pug_etmv3_insn *entry = keep ? new_entry(insns, address, isa) : &insns->passing;
     fill(decoder, entry, address, isa, &insn);
     *out = entry;
     return PUG_OK;
@@ -155,7 +166,7 @@ const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decod
 {
     const struct pug_etmv3_insn *insn;
     enum pug_status status = pug_etmv3_insn_at(decoder, address, isa, &insn);
-    return status == PUG_OK && insn != &decoder->insns.passing ? insn : &pug_etmv3_no_insn;
+    return status == PUG_OK && insn != &decoder->insns.passing ? insn : NULL;
 }
 
 /* ---- from one to the next ---- */
@@ -165,13 +176,12 @@ const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     if (executed && pug_etmv3_is_indirect(from))
-        return &pug_etmv3_no_insn;
+        return NULL;
     uint32_t flushes = insns->flushes;
-    uint8_t isa = executed ? pug_etmv3_next_isa(from) : pug_etmv3_insn_isa(from);
-    const struct pug_etmv3_insn *next =
-        pug_etmv3_kept_insn(decoder, pug_etmv3_next_address(from, executed), isa);
+    const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
+        decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
     if (insns->flushes == flushes)
-        insns->entries[from - insns->entries].next[executed] = next;
+        own(insns, from)->next[executed] = link_to(insns, next);
     return next;
 }
 
@@ -180,15 +190,12 @@ const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             uint8_t isa)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
-    const uint64_t number = from->goes & PUG_ETMV3_GOES_MASK;
-    const struct pug_etmv3_insn *next = &insns->entries[number - 1];
-    if (number > 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
+    const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->goes);
+    if (from->goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
         return next;
     uint32_t flushes = insns->flushes;
     next = pug_etmv3_kept_insn(decoder, address, isa);
-    if (insns->flushes == flushes && next != &pug_etmv3_no_insn) {
-        uint64_t *goes = &insns->entries[from - insns->entries].goes;
-        *goes = (*goes & ~PUG_ETMV3_GOES_MASK) | (uint64_t)(next - insns->entries + 1);
-    }
+    if (insns->flushes == flushes)
+        own(insns, from)->goes = link_to(insns, next);
     return next;
 }

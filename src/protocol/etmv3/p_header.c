@@ -67,8 +67,22 @@ static void set_steps(struct pug_etmv3_p_header *header)
     header->step_count = 1;
 }
 
+static void set_step(struct pug_etmv3_step *step, unsigned number)
+{
+    bool waits = (number & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
+    const struct pug_element element = {.count = waits ? 0 : 1, .cycle_count = number >> 2};
+    static_assert(offsetof(struct pug_element, cycle_count) ==
+                      offsetof(struct pug_element, count) + 4,
+                  "the two counts are neighbours");
+    step->address = waits ? 0 : UINT64_MAX;
+    memcpy(&step->counts, (const char *)&element + offsetof(struct pug_element, count),
+           sizeof(step->counts));
+}
+
 void pug_etmv3_set_p_headers(struct pug_etmv3_config *config)
 {
+    for (unsigned i = 0; i < PUG_ETMV3_STEPS; i++)
+        set_step(&config->steps[i], i);
     for (unsigned byte = 0x80; byte < 0x100; byte += 2) {
         struct pug_etmv3_p_header *header = &config->p_headers[byte];
         header->valid = true;

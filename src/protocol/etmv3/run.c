@@ -24,10 +24,8 @@ struct steps {
 /** Where a run is. */
 struct run {
     struct pug_etmv3_decoder *decoder;
-    const struct pug_etmv3_insn *insn; /**< the next instruction, or pug_etmv3_no_insn */
-    const struct pug_etmv3_insn *from; /**< then the one before it, or NULL */
-    bool executed;                     /**< `from` was */
-    bool jumped; /**< a branch packet told the address since; it is the decoder's */
+    struct pug_etmv3_place *place; /**< the decoder's */
+    bool jumped; /**< a branch packet told the address since `from`: it is the decoder's */
     bool holds;  /**< the last element is an instruction that can still be cancelled */
 };
 
@@ -54,89 +52,157 @@ static const uint8_t *lay_out(const struct pug_etmv3_config *config, const struc
 static void settle(struct run *run)
 {
     struct pug_etmv3_decoder *decoder = run->decoder;
-    if (run->insn != &pug_etmv3_no_insn) {
-        decoder->address = run->insn->start;
-        decoder->isa = pug_etmv3_insn_isa(run->insn);
-        decoder->insns.last = run->insn;
-    } else if (run->from && !run->jumped) {
-        pug_etmv3_advance(decoder, run->from, run->executed);
+    const struct pug_etmv3_place *place = run->place;
+    if (place->insn) {
+        decoder->address = place->insn->start;
+        decoder->isa = pug_etmv3_insn_isa(place->insn);
+    } else if (place->from && !run->jumped) {
+        pug_etmv3_advance(decoder, place->from, place->executed);
         run->jumped = true;
     }
     decoder->stage->out.blank.isa = decoder->isa;
 }
 
-/** The next instruction is the one where the last run ended, unless something came between. */
-static const struct pug_etmv3_insn *last_insn(struct pug_etmv3_decoder *decoder)
+static bool is_jump(const struct pug_etmv3_place *place)
 {
-    const struct pug_etmv3_insn *last = decoder->insns.last;
-    return last && last->start == decoder->address && pug_etmv3_insn_isa(last) == decoder->isa &&
-                   !decoder->need_address
-               ? last
-               : &pug_etmv3_no_insn;
+    return place->from && place->executed && pug_etmv3_is_indirect(place->from);
+}
+
+/** A run begins where the last one ended, unless something came between. */
+static struct run begin(struct pug_etmv3_decoder *decoder)
+{
+    struct run run = {.decoder = decoder, .place = &decoder->insns.place};
+    const struct pug_etmv3_insn *insn = run.place->insn, *from = run.place->from;
+    const bool executed = run.place->executed, lost = decoder->need_address;
+    if (insn) {
+        if (!lost && insn->start == decoder->address && pug_etmv3_insn_isa(insn) == decoder->isa)
+            return run;
+        run.place->insn = NULL;
+        run.place->from = NULL;
+        run.jumped = true;
+        return run;
+    }
+    run.jumped = !from || is_jump(run.place) || lost ||
+                 pug_etmv3_next_address(from, executed) != decoder->address ||
+                 pug_etmv3_isa_behind(from, executed) != decoder->isa;
+    return run;
 }
 
 /** Find the next instruction. False: what comes is not for this way. */
 static bool find(struct run *run)
 {
     struct pug_etmv3_decoder *decoder = run->decoder;
-    const struct pug_etmv3_insn *from = run->from;
-    if (run->insn != &pug_etmv3_no_insn)
+    struct pug_etmv3_place *place = run->place;
+    if (place->insn)
         return true;
-    if (from && !run->jumped)
-        run->insn = pug_etmv3_follow(decoder, from, run->executed);
+    if (!run->jumped)
+        place->insn = pug_etmv3_follow(decoder, place->from, place->executed);
     else if (decoder->need_address)
         return false;
-    else if (from && run->executed && pug_etmv3_is_indirect(from))
-        run->insn = pug_etmv3_jump(decoder, from, decoder->address, decoder->isa);
+    else if (is_jump(place))
+        place->insn = pug_etmv3_jump(decoder, place->from, decoder->address, decoder->isa);
     else
-        run->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa);
-    return run->insn != &pug_etmv3_no_insn;
+        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa);
+    return place->insn;
 }
 
-/** Take steps; how many it took. */
-static unsigned take_steps(struct run *run, const struct steps *steps)
+/* ---- steps ---- */
+
+static inline unsigned kind_of(unsigned step)
 {
+    return step & PUG_ETMV3_STEP_KIND;
+}
+
+/** A step at an instruction, which makes an element. In a trace without cycles no step waits. */
+static inline void put_step(struct pug_element *element, const struct pug_etmv3_insn *insn,
+                            const struct pug_etmv3_step *steps, unsigned step, uint64_t index,
+                            const struct pug_element *blank, bool cycles)
+{
+    const struct pug_etmv3_step *makes = &steps[cycles ? step : PUG_ETMV3_STEP_E];
+    element->index = index;
+    if (cycles) {
+        element->start = insn->start & makes->address;
+        element->end = insn->end & makes->address;
+    } else {
+        memcpy(&element->start, &insn->start, 16);
+    }
+    element->value = 0;
+    memcpy((char *)element + 32, &makes->counts, 8);
+    memcpy((char *)element + 40, (const char *)blank + 40, 16);
+    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[cycles ? kind_of(step) : step], 8);
+}
+
+/** Behind a step whose link is not made. */
+static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned step)
+{
+    run->place->insn = NULL;
+    run->place->from = insn;
+    run->place->executed = kind_of(step) == PUG_ETMV3_STEP_E;
+    run->jumped = false;
+}
+
+/** Take `count` of the steps; how many it took. */
+static inline unsigned take_any_steps(struct run *run, const struct steps *steps, unsigned count,
+                                      bool cycles)
+{
+    const struct pug_etmv3_step *const made = run->decoder->config->steps;
+    const struct pug_element *const blank = &run->decoder->stage->out.blank;
+    const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
     struct pug_batch *batch = run->decoder->stage->out.batch;
-    const char *blank = (const char *)&run->decoder->stage->out.blank;
     struct pug_element *element = &batch->elements[batch->count];
-    const struct pug_etmv3_insn *insn = run->insn;
-    const unsigned count = steps->count;
-    const uint64_t executed_tail = pug_etmv3_executed_tail();
+    const struct pug_etmv3_insn *insn = run->place->insn;
     unsigned i = 0;
     while (i < count) {
-        const unsigned step = steps->kinds[i], kind = step & PUG_ETMV3_STEP_KIND;
-        const unsigned waits = kind / PUG_ETMV3_STEP_WAIT;
-        const uint64_t mask = (uint64_t)waits - 1; /* no address of who waits */
-        const uint64_t tail = insn->tails[waits] + (kind & 1) * executed_tail;
-        element->index = steps->indices[steps->headers[i++]];
-        element->start = insn->start & mask;
-        element->end = insn->end & mask;
-        element->value = 0;
-        element->count = 1 - waits;
-        element->cycle_count = step >> 2;
-        memcpy((char *)element + 40, blank + 40, 16);
-        memcpy((char *)element + 56, &tail, 8);
-        element++;
-        const struct pug_etmv3_insn *next = insn->next[kind];
-        if (next != &pug_etmv3_no_insn) {
-            insn = next;
+        const unsigned step = steps->kinds[i];
+        const uint32_t next = insn->next[cycles ? kind_of(step) : step];
+        put_step(element++, insn, made, step, steps->indices[steps->headers[i++]], blank, cycles);
+        if (next != 0) {
+            insn = pug_etmv3_linked(entries, next);
             continue;
         }
-        run->from = insn;
-        run->executed = kind == PUG_ETMV3_STEP_E;
-        run->jumped = false;
-        run->insn = insn = next;
-        if (i == count)
-            break;
+        stop_behind(run, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
-        if (!find(run))
+        if (i == count || !find(run))
             return i;
         element = &batch->elements[batch->count]; /* it may have been delivered */
-        insn = run->insn;
+        insn = run->place->insn;
     }
-    run->insn = insn;
+    run->place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
     return i;
+}
+
+static unsigned take_steps(struct run *run, const struct steps *steps, unsigned count)
+{
+    return run->decoder->config->cycle_accurate ? take_any_steps(run, steps, count, true)
+                                                : take_any_steps(run, steps, count, false);
+}
+
+/** The last step, whose element is held back; how many steps are taken then. */
+static unsigned hold_step(struct run *run, const struct steps *steps)
+{
+    struct pug_etmv3_decoder *decoder = run->decoder;
+    const unsigned last = steps->count - 1, step = steps->kinds[last];
+    if (!find(run))
+        return last;
+    const struct pug_etmv3_insn *insn = run->place->insn;
+    const uint32_t next = insn->next[kind_of(step)];
+    put_step(pug_etmv3_slot(decoder), insn, decoder->config->steps, step,
+             steps->indices[steps->headers[last]], &decoder->stage->out.blank, true);
+    if (next == 0)
+        stop_behind(run, insn, step);
+    else
+        run->place->insn = pug_etmv3_linked(decoder->insns.entries, next);
+    decoder->list.held = 1;
+    return steps->count;
+}
+
+/** The last element of the batch is held back. */
+static void hold(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    *pug_etmv3_slot(decoder) = batch->elements[--batch->count];
+    decoder->list.held = 1;
 }
 
 /** Of the row from `first` only `done` steps were taken: the long way for the rest of a header. */
@@ -181,20 +247,12 @@ static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const 
     packet->exception.present = false;
     pug_etmv3_parse_branch(reader, at, size, &packet->address);
     pug_etmv3_branch_to(run->decoder, packet);
-    run->insn = &pug_etmv3_no_insn;
+    run->place->insn = NULL;
     run->jumped = true;
     run->holds = false;
 }
 
 /* ---- the run ---- */
-
-/** The last instruction is held back. */
-static void hold(struct pug_etmv3_decoder *decoder)
-{
-    struct pug_batch *batch = decoder->stage->out.batch;
-    *pug_etmv3_slot(decoder) = batch->elements[--batch->count];
-    decoder->list.held = 1;
-}
 
 static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
                     const struct pug_span *span)
@@ -226,7 +284,7 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
     while (decoder->list.count > 0)
         pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
-    struct run run = {.decoder = decoder, .insn = last_insn(decoder)};
+    struct run run = begin(decoder);
     struct steps steps;
     while (span->at < span->end && room(batch) > 0) {
         const uint8_t *at = span->at;
@@ -243,12 +301,16 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         run.holds = false; /* finding code may deliver what there is */
         if (!find(&run))
             break;
-        unsigned done = take_steps(&run, &steps);
+        bool waits = kind_of(steps.kinds[steps.count - 1]) == PUG_ETMV3_STEP_WAIT;
+        bool last = end == span->end && !waits;
+        unsigned most = steps.count - last, done = take_steps(&run, &steps, most);
+        if (last && done == most)
+            done = hold_step(&run, &steps);
         if (done < steps.count) {
             span->at = go_long(&run, &steps, done, at);
             return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
         }
-        run.holds = (steps.kinds[done - 1] & PUG_ETMV3_STEP_KIND) != PUG_ETMV3_STEP_WAIT;
+        run.holds = !last && !waits;
         reader->packet.type = PUG_ETMV3_P_HDR;
         reader->packet.format = decoder->config->p_headers[end[-1]].format;
         decoder->index = steps.indices[end - at - 1];

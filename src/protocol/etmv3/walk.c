@@ -89,7 +89,7 @@ void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3
     decoder->address = pug_etmv3_next_address(insn, executed);
     if (!executed)
         return;
-    decoder->isa = pug_etmv3_next_isa(insn);
+    decoder->isa = insn->next_isa;
     if (pug_etmv3_is_indirect(insn))
         pug_etmv3_need_address(decoder, true);
 }
@@ -111,10 +111,10 @@ static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element,
     element->start = insn->start;
     element->end = insn->end;
     element->count = 1;
-    memcpy((char *)element + sizeof(*element) - 8, &insn->tails[0], 8);
+    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[executed], sizeof(insn->tails[0]));
     element->flags &= (uint16_t)~PUG_ELEM_HAS_CC;
-    element->flags |= flags | (executed ? PUG_ELEM_EXECUTED : 0);
-    uint8_t next_isa = pug_etmv3_next_isa(insn);
+    element->flags |= flags;
+    uint8_t next_isa = insn->next_isa;
     decoder->last_next_isa = next_isa;
     pug_etmv3_advance(decoder, insn, executed);
     if (decoder->stage->quirks.etmv3_blx_forgotten)
