@@ -6,9 +6,10 @@
  *
  * The trace is made here: random data packets with markers and timestamps among channel changes,
  * and stimulus writes, DWT packets and timestamps. CAPTURE is a file of CoreSight frames with an
- * STM at id 0x20, like stm_only's; it is decoded over and over, since it is short. Each round
- * decodes once with the reference (Debian: libopencsd-dev) and several times with pugmark, the best
- * of each counts. Debian's 1.3.3 has no ITM decoder: there is nothing to compare that with.
+ * STM at id 0x20: stm_only's, where none is given; it is decoded over and over, since it is short.
+ * Each round decodes once with the reference (Debian: libopencsd-dev) and several times with
+ * pugmark, the best of each counts. Debian's 1.3.3 has no ITM decoder: there is nothing to compare
+ * that with.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
@@ -24,10 +25,11 @@
 #include <opencsd/c_api/opencsd_c_api.h>
 #endif
 
-#define PASSES 5          /* of pugmark for one of the reference */
-#define ENOUGH (2u << 20) /* bytes of trace, for one measurement */
-#define TCSR   0x00200007
-#define ID     (TCSR >> 16 & 0x7f)
+#define PASSES  5          /* of pugmark for one of the reference */
+#define ENOUGH  (2u << 20) /* bytes of trace, for one measurement */
+#define CAPTURE PUG_SOURCE_DIR "/../shared/captures/stm_only/cstraceitm.bin"
+#define TCSR    0x00200007
+#define ID      (TCSR >> 16 & 0x7f)
 
 static unsigned long long elements;
 
@@ -120,7 +122,7 @@ struct subject {
 /** How often it is decoded for one measurement. */
 static unsigned repeats(const struct subject *subject)
 {
-    return 1 + ENOUGH / (1 + (unsigned)subject->trace.size);
+    return 1 + ENOUGH / (unsigned)subject->trace.size;
 }
 
 /* ---- pugmark ---- */
@@ -254,7 +256,7 @@ static struct rec_bytes read_capture(const char *path)
     FILE *file = fopen(path, "rb");
     if (!file) {
         perror(path);
-        exit(2);
+        return bytes;
     }
     for (size_t size; (size = fread(piece, 1, sizeof(piece), file)) > 0;)
         rec_put_n(&bytes, piece, size);
@@ -266,13 +268,16 @@ int main(int argc, char **argv)
 {
     unsigned packets = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 5;
-    struct rec_bytes stm = make_stm(packets), frames = make_frames(&stm), itm = make_itm(packets);
-    struct rec_bytes capture = argc > 3 ? read_capture(argv[3]) : (struct rec_bytes){0};
+    const char *path = argc > 3 ? argv[3] : CAPTURE;
+    struct rec_bytes stm = make_stm(packets), stm_frames = make_frames(&stm);
+    struct rec_bytes itm = make_itm(packets), itm_frames = make_frames(&itm);
+    struct rec_bytes capture = read_capture(path);
     struct subject subjects[] = {
         {.name = "STM", .protocol = "STM", .trace = stm},
-        {.name = "STM in frames", .protocol = "STM", .transport = "coresight", .trace = frames},
+        {.name = "STM in frames", .protocol = "STM", .transport = "coresight", .trace = stm_frames},
         {.name = "STM, joined", .protocol = "STM", .trace = stm, .join = true},
         {.name = "ITM", .protocol = "ITM", .trace = itm},
+        {.name = "ITM in frames", .protocol = "ITM", .transport = "coresight", .trace = itm_frames},
         {.name = "capture", .protocol = "STM", .transport = "coresight", .trace = capture},
         {.name = "capture, joined",
          .protocol = "STM",
@@ -280,15 +285,16 @@ int main(int argc, char **argv)
          .trace = capture,
          .join = true},
     };
-    size_t count = sizeof(subjects) / sizeof(subjects[0]) - (argc > 3 ? 0 : 2);
+    size_t count = sizeof(subjects) / sizeof(subjects[0]) - (capture.size ? 0 : 2);
     for (int round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++)
             measure(&subjects[i]);
     for (size_t i = 0; i < count; i++)
         report(&subjects[i]);
     rec_bytes_free(&stm);
-    rec_bytes_free(&frames);
+    rec_bytes_free(&stm_frames);
     rec_bytes_free(&itm);
+    rec_bytes_free(&itm_frames);
     rec_bytes_free(&capture);
     return 0;
 }
