@@ -107,11 +107,38 @@ static bool in_range(const struct list_state *state, uint64_t index)
 
 /* ---- elements ---- */
 
+#define INDEX_WIDTH 10
+
+/** The head of a line, by hand: there are a great many. */
+static size_t put_head(char *line, uint64_t index, uint16_t source)
+{
+    char digits[20];
+    size_t at = 0, count = 0;
+    for (; index > 0 || count == 0; index /= 10)
+        digits[count++] = (char)('0' + index % 10);
+    while (at + count < INDEX_WIDTH)
+        line[at++] = ' ';
+    while (count > 0)
+        line[at++] = digits[--count];
+    line[at++] = ' ';
+    line[at++] = ' ';
+    for (int shift = source > 0xff ? 12 : 4; shift >= 0; shift -= 4)
+        if (shift <= 4 || source >> shift)
+            line[at++] = "0123456789abcdef"[source >> shift & 0xf];
+    line[at++] = ' ';
+    line[at++] = ' ';
+    return at;
+}
+
 static void element_text(const struct pug_element *e)
 {
-    char text[8192];
-    pug_element_text(e, text, sizeof(text));
-    output_text("%10" PRIu64 "  %02x  %s\n", e->index, e->source, text);
+    char *line = output_room();
+    size_t at = put_head(line, e->index, e->source);
+    const size_t room = OUTPUT_ROOM - at - 1;
+    size_t length = pug_element_text(e, line + at, room);
+    at += length < room ? length : room - 1;
+    line[at++] = '\n';
+    output_took(at);
 }
 
 static void payload_json(const struct pug_element *e)

@@ -17,11 +17,11 @@ static struct {
     int error;
 } out;
 
-static void write_out(void)
+static void write_bytes(const char *bytes, size_t count)
 {
     size_t done = 0;
-    while (done < out.count && !out.closed) {
-        ssize_t n = write(STDOUT_FILENO, out.bytes + done, out.count - done);
+    while (done < count && !out.closed) {
+        ssize_t n = write(STDOUT_FILENO, bytes + done, count - done);
         if (n >= 0) {
             done += (size_t)n;
         } else if (errno != EINTR) {
@@ -29,6 +29,11 @@ static void write_out(void)
             out.error = errno == EPIPE ? 0 : errno;
         }
     }
+}
+
+static void write_out(void)
+{
+    write_bytes(out.bytes, out.count);
     out.count = 0;
 }
 
@@ -78,12 +83,8 @@ void output_buffer(const struct output_text_buffer *buffer)
     if (buffer->failed)
         out.error = ENOMEM;
     out.closed |= buffer->failed;
-    for (size_t at = 0; at < buffer->count && !out.closed;) {
-        size_t size = buffer->count - at < OUTPUT_ROOM ? buffer->count - at : OUTPUT_ROOM;
-        memcpy(output_room(), buffer->bytes + at, size);
-        output_took(size);
-        at += size;
-    }
+    write_out();
+    write_bytes(buffer->bytes, buffer->count);
 }
 
 void output_text(const char *format, ...)
