@@ -112,6 +112,7 @@ void state_check(const struct stream_run *run, struct state_check *check)
         way_free(&part, blocks);
     }
     way_free(&whole, blocks);
+    stream_check_jobs(run);
 }
 
 void state_check_damaged(const struct stream_run *run, struct state_check *check)

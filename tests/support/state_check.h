@@ -20,7 +20,8 @@ struct state_check {
 
 /**
  * Decode a stream from its start and from other places. Asserts that states are written, that
- * states that were equal stay equal, and that the same elements and log records follow.
+ * states that were equal stay equal, that the same elements and log records follow, and that
+ * several threads give what one gives.
  */
 void state_check(const struct stream_run *run, struct state_check *check);
 

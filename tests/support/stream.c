@@ -164,11 +164,21 @@ static enum pug_response feed(struct stream_tree *stream)
     return PUG_RESP_IS_FATAL(answer) ? answer : flush(stream->tree, pug_tree_end(stream->tree));
 }
 
+/** On several threads, in the smallest pieces. */
+static enum pug_response feed_jobs(struct stream_tree *stream)
+{
+    const struct stream_run *run = stream->run;
+    struct pug_jobs_result result;
+    const struct pug_jobs jobs = {.threads = run->jobs, .block = run->block, .piece = 1};
+    assert_int_equal(pug_tree_decode(stream->tree, &jobs, run->bytes, run->size, &result), PUG_OK);
+    return result.response;
+}
+
 void stream_run(struct stream_run *run)
 {
     struct stream_tree stream;
     stream_tree_open(&stream, run);
-    run->answer = feed(&stream);
+    run->answer = run->jobs ? feed_jobs(&stream) : feed(&stream);
     for (unsigned i = 0; i < run->resets; i++) {
         pug_tree_reset(stream.tree);
         run->answer = feed(&stream);
@@ -225,6 +235,17 @@ static void check_each_packet(const struct stream_run *run, const struct stream_
     check_way(&again, want, 0, 0, 0);
 }
 
+/** On several threads. Who looks at each packet has it done by one. */
+static void check_jobs(const struct stream_run *run, const struct stream_lines *want)
+{
+    struct stream_run again = *run;
+    again.each_packet = false;
+    again.jobs = 2;
+    check_way(&again, want, 16, 0, 0);
+    again.jobs = 3;
+    check_way(&again, want, 64, 0, 3);
+}
+
 /** CoreSight frames come whole; the other transports take any pieces. */
 static bool is_framed(const struct stream_run *run)
 {
@@ -240,6 +261,7 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
     check_way(run, &want, 0, 0, 1);
     check_way(run, &want, 0, 0, 3);
     check_each_packet(run, &want);
+    check_jobs(run, &want);
     if (!is_framed(run)) {
         check_way(run, &want, 1, 0, 0);
         check_way(run, &want, 1, 0, 2);
@@ -248,6 +270,16 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
         check_way(run, &want, 30, seed, 0);
         check_way(run, &want, 200, seed, 4);
     }
+    stream_lines_free(&want);
+}
+
+void stream_check_jobs(const struct stream_run *run)
+{
+    struct stream_lines want = {0};
+    struct stream_run whole = *run;
+    whole.lines = &want;
+    stream_run(&whole);
+    check_jobs(run, &want);
     stream_lines_free(&want);
 }
 
@@ -324,6 +356,7 @@ void stream_check_damage(const struct stream_run *run, uint64_t seed)
     if (run->longest)
         assert_same_before(run, first, &good, &bad);
     check_each_packet(&whole, &bad);
+    check_jobs(&whole, &bad);
     if (!is_framed(run)) {
         check_way(&whole, &bad, 1, 0, 0);
         check_way(&whole, &bad, 16, seed, 2);

@@ -34,6 +34,7 @@ struct stream_run {
     unsigned wait_every;      /**< the consumer waits at each n-th element */
     uint64_t waits_seed;      /**< or at random, once in `wait_every` */
     bool each_packet;         /**< elements are delivered after each packet */
+    unsigned jobs;            /**< on so many threads, which join at blocks of `block` bytes */
     unsigned resets;          /**< run it again this often after a reset */
     pug_packet_sink_fn *sink; /**< packets only, to this */
     void *sink_context;
@@ -72,6 +73,9 @@ void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size
  * elements are to be delivered after each packet; also with waits, and in pieces.
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);
+
+/** Assert that several threads give what one gives. */
+void stream_check_jobs(const struct stream_run *run);
 
 /**
  * Damage a copy of the bytes: what comes before is decoded as it was, and pieces and waits still
