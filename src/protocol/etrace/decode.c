@@ -148,17 +148,16 @@ static enum phase notify(struct etrace_decoder *d)
 
 /* ---- synchronisation ---- */
 
-/** Is it a branch? The block at pc, where it is at hand, tells of the next instruction. */
+/** Is it a branch? The block at pc tells of the next instruction, too. */
 static bool is_branch(struct etrace_decoder *d, uint64_t address)
 {
-    struct pug_insn insn;
-    uint8_t it = 0;
     if (d->synced && address == d->pc + d->pc_size) {
         const struct pug_block *block = etrace_pc_block(d);
         if (block->count > 1)
             return address == block->last && block->insn.conditional;
     }
-    return pug_codemap_insn(d->code, address, d->isa, &it, &insn) == PUG_OK && insn.conditional;
+    const struct pug_block *block = etrace_block(d, address);
+    return block->count == 1 && block->insn.conditional;
 }
 
 /** The packet's own branch bit is the outcome of the instruction that it reports. */

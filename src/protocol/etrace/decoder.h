@@ -81,11 +81,21 @@ struct etrace_walk {
 
 struct etrace_data_state;
 
-/** Blocks that lately were looked up, by address: most walks begin and end at the same few. */
+/** How a block is executed up to an address in it. */
+struct etrace_way {
+    uint64_t start, target;
+    uint64_t last;          /**< the instruction before the target */
+    struct pug_insn before; /**< the same */
+    uint32_t count;         /**< instructions before the target; 0: none begins there */
+};
+
+/** Blocks and ways that lately were looked up: most walks begin and end at the same few. */
 #define ETRACE_NEAR 256u
+#define ETRACE_WAYS 64u
 struct etrace_near {
-    uint32_t epoch; /**< of the map that they hold in */
-    const struct pug_block *blocks[ETRACE_NEAR];
+    uint32_t epoch;                              /**< of the map that they hold in */
+    const struct pug_block *blocks[ETRACE_NEAR]; /**< by address */
+    struct etrace_way ways[ETRACE_WAYS];         /**< by target */
 };
 
 /* ---- decode.c ---- */

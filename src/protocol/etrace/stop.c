@@ -106,40 +106,51 @@ static void warn_of_rounds(struct etrace_decoder *d, uint64_t steps)
                   "no address packet before this synchronisation: rounds of a loop may be missing");
 }
 
-/** How a block is executed up to the target in it. */
-struct way {
-    uint32_t count;         /* instructions before the target */
-    struct pug_insn before; /* the last of them, where a range may end in it */
-};
+/** How the block is executed up to the target, which is behind its start. */
+static const struct etrace_way *find_way(struct etrace_decoder *d, const struct pug_block *block)
+{
+    uint64_t target = d->walk.goal.target, start = block->start;
+    struct etrace_way *way = &d->near.ways[(target ^ start >> 4) >> 1 & (ETRACE_WAYS - 1)];
+    bool lasts = pug_block_lasts(block);
+    struct pug_walk walk;
+    if (lasts && d->near.epoch == d->code->epoch && way->start == start && way->target == target)
+        return way;
+    pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);
+    *way = (struct etrace_way){.start = lasts ? start : target,
+                               .target = target,
+                               .last = walk.last,
+                               .before = walk.insn,
+                               .count = walk.status == PUG_OK ? walk.count : 0};
+    return way;
+}
 
-/** False: the target is not where an instruction begins. */
-static bool find_way(struct etrace_decoder *d, const struct pug_block *block, uint64_t offset,
-                     struct way *way)
+/** Instructions before the target, which is where one begins; *before: the last one of them. */
+static bool count_before(struct etrace_decoder *d, const struct pug_block *block, uint64_t offset,
+                         uint32_t *count, const struct pug_insn **before)
 {
     const struct etrace_walk *w = &d->walk;
     uint64_t target = w->goal.target;
-    if (offset == 0) {
-        way->before = w->before;
+    *before = &w->before;
+    *count = 0;
+    if (offset == 0)
         return true;
-    }
     if (w->reported && target == d->pc + d->pc_size) { /* the next instruction */
-        way->count = 1;
+        *count = 1;
         d->last = d->pc;
         d->last_valid = true;
         return true;
     }
     if (w->kind == WALK_FLOW && target == block->last && block->insn.conditional) {
-        way->count = block->count - 1u;
+        *count = block->count - 1u;
         d->last_valid = false; /* of no use before a branch */
         return true;
     }
-    struct pug_walk walk;
-    pug_codemap_walk_to(d->code, block->start, d->isa, 0, target, block->count, &walk);
-    way->count = walk.count;
-    way->before = walk.insn;
-    d->last = walk.last;
+    const struct etrace_way *way = find_way(d, block);
+    *count = way->count;
+    *before = &way->before;
+    d->last = way->last;
     d->last_valid = true;
-    return walk.status == PUG_OK;
+    return way->count > 0;
 }
 
 /** Count the instructions before the target into the range. */
@@ -159,17 +170,19 @@ enum etrace_walk_result etrace_stop_inside(struct etrace_decoder *d, const struc
     bool branch = w->goal.target == block->last && block->insn.conditional;
     if (etrace_total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
         return WALK_SUSPENDED;
-    struct way way = {.count = 0};
+    const struct pug_insn *before;
+    uint32_t count;
     uint64_t start = block->start;
-    if (!find_way(d, block, offset, &way))
+    if (!count_before(d, block, offset, &count, &before))
         return WALK_SUSPENDED;
-    cover_way(d, start, way.count);
+    cover_way(d, start, count);
     d->tentative = w->kind == WALK_FLOW && !w->goal.notify && !branch;
     if (d->tentative)
         d->tentative_goal = w->goal;
     if (w->kind == WALK_SYNC) { /* which reports the instruction itself */
-        warn_of_rounds(d, w->steps + way.count);
-        etrace_flush_range(d, &way.before, w->goal.target, true);
+        struct pug_insn last = *before;
+        warn_of_rounds(d, w->steps + count);
+        etrace_flush_range(d, &last, w->goal.target, true);
     }
     d->pc = w->goal.target;
     const struct pug_block *here = etrace_pc_block(d);

@@ -137,7 +137,7 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
 
 void etrace_forget_blocks(struct etrace_decoder *d)
 {
-    memset(d->near.blocks, 0, sizeof(d->near.blocks));
+    memset(&d->near, 0, sizeof(d->near));
     d->near.epoch = d->code->epoch;
 }
 
