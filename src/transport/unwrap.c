@@ -34,6 +34,7 @@ struct pug_unwrap {
     void *context;
     enum state state;
     bool ended;
+    bool simple;         /* headers are whole bytes: take_simple() */
     unsigned probation;  /* packets that still have to show that the first one was one */
     uint32_t head, tail; /* what is in the buffer */
     uint16_t bad;        /* of the last 16 packets, a bit each */
@@ -71,6 +72,8 @@ struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
     unwrap->config = *config;
     unwrap->report = report;
     unwrap->context = context;
+    unwrap->simple = config->wrapping == PUG_WRAP_ENCAPSULATION && config->src_bits % 8 == 0 &&
+                     config->type_bits == 0 && config->type_count == 0 && config->block == 0;
     unwrap->seen_size = ((UINT32_C(1) << config->src_bits) + 7) / 8;
     unwrap->seen = malloc(unwrap->seen_size);
     if (!unwrap->seen) {
@@ -528,9 +531,48 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
     return true;
 }
 
+static uint64_t number(const uint8_t *bytes, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size && i < 8; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/** The next packet where it is whole, and as most are; step() does the same in the general way. */
+static bool take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
+{
+    const uint8_t *at = unwrap->bytes + unwrap->head;
+    uint32_t count = held(unwrap);
+    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
+        unwrap->bad != 0 || count == 0)
+        return false;
+    bool extend = at[0] >> 7;
+    unsigned size = at[0] & 0x1f, stamp = extend ? unwrap->config.timestamp_bytes : 0;
+    unsigned header = 1 + unwrap->config.src_bits / 8 + stamp;
+    if (size == 0 || header + size > count || (extend && stamp == 0))
+        return false;
+    *packet = (struct pug_unwrapped){
+        .index = unwrap->index[unwrap->head],
+        .payload = at + header,
+        .size = size,
+        .length = header + size,
+        .raw = at,
+        .timestamp = number(at + header - stamp, stamp),
+        .source = (uint16_t)number(at + 1, header - stamp - 1),
+        .kind = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
+        .timestamp_bits = (uint8_t)(8 * stamp),
+        .flow = at[0] >> 5 & 3,
+        .extend = extend,
+    };
+    packet->gap = first_since_gap(unwrap, packet->source);
+    unwrap->head += packet->length;
+    return true;
+}
+
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
 {
-    bool going = true, got = false;
+    bool going = true, got = take_simple(unwrap, packet);
     while (going && !got) {
         switch (unwrap->state) {
         case STATE_BITS: going = false; break;
