@@ -71,8 +71,8 @@ struct etrace_walk {
     struct pug_insn before; /**< the last one of them, where their block went over its bound */
     uint64_t steps;         /**< instructions since an outcome was consumed */
     uint64_t outcomes;      /**< consumed */
-    /* jumps since an outcome was consumed or the stack changed, and one that was passed */
-    uint32_t jumps, landmark_jumps;
+    /* jumps since an outcome was consumed or the stack changed, and where one of them went */
+    uint32_t jumps, landmark_looks;
     uint64_t landmark;
     uint32_t returns; /**< inferred since an outcome was consumed */
 };

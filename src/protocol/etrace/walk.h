@@ -26,18 +26,22 @@ void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block);
 /** Most returns inferred without an outcome: more than any stack counts. */
 #define ETRACE_RETURN_LIMIT (1u << 18)
 
+/** Jumps between two looks whether they go round. */
+#define ETRACE_LOOKS 64u
+
 /**
  * Where nothing but inferable jumps happens, an address that comes again will come for ever. The
  * one to compare with moves on now and then (Brent), so that it lies on the circle at last.
  */
 static inline bool etrace_goes_round(struct etrace_walk *w)
 {
-    bool again = w->jumps > 0 && w->at == w->landmark;
-    if (w->jumps++ == 0)
-        w->landmark_jumps = 1;
-    if (w->jumps >= w->landmark_jumps) {
+    if (w->jumps++ % ETRACE_LOOKS != 0)
+        return false;
+    uint32_t looks = w->jumps / ETRACE_LOOKS + 1;
+    bool first = looks == 1, again = !first && w->at == w->landmark;
+    if (first || looks >= w->landmark_looks) {
         w->landmark = w->at;
-        w->landmark_jumps = 2 * w->jumps;
+        w->landmark_looks = 2 * looks;
     }
     return again;
 }
