@@ -18,10 +18,13 @@
 
 #include <cmocka.h>
 
-#define SHARED PUG_SOURCE_DIR "/../shared/captures"
-#define DEMO   PUG_SOURCE_DIR "/examples/demo"
+#define SHARED     PUG_SOURCE_DIR "/../shared/captures"
+#define VECTORS    PUG_SOURCE_DIR "/../shared/vectors"
+#define FILE_LIMIT 200000u
+#define DEMO       PUG_SOURCE_DIR "/examples/demo"
 
 struct capture {
+    const char *protocol; /* of a file of its own; else of a snapshot: */
     struct pug_snapshot *snapshot;
     const struct pug_snapshot_buffer *buffer;
     uint8_t *bytes;
@@ -34,6 +37,13 @@ static struct pug_image *program;
 static struct pug_tree *new_decoder(const struct capture *capture, bool decode)
 {
     struct pug_tree *tree = NULL;
+    if (capture->protocol) {
+        const struct pug_tree_config plain = {.transport = "plain"};
+        const struct pug_source_config source = {.protocol = capture->protocol, .decode = decode};
+        assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+        return tree;
+    }
     if (decode) { /* the tree before is gone */
         pug_image_free(program);
         program = pug_image_new();
@@ -96,9 +106,26 @@ static void close_capture(struct capture *capture)
     pug_snapshot_free(capture->snapshot);
 }
 
+/** A file of one protocol, without frames. */
+static void visit_file(const char *path, const char *protocol,
+                       void (*visit)(const struct capture *capture))
+{
+    struct capture capture = {.protocol = protocol, .bytes = malloc(FILE_LIMIT)};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(capture.bytes);
+    capture.size = file ? fread(capture.bytes, 1, FILE_LIMIT, file) : 0;
+    if (file)
+        fclose(file);
+    if (capture.size > 0)
+        visit(&capture);
+    free(capture.bytes);
+}
+
 static void each_capture(void (*visit)(const struct capture *capture))
 {
     struct capture capture;
+    visit_file(VECTORS "/ntrace/ref-dhrystone/btm.nex", "N-Trace", visit);
+    visit_file(VECTORS "/ntrace/ref-dhrystone/htm.nex", "N-Trace", visit);
     assert_true(open_capture(DEMO, &capture));
     visit(&capture);
     close_capture(&capture);
@@ -200,6 +227,126 @@ static void knows_sources(void **state)
     assert_true(sync < capture.size);
     pug_index_free(index);
     close_capture(&capture);
+}
+
+/* ---- marks are those of the packets ---- */
+
+struct marked {
+    const struct pug_source *source;
+    struct index_mark *marks;
+    size_t *count, room;
+};
+
+static void put_mark(struct marked *marked, uint64_t at, enum pug_mark_kind kind, uint64_t value)
+{
+    if (*marked->count < marked->room)
+        marked->marks[(*marked->count)++] =
+            (struct index_mark){.at = at,
+                                .value = value,
+                                .source = pug_source_id(marked->source),
+                                .kind = (uint8_t)kind};
+}
+
+static void on_marked(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct marked *marked = context;
+    struct pug_mark marks[PUG_MARK_LIMIT];
+    const struct pug_protocol *protocol = pug_source_protocol(marked->source);
+    if (op != PUG_OP_DATA)
+        return;
+    if (packet->flags & PUG_PACKET_SYNC)
+        put_mark(marked, packet->index, PUG_MARK_SYNC, 0);
+    size_t count = protocol->marks
+                       ? protocol->marks(pug_source_config(marked->source), packet->data, marks)
+                       : 0;
+    for (size_t i = 0; i < count; i++)
+        put_mark(marked, packet->index, marks[i].kind, marks[i].value);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct index_mark *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->kind != y->kind)
+        return (int)x->kind - (int)y->kind;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/** The marks of all packets, as a monitor sees them. */
+static size_t monitored_marks(const struct capture *capture, struct index_mark *marks, size_t room)
+{
+    struct pug_tree *tree = new_tree(capture);
+    struct marked marked[64];
+    struct pug_source *source;
+    size_t count = 0, used = 0, at = 0;
+    for (size_t n = 0; n < 64 && (source = pug_tree_source_at(tree, n)) != NULL; n++) {
+        marked[n] =
+            (struct marked){.source = source, .marks = marks, .count = &count, .room = room};
+        pug_source_monitor(source, on_marked, &marked[n]);
+    }
+    enum pug_response response = PUG_RESP_CONT;
+    while (at < capture->size && PUG_RESP_IS_CONT(response)) {
+        response = pug_tree_data(tree, at, capture->bytes + at, capture->size - at, &used);
+        at += used;
+    }
+    if (PUG_RESP_IS_CONT(response))
+        pug_tree_end(tree);
+    pug_tree_free(tree);
+    qsort(marks, count, sizeof(*marks), by_place);
+    return count;
+}
+
+static bool is_of_source(struct pug_tree *tree, uint16_t id)
+{
+    struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
+        if (pug_source_id(source) == id)
+            return true;
+    return false;
+}
+
+static void compare_marks(const struct capture *capture)
+{
+    size_t room = 4 * capture->size + 64, seen = 0;
+    struct index_mark *marks = malloc(room * sizeof(*marks));
+    assert_non_null(marks);
+    struct pug_index *index = build(capture, 4096, true);
+    struct pug_tree *tree = new_tree(capture);
+    size_t count = monitored_marks(capture, marks, room);
+    for (uint64_t i = 0; i < index->header->marks; i++) {
+        const struct index_mark *mark = &index->marks[i];
+        if (!is_of_source(tree, mark->source))
+            continue;
+        assert_true(seen < count);
+        assert_int_equal(by_place(mark, &marks[seen]), 0);
+        seen++;
+    }
+    assert_int_equal(seen, count);
+    pug_tree_free(tree);
+    pug_index_free(index);
+    free(marks);
+}
+
+/** Whole and damaged: what is skimmed over has no marks, and hides none. */
+static void compare_damaged(const struct capture *capture)
+{
+    struct rec_random random = {.state = capture->size + 5};
+    compare_marks(capture);
+    for (unsigned n = 0; n < 4; n++) {
+        for (uint64_t i = 0; i < 1 + capture->size / 500; i++)
+            capture->bytes[rec_random_below(&random, (uint32_t)capture->size)] =
+                (uint8_t)rec_random_below(&random, 256);
+        compare_marks(capture);
+    }
+}
+
+static void marks_what_packets_say(void **state)
+{
+    (void)state;
+    each_capture(compare_damaged);
 }
 
 /* ---- several threads, and in several goes ---- */
@@ -414,7 +561,7 @@ int main(void)
         cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
         cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
         cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
-        cmocka_unit_test(follows_growth),
+        cmocka_unit_test(marks_what_packets_say),   cmocka_unit_test(follows_growth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pug_image_free(program);

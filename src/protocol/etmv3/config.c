@@ -87,4 +87,5 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .packet_text = pug_etmv3_packet_text,
     .packet_name = pug_etmv3_packet_name,
     .marks = pug_etmv3_marks,
+    .skim = pug_etmv3_skim,
 };

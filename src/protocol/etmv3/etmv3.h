@@ -85,5 +85,6 @@ const char *pug_etmv3_packet_name(uint32_t type);
 /* mark.c */
 size_t pug_etmv3_marks(const void *config, const void *packet,
                        struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_etmv3_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

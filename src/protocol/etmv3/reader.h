@@ -87,4 +87,18 @@ void pug_etmv3_parse_branch(struct pug_etmv3_reader *reader, const uint8_t *byte
 /** The packet in hand is malformed. */
 void pug_etmv3_malformed(struct pug_etmv3_reader *reader, enum pug_status code, const char *text);
 
+/**
+ * Bytes of a branch packet that is all there, an address of at most four bytes and no more; else 0.
+ */
+static inline size_t pug_etmv3_branch_size(const struct pug_etmv3_reader *reader, const uint8_t *at,
+                                           const uint8_t *end)
+{
+    size_t size = 1;
+    for (; at[size - 1] & 0x80; size++)
+        if (size == PUG_ETMV3_BRANCH_ADDRESS_MAX - 1 || at + size == end)
+            return 0;
+    bool exception = size > 1 && reader->config->alternative_branches && (at[size - 1] & 0x40);
+    return exception || reader->packet.isync.has_lsip ? 0 : size;
+}
+
 #endif

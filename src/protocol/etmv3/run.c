@@ -224,18 +224,6 @@ static const uint8_t *go_long(struct run *run, const struct steps *steps, unsign
 
 /* ---- branches ---- */
 
-/** Bytes of a branch packet that is an address of at most four bytes and no more; else 0. */
-static size_t branch_size(const struct pug_etmv3_reader *reader, const uint8_t *at,
-                          const uint8_t *end)
-{
-    size_t size = 1;
-    for (; at[size - 1] & 0x80; size++)
-        if (size == PUG_ETMV3_BRANCH_ADDRESS_MAX - 1 || at + size == end)
-            return 0;
-    bool exception = size > 1 && reader->config->alternative_branches && (at[size - 1] & 0x40);
-    return exception || reader->packet.isync.has_lsip ? 0 : size;
-}
-
 static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const uint8_t *at,
                         size_t size)
 {
@@ -263,7 +251,7 @@ static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_deco
         return false;
     if (decoder->config->p_headers[*span->at].step_count > 0)
         return !decoder->need_address;
-    return (*span->at & 1) && branch_size(reader, span->at, span->end) > 0;
+    return (*span->at & 1) && pug_etmv3_branch_size(reader, span->at, span->end) > 0;
 }
 
 /** Room in the batch for so many steps and a header more; 0: for none. */
@@ -288,7 +276,7 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
     struct steps steps;
     while (span->at < span->end && room(batch) > 0) {
         const uint8_t *at = span->at;
-        size_t size = *at & 1 ? branch_size(reader, at, span->end) : 0;
+        size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
         if (size > 0) {
             take_branch(&run, reader, at, size);
             decoder->index = pug_span_index(span);

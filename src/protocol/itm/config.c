@@ -84,6 +84,7 @@ const struct pug_protocol pug_protocol_itm = {
     .packet_text = pug_itm_packet_text,
     .packet_name = pug_itm_packet_name,
     .marks = pug_itm_marks,
+    .skim = pug_itm_skim,
     .reader_state = pug_itm_reader_state,
     .decoder_state = pug_itm_decoder_state,
 };

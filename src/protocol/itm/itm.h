@@ -47,5 +47,6 @@ void pug_itm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_itm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

@@ -261,6 +261,7 @@ const struct pug_protocol pug_protocol_ntrace = {
     .packet_text = ntrace_packet_text,
     .packet_name = ntrace_packet_name,
     .marks = ntrace_marks,
+    .skim = ntrace_skim,
     .reader_state = ntrace_reader_state,
     .decoder_state = ntrace_decoder_state,
 };

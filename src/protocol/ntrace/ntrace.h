@@ -82,5 +82,6 @@ void ntrace_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t ntrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+void ntrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

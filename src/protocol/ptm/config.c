@@ -77,4 +77,5 @@ const struct pug_protocol pug_protocol_ptm = {
     .packet_text = pug_ptm_packet_text,
     .packet_name = pug_ptm_packet_name,
     .marks = pug_ptm_marks,
+    .skim = pug_ptm_skim,
 };

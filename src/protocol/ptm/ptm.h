@@ -45,5 +45,6 @@ const char *pug_ptm_packet_name(uint32_t type);
 
 /* mark.c */
 size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_ptm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

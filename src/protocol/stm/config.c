@@ -79,6 +79,7 @@ const struct pug_protocol pug_protocol_stm = {
     .packet_text = pug_stm_packet_text,
     .packet_name = pug_stm_packet_name,
     .marks = pug_stm_marks,
+    .skim = pug_stm_skim,
     .reader_state = pug_stm_reader_state,
     .decoder_state = pug_stm_decoder_state,
 };

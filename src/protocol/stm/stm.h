@@ -51,5 +51,6 @@ void pug_stm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_stm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_stm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Packets to marks, where nobody looks at anything else: source packets, local timestamps and
+ * overflows. All else is left to the reader.
+ */
+#include "protocol/itm/reader.h"
+
+#define LOCAL_TS_BYTES 4u
+#define OVERFLOW_BYTE  0x70
+
+/** Bytes of a packet that is all there: a header with a low nibble of 0, but not 0 itself. */
+static size_t local_time_size(const uint8_t *at, size_t left)
+{
+    if (!(at[0] & 0x80))
+        return 1;
+    for (size_t size = 2; size <= left && size <= LOCAL_TS_BYTES + 1; size++)
+        if (!(at[size - 1] & 0x80))
+            return size;
+    return 0;
+}
+
+static inline size_t plain_size(const uint8_t *at, size_t left)
+{
+    static const uint8_t sizes[4] = {0, 2, 3, 5};
+    const uint8_t header = *at;
+    size_t size = sizes[header & 3];
+    if (size > 0)
+        return size <= left ? size : 0;
+    bool timed = (header & 0x0f) == 0 && header != 0 && (header & 0xc0) != 0x80;
+    return timed ? local_time_size(at, left) : 0;
+}
+
+void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
+{
+    struct itm_reader *r = reader;
+    const uint8_t *const from = span->at, *const end = span->end, *at = from;
+    size_t size;
+    if (!r->synced || r->open)
+        return;
+    for (; at < end && (size = plain_size(at, (size_t)(end - at))) > 0; at += size) {
+        bool written = (*at & 3) && !(*at & 4);
+        if (!written && *at != OVERFLOW_BYTE)
+            continue;
+        if (!pug_mark_list_ready(list))
+            break;
+        pug_mark_list_add(list, written ? PUG_MARK_EVENT : PUG_MARK_OVERFLOW,
+                          pug_run_index(span->run, at), written ? *at >> 3 : 0);
+    }
+    if (at == from)
+        return;
+    span->at = at;
+    /* No header of these is 0, so that the count ends in the last packet. */
+    r->zeros = 0;
+    while (at[-1 - (ptrdiff_t)r->zeros] == 0)
+        r->zeros++;
+}

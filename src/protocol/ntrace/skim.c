@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Messages to marks, where nobody looks at anything else: those that have no mark are passed
+ * over, whatever is in them. All else is left to the reader.
+ */
+#include "protocol/ntrace/reader.h"
+
+/** TCODEs without marks. */
+static const uint64_t passed_over =
+    UINT64_C(1) << PUG_NTRACE_DIRECT_BRANCH | UINT64_C(1) << PUG_NTRACE_INDIRECT_BRANCH |
+    UINT64_C(1) << PUG_NTRACE_RESOURCE_FULL | UINT64_C(1) << PUG_NTRACE_INDIRECT_BRANCH_HIST |
+    UINT64_C(1) << PUG_NTRACE_REPEAT_BRANCH;
+
+/** Bytes of a whole message that begins here and has no mark; else 0. */
+static size_t message_size(const uint8_t *at, const uint8_t *end)
+{
+    const unsigned tcode = *at >> 2;
+    const size_t limit = pug_nexus_limit(tcode), left = (size_t)(end - at);
+    size_t size = 1;
+    if ((*at & 3) != 0 || !(passed_over >> tcode & 1))
+        return 0;
+    while (size < left && size < limit && (at[size] & 3) < 2)
+        size++;
+    return size < left && size < limit && (at[size] & 3) == 3 ? size + 1 : 0;
+}
+
+void ntrace_skim(void *pointer, struct pug_span *span, struct pug_mark_list *list)
+{
+    struct ntrace_reader *reader = pointer;
+    size_t size;
+    (void)list;
+    if (reader->state != READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
+        (reader->config->src_bits > 0 && !reader->src_locked))
+        return;
+    for (; span->at < span->end && (size = message_size(span->at, span->end)) > 0; span->at += size)
+        reader->count++;
+}
