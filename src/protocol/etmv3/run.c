@@ -254,9 +254,11 @@ static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_deco
     return (*span->at & 1) && pug_etmv3_branch_size(reader, span->at, span->end) > 0;
 }
 
-/** Room in the batch for so many steps and a header more; 0: for none. */
+/** Room in the batch for so many steps and a header more; 0: for none, or the consumer waits. */
 static unsigned room(const struct pug_batch *batch)
 {
+    if (batch->response >= PUG_RESP_WAIT)
+        return 0;
     unsigned left = batch->count < batch->limit ? batch->limit - batch->count : 0;
     return left < MOST_STEPS ? left : MOST_STEPS;
 }

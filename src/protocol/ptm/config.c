@@ -5,6 +5,24 @@
 
 #include <stdlib.h>
 
+/** How many atoms a header has where no cycles are traced. */
+static unsigned atom_count(unsigned header)
+{
+    return header >= 0xc0 ? 5 : header >= 0xa0 ? 4 : header >= 0x90 ? 3 : header & 0x08 ? 2 : 1;
+}
+
+/** Atoms of the headers: bits from the highest to bit 1, set for N. */
+static void set_atoms(struct pug_ptm_config *config)
+{
+    for (unsigned header = 0x80; header < 0x100; header += 2) {
+        unsigned count = config->cycle_accurate ? 1 : atom_count(header), bits = 0;
+        for (unsigned i = 0; i < count; i++)
+            bits |= (header >> (count - i) & 1 ? 0u : 1u) << i;
+        config->atoms[header].bits = (uint8_t)bits;
+        config->atoms[header].count = (uint8_t)count;
+    }
+}
+
 enum pug_status pug_ptm_config_new(const struct pug_settings *settings, struct pug_log *log,
                                    void **out)
 {
@@ -25,6 +43,7 @@ enum pug_status pug_ptm_config_new(const struct pug_settings *settings, struct p
     config->timestamp_bytes = config->minor > 0 && pug_armv7_bit(code, 29) ? 9 : 7;
     config->gray_timestamps =
         config->minor > 0 && pug_armv7_bit(code, 22) && !pug_armv7_bit(code, 28);
+    set_atoms(config);
     *out = config;
     return PUG_OK;
 }
@@ -72,6 +91,7 @@ const struct pug_protocol pug_protocol_ptm = {
     .decoder_free = pug_ptm_decoder_free,
     .decode = pug_ptm_decode,
     .resume = pug_ptm_resume,
+    .run = pug_ptm_run,
     .decode_end = pug_ptm_decode_end,
     .decoder_reset = pug_ptm_decoder_reset,
     .packet_text = pug_ptm_packet_text,

@@ -24,10 +24,17 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
     element->cycle_count = packet->cycle_count;
 }
 
+/** Program memory is read in the current context from now on. */
+static void tell_space(struct pug_ptm_decoder *decoder)
+{
+    pug_armv7_tell_space(decoder->stage);
+    decoder->from = NULL;
+}
+
 static void put_context(struct pug_ptm_decoder *decoder)
 {
     pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
-    pug_armv7_tell_space(decoder->stage);
+    tell_space(decoder);
 }
 
 /* ---- packets ---- */
@@ -49,7 +56,7 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     if (context->updated_context_id)
         elsewhere |= pug_armv7_set_context_id(decoder->stage, context->context_id);
     if (elsewhere)
-        pug_armv7_tell_space(decoder->stage);
+        tell_space(decoder);
     changed |= elsewhere;
     if (quirks->ptm_silent_context)
         changed = starts && (packet->isa != packet->previous_isa || context->updated_context_id);
@@ -112,14 +119,15 @@ static enum pug_response branch(struct pug_ptm_decoder *decoder,
     return response;
 }
 
-static enum pug_response atoms(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
+enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
+                                const struct pug_ptm_packet *packet, unsigned done)
 {
     struct pug_ptm_walk walk = {
         .packet = packet, .what = "atom", .pops = decoder->config->return_stack};
     enum pug_response worst = PUG_RESP_CONT;
-    if (!decoder->has_address)
+    if (!decoder->has_address && done == 0)
         put_cycle_count(decoder, packet);
-    for (unsigned i = 0; i < packet->atoms.count && decoder->has_address; i++) {
+    for (unsigned i = done; i < packet->atoms.count && decoder->has_address; i++) {
         walk.executed = packet->atoms.bits >> i & 1;
         enum pug_response response = pug_ptm_walk(decoder, &walk);
         if (response > worst)
@@ -171,7 +179,7 @@ static enum pug_response decode_packet(struct pug_ptm_decoder *decoder,
                                        const struct pug_ptm_packet *packet)
 {
     switch (packet->type) {
-    case TYPE(ATOM): return atoms(decoder, packet);
+    case TYPE(ATOM): return pug_ptm_atoms(decoder, packet, 0);
     case TYPE(BRANCH_ADDRESS): return branch(decoder, packet);
     case TYPE(WPOINT_UPDATE): return waypoint_update(decoder, packet);
     case TYPE(BAD_SEQUENCE):
@@ -254,6 +262,7 @@ static void start(struct pug_ptm_decoder *decoder, enum pug_unsync reason)
     decoder->address = 0;
     decoder->isa = PUG_ISA_UNKNOWN;
     decoder->stack.count = 0;
+    decoder->from = NULL;
     decoder->at_end = false;
     pug_armv7_clear_context(decoder->stage);
 }

@@ -39,6 +39,11 @@ struct pug_ptm_decoder {
     uint8_t isa;
     struct pug_ptm_stack stack;
 
+    /* where a run ended: behind a block */
+    const struct pug_block *from; /**< or NULL */
+    uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
+    bool from_taken;
+
     /* suspended before a packet, or before the end of trace */
     struct pug_packet packet;
     bool at_end;
@@ -57,6 +62,16 @@ struct pug_element *pug_ptm_put(struct pug_ptm_decoder *decoder, enum pug_elemen
 
 /** The cycle count of a packet, if it has one, goes with an element. */
 void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet *packet);
+
+/** The atoms of a packet but for the first `done`. */
+enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
+                                const struct pug_ptm_packet *packet, unsigned done);
+
+/** A taken call: the return address may be referred to. */
+void pug_ptm_push(struct pug_ptm_decoder *decoder, uint64_t address, uint8_t isa);
+
+/** On at the return address; false: there is none. */
+bool pug_ptm_pop(struct pug_ptm_decoder *decoder);
 
 /** Instructions up to and with the next waypoint; go where it goes. */
 enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk);

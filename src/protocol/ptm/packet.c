@@ -82,8 +82,7 @@ static bool take(struct pug_ptm_reader *reader, uint8_t byte)
 
 /* ---- headers ---- */
 
-/** What does not outlive its packet. */
-static void clear_packet(struct pug_ptm_packet *packet)
+void pug_ptm_clear_packet(struct pug_ptm_packet *packet)
 {
     packet->header_type = TYPE(NOERROR);
     packet->previous_isa = packet->isa;
@@ -122,7 +121,7 @@ static bool take_header(struct pug_ptm_reader *reader, uint8_t header)
 {
     struct pug_ptm_packet *packet = &reader->packet;
     reader->raw.size = 0;
-    clear_packet(packet);
+    pug_ptm_clear_packet(packet);
     if (header & 1) {
         packet->type = TYPE(BRANCH_ADDRESS);
         if (!(header & 0x80))

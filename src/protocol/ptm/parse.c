@@ -134,24 +134,14 @@ static void parse_timestamp(struct pug_ptm_reader *reader, const uint8_t *bytes,
         parse_cycles(packet, bytes + at, size - at);
 }
 
-/** Atoms of a header: bits from the highest to bit 1, set for N. */
 static void parse_atoms(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t size)
 {
     struct pug_ptm_packet *packet = &reader->packet;
     uint8_t header = bytes[0];
-    if (reader->config->cycle_accurate) {
-        packet->atoms = (struct pug_armv7_atoms){.bits = header & 2 ? 0 : 1, .count = 1};
+    packet->atoms.bits = reader->config->atoms[header].bits;
+    packet->atoms.count = reader->config->atoms[header].count;
+    if (reader->config->cycle_accurate)
         parse_cycles(packet, bytes, size);
-        return;
-    }
-    unsigned count = header >= 0xc0   ? 5
-                     : header >= 0xa0 ? 4
-                     : header >= 0x90 ? 3
-                     : header & 0x08  ? 2
-                                      : 1;
-    packet->atoms = (struct pug_armv7_atoms){.count = (uint8_t)count};
-    for (unsigned i = 0; i < count; i++)
-        packet->atoms.bits |= (header >> (count - i) & 1 ? 0u : 1u) << i;
 }
 
 void pug_ptm_parse(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t size)

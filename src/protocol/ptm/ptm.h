@@ -9,6 +9,9 @@
 #include "protocol/armv7.h"
 #include "pugmark/packet/ptm.h"
 
+/** Most atoms in a packet. */
+#define PUG_PTM_ATOMS 5u
+
 /** The registers in words of the protocol. */
 struct pug_ptm_config {
     struct pug_armv7_registers registers;
@@ -19,6 +22,9 @@ struct pug_ptm_config {
     uint8_t minor; /**< x of version 1.x */
     uint8_t context_id_bytes;
     uint8_t timestamp_bytes; /**< longest: 7 (48 bits) or 9 (64 bits) */
+    struct {
+        uint8_t bits, count;
+    } atoms[256]; /**< of an atom header, the first one lowest, 1: E; of others none */
 };
 
 enum pug_status pug_ptm_config_new(const struct pug_settings *settings, struct pug_log *log,
@@ -36,6 +42,7 @@ void pug_ptm_reader_reset(void *reader);
 enum pug_status pug_ptm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_ptm_decoder_free(void *decoder);
 enum pug_response pug_ptm_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_ptm_run(void *reader, void *decoder, struct pug_span *span);
 enum pug_response pug_ptm_resume(void *decoder);
 enum pug_response pug_ptm_decode_end(void *decoder);
 void pug_ptm_decoder_reset(void *decoder);

@@ -72,6 +72,9 @@ bool pug_ptm_read_a_sync(struct pug_ptm_reader *reader, struct pug_span *span,
 /** `zeros` zeros, and then a byte if `last` is not NULL, in reader->raw. */
 void pug_ptm_make_zeros(struct pug_ptm_reader *reader, uint32_t zeros, const uint8_t *last);
 
+/** What does not outlive its packet. */
+void pug_ptm_clear_packet(struct pug_ptm_packet *packet);
+
 /** What the bytes of a complete packet say, into reader->packet. */
 void pug_ptm_parse(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t size);
 

@@ -20,8 +20,11 @@ static uint32_t walk_limit(const struct pug_ptm_decoder *decoder)
 
 /* ---- return stack ---- */
 
-static void push(struct pug_ptm_stack *stack, uint64_t address, uint8_t isa)
+void pug_ptm_push(struct pug_ptm_decoder *decoder, uint64_t address, uint8_t isa)
 {
+    struct pug_ptm_stack *stack = &decoder->stack;
+    if (!decoder->config->return_stack)
+        return;
     stack->top = (stack->top + 1) % PUG_PTM_STACK_ENTRIES;
     stack->entries[stack->top].address = address;
     stack->entries[stack->top].isa = isa;
@@ -29,7 +32,7 @@ static void push(struct pug_ptm_stack *stack, uint64_t address, uint8_t isa)
         stack->count++;
 }
 
-static bool pop(struct pug_ptm_decoder *decoder)
+bool pug_ptm_pop(struct pug_ptm_decoder *decoder)
 {
     struct pug_ptm_stack *stack = &decoder->stack;
     if (stack->count == 0)
@@ -133,10 +136,10 @@ static bool follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *w
         decoder->address = insn->target;
     if (taken && insn->type == PUG_INSTR_BR_INDIRECT) {
         decoder->has_address = false;
-        good = !walk->pops || pop(decoder);
+        good = !walk->pops || pug_ptm_pop(decoder);
     }
     if (taken && insn->link)
-        push(&decoder->stack, stretch->end, isa);
+        pug_ptm_push(decoder, stretch->end, isa);
     return good;
 }
 

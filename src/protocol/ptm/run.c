@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/** @file PTM: atoms and plain branches in a row, from bytes to elements at once. */
+#include "protocol/ptm/decoder.h"
+#include "protocol/ptm/reader.h"
+
+/** What a cycle-accurate packet counts. */
+struct cycles {
+    uint32_t count;
+    size_t size; /**< bytes, the first one included; 0: they are not all there */
+};
+
+static struct cycles read_cycles(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t count = at[0] >> 2 & 0x0f;
+    bool more = at[0] & 0x40;
+    size_t size = 1;
+    for (; more && size < 5; size++) {
+        if (at + size == end)
+            return (struct cycles){0};
+        count |= (uint64_t)(at[size] & 0x7f) << (7 * size - 3);
+        more = at[size] & 0x80;
+    }
+    return (struct cycles){.count = (uint32_t)count, .size = size};
+}
+
+/** Bytes of a branch packet without exception bytes that is all there; else 0. */
+static size_t branch_size(const struct pug_ptm_config *config, const uint8_t *at,
+                          const uint8_t *end)
+{
+    size_t size = 1;
+    for (; at[size - 1] & 0x80; size++)
+        if (size == 5 || at + size == end)
+            return 0;
+    if (size > 1 && (at[size - 1] & 0x40))
+        return 0;
+    if (!config->cycle_accurate)
+        return size;
+    struct cycles cycles = {0};
+    if (at + size < end)
+        cycles = read_cycles(at + size, end);
+    return cycles.size ? size + cycles.size : 0;
+}
+
+/* ---- blocks ---- */
+
+/** Does `block` end in a waypoint, with nothing else to be said? */
+static bool is_plain(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
+{
+    uint32_t limit = decoder->stage->options.range_limit;
+    return block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit);
+}
+
+/** The block at the decoder's address. The elements so far may be delivered on the way. */
+static const struct pug_block *current_block(struct pug_ptm_decoder *decoder)
+{
+    const struct pug_block *from = decoder->from;
+    const bool taken = decoder->from_taken;
+    if (!from || decoder->from_epoch != decoder->code->epoch)
+        return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
+    if (taken && from->insn.type == PUG_INSTR_BR_INDIRECT && from->isa == decoder->isa)
+        return pug_block_jump(decoder->code, from, decoder->address);
+    uint8_t isa = taken ? from->insn.next_isa : from->isa;
+    if (from->insn.type != PUG_INSTR_BR_INDIRECT && isa == decoder->isa &&
+        pug_block_next(from, taken && from->insn.type == PUG_INSTR_BR) == decoder->address)
+        return pug_block_follow(decoder->code, from, taken && from->insn.type == PUG_INSTR_BR);
+    return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
+}
+
+static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
+                                            const struct pug_block *block, bool taken)
+{
+    struct pug_out *out = &decoder->stage->out;
+    struct pug_element *element = &out->batch->elements[out->batch->count++];
+    pug_range_fill(element, &out->blank, decoder->index, decoder->address, block->end, block->count,
+                   &block->insn, block->isa, taken);
+    return element;
+}
+
+static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
+{
+    decoder->from = block;
+    decoder->from_taken = taken;
+    decoder->from_epoch = decoder->code->epoch;
+}
+
+/** Behind a block by an atom. */
+static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
+{
+    leave(decoder, block, taken);
+    decoder->address = pug_block_next(block, taken && block->insn.type == PUG_INSTR_BR);
+    if (!taken)
+        return;
+    decoder->isa = block->insn.next_isa;
+    if (block->insn.type == PUG_INSTR_BR_INDIRECT)
+        decoder->has_address = decoder->config->return_stack && pug_ptm_pop(decoder);
+    if (block->insn.link)
+        pug_ptm_push(decoder, block->end, block->isa);
+}
+
+/* ---- packets ---- */
+
+/** Atoms of a header; how many are left, from the first one that is not plain. */
+static unsigned take_atoms(struct pug_ptm_decoder *decoder, unsigned bits, unsigned count,
+                           const struct cycles *cycles)
+{
+    for (; count > 0 && decoder->has_address; count--, bits >>= 1) {
+        const struct pug_block *block = current_block(decoder);
+        if (!is_plain(decoder, block))
+            return count;
+        struct pug_element *element = put_range(decoder, block, bits & 1);
+        if (cycles) {
+            element->flags |= PUG_ELEM_HAS_CC;
+            element->cycle_count = cycles->count;
+        }
+        go_on(decoder, block, bits & 1);
+    }
+    return 0;
+}
+
+/** A branch and the waypoint that it stands for. False: that is not plain. */
+static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
+                        const uint8_t *at, size_t size)
+{
+    struct pug_ptm_packet *packet = &reader->packet;
+    const struct pug_block *block = current_block(decoder);
+    if (!is_plain(decoder, block))
+        return false;
+    pug_ptm_clear_packet(packet);
+    packet->type = PUG_PTM_BRANCH_ADDRESS;
+    pug_ptm_parse(reader, at, size);
+    struct pug_element *element = put_range(decoder, block, true);
+    pug_ptm_put_cycles(element, packet);
+    if (block->insn.link)
+        pug_ptm_push(decoder, block->end, block->isa);
+    leave(decoder, block, true);
+    decoder->address = packet->address.value;
+    decoder->isa = packet->isa;
+    return true;
+}
+
+/* ---- the run ---- */
+
+static bool can_run(const struct pug_ptm_reader *reader, const struct pug_ptm_decoder *decoder)
+{
+    const struct pug_quirks *quirks = &decoder->stage->quirks;
+    return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE &&
+           !(quirks->ptm_silent_context || quirks->ptm_untaken_blx || quirks->ptm_errors_fatal);
+}
+
+/** The next packet, if it is plain: its size, else 0. `left`: atoms of it that are not. */
+static size_t take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
+                          const struct pug_span *span, unsigned *left)
+{
+    const struct pug_ptm_config *config = decoder->config;
+    const uint8_t *at = span->at;
+    uint64_t before = decoder->index;
+    size_t size = 0;
+    decoder->index = pug_span_index(span);
+    if (*at & 1) {
+        size = branch_size(config, at, span->end);
+        if (size == 0 || !take_branch(reader, decoder, at, size))
+            size = 0;
+    } else if (config->atoms[*at].count > 0 && !config->cycle_accurate) {
+        size = 1;
+        *left = take_atoms(decoder, config->atoms[*at].bits, config->atoms[*at].count, NULL);
+    } else if (config->atoms[*at].count > 0) {
+        struct cycles cycles = read_cycles(at, span->end);
+        size = cycles.size;
+        if (size > 0 && take_atoms(decoder, config->atoms[*at].bits, 1, &cycles) > 0)
+            size = 0;
+    }
+    if (size == 0)
+        decoder->index = before;
+    return size;
+}
+
+enum pug_response pug_ptm_run(void *reader_pointer, void *decoder_pointer, struct pug_span *span)
+{
+    struct pug_ptm_reader *reader = reader_pointer;
+    struct pug_ptm_decoder *decoder = decoder_pointer;
+    struct pug_batch *batch = decoder->stage->out.batch;
+    enum pug_response response = PUG_RESP_CONT;
+    if (!can_run(reader, decoder))
+        return response;
+    while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
+           batch->response < PUG_RESP_WAIT) {
+        const uint8_t header = *span->at;
+        unsigned left = 0;
+        size_t size = take_packet(reader, decoder, span, &left);
+        if (size == 0)
+            break;
+        span->at += size;
+        if (left == 0)
+            continue;
+        struct pug_ptm_packet *packet = &reader->packet;
+        pug_ptm_clear_packet(packet);
+        packet->type = PUG_PTM_ATOM;
+        packet->atoms.bits = decoder->config->atoms[header].bits;
+        packet->atoms.count = decoder->config->atoms[header].count;
+        response = pug_ptm_atoms(decoder, packet, packet->atoms.count - left);
+        break;
+    }
+    decoder->stage->out.blank.isa = decoder->isa;
+    return response;
+}
