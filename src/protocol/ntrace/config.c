@@ -218,6 +218,8 @@ size_t ntrace_config_text(const void *data, char *buffer, size_t size)
     const struct ntrace_config *config = data;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "N-Trace for RV%u, ", config->xlen);
+    if (config->addr_bits < config->xlen)
+        pug_text_format(&text, "addresses of %u bits, ", config->addr_bits);
     pug_text_format(&text, config->mode == NTRACE_MODE_BTM   ? "branch trace messaging"
                            : config->mode == NTRACE_MODE_HTM ? "history trace messaging"
                                                              : "mode detected");
@@ -229,10 +231,13 @@ size_t ntrace_config_text(const void *data, char *buffer, size_t size)
     if (config->ts_width)
         pug_text_format(&text, ", %u bits", config->ts_width);
     pug_text_format(
-        &text, "\nOptions:%s%s%s%s%s\n", config->implicit_return ? " implicit_return" : "",
+        &text, "\nOptions:%s%s%s%s%s%s%s%s\n", config->implicit_return ? " implicit_return" : "",
         config->sequential_jump ? " sequential_jump" : "", config->all_jumps ? " all_jumps" : "",
         config->extend_addr_msb ? " extend_addr_msb" : "",
-        config->sifive ? " dialect sifive-pre1" : "");
+        config->sifive ? " dialect sifive-pre1" : "", config->zcmp_zcmt ? " zcmp_zcmt" : "",
+        config->align ? " align " : "", config->align ? align_words[config->align] : "");
+    if (config->jvt_base)
+        pug_text_format(&text, "Jump table: 0x%llx\n", (unsigned long long)config->jvt_base);
     return pug_text_end(&text);
 }
 
