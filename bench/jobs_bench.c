@@ -89,8 +89,8 @@ int main(int argc, char **argv)
     const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
     const int rounds = argc > 3 ? atoi(argv[3]) : 3;
     struct input input;
-    struct counts alone, together;
-    struct pug_jobs_result one, many;
+    struct counts alone = {0}, together = {0};
+    struct pug_jobs_result one, many = {0};
     double alone_best = 1e9, together_best = 1e9;
     bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
     input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);

@@ -122,7 +122,8 @@ struct subject {
 /** How often it is decoded for one measurement. */
 static unsigned repeats(const struct subject *subject)
 {
-    return 1 + ENOUGH / (unsigned)subject->trace.size;
+    unsigned times = ENOUGH / (unsigned)subject->trace.size;
+    return times > 0 ? times : 1;
 }
 
 /* ---- pugmark ---- */

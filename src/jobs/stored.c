@@ -90,7 +90,7 @@ static bool has_payload(const struct pug_element *element)
 static void keep_payload(struct stored *stored, struct jobs_chunk *chunk,
                          const struct pug_element *element)
 {
-    if (element->count > chunk->room - chunk->used) {
+    if (!chunk->payloads || element->count > chunk->room - chunk->used) {
         size_t room = (chunk->room + element->count) * 2;
         uint8_t *grown = realloc(chunk->payloads, room);
         stored->failed |= !grown;

@@ -83,7 +83,7 @@ static void take_address(const struct etrace_reader *reader, struct words *words
                          struct etrace_plain *plain)
 {
     unsigned width = reader->config->iaddress_width - reader->config->iaddress_lsb;
-    uint64_t address = take(words, width), sign = address >> (width - 1);
+    uint64_t address = take(words, width), sign = address >> ((width - 1) & 63);
     unsigned raw = (unsigned)take(words, 3), flags = raw ^ (raw << 1 | (unsigned)sign);
     plain->has_address = true;
     plain->difference = !reader->options.full_address;
