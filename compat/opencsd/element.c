@@ -211,39 +211,40 @@ static void put_range(const struct pug_element *e, ocsd_generic_trace_elem *clie
     client->num_instr_range = e->count;
 }
 
-/** The context in two words, to see that it is the one of the element before. */
-static bool same_context(const struct pug_element *e, struct shell_element *out)
+/** What the context of an element is, in two words. */
+struct context_words {
+    uint64_t ids;
+    uint32_t levels;
+};
+
+static struct context_words context_words(const struct pug_element *e)
 {
     static_assert(
         offsetof(struct pug_element, vmid) == offsetof(struct pug_element, context_id) + 4 &&
             offsetof(struct pug_element, sw_flags) == offsetof(struct pug_element, security) + 3,
         "context_id and vmid are a word, security to sw_flags another");
-    uint64_t ids;
-    uint32_t levels;
-    memcpy(&ids, &e->context_id, sizeof(ids));
-    memcpy(&levels, &e->security, sizeof(levels));
-    bool same = ids == out->ids && levels == out->levels;
-    out->ids = ids;
-    out->levels = levels;
-    return same;
+    struct context_words words;
+    memcpy(&words.ids, &e->context_id, sizeof(words.ids));
+    memcpy(&words.levels, &e->security, sizeof(words.levels));
+    return words;
 }
 
-static bool convert(const struct pug_element *e, struct shell_element *out)
+/** The whole struct anew; false: this client's version has no such element. */
+static __attribute__((noinline)) bool convert(const struct pug_element *e,
+                                              struct shell_element *out)
 {
+    struct context_words words = context_words(e);
     ocsd_generic_trace_elem *client = &out->client;
-    bool range = e->type == PUG_ELEM_INSTR_RANGE;
-    if (same_context(e, out) && range && out->range) {
-        put_range(e, client);
-        return true;
-    }
-    out->range = range;
+    out->ids = words.ids;
+    out->levels = words.levels;
+    out->range = e->type == PUG_ELEM_INSTR_RANGE;
     memset(client, 0, sizeof(*client));
     client->elem_type = client_type(e->type);
     client->isa = (ocsd_isa)e->isa;
     client->cycle_count = e->cycle_count;
     if (has_context(e))
         put_context(e, client);
-    if (range) {
+    if (out->range) {
         put_range(e, client);
         return true;
     }
@@ -251,20 +252,32 @@ static bool convert(const struct pug_element *e, struct shell_element *out)
     return put_details(e, out);
 }
 
+/** A range behind a range of the same context: a few words of the struct are others. */
+static inline bool is_next_range(const struct pug_element *e, const struct shell_element *out)
+{
+    struct context_words words = context_words(e);
+    return out->range && e->type == PUG_ELEM_INSTR_RANGE && words.ids == out->ids &&
+           words.levels == out->levels;
+}
+
 enum pug_response shell_give_elements(void *context, const struct pug_element *elements,
                                       size_t count, size_t *taken)
 {
     struct shell_tree *tree = context;
-    FnTraceElemIn function = tree->element_fn;
+    struct shell_element *out = &tree->element;
+    const FnTraceElemIn function = tree->element_fn;
+    const void *const client_context = tree->element_context;
+    const struct pug_element *const end = elements + count;
     ocsd_datapath_resp_t response = OCSD_RESP_CONT;
-    for (size_t i = 0; i < count; i++) {
-        const struct pug_element *element = &elements[i];
-        if (!convert(element, &tree->element))
+    for (const struct pug_element *e = elements; e != end; e++) {
+        if (is_next_range(e, out))
+            put_range(e, &out->client);
+        else if (!convert(e, out))
             continue;
-        response = function(tree->element_context, (ocsd_trc_index_t)element->index,
-                            (uint8_t)element->source, &tree->element.client);
-        if (response != OCSD_RESP_CONT) {
-            *taken = i + 1;
+        response =
+            function(client_context, (ocsd_trc_index_t)e->index, (uint8_t)e->source, &out->client);
+        if (!OCSD_DATA_RESP_IS_CONT(response)) {
+            *taken = (size_t)(e + 1 - elements);
             break;
         }
     }

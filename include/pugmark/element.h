@@ -214,9 +214,8 @@ struct pug_element {
 static_assert(sizeof(struct pug_element) <= 64, "an element is one cache line");
 
 /**
- * Takes a batch of elements. *taken is `count`; with an answer other than CONT it may be set to how
- * many it took, in order, the one that the answer is for included. The others come again, after a
- * "go on" answer at once. Elements are valid during the call.
+ * Takes a batch of elements. Sets *taken to how many it took, in order, the one it answers WAIT or
+ * fatal to included; with a "go on" answer all count as taken. Elements are valid during the call.
  */
 typedef enum pug_response pug_elements_fn(void *context, const struct pug_element *elements,
                                           size_t count, size_t *taken);

@@ -153,13 +153,27 @@ struct pug_batch {
     uint32_t count;             /**< elements in it */
     uint32_t limit;             /**< a step may start below this count */
     enum pug_response response; /**< the consumer's last answer */
-    uint64_t taken_index;       /**< of the element that it was the answer to, if not CONT */
-    /** Elements have the index of the packet that gave them; an answer that is not CONT ends a
-        delivery with its packet. */
-    bool by_packet;
     void *tree;
     bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
+    /* what flush() does, for who delivers a few elements at a time: see pug_batch_give() */
+    pug_elements_fn *give;
+    void *give_context;
+    /** Take note of an answer to give(), and keep what was not taken. */
+    bool (*settle)(struct pug_batch *batch, enum pug_response answer, size_t taken);
 };
+
+/** flush() of a batch that is not empty, while the consumer does not wait. */
+static inline bool pug_batch_give(struct pug_batch *batch)
+{
+    size_t taken = batch->count;
+    enum pug_response answer =
+        batch->give(batch->give_context, batch->elements, batch->count, &taken);
+    if (answer != PUG_RESP_CONT)
+        return batch->settle(batch, answer, taken);
+    batch->count = 0;
+    batch->response = PUG_RESP_CONT;
+    return true;
+}
 
 /** A step between two pug_out_ready() pushes at most this many elements. */
 #define PUG_OUT_STEP 16
@@ -278,14 +292,11 @@ struct pug_protocol {
      */
     enum pug_response (*run)(void *reader, void *decoder, struct pug_span *span);
     /**
-     * Optional: the same for who takes elements after each packet. It delivers the batch itself,
-     * before anything that can be noticed outside (a record in the log, a callback of the image);
-     * what the last packet gave may be left in it. Where the consumer answers anything but CONT,
-     * reader, decoder, span and batch are as if no packet behind the one that he answered to had
-     * been read. Only changing the image in an answer other than CONT makes that impossible; the
-     * packets behind it then stay decoded, their elements are in the batch.
+     * Optional: the same for who takes elements after each packet. It delivers the batch itself
+     * after each, but for what the last one gave, and stops behind a packet that is answered with
+     * anything but CONT.
      */
-    enum pug_response (*run_exactly)(void *reader, void *decoder, struct pug_span *span);
+    enum pug_response (*run_each)(void *reader, void *decoder, struct pug_span *span);
     enum pug_response (*decode_end)(void *decoder);
     void (*decoder_reset)(void *decoder);
 

@@ -12,6 +12,9 @@
 #define MAX_VIEWS     65536u
 #define LAST_EPOCH    (PUG_EPOCH_STATIC - 1)
 
+/* For what is rare: it takes no registers from what is not. */
+#define NOINLINE __attribute__((noinline))
+
 static_assert(sizeof(struct pug_entry) == 128, "an entry is two cache lines");
 static_assert(offsetof(struct pug_block, start) == 64, "what a hop needs is one cache line");
 
@@ -78,8 +81,7 @@ static void restart(struct pug_codemap *map)
 bool pug_codemap_prepare(struct pug_codemap *map, size_t room)
 {
     struct pug_codemap_store *store = map->store;
-    bool anew = map->generation != *map->image_generation || map->epoch >= LAST_EPOCH ||
-                store->stats.bytes + room > store->limit;
+    bool anew = pug_codemap_outdated(map) || store->stats.bytes + room > store->limit;
     if (anew)
         restart(map);
     if (store->forget || (!store->keep && store->page_count > 0))
@@ -182,8 +184,8 @@ void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *s
 
 void pug_codemap_context_changed(struct pug_codemap *map)
 {
-    if (map->config.image->callbacks > 0 && map->epoch < LAST_EPOCH)
-        map->epoch++;
+    if (map->config.image->callbacks > 0 && ++map->epoch >= LAST_EPOCH)
+        restart(map);
 }
 
 void pug_codemap_forget_volatile(struct pug_codemap *map)
@@ -445,12 +447,12 @@ static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_en
 
 /* ---- looking up and following ---- */
 
-const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
-                                          enum pug_isa isa, uint8_t it)
+/* A block that the map does not have, or not as it may be now. */
+static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uint64_t address,
+                                                    enum pug_isa isa, uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
     (void)pug_codemap_prepare(map, 0);
-    store->stats.lookups++;
     if (store->slot_count == 0)
         return make(map, address, isa, it);
     const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
@@ -463,6 +465,20 @@ const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t addr
     if (pug_codemap_prepare(map, pages_room(store)))
         return make(map, address, isa, it);
     return revalidate(map, entry);
+}
+
+const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
+                                          enum pug_isa isa, uint8_t it)
+{
+    struct pug_codemap_store *store = map->store;
+    store->stats.lookups++;
+    if (store->slot_count > 0 && !pug_codemap_outdated(map)) {
+        const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
+        const struct pug_entry *entry = slot->number ? entry_at(store, slot->number - 1) : NULL;
+        if (entry && entry->block.epoch >= map->epoch)
+            return &entry->block;
+    }
+    return look_closer(map, address, isa, it);
 }
 
 /* Is what the map has of it good now? */
@@ -482,35 +498,11 @@ static bool is_stale(const struct pug_codemap *map)
     return pug_codemap_outdated(map) || map->store->forget || map->store->slot_count == 0;
 }
 
-const struct pug_block *pug_codemap_known(struct pug_codemap *map, uint64_t address,
-                                          enum pug_isa isa, uint8_t it)
+const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next)
 {
-    struct pug_codemap_store *store = map->store;
-    if (is_stale(map))
+    if (next == &no_block || is_stale(map) || !is_good(map, (struct pug_entry *)next))
         return NULL;
-    store->stats.lookups++;
-    const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
-    if (slot->number == 0)
-        return NULL;
-    struct pug_entry *entry = entry_at(store, slot->number - 1);
-    return is_good(map, entry) ? &entry->block : NULL;
-}
-
-const struct pug_block *pug_codemap_known_next(struct pug_codemap *map,
-                                               const struct pug_block *block, bool taken)
-{
-    struct pug_entry *from = (struct pug_entry *)block;
-    struct pug_entry *next = (struct pug_entry *)block->links[taken];
-    uint64_t address = taken ? block->insn.target : block->end;
-    if (is_stale(map) || from == map->store->scratch || from->tag >> 16 != map->store->view)
-        return NULL;
-    if (&next->block != &no_block && next->block.start == address && is_good(map, next))
-        return &next->block;
-    const struct pug_block *known = pug_codemap_known(
-        map, address, taken ? block->insn.next_isa : block->isa, taken ? 0 : block->it_out);
-    if (known)
-        from->block.links[taken] = known;
-    return known;
+    return next;
 }
 
 /* What a link led to before the context changed, if it is as it was; NULL: look it up. */

@@ -7,8 +7,9 @@
  * the image changes, it starts anew.
  *
  * A block pointer is valid until the next call of any function below on the same map (also the
- * inline ones, but not those named known); addresses are what a decoder keeps. A block depends on
- * the address space in force; after pug_codemap_space() look the current address up again.
+ * inline ones, but for those that only look at links); addresses are what a decoder keeps. A block
+ * depends on the address space in force; after pug_codemap_space() look the current address up
+ * again.
  *
  * Memory from callbacks is volatile: it is read in pages (PUG_CODE_PAGE bytes) that begin at the
  * missing address, and pug_codemap_context_changed() makes the map read the pages again at their
@@ -124,14 +125,6 @@ void pug_codemap_forget_volatile(struct pug_codemap *map);
 const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
                                           enum pug_isa isa, uint8_t it);
 
-/** The same where the map has it and neither a callback nor memory is asked; else NULL. */
-const struct pug_block *pug_codemap_known(struct pug_codemap *map, uint64_t address,
-                                          enum pug_isa isa, uint8_t it);
-
-/** The block that follows, as pug_block_follow() says it, on the same terms. */
-const struct pug_block *pug_codemap_known_next(struct pug_codemap *map,
-                                               const struct pug_block *block, bool taken);
-
 /** private: the block behind a link that is not made yet. */
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken);
@@ -154,6 +147,18 @@ static inline const struct pug_block *pug_block_linked(const struct pug_block *b
 {
     const struct pug_block *next = block->links[taken];
     return next->epoch >= epoch ? next : NULL;
+}
+
+/** private: the block behind a link that lapsed, where the pages below are known to be the same. */
+const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next);
+
+/** The same; also if the link lapsed and asking nobody shows that it holds again. */
+static inline const struct pug_block *pug_block_known_next(struct pug_codemap *map,
+                                                           const struct pug_block *block,
+                                                           bool taken, uint32_t epoch)
+{
+    const struct pug_block *next = block->links[taken];
+    return next->epoch >= epoch ? next : pug_codemap_relink(map, next);
 }
 
 /** Where execution is behind a block that does not end in an indirect branch. Without a branch of

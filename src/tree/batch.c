@@ -2,13 +2,24 @@
 /** @file The batch of elements and its delivery. */
 #include "tree/tree_internal.h"
 
-/** The consumer of single elements, as a consumer of batches. */
-static enum pug_response deliver_each(struct pug_tree *tree, size_t *taken)
+enum pug_response pug_batch_drop(void *context, const struct pug_element *elements, size_t count,
+                                 size_t *taken)
 {
+    (void)context;
+    (void)elements;
+    (void)count;
+    (void)taken;
+    return PUG_RESP_CONT;
+}
+
+enum pug_response pug_batch_give_each(void *context, const struct pug_element *elements,
+                                      size_t count, size_t *taken)
+{
+    const struct pug_tree *tree = context;
     enum pug_response answer = PUG_RESP_CONT;
-    for (uint32_t i = 0; i < tree->batch.count; i++) {
-        answer = tree->on_element(tree->element_context, &tree->batch.elements[i]);
-        if (answer != PUG_RESP_CONT) {
+    for (size_t i = 0; i < count; i++) {
+        answer = tree->on_element(tree->element_context, &elements[i]);
+        if (answer >= PUG_RESP_WAIT) {
             *taken = i + 1;
             return answer;
         }
@@ -16,34 +27,20 @@ static enum pug_response deliver_each(struct pug_tree *tree, size_t *taken)
     return answer;
 }
 
-/** Is an answer that goes on the end of a delivery packet by packet? */
-static bool ends_packet(const struct pug_batch *batch)
+bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t taken)
 {
-    return batch->by_packet && batch->elements[0].index != batch->taken_index;
+    batch->response = answer;
+    if (answer < PUG_RESP_WAIT || taken > batch->count)
+        taken = batch->count;
+    batch->count -= (uint32_t)taken;
+    if (batch->count > 0)
+        memmove(batch->elements, batch->elements + taken, batch->count * sizeof(*batch->elements));
+    return answer < PUG_RESP_WAIT;
 }
 
 bool pug_batch_deliver(struct pug_batch *batch)
 {
-    struct pug_tree *tree = batch->tree;
-    while (batch->count > 0 && batch->response < PUG_RESP_WAIT) {
-        size_t taken = batch->count;
-        enum pug_response answer = PUG_RESP_CONT;
-        if (tree->on_elements)
-            answer =
-                tree->on_elements(tree->elements_context, batch->elements, batch->count, &taken);
-        else if (tree->on_element)
-            answer = deliver_each(tree, &taken);
-        batch->response = answer;
-        if (answer == PUG_RESP_CONT || taken > batch->count)
-            taken = batch->count;
-        if (answer != PUG_RESP_CONT)
-            batch->taken_index = batch->elements[taken > 0 ? taken - 1 : 0].index;
-        batch->count -= (uint32_t)taken;
-        if (batch->count == 0)
-            break;
-        memmove(batch->elements, batch->elements + taken, batch->count * sizeof(*batch->elements));
-        if (taken == 0 || ends_packet(batch))
-            break;
-    }
-    return batch->response < PUG_RESP_WAIT;
+    if (batch->count == 0 || batch->response >= PUG_RESP_WAIT)
+        return batch->response < PUG_RESP_WAIT;
+    return pug_batch_give(batch);
 }

@@ -251,7 +251,7 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
     const uint8_t *from = span->at;
     struct pug_packet packet;
     enum pug_response (*run)(void *, void *, struct pug_span *) =
-        each ? protocol->run_exactly : protocol->run;
+        each ? protocol->run_each : protocol->run;
     if (run) {
         const struct pug_batch *batch = source->stage.out.batch;
         enum pug_response answer = run(source->reader, source->decoder, span);

@@ -83,12 +83,24 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
     tree->on_frame(tree->frame_context, op, index, kind, source, bytes, size);
 }
 
+/** Who takes the batches. */
+static void choose_consumer(struct pug_tree *tree)
+{
+    struct pug_batch *batch = &tree->batch;
+    batch->give = tree->on_elements  ? tree->on_elements
+                  : tree->on_element ? pug_batch_give_each
+                                     : pug_batch_drop;
+    batch->give_context = tree->on_elements ? tree->elements_context : tree;
+}
+
 static bool make_batch(struct pug_tree *tree)
 {
     tree->batch.elements = aligned_alloc(64, BATCH_ELEMENTS * sizeof(struct pug_element));
     tree->batch.limit = BATCH_ELEMENTS - PUG_OUT_STEP;
     tree->batch.tree = tree;
     tree->batch.flush = pug_batch_deliver;
+    tree->batch.settle = pug_batch_settle;
+    choose_consumer(tree);
     return tree->batch.elements != NULL;
 }
 
@@ -284,12 +296,14 @@ void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void
 {
     tree->on_elements = function;
     tree->elements_context = context;
+    choose_consumer(tree);
 }
 
 void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *context)
 {
     tree->on_element = function;
     tree->element_context = context;
+    choose_consumer(tree);
     if (function)
         tree->each_packet = true;
 }

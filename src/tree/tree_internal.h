@@ -77,8 +77,11 @@ static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slo
  */
 enum pug_status pug_tree_renew(struct pug_tree *tree);
 
-/** Deliver the batch; true when the consumer goes on. */
+/* What a batch can do. */
 bool pug_batch_deliver(struct pug_batch *batch);
+bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t taken);
+/** Consumers of batches: nobody, and that of single elements. The context is the tree. */
+pug_elements_fn pug_batch_drop, pug_batch_give_each;
 
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **source);

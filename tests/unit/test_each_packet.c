@@ -105,7 +105,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
         }
         tell(story, ELEMENT, e.index, e.type, hash_of(&e, sizeof(e)), payload);
         response = answer(story);
-        if (response != PUG_RESP_CONT) {
+        if (response >= PUG_RESP_WAIT) {
             *taken = i + 1;
             break;
         }

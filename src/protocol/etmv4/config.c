@@ -150,7 +150,7 @@ static size_t config_text(const void *config, char *buffer, size_t size)
     .read = pug_etmv4_read, .read_end = pug_etmv4_read_end,                                        \
     .reader_reset = pug_etmv4_reader_reset, .decoder_new = pug_etmv4_decoder_new,                  \
     .decoder_free = pug_etmv4_decoder_free, .decode = pug_etmv4_decode, .run = pug_etmv4_run,      \
-    .run_exactly = pug_etmv4_run_exactly, .resume = pug_etmv4_resume,                              \
+    .run_each = pug_etmv4_run_each, .resume = pug_etmv4_resume,                                    \
     .decode_end = pug_etmv4_decode_end, .decoder_reset = pug_etmv4_decoder_reset,                  \
     .packet_text = pug_etmv4_packet_text, .packet_name = pug_etmv4_packet_name,                    \
     .marks = pug_etmv4_marks, .reader_state = pug_etmv4_reader_state,                              \

@@ -317,6 +317,7 @@ struct pug_etmv4_decoder {
     const struct pug_block *from; /**< the block before, if `epoch` is still the map's */
     /** The block at hand is no plain one: found in this packet, so that memory is asked once. */
     const struct pug_block *unusual;
+    const struct pug_block *branch; /**< the indirect branch that execution left, likewise */
     uint32_t epoch;
     uint8_t space; /**< enum pug_space */
     bool is64;
@@ -440,7 +441,7 @@ enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packe
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done);
 enum pug_response pug_etmv4_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response pug_etmv4_run_exactly(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etmv4_run_each(void *reader, void *decoder, struct pug_span *span);
 enum pug_response pug_etmv4_resume(void *decoder);
 enum pug_response pug_etmv4_decode_end(void *decoder);
 void pug_etmv4_decoder_reset(void *decoder);

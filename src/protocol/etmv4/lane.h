@@ -15,16 +15,12 @@ static inline const struct pug_block *pug_etmv4_block(struct pug_etmv4_decoder *
 {
     if (d->from && d->epoch == d->map->epoch)
         return pug_block_follow(d->map, d->from, d->from_taken);
+    const struct pug_block *branch = d->branch;
+    d->branch = NULL;
+    if (branch && d->epoch == d->map->epoch && branch->isa == d->isa &&
+        (d->isa != PUG_ISA_T32 || d->it == 0))
+        return pug_block_jump(d->map, branch, d->address);
     return pug_codemap_block(d->map, d->address, (enum pug_isa)d->isa,
-                             d->isa == PUG_ISA_T32 ? d->it : 0);
-}
-
-/** The same where the map has it and no callback has to be asked; else NULL. */
-static inline const struct pug_block *pug_etmv4_known_block(struct pug_etmv4_decoder *d)
-{
-    if (d->from && d->epoch == d->map->epoch)
-        return pug_codemap_known_next(d->map, d->from, d->from_taken);
-    return pug_codemap_known(d->map, d->address, (enum pug_isa)d->isa,
                              d->isa == PUG_ISA_T32 ? d->it : 0);
 }
 
@@ -37,8 +33,11 @@ static inline void pug_etmv4_leave_block(struct pug_etmv4_decoder *d, uint64_t i
         pug_etmv4_take_branch(d, &block->insn, block->end);
         if (block->insn.subtype == PUG_SUB_V8_ERET && d->config->ete)
             pug_etmv4_push(d, PUG_ELEM_EXCEPTION_RET, index);
-        if (block->insn.type == PUG_INSTR_BR_INDIRECT)
+        if (block->insn.type == PUG_INSTR_BR_INDIRECT) {
+            d->branch = block;
+            d->epoch = d->map->epoch;
             return;
+        }
         taken = block->insn.type == PUG_INSTR_BR;
     }
     if (!taken)
@@ -140,7 +139,7 @@ static inline uint32_t pug_etmv4_ride(struct pug_etmv4_decoder *d, struct pug_et
                 break;
             pug_etmv4_push_return(d, block->end, block->isa);
         }
-        lane->next = pug_block_linked(block, taken, lane->epoch);
+        lane->next = pug_block_known_next(d->map, block, taken, lane->epoch);
         if (count == 0)
             break;
     }
