@@ -309,6 +309,7 @@ static void test_shared(void **state)
     if (!folder) {
         print_message("skipped: %s is not there\n", SHARED);
         skip();
+        return;
     }
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char path[4096];

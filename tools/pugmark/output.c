@@ -44,16 +44,16 @@ static _Thread_local char lost[OUTPUT_ROOM];
 
 static char *buffer_room(struct output_text_buffer *buffer)
 {
-    if (buffer->room - buffer->count < OUTPUT_ROOM) {
+    if (!buffer->failed && buffer->room - buffer->count < OUTPUT_ROOM) {
         size_t room = buffer->room * 2 + 2 * (size_t)OUTPUT_ROOM;
         char *grown = realloc(buffer->bytes, room);
-        buffer->failed |= !grown;
-        if (buffer->failed)
-            return lost;
-        buffer->bytes = grown;
-        buffer->room = room;
+        buffer->failed = !grown;
+        if (grown) {
+            buffer->bytes = grown;
+            buffer->room = room;
+        }
     }
-    return buffer->bytes + buffer->count;
+    return buffer->failed ? lost : buffer->bytes + buffer->count;
 }
 
 void output_to(struct output_text_buffer *buffer)
