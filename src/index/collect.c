@@ -40,6 +40,7 @@ struct collector {
     uint64_t block, at;      /* that is being read; bytes */
     struct source *sources[PUG_INDEX_SOURCE_LIMIT];
     size_t source_count;
+    struct source *last_run;
     uint16_t *numbers; /* of each id: 1 + its place in `sources`; 0: none yet */
     struct pug_state state;
     bool failed, crowded, stopped;
@@ -254,9 +255,13 @@ static void on_run(void *context, const struct pug_run *run)
 {
     struct collector *collector = context;
     const struct pug_transport *transport = collector->transport;
-    struct source *source = transport->single && collector->source_count > 0
-                                ? collector->sources[0]
-                                : source_of(collector, run->source);
+    struct source *source = collector->last_run;
+    if (!source || source->id != run->source) {
+        source = transport->single && collector->source_count > 0
+                     ? collector->sources[0]
+                     : source_of(collector, run->source);
+        collector->last_run = source;
+    }
     if (!source || run->size == 0)
         return;
     struct tally *tally = tally_at(source, PUG_MARK_DATA, run->index, 0);
@@ -265,7 +270,8 @@ static void on_run(void *context, const struct pug_run *run)
     uint32_t room = UINT32_MAX - tally->count;
     tally->count += run->size < room ? (uint32_t)run->size : room;
     uint64_t last = pug_run_index(run, run->bytes + run->size - 1) - tally->start;
-    uint64_t size = collector->job->block; /* what was unwrapped may seem to be longer than it was */
+    uint64_t size =
+        collector->job->block; /* what was unwrapped may seem to be longer than it was */
     tally->last_at = (uint32_t)(last < size ? last : size - 1);
     if (!source->in_tree && run->source != 0 && run->source != PUG_SOURCE_UNKNOWN &&
         transport->reserved && transport->reserved(run->source))

@@ -24,7 +24,7 @@
 #define DEMO       PUG_SOURCE_DIR "/examples/demo"
 
 struct capture {
-    const char *protocol; /* of a file of its own; else of a snapshot: */
+    const char *protocol, *transport; /* of a file of its own; else of a snapshot: */
     struct pug_snapshot *snapshot;
     const struct pug_snapshot_buffer *buffer;
     uint8_t *bytes;
@@ -38,7 +38,7 @@ static struct pug_tree *new_decoder(const struct capture *capture, bool decode)
 {
     struct pug_tree *tree = NULL;
     if (capture->protocol) {
-        const struct pug_tree_config plain = {.transport = "plain"};
+        const struct pug_tree_config plain = {.transport = capture->transport};
         const struct pug_source_config source = {.protocol = capture->protocol, .decode = decode};
         assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
         assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
@@ -106,11 +106,12 @@ static void close_capture(struct capture *capture)
     pug_snapshot_free(capture->snapshot);
 }
 
-/** A file of one protocol, without frames. */
-static void visit_file(const char *path, const char *protocol,
+/** A file of one protocol. */
+static void visit_file(const char *path, const char *protocol, const char *transport,
                        void (*visit)(const struct capture *capture))
 {
-    struct capture capture = {.protocol = protocol, .bytes = malloc(FILE_LIMIT)};
+    struct capture capture = {
+        .protocol = protocol, .transport = transport, .bytes = malloc(FILE_LIMIT)};
     FILE *file = fopen(path, "rb");
     assert_non_null(capture.bytes);
     capture.size = file ? fread(capture.bytes, 1, FILE_LIMIT, file) : 0;
@@ -124,8 +125,9 @@ static void visit_file(const char *path, const char *protocol,
 static void each_capture(void (*visit)(const struct capture *capture))
 {
     struct capture capture;
-    visit_file(VECTORS "/ntrace/ref-dhrystone/btm.nex", "N-Trace", visit);
-    visit_file(VECTORS "/ntrace/ref-dhrystone/htm.nex", "N-Trace", visit);
+    visit_file(VECTORS "/ntrace/ref-dhrystone/btm.nex", "N-Trace", "plain", visit);
+    visit_file(VECTORS "/ntrace/ref-dhrystone/htm.nex", "N-Trace", "plain", visit);
+    visit_file(VECTORS "/etrace/dhrystone/base.te", "E-Trace", "encapsulation", visit);
     assert_true(open_capture(DEMO, &capture));
     visit(&capture);
     close_capture(&capture);

@@ -108,6 +108,7 @@ const char *etrace_packet_name(uint32_t type);
 
 /* mark.c */
 size_t etrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+void etrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 /* decode.c */
 enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);

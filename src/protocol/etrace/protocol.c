@@ -27,6 +27,7 @@ const struct pug_protocol pug_protocol_etrace = {
     .packet_text = etrace_packet_text,
     .packet_name = etrace_packet_name,
     .marks = etrace_marks,
+    .skim = etrace_skim,
     .reader_state = etrace_reader_state,
     .decoder_state = etrace_decoder_state,
 };
