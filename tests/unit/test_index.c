@@ -351,6 +351,61 @@ static void marks_what_packets_say(void **state)
     each_capture(compare_damaged);
 }
 
+/* ---- times ---- */
+
+struct times {
+    const struct pug_index *index;
+    uint64_t next;
+};
+
+/** The next timestamp mark is what the decoder says of the global time. */
+static enum pug_response on_times(void *context, const struct pug_element *elements, size_t count,
+                                  size_t *taken)
+{
+    struct times *times = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (e->type != PUG_ELEM_ITMTRACE || e->reason != PUG_ITM_TS_GLOBAL)
+            continue;
+        const struct index_mark *mark = &times->index->marks[times->next];
+        while (times->next < times->index->header->marks && mark->kind != PUG_MARK_TIMESTAMP)
+            mark = &times->index->marks[++times->next];
+        assert_true(times->next < times->index->header->marks);
+        assert_int_equal(mark->at, e->index);
+        assert_int_equal(mark->value, e->timestamp);
+        times->next++;
+    }
+    return PUG_RESP_CONT;
+}
+
+static void compare_times(const struct capture *capture)
+{
+    struct pug_index *index = build(capture, 1024, true);
+    struct pug_tree *tree = new_decoder(capture, true);
+    struct times times = {.index = index};
+    uint64_t at = 0;
+    size_t used = 0;
+    pug_tree_on_elements(tree, on_times, &times);
+    while (at < capture->size && PUG_RESP_IS_CONT(pug_tree_data(tree, at, capture->bytes + at,
+                                                                capture->size - at, &used)))
+        at += used;
+    pug_tree_free(tree);
+    pug_index_free(index);
+}
+
+static void knows_global_times(void **state)
+{
+    struct capture capture;
+    (void)state;
+    if (!open_capture(SHARED "/itm_only_raw", &capture)) {
+        print_message("%s is not there\n", SHARED "/itm_only_raw");
+        skip();
+    }
+    compare_times(&capture);
+    close_capture(&capture);
+}
+
 /* ---- several threads, and in several goes ---- */
 
 static void assert_same(const struct pug_index *index, const struct pug_index *other)
@@ -563,7 +618,8 @@ int main(void)
         cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
         cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
         cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
-        cmocka_unit_test(marks_what_packets_say),   cmocka_unit_test(follows_growth),
+        cmocka_unit_test(knows_global_times),       cmocka_unit_test(marks_what_packets_say),
+        cmocka_unit_test(follows_growth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pug_image_free(program);

@@ -3,6 +3,7 @@
 #ifndef PUGMARK_PACKET_ITM_H
 #define PUGMARK_PACKET_ITM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -40,7 +41,9 @@ struct pug_itm_packet {
     uint8_t source;
     uint8_t size;      /**< payload bytes; GTS2: 5 for the long form, EXTENSION: always 4 */
     uint8_t value_top; /**< GTS2 of size 5: bits 39 to 32 of the value */
+    bool has_time;     /**< GTS1, GTS2: `time` is the whole global time */
     uint32_t value;
+    uint64_t time;
 };
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ITM packets to instrumentation elements, with the time that has gone by. */
 #include "protocol/itm/elements.h"
+#include "protocol/itm/reader.h"
 
 static void lose_sync(struct itm_decoder *d)
 {

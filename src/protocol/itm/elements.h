@@ -9,9 +9,6 @@
 
 #include "protocol/itm/itm.h"
 
-/** Of the global time; the others are a GTS2's. */
-#define ITM_GTS1_BITS 26u
-
 enum itm_state { ITM_NO_SYNC, ITM_WAIT_SYNC, ITM_RUN };
 
 struct itm_decoder {

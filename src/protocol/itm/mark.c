@@ -8,6 +8,9 @@ size_t pug_itm_marks(const void *config, const void *data, struct pug_mark marks
     (void)config;
     switch (packet->type) {
     case PUG_ITM_PKT_OVERFLOW: return pug_mark_put(marks, 0, PUG_MARK_OVERFLOW, 0);
+    case PUG_ITM_PKT_GTS1:
+    case PUG_ITM_PKT_GTS2:
+        return packet->has_time ? pug_mark_put(marks, 0, PUG_MARK_TIMESTAMP, packet->time) : 0;
     case PUG_ITM_PKT_SWIT: return pug_mark_put(marks, 0, PUG_MARK_EVENT, packet->source);
     default: return 0;
     }

@@ -130,6 +130,29 @@ static enum progress take(struct itm_reader *r, struct pug_span *span)
     }
 }
 
+/** Low bits of the global time. Where its upper bits wrapped around, a GTS2 has to tell them. */
+static void take_gts1(struct itm_reader *r)
+{
+    struct pug_itm_packet *packet = &r->packet;
+    unsigned bits = packet->size < GTS1_BYTES ? 7u * packet->size : ITM_GTS1_BITS;
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    r->global_time = (r->global_time & ~mask) | (packet->value & mask);
+    r->has_upper = r->has_upper && !(packet->source & PUG_ITM_GTS1_WRAP);
+}
+
+static void take_gts2(struct itm_reader *r)
+{
+    uint64_t mask = (UINT64_C(1) << ITM_GTS1_BITS) - 1;
+    r->global_time = (r->global_time & mask) | r->value << ITM_GTS1_BITS;
+    r->has_upper = true;
+}
+
+static void give_time(struct itm_reader *r)
+{
+    r->packet.has_time = r->has_upper;
+    r->packet.time = r->has_upper ? r->global_time : 0;
+}
+
 /** The fields of a packet that is complete. */
 static void finish_fields(struct itm_reader *r)
 {
@@ -147,12 +170,16 @@ static void finish_fields(struct itm_reader *r)
             packet->source = packet->value >> 26 & 3;
             packet->value &= 0x3ffffff;
         }
+        take_gts1(r);
+        give_time(r);
         break;
     case PUG_ITM_PKT_GTS2:
         if (r->count > 4) {
             packet->value_top = (uint8_t)(r->value >> 32);
             packet->size = 5;
         }
+        take_gts2(r);
+        give_time(r);
         break;
     case PUG_ITM_PKT_EXTENSION:
         packet->source |= r->count < EXTENSION_BYTES ? (uint8_t)(2 + 7 * r->count) : 31;

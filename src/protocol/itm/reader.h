@@ -9,6 +9,9 @@
 #define ITM_ASYNC_ZEROS 5u
 #define ITM_ASYNC_END   0x80
 
+/** Of the global time; the others are a GTS2's. */
+#define ITM_GTS1_BITS 26u
+
 struct itm_reader {
     struct pug_stage *stage;
     bool assume_sync;
@@ -23,6 +26,8 @@ struct itm_reader {
     uint8_t count;  /**< bytes that did */
     uint64_t value; /**< what they say */
     uint64_t zeros; /**< bytes of 0x00 just before the next byte */
+    uint64_t global_time;
+    bool has_upper; /**< its bits above ITM_GTS1_BITS are known */
 
     /* searching */
     bool matching; /**< inside what may be an ASYNC; `raw` has nothing else */

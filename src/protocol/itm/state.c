@@ -28,6 +28,9 @@ void pug_itm_reader_state(const void *reader, struct pug_state *state)
         return;
     }
     pug_state_number(state, r->zeros);
+    pug_state_number(state, r->has_upper);
+    pug_state_number(state, r->has_upper ? r->global_time
+                                         : r->global_time & ((UINT64_C(1) << ITM_GTS1_BITS) - 1));
     pug_state_number(state, r->open);
     if (!r->open)
         return;

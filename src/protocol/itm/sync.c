@@ -45,7 +45,8 @@ static void give_async(struct itm_reader *r, struct pug_packet *packet)
     give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size,
          PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_SYNC);
     r->synced = r->stage->joins = true;
-    r->matching = false;
+    r->matching = r->has_upper = false;
+    r->global_time = 0;
     r->given = 0;
     r->zeros = 0;
 }
