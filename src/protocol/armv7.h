@@ -72,6 +72,14 @@ static inline uint32_t pug_armv7_little_endian(const uint8_t *bytes, unsigned co
     return value;
 }
 
+/** What is known of an address, written (state.h). */
+static inline void pug_armv7_address_state(const struct pug_armv7_address *address,
+                                           struct pug_state *state)
+{
+    pug_state_number(state, address->value);
+    pug_state_number(state, address->valid_bits);
+}
+
 /**
  * A timestamp's bytes, 7 bits each, low first, bit 7 set when more follow; the last byte of the
  * longest form fills 48 (7 bytes) or 64 bits (9). Bits that do not come stay. Returns its length.

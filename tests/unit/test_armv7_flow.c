@@ -8,6 +8,7 @@
 #include "recorder/etmv3.h"
 #include "recorder/ptm.h"
 #include "support/program.h"
+#include "support/state_check.h"
 #include "support/stream.h"
 
 #include <setjmp.h>
@@ -298,7 +299,31 @@ static void check_at_once(const struct trip *trip, uint64_t seed)
         stream_check_at_once(&run, seed * 100 + i);
 }
 
-static void one_trip(const char *protocol, uint64_t seed)
+/** How decoders that began in mid-stream did. */
+struct begun {
+    unsigned starts, met;
+};
+
+static void check_states(const struct trip *trip, uint64_t seed, struct begun *begun)
+{
+    struct stream_run run = {
+        .protocol = trip->protocol,
+        .settings = {(struct pug_setting *)trip->registers, 4},
+        .image = trip->image,
+        .bytes = trip->trace.data,
+        .size = trip->trace.size,
+    };
+    struct state_check check = {.starts = 5, .seed = seed};
+    state_check_damaged(&run, &check);
+    state_check(&run, &check);
+    begun->starts += check.starts;
+    begun->met += check.met;
+    run.quirks = pug_quirks_reference();
+    if (seed % 4 == 1)
+        state_check(&run, &check);
+}
+
+static void one_trip(const char *protocol, uint64_t seed, struct begun *begun)
 {
     struct trip trip = {.random = {.state = seed}, .protocol = protocol};
     trip.cycles = rec_random_once_in(&trip.random, 2);
@@ -319,6 +344,8 @@ static void one_trip(const char *protocol, uint64_t seed)
     if (seed % 8 == 0)
         check_streams(&trip, seed);
     check_at_once(&trip, seed);
+    if (seed % 2)
+        check_states(&trip, seed, begun);
     pug_image_free(trip.image);
     program_free(&trip.program);
     rec_bytes_free(&trip.trace);
@@ -329,15 +356,90 @@ static void one_trip(const char *protocol, uint64_t seed)
 static void test_etmv3(void **state)
 {
     (void)state;
+    struct begun begun = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        one_trip("ETMV3", seed);
+        one_trip("ETMV3", seed, &begun);
+    assert_true(begun.met * 20 >= begun.starts * 19);
 }
 
 static void test_ptm(void **state)
 {
     (void)state;
+    struct begun begun = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        one_trip("PTM", seed);
+        one_trip("PTM", seed, &begun);
+    assert_true(begun.met * 20 >= begun.starts * 19);
+}
+
+/* ---- data trace ---- */
+
+/** Loads, with data of all kinds, in and out of order. */
+static void record_data(struct rec_random *random, const struct rec_etmv3_config *config,
+                        struct rec_bytes *out)
+{
+    struct rec_etmv3 unit;
+    rec_etmv3_begin(&unit, config, out);
+    for (unsigned i = 0; i < 1500; i++) {
+        uint32_t address = (uint32_t)rec_random(random) >> rec_random_below(random, 32);
+        uint32_t value = (uint32_t)rec_random(random), place = rec_random_below(random, 16) * 4;
+        const uint32_t *told = rec_random_once_in(random, 3) ? NULL : &address;
+        uint8_t tag = (uint8_t)(1 + rec_random_below(random, 3));
+        if (i % 100 == 0) {
+            rec_etmv3_a_sync(&unit);
+            rec_etmv3_data_sync(&unit);
+            rec_etmv3_isync(&unit, &(struct rec_etmv3_isync){.address = 0x8000 + place});
+        }
+        switch (rec_random_below(random, 8)) {
+        case 0: rec_etmv3_branch(&unit, 0x8000 + place, PUG_ISA_A32, NULL); break;
+        case 1: rec_etmv3_data_placeholder(&unit, tag, told); break;
+        case 2: rec_etmv3_data_value(&unit, tag, value); break;
+        case 3: rec_etmv3_data_not_traced(&unit, told); break;
+        case 4:
+            rec_etmv3_plain(&unit, value & 1 ? PUG_ETMV3_STORE_FAIL : PUG_ETMV3_DATA_SUPPRESSED);
+            break;
+        default: rec_etmv3_atom(&unit, true, 0); rec_etmv3_data(&unit, told, value);
+        }
+    }
+    rec_etmv3_flush(&unit);
+}
+
+static void test_etmv3_data(void **state)
+{
+    static const uint32_t code[64] = {
+        [0] = 0xe5910000,  /* ldr r0, [r1] */
+        [5] = 0xe1c200d0,  /* ldrd r0, [r2] */
+        [9] = 0xe5810000,  /* str r0, [r1] */
+        [12] = 0xe1020091, /* swp r0, r1, [r2] */
+    };
+    const struct rec_etmv3_config config = {.control = 0xc, .id = 0x4100f230};
+    const struct pug_setting registers[] = {{"ETMCR", config.control, NULL},
+                                            {"ETMIDR", config.id, NULL},
+                                            {"ETMCCER", 0, NULL},
+                                            {"ETMTRACEIDR", 0x10, NULL}};
+    struct pug_image *image = pug_image_new();
+    unsigned met = 0;
+    (void)state;
+    assert_int_equal(pug_image_add_buffer(image, &(struct pug_place){.space = PUG_SPACE_ANY},
+                                          0x8000, code, sizeof(code)),
+                     PUG_OK);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct rec_random random = {seed};
+        struct rec_bytes trace = {0};
+        record_data(&random, &config, &trace);
+        struct stream_run run = {.protocol = "ETMV3",
+                                 .settings = {registers, 4},
+                                 .options = {.data_elements = true},
+                                 .image = image,
+                                 .bytes = trace.data,
+                                 .size = trace.size};
+        struct state_check check = {.starts = 5, .seed = seed};
+        state_check_damaged(&run, &check);
+        state_check(&run, &check);
+        met += check.met;
+        rec_bytes_free(&trace);
+    }
+    assert_true(met >= 95);
+    pug_image_free(image);
 }
 
 int main(void)
@@ -345,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_etmv3),
         cmocka_unit_test(test_ptm),
+        cmocka_unit_test(test_etmv3_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

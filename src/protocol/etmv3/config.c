@@ -87,5 +87,7 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .packet_text = pug_etmv3_packet_text,
     .packet_name = pug_etmv3_packet_name,
     .marks = pug_etmv3_marks,
+    .reader_state = pug_etmv3_reader_state,
+    .decoder_state = pug_etmv3_decoder_state,
     .skim = pug_etmv3_skim,
 };

@@ -82,6 +82,10 @@ void pug_etmv3_decoder_reset(void *decoder);
 size_t pug_etmv3_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_etmv3_packet_name(uint32_t type);
 
+/* state.c */
+void pug_etmv3_reader_state(const void *reader, struct pug_state *state);
+void pug_etmv3_decoder_state(const void *decoder, struct pug_state *state);
+
 /* mark.c */
 size_t pug_etmv3_marks(const void *config, const void *packet,
                        struct pug_mark marks[PUG_MARK_LIMIT]);

@@ -97,5 +97,7 @@ const struct pug_protocol pug_protocol_ptm = {
     .packet_text = pug_ptm_packet_text,
     .packet_name = pug_ptm_packet_name,
     .marks = pug_ptm_marks,
+    .reader_state = pug_ptm_reader_state,
+    .decoder_state = pug_ptm_decoder_state,
     .skim = pug_ptm_skim,
 };

@@ -50,6 +50,10 @@ void pug_ptm_decoder_reset(void *decoder);
 size_t pug_ptm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_ptm_packet_name(uint32_t type);
 
+/* state.c */
+void pug_ptm_reader_state(const void *reader, struct pug_state *state);
+void pug_ptm_decoder_state(const void *decoder, struct pug_state *state);
+
 /* mark.c */
 size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 void pug_ptm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);

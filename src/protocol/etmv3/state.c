@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/** @file ETMv3: what is still to come depends on (state.h). */
+#include "protocol/etmv3/decoder.h"
+#include "protocol/etmv3/reader.h"
+
+/* ---- the reader ---- */
+
+/** What later packets leave out, and mean as it was. All else is set anew before it is used. */
+static void put_kept(const struct pug_etmv3_reader *reader, struct pug_state *state)
+{
+    const struct pug_etmv3_packet *packet = &reader->packet;
+    struct pug_armv7_address address = packet->address;
+    if (packet->isync.has_lsip) /* what the next packet's is relative to */
+        address.value = packet->isync.lsip_address;
+    pug_armv7_address_state(&address, state);
+    pug_state_number(state, packet->isa);
+    pug_state_number(state, packet->context.alt_isa);
+    pug_state_number(state, packet->context.hyp);
+    pug_state_number(state, packet->timestamp);
+    if (!pug_etmv3_traces_data(reader->config))
+        return;
+    pug_armv7_address_state(&packet->data.address, state);
+    pug_state_number(state, packet->data.big_endian);
+}
+
+/** What only defects of the reference let come to light again. */
+static void put_stale(const struct pug_etmv3_reader *reader, struct pug_state *state)
+{
+    const struct pug_quirks *quirks = &reader->stage->quirks;
+    const struct pug_etmv3_packet *packet = &reader->packet;
+    if (quirks->etmv3_malformed_passes)
+        pug_state_number(state, packet->format);
+    if (quirks->etmv3_tracemode_names_previous || quirks->etmv3_first_zeros_reserved)
+        pug_state_number(state, packet->type);
+    if (quirks->etmv3_first_zeros_reserved)
+        pug_state_number(state, reader->split);
+    if (!quirks->etmv3_incomplete_is_whole)
+        return;
+    pug_state_number(state, packet->context.context_id);
+    pug_state_number(state, packet->context.vmid);
+    pug_state_number(state, packet->isync.reason);
+}
+
+/** Bytes of a stream that is not synchronised, but for those that were given out. */
+static void put_search(const struct pug_etmv3_reader *reader, struct pug_state *state)
+{
+    bool held = !reader->given && reader->raw.size > 0;
+    pug_state_number(state, reader->zeros);
+    pug_state_number(state,
+                     held || reader->stage->quirks.etmv3_unsynced_by_block ? reader->index : 0);
+    if (held)
+        pug_rawbytes_state(&reader->raw, state);
+}
+
+/** A packet that is not whole. Its first byte is among the bytes, but for an A-sync's. */
+static void put_partial(const struct pug_etmv3_reader *reader, struct pug_state *state)
+{
+    pug_state_number(state, reader->packet.type);
+    pug_state_number(state, reader->packet.data.tag);
+    pug_state_number(state, reader->index);
+    pug_state_number(state, reader->parts);
+    if (reader->parts == 0) {
+        pug_state_number(state, reader->a_sync);
+        return;
+    }
+    pug_state_number(state, reader->part);
+    for (unsigned i = reader->part; i < reader->parts; i++) {
+        pug_state_number(state, reader->plan[i].kind);
+        pug_state_number(state, reader->plan[i].left);
+    }
+    pug_state_number(state, reader->oversized);
+    pug_rawbytes_state(&reader->raw, state);
+}
+
+void pug_etmv3_reader_state(const void *pointer, struct pug_state *state)
+{
+    const struct pug_etmv3_reader *reader = pointer;
+    pug_state_number(state, reader->state);
+    put_kept(reader, state);
+    put_stale(reader, state);
+    if (reader->state == PUG_ETMV3_UNSYNCED)
+        put_search(reader, state);
+    else if (reader->state == PUG_ETMV3_IN_PAYLOAD)
+        put_partial(reader, state);
+}
+
+/* ---- the decoder ---- */
+
+static void put_transfer(const struct pug_etmv3_transfer *transfer, struct pug_state *state)
+{
+    pug_state_number(state, transfer->has_pc);
+    pug_state_number(state, transfer->has_pc ? transfer->pc : 0);
+    pug_state_number(state, transfer->has_address);
+    pug_state_number(state, transfer->has_address ? transfer->address : 0);
+    pug_state_number(state, transfer->big_endian);
+    pug_state_number(state, transfer->access);
+    pug_state_number(state, transfer->size);
+    pug_state_number(state, transfer->doubleword);
+    pug_state_number(state, transfer->swap);
+}
+
+static void put_data(const struct pug_etmv3_decoder *decoder, struct pug_state *state)
+{
+    pug_state_number(state, decoder->data_lost);
+    put_transfer(&decoder->transfer, state);
+    for (unsigned i = 0; i < sizeof(decoder->tagged) / sizeof(decoder->tagged[0]); i++) {
+        const struct pug_etmv3_transfer *tagged = &decoder->tagged[i];
+        pug_state_number(state, tagged->values_left);
+        if (tagged->values_left > 0)
+            put_transfer(tagged, state);
+    }
+}
+
+/** Elements that are held back. Slots behind them are filled anew, but where stale ones show. */
+static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *state)
+{
+    static_assert(sizeof(struct pug_element) == 64, "an element has no holes");
+    const struct pug_etmv3_list *list = &decoder->list;
+    const bool stale = decoder->stage->quirks.etmv3_stale_elements;
+    pug_state_number(state, (uint64_t)(int64_t)list->count);
+    pug_state_number(state, (uint64_t)(int64_t)list->held);
+    if (stale)
+        pug_state_number(state, (uint64_t)(int64_t)list->first);
+    for (int32_t i = 0; i < (stale ? list->capacity : list->count); i++) {
+        int32_t at = stale ? i : (list->first + i) % list->capacity;
+        pug_state_put(state, &list->slots[at], sizeof(list->slots[at]));
+    }
+}
+
+/** The index of the last packet is the end of trace's. What is kept of instructions is not state.
+ */
+void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
+{
+    const struct pug_etmv3_decoder *decoder = pointer;
+    pug_state_number(state, decoder->state);
+    if (decoder->state == PUG_ETMV3_NO_SYNC)
+        pug_state_number(state, decoder->reason);
+    pug_state_number(state, decoder->index);
+    pug_state_number(state, decoder->need_address);
+    pug_state_number(state, decoder->told_unknown);
+    if (!decoder->need_address)
+        pug_state_number(state, decoder->address);
+    pug_state_number(state, decoder->told.value);
+    pug_state_number(state, decoder->isa);
+    if (decoder->stage->quirks.etmv3_stale_elements)
+        pug_state_number(state, decoder->last_next_isa);
+    if (pug_etmv3_traces_data(decoder->config))
+        put_data(decoder, state);
+    put_list(decoder, state);
+}
