@@ -8,23 +8,23 @@
 
 #include <stdlib.h>
 
-/* Blocks are fed in pieces of whole frames, until the source is past the block. */
+/* Where not all marks came with their block: packets may end behind it, in so many bytes more. */
 #define PIECE UINT64_C(4096)
-/* Reading starts at a multiple of all frame sizes. */
-#define ALIGNMENT UINT64_C(512)
 /* Synchronisation points to try before the start of the capture. */
 #define ATTEMPTS 3
+/* Marks of a source that wait to be looked at. */
+#define LIST 256u
 
 /** The marks of one kind of one source in one block. */
 struct reading {
-    const struct pug_protocol *protocol;
-    const void *config;
     enum pug_mark_kind kind;
     uint16_t id;
     uint64_t start, end; /* of the block */
     struct index_mark *marks;
     size_t count, room;
-    bool past, out_of_memory;
+    bool out_of_memory;
+    struct pug_mark_list list;
+    struct pug_placed_mark waiting[LIST];
 };
 
 static void keep(struct reading *reading, uint64_t at, uint64_t value)
@@ -42,36 +42,25 @@ static void keep(struct reading *reading, uint64_t at, uint64_t value)
     reading->marks[reading->count++] = (struct index_mark){.at = at, .value = value};
 }
 
-static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+static void on_list(struct pug_mark_list *list)
 {
-    struct reading *reading = context;
-    struct pug_mark marks[PUG_MARK_LIMIT];
-    if (op != PUG_OP_DATA || packet->index < reading->start)
-        return;
-    if (packet->index >= reading->end) {
-        reading->past = true;
-        return;
+    struct reading *reading =
+        (struct reading *)(void *)((char *)list - offsetof(struct reading, list));
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct pug_placed_mark *mark = &list->marks[i];
+        if (mark->kind == (uint32_t)reading->kind && mark->index >= reading->start &&
+            mark->index < reading->end)
+            keep(reading, mark->index, mark->value);
     }
-    if (reading->kind == PUG_MARK_SYNC) {
-        if (packet->flags & PUG_PACKET_SYNC)
-            keep(reading, packet->index, 0);
-        return;
-    }
-    size_t count = reading->protocol->marks
-                       ? reading->protocol->marks(reading->config, packet->data, marks)
-                       : 0;
-    for (size_t i = 0; i < count; i++)
-        if (marks[i].kind == reading->kind)
-            keep(reading, packet->index, marks[i].value);
+    list->count = 0;
 }
 
 /** Marks of an id that is none of a source: each of its runs is one. */
 static void on_run(void *context, const struct pug_run *run)
 {
     struct reading *reading = context;
-    if (run->index >= reading->end)
-        reading->past = true;
-    else if (run->source == reading->id && run->index >= reading->start && run->size > 0)
+    if (run->source == reading->id && run->index >= reading->start && run->index < reading->end &&
+        run->size > 0)
         keep(reading, run->index, run->source);
 }
 
@@ -89,7 +78,7 @@ static uint32_t hash_of(const struct reading *reading)
  */
 static bool is_proved(struct reading *reading, const struct index_summary *summary)
 {
-    if (reading->count != summary->count ||
+    if (reading->count == 0 || reading->count != summary->count ||
         reading->marks[0].at != reading->start + summary->first_at)
         return false;
     uint64_t difference = reading->marks[0].value ^ summary->first;
@@ -99,23 +88,32 @@ static bool is_proved(struct reading *reading, const struct index_summary *summa
     return hash_of(reading) == summary->hash;
 }
 
+/** Read to the block's end, and on until there are as many marks as there must be. */
 static void read_from(struct reading *reading, struct pug_tree *tree, const uint8_t *bytes,
-                      uint64_t at, uint64_t end)
+                      uint64_t at, uint64_t end, uint64_t wanted)
 {
     enum pug_response response = PUG_RESP_CONT;
+    /* What was not synchronised at the start may never have as many: a block more will do. */
+    uint64_t size = reading->end - reading->start;
+    uint64_t most = at > 0 && end - reading->end > size ? reading->end + size : end;
     reading->count = 0;
-    reading->past = false;
     (void)pug_tree_reset(tree);
-    while (at < end && !reading->past && PUG_RESP_IS_CONT(response)) {
+    while ((at < reading->end || (at < most && reading->count < wanted)) &&
+           PUG_RESP_IS_CONT(response)) {
+        uint64_t piece = at < reading->end ? reading->end - at : PIECE;
         size_t used = 0;
         response = pug_tree_data(tree, at, bytes + at,
-                                 (size_t)(end - at < PIECE ? end - at : PIECE), &used);
+                                 (size_t)(piece < end - at ? piece : end - at), &used);
         at += used;
+        if (reading->list.count > 0)
+            on_list(&reading->list);
         if (used == 0)
             break;
     }
-    if (!reading->past && PUG_RESP_IS_CONT(response))
+    if (at == end && PUG_RESP_IS_CONT(response)) {
         (void)pug_tree_end(tree);
+        on_list(&reading->list);
+    }
 }
 
 static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
@@ -127,40 +125,49 @@ static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
     return NULL;
 }
 
+/** Read a summary's marks with a tree that is nobody's else. */
+static void read_with(const struct pug_index *index, const struct index_summary *summary,
+                      struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
+{
+    struct pug_source *source = find_source(tree, summary->source);
+    pug_tree_enable_all(tree, false);
+    if (source) {
+        pug_tree_enable(tree, pug_source_slot(source), true);
+        pug_source_marks(source, &reading->list);
+    } else {
+        pug_tree_on_runs(tree, on_run, reading);
+    }
+    uint64_t from = reading->start;
+    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
+        from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
+        from -= from % INDEX_ALIGNMENT;
+        read_from(reading, tree, bytes, from, index->header->indexed, summary->count);
+        if (from == 0 || is_proved(reading, summary))
+            break;
+    }
+}
+
 /** Read a summary's marks; false: no memory, or nothing in the tree gives them. */
 static bool read_block(const struct pug_index *index, const struct index_summary *summary,
                        struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
     uint64_t block = index->header->block;
-    struct pug_source *source = tree ? find_source(tree, summary->source) : NULL;
-    if (!tree || (!source && summary->kind != PUG_MARK_TRIGGER))
+    struct pug_tree *own = NULL;
+    if (!tree || (!find_source(tree, summary->source) && summary->kind != PUG_MARK_TRIGGER))
         return false;
     *reading = (struct reading){
         .kind = (enum pug_mark_kind)summary->kind,
         .id = summary->source,
         .start = summary->block * block,
         .end = (summary->block + UINT64_C(1)) * block,
+        .list = {.marks = reading->waiting, .room = LIST, .full = on_list},
     };
-    if (source) {
-        reading->protocol = pug_source_protocol(source);
-        reading->config = pug_source_config(source);
-        pug_source_monitor(source, on_packet, reading);
-    } else {
-        pug_tree_on_runs(tree, on_run, reading);
-    }
-    uint64_t from = reading->start;
-    bool proved = false;
-    for (int attempt = 0; attempt <= ATTEMPTS && !proved; attempt++) {
-        from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
-        from -= from % ALIGNMENT;
-        read_from(reading, tree, bytes, from, index->header->indexed);
-        if (from == 0)
-            break;
-        proved = reading->count > 0 && is_proved(reading, summary);
-    }
-    if (source)
-        pug_source_monitor(source, NULL, NULL);
-    pug_tree_on_runs(tree, NULL, NULL);
+    if (reading->end > index->header->indexed)
+        reading->end = index->header->indexed;
+    if (pug_tree_clone(tree, NULL, &own) != PUG_OK)
+        return false;
+    read_with(index, summary, own, bytes, reading);
+    pug_tree_free(own);
     if (reading->out_of_memory)
         free(reading->marks);
     return !reading->out_of_memory;
