@@ -42,6 +42,13 @@ struct pug_run {
     const uint8_t *bytes;
     size_t size;
     const uint16_t *gaps; /**< or NULL */
+    /**
+     * 0, or the run is whole packets one after another, each behind so many bytes of header
+     * (pug_stage.unwraps). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
+     * of time follow the header. From a payload's begin on PUG_RUN_SPARE bytes can be read,
+     * whatever its size.
+     */
+    uint8_t header, stamp;
     uint16_t source;
     bool whole;         /**< the run is exactly one packet (packet transports) */
     bool has_timestamp; /**< the transport carried a timestamp with it */
@@ -50,6 +57,8 @@ struct pug_run {
     uint8_t timestamp_bits; /**< how many low bits of the time `timestamp` holds */
     uint64_t timestamp;     /**< as the transport carried it */
 };
+
+#define PUG_RUN_SPARE 16
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
 struct pug_span {
@@ -246,6 +255,7 @@ struct pug_stage {
      * and nothing depends on where runs begin. For a reader to set; it may change its mind.
      */
     bool joins;
+    bool unwraps; /**< it takes packets with their headers, too (struct pug_run.header) */
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };
 

@@ -103,6 +103,38 @@ static enum pug_response deliver(struct packets *packets, const struct pug_unwra
     return hand_over(packets, &run);
 }
 
+/** How many of the bytes are no payload. */
+static size_t framing_of(const struct pug_run *run, size_t size)
+{
+    size_t framing = 0;
+    for (size_t at = 0; at < size; at += run->bytes[at] & 0x1f) {
+        size_t header = run->header + (run->bytes[at] >> 7 ? run->stamp : 0u);
+        framing += header;
+        at += header;
+    }
+    return framing;
+}
+
+/** Packets that follow each other, to a source that takes them like this. False: there are none. */
+static bool deliver_row(struct packets *packets, enum pug_response *response)
+{
+    struct pug_transport_sink *sink = packets->sink;
+    struct pug_run run;
+    size_t used = 0;
+    uint16_t source;
+    if (!sink->unwraps || (sink->want & 3) || !pug_unwrap_row_begins(packets->unwrap, &source) ||
+        !sink->unwraps(sink->context, source) || !pug_unwrap_row(packets->unwrap, source, &run))
+        return false;
+    *response = sink->run(sink->context, &run, &used);
+    if (used == 0 && *response < PUG_RESP_WAIT)
+        return false;
+    size_t framing = framing_of(&run, used);
+    sink->stats->framing += framing;
+    sink->stats->delivered -= framing; /* which counted all */
+    pug_unwrap_take(packets->unwrap, used);
+    return true;
+}
+
 /** Deliver what is complete. */
 static enum pug_response drain(struct packets *packets)
 {
@@ -112,8 +144,12 @@ static enum pug_response drain(struct packets *packets)
         struct pug_run rest = packets->rest;
         worst = hand_over(packets, &rest);
     }
-    while (worst < PUG_RESP_WAIT && pug_unwrap_next(packets->unwrap, &packet)) {
-        response = deliver(packets, &packet);
+    while (worst < PUG_RESP_WAIT) {
+        if (!deliver_row(packets, &response)) {
+            if (!pug_unwrap_next(packets->unwrap, &packet))
+                break;
+            response = deliver(packets, &packet);
+        }
         worst = response > worst ? response : worst;
     }
     uint64_t skipped = pug_unwrap_skipped(packets->unwrap);

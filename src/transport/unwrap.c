@@ -51,7 +51,7 @@ struct pug_unwrap {
     uint8_t *seen; /* a bit a source: had a packet since the last gap */
     size_t seen_size;
     uint8_t scratch[PUG_UNWRAP_LONGEST];
-    uint8_t bytes[CAPACITY];
+    uint8_t bytes[CAPACITY + PUG_RUN_SPARE];
     uint64_t index[CAPACITY];
 };
 
@@ -568,6 +568,49 @@ static bool take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
     packet->gap = first_since_gap(unwrap, packet->source);
     unwrap->head += packet->length;
     return true;
+}
+
+bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source)
+{
+    unsigned bytes = unwrap->config.src_bits / 8;
+    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
+        unwrap->bad != 0 || held(unwrap) <= bytes)
+        return false;
+    *source = (uint16_t)number(unwrap->bytes + unwrap->head + 1, bytes);
+    return pug_unwrap_has_seen(unwrap, *source);
+}
+
+bool pug_unwrap_row(const struct pug_unwrap *unwrap, uint16_t source, struct pug_run *run)
+{
+    const uint8_t *begin = unwrap->bytes + unwrap->head, *at = begin;
+    const uint64_t *index = unwrap->index + unwrap->head;
+    unsigned bytes = unwrap->config.src_bits / 8, stamp = unwrap->config.timestamp_bytes;
+    uint32_t count = held(unwrap);
+    for (;;) {
+        uint32_t left = count - (uint32_t)(at - begin), size = at[0] & 0x1f;
+        bool stamped = left > 0 && at[0] >> 7;
+        uint32_t length = 1 + bytes + (stamped ? stamp : 0) + size;
+        if (left <= bytes || length > left || size == 0 || (stamped && stamp == 0) ||
+            number(at + 1, bytes) != source ||
+            index[at - begin + length - 1] != index[0] + (uint64_t)(at - begin) + length - 1)
+            break;
+        at += length;
+    }
+    *run = (struct pug_run){
+        .index = index[0],
+        .bytes = begin,
+        .size = (size_t)(at - begin),
+        .header = (uint8_t)(1 + bytes),
+        .stamp = (uint8_t)stamp,
+        .source = source,
+        .type = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
+    };
+    return at > begin;
+}
+
+void pug_unwrap_take(struct pug_unwrap *unwrap, size_t size)
+{
+    unwrap->head += (uint32_t)size;
 }
 
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)

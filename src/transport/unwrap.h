@@ -12,6 +12,7 @@
 #define PUG_TRANSPORT_UNWRAP_H
 
 #include "pugmark/log.h"
+#include "pugmark/protocol.h"
 #include "pugmark/settings.h"
 #include "pugmark/state.h"
 
@@ -135,6 +136,17 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap);
 
 /** Next packet, null packets included. False: more bytes are needed, or there are no more. */
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet);
+
+/**
+ * What pug_unwrap_next() would give next, as far as it is whole packets of one source, one right
+ * after another, with nothing to be said about them: whose they would be, and the packets. False:
+ * the next thing is another.
+ */
+bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source);
+bool pug_unwrap_row(const struct pug_unwrap *unwrap, uint16_t source, struct pug_run *run);
+
+/** So many bytes of it are done. */
+void pug_unwrap_take(struct pug_unwrap *unwrap, size_t size);
 
 void pug_unwrap_end(struct pug_unwrap *unwrap);
 

@@ -274,7 +274,7 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
  */
 static enum pug_response answer_that_ends(const struct pug_span *span)
 {
-    return span->run->gaps ? PUG_RESP_WARN_CONT : PUG_RESP_WAIT;
+    return span->run->gaps || span->run->header ? PUG_RESP_WARN_CONT : PUG_RESP_WAIT;
 }
 
 /** All packets of a plain source: as run_watched(), with no question asked twice. */

@@ -54,6 +54,13 @@ static bool on_joins(void *context, uint16_t id)
            pug_tree_is_enabled(tree, id);
 }
 
+static bool on_unwraps(void *context, uint16_t id)
+{
+    const struct pug_tree *tree = context;
+    const struct pug_source *source = tree->slots[id];
+    return source && source->stage.unwraps && !tree->on_run && pug_tree_is_enabled(tree, id);
+}
+
 static void on_reset(void *context, uint64_t index)
 {
     struct pug_tree *tree = context;
@@ -125,6 +132,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
         .context = tree,
         .run = on_run,
         .joins = transport->single ? NULL : on_joins,
+        .unwraps = transport->single ? NULL : on_unwraps,
         .reset = on_reset,
         .next_source = next_source,
         .log = config->log,

@@ -4,32 +4,11 @@
  * of which pushes a few elements or walks the program; between any two steps the consumer may wait.
  */
 #include "protocol/etrace/decoder.h"
-#include "protocol/etrace/reader.h"
 
 #include <stdlib.h>
 
 #define NOTIFY_EVENT 6u /* the number of N-Trace's watchpoint event */
 #define INTERRUPT    0x80000000u
-enum phase {
-    PHASE_IDLE,
-    PHASE_BEGIN,
-    PHASE_REPLAY, /* then PHASE_FLOW or PHASE_OPTIONS */
-    PHASE_FLOW,   /* formats 0, 1, 2 */
-    PHASE_FLOW_WALK,
-    PHASE_NOTIFY,
-    PHASE_SYNC, /* format 3 subformat 0 */
-    PHASE_SYNC_WALK,
-    PHASE_TRAP,    /* format 3 subformat 1 */
-    PHASE_REPORT,  /* the instruction that a synchronisation or a trap reports */
-    PHASE_CONTEXT, /* format 3 subformat 2 */
-    PHASE_OPTIONS, /* format 3 subformat 3 */
-    PHASE_DATA,
-    PHASE_BAD,
-    PHASE_TIME, /* nothing left but the time */
-    PHASE_END,
-    PHASES
-};
-
 /* ---- flow packets ---- */
 
 static void append_outcomes(struct etrace_decoder *d)
@@ -81,17 +60,18 @@ static uint64_t reported_address(struct etrace_decoder *d)
     return d->address;
 }
 
-static enum phase begin_flow(struct etrace_decoder *d)
+static enum etrace_phase begin_flow(struct etrace_decoder *d)
 {
     if (!d->synced)
-        return PHASE_TIME;
-    return d->tentative ? PHASE_REPLAY : PHASE_FLOW;
+        return ETRACE_PHASE_TIME;
+    return d->tentative ? ETRACE_PHASE_REPLAY : ETRACE_PHASE_FLOW;
 }
 
 /** The first of two visits was not the one: go round once more. */
-static enum phase replay(struct etrace_decoder *d)
+static enum etrace_phase replay(struct etrace_decoder *d)
 {
-    enum phase next = d->packet->type == PUG_ETRACE_SUPPORT ? PHASE_OPTIONS : PHASE_FLOW;
+    enum etrace_phase next =
+        d->packet->type == PUG_ETRACE_SUPPORT ? ETRACE_PHASE_OPTIONS : ETRACE_PHASE_FLOW;
     if (d->tentative) {
         d->walk.goal = d->tentative_goal;
         d->walk.goal.target = d->pc;
@@ -99,20 +79,20 @@ static enum phase replay(struct etrace_decoder *d)
         etrace_walk_begin(d, WALK_REPLAY);
     }
     switch (etrace_walk_on(d)) {
-    case WALK_SUSPENDED: return PHASE_REPLAY;
+    case WALK_SUSPENDED: return ETRACE_PHASE_REPLAY;
     case WALK_DONE: d->irets = 0; return next;
-    default: return next == PHASE_OPTIONS ? next : PHASE_TIME;
+    default: return next == ETRACE_PHASE_OPTIONS ? next : ETRACE_PHASE_TIME;
     }
 }
 
-static enum phase flow(struct etrace_decoder *d)
+static enum etrace_phase flow(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool cached = p->type == PUG_ETRACE_JUMP_CACHE;
     struct etrace_goal *goal = &d->walk.goal;
     if (d->after_trap) {
         etrace_fail(d, PUG_ERR_TRACE_MISMATCH, "a trap, but then no handler");
-        return PHASE_TIME;
+        return ETRACE_PHASE_TIME;
     }
     d->irets = 0;
     append_outcomes(d);
@@ -124,26 +104,26 @@ static enum phase flow(struct etrace_decoder *d)
     goal->irets = p->irets;
     goal->ir_value = p->ir_value;
     etrace_walk_begin(d, WALK_FLOW);
-    return PHASE_FLOW_WALK;
+    return ETRACE_PHASE_FLOW_WALK;
 }
 
-static enum phase flow_walk(struct etrace_decoder *d)
+static enum etrace_phase flow_walk(struct etrace_decoder *d)
 {
     switch (etrace_walk_on(d)) {
-    case WALK_SUSPENDED: return PHASE_FLOW_WALK;
-    case WALK_DONE: return PHASE_NOTIFY;
-    default: return PHASE_TIME;
+    case WALK_SUSPENDED: return ETRACE_PHASE_FLOW_WALK;
+    case WALK_DONE: return ETRACE_PHASE_NOTIFY;
+    default: return ETRACE_PHASE_TIME;
     }
 }
 
-static enum phase notify(struct etrace_decoder *d)
+static enum etrace_phase notify(struct etrace_decoder *d)
 {
     if (d->packet->notify) {
         struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EVENT, d->index);
         e->reason = PUG_EVENT_NUMBERED;
         e->number = NOTIFY_EVENT;
     }
-    return PHASE_TIME;
+    return ETRACE_PHASE_TIME;
 }
 
 /* ---- synchronisation ---- */
@@ -170,16 +150,16 @@ static void append_own_outcome(struct etrace_decoder *d)
 }
 
 /** Go on at the reported address, whatever was before. */
-static enum phase report_directly(struct etrace_decoder *d)
+static enum etrace_phase report_directly(struct etrace_decoder *d)
 {
     etrace_clear_outcomes(d);
     append_own_outcome(d);
     d->pc = d->address;
     d->last_valid = false;
-    return PHASE_REPORT;
+    return ETRACE_PHASE_REPORT;
 }
 
-static enum phase sync(struct etrace_decoder *d)
+static enum etrace_phase sync(struct etrace_decoder *d)
 {
     d->tentative = false;
     d->irets = 0;
@@ -190,14 +170,14 @@ static enum phase sync(struct etrace_decoder *d)
     d->walk.goal = (struct etrace_goal){
         .target = d->address, .has_target = true, .privilege = d->packet->privilege};
     etrace_walk_begin(d, WALK_SYNC);
-    return PHASE_SYNC_WALK;
+    return ETRACE_PHASE_SYNC_WALK;
 }
 
-static enum phase sync_walk(struct etrace_decoder *d)
+static enum etrace_phase sync_walk(struct etrace_decoder *d)
 {
     switch (etrace_walk_on(d)) {
-    case WALK_SUSPENDED: return PHASE_SYNC_WALK;
-    case WALK_DONE: return PHASE_REPORT;
+    case WALK_SUSPENDED: return ETRACE_PHASE_SYNC_WALK;
+    case WALK_DONE: return ETRACE_PHASE_REPORT;
     default: return report_directly(d); /* as a fresh one */
     }
 }
@@ -214,7 +194,7 @@ static void push_trace_on(struct etrace_decoder *d)
     d->lost = false;
 }
 
-static enum phase report(struct etrace_decoder *d)
+static enum etrace_phase report(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool fresh = d->fresh || !d->synced;
@@ -231,7 +211,7 @@ static enum phase report(struct etrace_decoder *d)
         etrace_forget(d);
     etrace_data_sync(d);
     (void)etrace_report_pc(d);
-    return PHASE_IDLE;
+    return ETRACE_PHASE_IDLE;
 }
 
 /* ---- traps ---- */
@@ -312,7 +292,7 @@ static uint64_t handler_address(const struct etrace_decoder *d)
     return vector->base + (vector->vectored && p->interrupt ? 4 * p->ecause : 0);
 }
 
-static enum phase trap(struct etrace_decoder *d)
+static enum etrace_phase trap(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool taken = false;
@@ -339,23 +319,23 @@ static enum phase trap(struct etrace_decoder *d)
         return report_directly(d);
     note_epc(d);
     etrace_data_restart(d);
-    return PHASE_TIME;
+    return ETRACE_PHASE_TIME;
 }
 
 /* ---- the other packets ---- */
 
-static enum phase context(struct etrace_decoder *d)
+static enum etrace_phase context(struct etrace_decoder *d)
 {
     d->irets = 0;
     etrace_push_time(d);
     etrace_push_context(d, true);
-    return PHASE_IDLE;
+    return ETRACE_PHASE_IDLE;
 }
 
-static enum phase begin_support(struct etrace_decoder *d)
+static enum etrace_phase begin_support(struct etrace_decoder *d)
 {
     bool again = d->packet->qual_status == PUG_ETRACE_ENDED_NTR && d->synced && d->tentative;
-    return again ? PHASE_REPLAY : PHASE_OPTIONS;
+    return again ? ETRACE_PHASE_REPLAY : ETRACE_PHASE_OPTIONS;
 }
 
 static bool same_data_options(const struct pug_etrace_options *a,
@@ -366,7 +346,7 @@ static bool same_data_options(const struct pug_etrace_options *a,
            a->data_full_value == b->data_full_value && a->data_mma_cas == b->data_mma_cas;
 }
 
-static enum phase options(struct etrace_decoder *d)
+static enum etrace_phase options(struct etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     const char *name = d->stage->decoder_name;
@@ -394,17 +374,17 @@ static enum phase options(struct etrace_decoder *d)
         pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_OVERFLOW;
     d->tentative = false;
     d->irets = 0;
-    return PHASE_TIME;
+    return ETRACE_PHASE_TIME;
 }
 
-static enum phase data(struct etrace_decoder *d)
+static enum etrace_phase data(struct etrace_decoder *d)
 {
     etrace_data_packet(d, d->packet);
-    return PHASE_TIME;
+    return ETRACE_PHASE_TIME;
 }
 
 /** Format 3 does not move the flow; any other packet that is bad did, nobody knows where to. */
-static enum phase bad(struct etrace_decoder *d)
+static enum etrace_phase bad(struct etrace_decoder *d)
 {
     bool was_synced = d->synced;
     pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);
@@ -416,19 +396,19 @@ static enum phase bad(struct etrace_decoder *d)
     } else {
         etrace_data_lose(d);
     }
-    return PHASE_TIME;
+    return ETRACE_PHASE_TIME;
 }
 
-static enum phase only_time(struct etrace_decoder *d)
+static enum etrace_phase only_time(struct etrace_decoder *d)
 {
     etrace_push_time(d);
-    return PHASE_IDLE;
+    return ETRACE_PHASE_IDLE;
 }
 
-static enum phase end(struct etrace_decoder *d)
+static enum etrace_phase end(struct etrace_decoder *d)
 {
     pug_out_push(d->out, PUG_ELEM_EO_TRACE, d->index)->reason = PUG_UNSYNC_EOT;
-    return PHASE_IDLE;
+    return ETRACE_PHASE_IDLE;
 }
 
 /* ---- driving ---- */
@@ -453,51 +433,50 @@ static void note_gap(struct etrace_decoder *d)
     pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_DISCARD;
 }
 
-static enum phase begin(struct etrace_decoder *d)
+static enum etrace_phase begin(struct etrace_decoder *d)
 {
     push_start(d);
     if (d->packet->gap)
         note_gap(d);
     switch (d->packet->type) {
-    case PUG_ETRACE_SYNC: return PHASE_SYNC;
-    case PUG_ETRACE_TRAP: return PHASE_TRAP;
-    case PUG_ETRACE_CONTEXT: return PHASE_CONTEXT;
+    case PUG_ETRACE_SYNC: return ETRACE_PHASE_SYNC;
+    case PUG_ETRACE_TRAP: return ETRACE_PHASE_TRAP;
+    case PUG_ETRACE_CONTEXT: return ETRACE_PHASE_CONTEXT;
     case PUG_ETRACE_SUPPORT: return begin_support(d);
     case PUG_ETRACE_DATA:
-    case PUG_ETRACE_DATA_REPLY: return PHASE_DATA;
-    case PUG_ETRACE_UNKNOWN: return PHASE_TIME;
-    case PUG_ETRACE_BAD: return PHASE_BAD;
+    case PUG_ETRACE_DATA_REPLY: return ETRACE_PHASE_DATA;
+    case PUG_ETRACE_UNKNOWN: return ETRACE_PHASE_TIME;
+    case PUG_ETRACE_BAD: return ETRACE_PHASE_BAD;
     default: return begin_flow(d);
     }
 }
 
-static enum phase idle(struct etrace_decoder *d)
+static enum etrace_phase idle(struct etrace_decoder *d)
 {
     (void)d;
-    return PHASE_IDLE;
+    return ETRACE_PHASE_IDLE;
 }
 
-static enum phase (*const phases[PHASES])(struct etrace_decoder *d) = {
-    [PHASE_IDLE] = idle,           [PHASE_BEGIN] = begin,
-    [PHASE_REPLAY] = replay,       [PHASE_FLOW] = flow,
-    [PHASE_FLOW_WALK] = flow_walk, [PHASE_NOTIFY] = notify,
-    [PHASE_SYNC] = sync,           [PHASE_SYNC_WALK] = sync_walk,
-    [PHASE_TRAP] = trap,           [PHASE_REPORT] = report,
-    [PHASE_CONTEXT] = context,     [PHASE_OPTIONS] = options,
-    [PHASE_DATA] = data,           [PHASE_BAD] = bad,
-    [PHASE_TIME] = only_time,      [PHASE_END] = end,
+static enum etrace_phase (*const phases[ETRACE_PHASES])(struct etrace_decoder *d) = {
+    [ETRACE_PHASE_IDLE] = idle,           [ETRACE_PHASE_BEGIN] = begin,
+    [ETRACE_PHASE_REPLAY] = replay,       [ETRACE_PHASE_FLOW] = flow,
+    [ETRACE_PHASE_FLOW_WALK] = flow_walk, [ETRACE_PHASE_NOTIFY] = notify,
+    [ETRACE_PHASE_SYNC] = sync,           [ETRACE_PHASE_SYNC_WALK] = sync_walk,
+    [ETRACE_PHASE_TRAP] = trap,           [ETRACE_PHASE_REPORT] = report,
+    [ETRACE_PHASE_CONTEXT] = context,     [ETRACE_PHASE_OPTIONS] = options,
+    [ETRACE_PHASE_DATA] = data,           [ETRACE_PHASE_BAD] = bad,
+    [ETRACE_PHASE_TIME] = only_time,      [ETRACE_PHASE_END] = end,
 };
 
-/** Go on until the packet is done, or the consumer waits. */
-static void run(struct etrace_decoder *d)
+void etrace_go_on(struct etrace_decoder *d)
 {
     for (;;) {
         if ((d->data_complete && !etrace_data_drain(d)) ||
-            (d->phase != PHASE_IDLE && !pug_out_ready(d->out))) {
+            (d->phase != ETRACE_PHASE_IDLE && !pug_out_ready(d->out))) {
             d->stage->pending = true;
             return;
         }
-        if (d->phase == PHASE_IDLE)
+        if (d->phase == ETRACE_PHASE_IDLE)
             return;
         d->phase = phases[d->phase](d);
     }
@@ -508,8 +487,8 @@ enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet)
     struct etrace_decoder *d = decoder;
     d->packet = packet->data;
     d->index = packet->index;
-    d->phase = PHASE_BEGIN;
-    run(d);
+    d->phase = ETRACE_PHASE_BEGIN;
+    etrace_go_on(d);
     if (d->packet->type != PUG_ETRACE_BAD)
         return PUG_RESP_CONT;
     if (d->stage->options.halt_on_bad_packet)
@@ -517,71 +496,9 @@ enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet)
     return d->stage->options.error_on_bad_packet ? PUG_RESP_ERR_CONT : PUG_RESP_WARN_CONT;
 }
 
-/** The packet in work goes on in the general way, from this phase on. */
-static void go_on(struct etrace_decoder *d, struct etrace_reader *reader,
-                  const struct pug_run *run_, enum phase phase)
-{
-    etrace_parse(reader, run_->bytes, (unsigned)run_->size, false);
-    etrace_take_stamp(run_, &reader->packet);
-    d->packet = &reader->packet;
-    d->phase = phase;
-    run(d);
-}
-
-static void decode_plain(struct etrace_decoder *d, struct etrace_reader *reader,
-                         const struct pug_run *run_, const struct etrace_plain *plain)
-{
-    struct etrace_goal *goal = &d->walk.goal;
-    bool cached = plain->type == PUG_ETRACE_JUMP_CACHE;
-    d->irets = 0;
-    if (plain->type == PUG_ETRACE_COUNT) {
-        d->outcomes.predicted = plain->branch_count;
-        d->outcomes.mispredicted = plain->mispredicted;
-    } else {
-        d->outcomes.map |= (uint64_t)plain->branch_map << d->outcomes.mapped;
-        d->outcomes.mapped += plain->branches;
-    }
-    if (cached)
-        d->address = etrace_cached_target(d, plain->cache_index);
-    else if (plain->has_address)
-        d->address = etrace_canonical(d, (plain->difference ? d->address : 0) + plain->address);
-    goal->has_target = plain->has_address || cached;
-    goal->target = d->address;
-    goal->only_discontinuity = plain->updiscon || cached;
-    goal->notify = plain->notify;
-    goal->irreport = plain->irreport;
-    goal->irets = reader->options.irets;
-    goal->ir_value = plain->ir_value;
-    etrace_walk_begin(d, WALK_FLOW);
-    switch (etrace_walk_on(d)) {
-    case WALK_SUSPENDED: go_on(d, reader, run_, PHASE_FLOW_WALK); break;
-    case WALK_FAILED: go_on(d, reader, run_, PHASE_TIME); break;
-    default:
-        if (plain->notify || run_->has_timestamp || d->data_complete)
-            go_on(d, reader, run_, PHASE_NOTIFY);
-    }
-}
-
-enum pug_response etrace_run(void *reader, void *decoder, struct pug_span *span)
-{
-    struct etrace_decoder *d = decoder;
-    const struct pug_run *run_ = span->run;
-    struct etrace_plain plain;
-    bool usual = run_->whole && !run_->gap && run_->type == PUG_ETRACE_INSTRUCTION_TRACE &&
-                 d->synced && !d->after_trap && !d->tentative && !d->data_complete &&
-                 d->addresses == ADDRESSES_AS_SAID;
-    if (!usual || span->at == span->end ||
-        !etrace_parse_plain(reader, run_->bytes, run_->size, &plain))
-        return PUG_RESP_CONT;
-    span->at = span->end;
-    d->index = run_->index;
-    decode_plain(d, reader, run_, &plain);
-    return PUG_RESP_CONT;
-}
-
 enum pug_response etrace_resume(void *decoder)
 {
-    run(decoder);
+    etrace_go_on(decoder);
     return PUG_RESP_CONT;
 }
 
@@ -590,8 +507,8 @@ enum pug_response etrace_decode_end(void *decoder)
     struct etrace_decoder *d = decoder;
     push_start(d);
     etrace_data_lose(d);
-    d->phase = PHASE_END;
-    run(d);
+    d->phase = ETRACE_PHASE_END;
+    etrace_go_on(d);
     return PUG_RESP_CONT;
 }
 
@@ -605,7 +522,7 @@ static void clear(struct etrace_decoder *d)
     d->address = 0;
     d->addresses = d->config->full_address_known ? ADDRESSES_AS_SAID : ADDRESSES_UNSAID;
     d->lost = d->started = d->time_known = d->privilege_known = false;
-    d->phase = PHASE_IDLE;
+    d->phase = ETRACE_PHASE_IDLE;
     d->index = 0;
     etrace_forget(d);
     etrace_data_reset(d);
@@ -636,6 +553,9 @@ enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, 
     d->isa = d->config->xlen == 64 ? PUG_ISA_RV64 : PUG_ISA_RV32;
     unsigned width = d->config->iaddress_width;
     d->address_mask = UINT64_MAX >> (64 - (width < d->config->xlen ? width : d->config->xlen));
+    d->address_bits = (uint8_t)(width - d->config->iaddress_lsb);
+    d->runs = d->config->layout == ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
+              d->address_bits > 0 && d->address_bits < 64;
     d->plain_addresses = width >= d->config->xlen && !d->config->sign_extend_address;
     d->data = etrace_data_new(config);
     if (!d->data || !etrace_set_options(d, &d->config->options)) {

@@ -107,6 +107,27 @@ enum etrace_addresses {
     ADDRESSES_SEEM_FULL, /**< nobody has said it; what would be differences led nowhere */
 };
 
+/** Of a packet's work. */
+enum etrace_phase {
+    ETRACE_PHASE_IDLE,
+    ETRACE_PHASE_BEGIN,
+    ETRACE_PHASE_REPLAY, /* then ETRACE_PHASE_FLOW or ETRACE_PHASE_OPTIONS */
+    ETRACE_PHASE_FLOW,   /* formats 0, 1, 2 */
+    ETRACE_PHASE_FLOW_WALK,
+    ETRACE_PHASE_NOTIFY,
+    ETRACE_PHASE_SYNC, /* format 3 subformat 0 */
+    ETRACE_PHASE_SYNC_WALK,
+    ETRACE_PHASE_TRAP,    /* format 3 subformat 1 */
+    ETRACE_PHASE_REPORT,  /* the instruction that a synchronisation or a trap reports */
+    ETRACE_PHASE_CONTEXT, /* format 3 subformat 2 */
+    ETRACE_PHASE_OPTIONS, /* format 3 subformat 3 */
+    ETRACE_PHASE_DATA,
+    ETRACE_PHASE_BAD,
+    ETRACE_PHASE_TIME, /* nothing left but the time */
+    ETRACE_PHASE_END,
+    ETRACE_PHASES
+};
+
 struct etrace_decoder {
     const struct etrace_config *config;
     struct pug_stage *stage;
@@ -114,8 +135,11 @@ struct etrace_decoder {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
+    bool runs;            /**< etrace_run() knows the layout of packets */
     bool plain_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
+    uint8_t address_bits; /**< of an address as sent */
+    uint8_t return_width; /**< of the field irdepth or irets */
 
     bool synced, fresh;
     uint64_t pc;
@@ -143,7 +167,7 @@ struct etrace_decoder {
     bool time_known;
     uint64_t time;
 
-    unsigned phase; /**< of the packet in work */
+    enum etrace_phase phase; /**< of the packet in work */
     uint64_t index;
     const struct pug_etrace_packet *packet;
     struct etrace_walk walk;
@@ -205,6 +229,11 @@ uint64_t etrace_top(const struct etrace_decoder *d);
 uint64_t etrace_pop(struct etrace_decoder *d);
 void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
 uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
+
+/* ---- decode.c ---- */
+
+/** Go on until the packet is done, or the consumer waits. */
+void etrace_go_on(struct etrace_decoder *d);
 
 /* ---- context.c ---- */
 

@@ -29,6 +29,13 @@ struct etrace_vector {
     bool vectored; /**< interrupts: base + 4 * cause */
 };
 
+/** Width of the field irdepth or irets. */
+static inline unsigned etrace_return_width(const struct pug_etrace_options *options)
+{
+    unsigned stack = options->return_stack_size;
+    return options->irets ? 8 : stack + (stack > 0) + options->call_counter_size;
+}
+
 #define ETRACE_PRIVILEGES 8u
 #define ETRACE_LRIDS      64u
 

@@ -31,8 +31,7 @@ static void take_address(const struct etrace_config *config,
 static void take_implicit_return(const struct pug_etrace_options *options,
                                  struct pug_fields *fields, struct pug_etrace_packet *packet)
 {
-    unsigned stack = options->return_stack_size;
-    unsigned width = options->irets ? 8 : stack + (stack > 0) + options->call_counter_size;
+    unsigned width = etrace_return_width(options);
     packet->irreport = take_flag(fields);
     packet->irets = options->irets;
     packet->has_ir = width > 0;
@@ -222,7 +221,7 @@ enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, v
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    reader->plain = etrace_has_plain_packets(config);
+    stage->unwraps = true;
     etrace_reader_reset(reader);
     *out = reader;
     return PUG_OK;
@@ -261,7 +260,7 @@ static void clear(struct pug_etrace_packet *packet)
     memset((char *)packet + HALF, 0, ALL - HALF);
 }
 
-void etrace_parse(struct etrace_reader *reader, const uint8_t *payload, unsigned size, bool is_data)
+static void parse(struct etrace_reader *reader, const uint8_t *payload, unsigned size, bool is_data)
 {
     struct pug_etrace_packet *packet = &reader->packet;
     clear(packet);
@@ -299,20 +298,26 @@ static void finish(struct etrace_reader *reader, uint64_t index, const uint8_t *
                   PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
 }
 
-void etrace_take_stamp(const struct pug_run *run, struct pug_etrace_packet *packet)
+void etrace_parse_payload(struct etrace_reader *reader, const struct etrace_payload *payload)
 {
-    packet->gap = run->gap;
-    packet->timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0;
-    packet->timestamp = run->timestamp;
+    parse(reader, payload->bytes, payload->size, payload->is_data);
+    reader->packet.gap = payload->gap;
+    reader->packet.timestamp_bits = payload->timestamp_bits;
+    reader->packet.timestamp = payload->timestamp;
 }
 
-/** The run is the payload of one packet. */
-static void read_whole(struct etrace_reader *reader, const struct pug_run *run,
+/** The run is whole packets. */
+static bool read_whole(struct etrace_reader *reader, struct pug_span *span,
                        struct pug_packet *packet)
 {
-    etrace_parse(reader, run->bytes, (unsigned)run->size, run->type == PUG_ETRACE_DATA_TRACE);
-    etrace_take_stamp(run, &reader->packet);
-    finish(reader, run->index, run->bytes, (unsigned)run->size, packet);
+    struct etrace_payload payload;
+    if (span->at == span->end)
+        return false;
+    const uint8_t *behind = etrace_next_payload(span, &payload);
+    etrace_used_payload(reader, span, behind);
+    etrace_parse_payload(reader, &payload);
+    finish(reader, payload.index, payload.bytes, payload.size, packet);
+    return true;
 }
 
 /** Next packet of this source out of a stream of wrapped packets. */
@@ -324,7 +329,7 @@ static bool unwrap(struct etrace_reader *reader, struct pug_packet *packet)
             reader->config->unwrap.src_bits == 0 || wrapped.source == reader->config->source;
         if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_UNKNOWN || !mine)
             continue;
-        etrace_parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
+        parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
         reader->packet.gap = wrapped.gap;
         reader->packet.timestamp_bits = wrapped.timestamp_bits;
         reader->packet.timestamp = wrapped.timestamp;
@@ -364,14 +369,8 @@ static bool read_stream(struct etrace_reader *reader, struct pug_span *span,
 
 bool etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
-    struct etrace_reader *reader = data;
-    if (!span->run->whole)
-        return read_stream(reader, span, packet);
-    if (span->at == span->end)
-        return false;
-    span->at = span->end;
-    read_whole(reader, span->run, packet);
-    return true;
+    return span->run->whole || span->run->header > 0 ? read_whole(data, span, packet)
+                                                     : read_stream(data, span, packet);
 }
 
 bool etrace_read_end(void *data, struct pug_packet *packet)

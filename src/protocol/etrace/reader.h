@@ -11,38 +11,56 @@ struct etrace_reader {
     struct pug_etrace_options options; /**< in force */
     uint8_t request_sizes[ETRACE_LRIDS];
     bool unknown_mode;         /**< an encoder mode that is not branch trace */
-    bool plain;                /**< instruction packets may be plain */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
 };
 
-/** The payload of a packet into reader->packet. */
-void etrace_parse(struct etrace_reader *reader, const uint8_t *payload, unsigned size,
-                  bool is_data);
-
-/** What the wrapping says about the packet. */
-void etrace_take_stamp(const struct pug_run *run, struct pug_etrace_packet *packet);
-
-/* ---- packet_plain.c ---- */
-
-/** What most packets say: those of formats 0 to 2. Fields as in struct pug_etrace_packet. */
-struct etrace_plain {
-    uint8_t type;
-    uint8_t branches;
-    bool has_address, difference;
-    bool notify, updiscon, irreport;
-    bool mispredicted; /**< COUNT */
-    uint16_t ir_value, cache_index;
-    uint32_t branch_map;
-    uint64_t branch_count;
-    uint64_t address;
+/** A packet as the transport has it. */
+struct etrace_payload {
+    const uint8_t *bytes;
+    unsigned size;
+    uint64_t index;
+    bool is_data, gap;
+    uint8_t timestamp_bits;
+    uint64_t timestamp;
 };
 
-/** Is the layout one that etrace_parse_plain() knows? */
-bool etrace_has_plain_packets(const struct etrace_config *config);
+/** The next one of a run of whole packets. The answer is where the one behind it begins. */
+static inline const uint8_t *etrace_next_payload(const struct pug_span *span,
+                                                 struct etrace_payload *payload)
+{
+    const struct pug_run *run = span->run;
+    *payload =
+        (struct etrace_payload){.bytes = run->bytes,
+                                .size = (unsigned)run->size,
+                                .index = run->index,
+                                .is_data = run->type == PUG_ETRACE_DATA_TRACE,
+                                .gap = run->gap,
+                                .timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0,
+                                .timestamp = run->timestamp};
+    if (run->header == 0)
+        return span->end;
+    const uint8_t *at = span->at + run->header;
+    unsigned stamp = *span->at >> 7 ? run->stamp : 0;
+    payload->bytes = at + stamp;
+    payload->size = *span->at & 0x1f;
+    payload->index = pug_span_index(span);
+    payload->timestamp_bits = (uint8_t)(8 * stamp);
+    for (unsigned i = 0; i < stamp; i++)
+        payload->timestamp |= (uint64_t)at[i] << 8 * i;
+    return payload->bytes + payload->size;
+}
 
-/** False: it is another packet, or a bad one, and etrace_parse() has to look at it. */
-bool etrace_parse_plain(const struct etrace_reader *reader, const uint8_t *payload, size_t size,
-                        struct etrace_plain *plain);
+/** The packet is read: the span begins behind it. */
+static inline void etrace_used_payload(struct etrace_reader *reader, struct pug_span *span,
+                                       const uint8_t *behind)
+{
+    if (span->run->header > 0) /* that is not the source's */
+        reader->stage->stats.bytes -= (uint64_t)(behind - span->at) - (*span->at & 0x1f);
+    span->at = behind;
+}
+
+/** The packet that it is into reader->packet. */
+void etrace_parse_payload(struct etrace_reader *reader, const struct etrace_payload *payload);
 
 #endif

@@ -7,11 +7,17 @@
 
 void etrace_skim(void *data, struct pug_span *span, struct pug_mark_list *list)
 {
-    const struct etrace_reader *reader = data;
+    struct etrace_reader *reader = data;
     const struct pug_run *run = span->run;
     (void)list;
-    if (run->whole && span->at == run->bytes && run->type != PUG_ETRACE_DATA_TRACE &&
-        !reader->config->only_data && reader->config->layout == ETRACE_LAYOUT_STANDARD &&
-        (*span->at & 3) != 3)
-        span->at = span->end;
+    if (!(run->whole || run->header > 0) || run->type == PUG_ETRACE_DATA_TRACE ||
+        reader->config->only_data || reader->config->layout != ETRACE_LAYOUT_STANDARD)
+        return;
+    while (span->at != span->end) {
+        struct etrace_payload payload;
+        const uint8_t *behind = etrace_next_payload(span, &payload);
+        if ((payload.bytes[0] & 3) == 3)
+            return;
+        etrace_used_payload(reader, span, behind);
+    }
 }

@@ -157,6 +157,7 @@ bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_option
     bool cache = options->cache_size != d->options.cache_size ||
                  options->jump_target_cache != d->options.jump_target_cache;
     d->options = *options;
+    d->return_width = (uint8_t)etrace_return_width(options);
     if (cache)
         clear_targets(d);
     if (predictor)

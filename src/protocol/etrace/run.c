@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Reading and decoding at once: the packets that most of a trace consists of, formats 0 to 2
+ * and synchronisations in their standard form. A payload is taken as two words, and its fields go
+ * straight to where the walk needs them.
+ */
+#include "protocol/etrace/reader.h"
+#include "protocol/etrace/walk.h"
+
+#define WORDS 16u /* bytes */
+
+static_assert(PUG_RUN_SPARE >= WORDS, "two words can be read from a payload on");
+
+/* ---- bits ---- */
+
+/** A payload and the sign that follows it. */
+struct words {
+    uint64_t low;
+    int64_t high;
+};
+
+static inline uint64_t load(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/** `size` is 1 to WORDS. `spare`: two words can be read, whatever the size. */
+static inline struct words load_words(const uint8_t *bytes, unsigned size, bool spare)
+{
+    uint8_t room[WORDS];
+    if (!spare) {
+        memset(room, 0, sizeof(room));
+        memcpy(room, bytes, size);
+        bytes = room;
+    }
+    struct words words = {.low = load(bytes), .high = (int64_t)load(bytes + 8)};
+    if (size > 8) {
+        unsigned unused = 8 * (WORDS - size);
+        words.high = (int64_t)((uint64_t)words.high << unused) >> unused;
+    } else {
+        unsigned unused = 8 * (8 - size);
+        words.low = (uint64_t)((int64_t)(words.low << unused) >> unused);
+        words.high = (int64_t)words.low >> 63;
+    }
+    return words;
+}
+
+/** `width` is 1 to 63. */
+static inline void drop(struct words *words, unsigned width)
+{
+    words->low = words->low >> width | (uint64_t)words->high << (64 - width);
+    words->high >>= width;
+}
+
+/** `width` is 1 to 63. */
+static inline uint64_t take(struct words *words, unsigned width)
+{
+    uint64_t value = words->low & ((UINT64_C(1) << width) - 1);
+    drop(words, width);
+    return value;
+}
+
+/** `width` is 0 to 64. */
+static inline uint64_t take_any(struct words *words, unsigned width)
+{
+    if (width == 0)
+        return 0;
+    if (width < 64)
+        return take(words, width);
+    uint64_t value = words->low;
+    words->low = (uint64_t)words->high;
+    words->high >>= 63;
+    return value;
+}
+
+/* ---- formats 0 to 2 ---- */
+
+/** The answer is the field's top bit. */
+static inline bool take_map(struct etrace_decoder *d, struct words *words, unsigned branches)
+{
+    static const uint8_t widths[32] = {31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
+                                       15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
+                                       31, 31, 31, 31, 31, 31, 31, 31, 31, 31};
+    unsigned width = widths[branches], valid = branches == 0 ? 31 : branches;
+    uint64_t map = take(words, width);
+    d->outcomes.map |= (map & ((UINT64_C(1) << valid) - 1)) << d->outcomes.mapped;
+    d->outcomes.mapped += valid;
+    return map >> (width - 1);
+}
+
+/** Without a width there is nothing that the flag could announce. */
+static inline void take_return(struct etrace_decoder *d, struct words *words, bool flag)
+{
+    d->walk.goal.irreport = flag && d->return_width > 0;
+    d->walk.goal.ir_value = (uint16_t)take_any(words, d->return_width);
+}
+
+/** Each flag is sent as a difference to the bit before it, the first one to the address's sign. */
+static inline void take_address(struct etrace_decoder *d, struct words *words)
+{
+    struct etrace_goal *goal = &d->walk.goal;
+    unsigned width = d->address_bits, lsb = d->config->iaddress_lsb;
+    uint64_t address = take(words, width), sign = address >> (width - 1);
+    unsigned raw = words->low & 7, flags = raw ^ (raw << 1 | (unsigned)sign);
+    drop(words, 3);
+    if (d->options.full_address)
+        d->address = etrace_canonical(d, address << lsb);
+    else
+        d->address = etrace_canonical(d, d->address + ((address | -sign << width) << lsb));
+    goal->has_target = true;
+    goal->target = d->address;
+    goal->notify = flags & 1;
+    goal->only_discontinuity = flags >> 1 & 1;
+    take_return(d, words, flags >> 2 & 1);
+}
+
+static inline void take_no_address(struct etrace_decoder *d)
+{
+    struct etrace_goal *goal = &d->walk.goal;
+    goal->has_target = goal->notify = goal->irreport = goal->only_discontinuity = false;
+}
+
+static bool take_count(struct etrace_decoder *d, struct words *words)
+{
+    uint64_t count = take(words, 32);
+    unsigned format = (unsigned)take(words, 2);
+    if (!d->options.branch_prediction || format == 1)
+        return false;
+    d->outcomes.predicted = count + 31;
+    d->outcomes.mispredicted = format == 0 || format == 3;
+    if (format >= 2)
+        take_address(d, words);
+    else
+        take_no_address(d);
+    return true;
+}
+
+static bool take_jump_cache(struct etrace_decoder *d, struct words *words)
+{
+    struct etrace_goal *goal = &d->walk.goal;
+    if (!d->options.jump_target_cache)
+        return false;
+    unsigned index = (unsigned)take_any(words, d->options.cache_size);
+    unsigned branches = (unsigned)take(words, 5);
+    bool before = branches > 0 && take_map(d, words, branches);
+    d->address = etrace_cached_target(d, index);
+    goal->has_target = goal->only_discontinuity = true;
+    goal->target = d->address;
+    goal->notify = false;
+    take_return(d, words, take(words, 1) != before);
+    return true;
+}
+
+static bool take_format_0(struct etrace_decoder *d, struct words *words)
+{
+    const struct pug_etrace_options *o = &d->options;
+    uint64_t subformat = o->f0s_width > 0 ? take_any(words, o->f0s_width)
+                                          : !o->branch_prediction && o->jump_target_cache;
+    if (subformat > 1)
+        return false;
+    return subformat == 0 ? take_count(d, words) : take_jump_cache(d, words);
+}
+
+/** What is left of the packet for the general way, after or in its walk. */
+static void go_on(struct etrace_decoder *d, struct etrace_reader *reader,
+                  const struct etrace_payload *payload, enum etrace_phase phase)
+{
+    struct pug_etrace_packet *packet = &reader->packet;
+    packet->type = PUG_ETRACE_ADDRESS; /* or another that moves the flow */
+    packet->notify = d->walk.goal.notify;
+    packet->has_time = packet->gap = false;
+    packet->timestamp_bits = payload->timestamp_bits;
+    packet->timestamp = payload->timestamp;
+    d->packet = packet;
+    d->phase = phase;
+    etrace_go_on(d);
+}
+
+/** False: it is bad, or of an option that is off; nothing has changed. */
+static bool decode_flow(struct etrace_decoder *d, struct etrace_reader *reader,
+                        const struct etrace_payload *payload, struct words words)
+{
+    unsigned branches;
+    switch (take(&words, 2)) {
+    case 0:
+        if (!take_format_0(d, &words))
+            return false;
+        break;
+    case 1:
+        branches = (unsigned)take(&words, 5);
+        take_map(d, &words, branches);
+        if (branches > 0)
+            take_address(d, &words);
+        else
+            take_no_address(d);
+        break;
+    default: take_address(d, &words);
+    }
+    d->walk.goal.irets = d->options.irets;
+    d->index = payload->index;
+    d->irets = 0;
+    etrace_walk_begin(d, WALK_FLOW);
+    enum etrace_walk_result result = etrace_walk_on(d);
+    if (result == WALK_SUSPENDED)
+        go_on(d, reader, payload, ETRACE_PHASE_FLOW_WALK);
+    else if (result == WALK_FAILED)
+        go_on(d, reader, payload, ETRACE_PHASE_TIME);
+    else if (d->walk.goal.notify || payload->timestamp_bits > 0 || d->data_complete)
+        go_on(d, reader, payload, ETRACE_PHASE_NOTIFY);
+    return true;
+}
+
+/* ---- format 3, subformat 0 ---- */
+
+static void decode_sync(struct etrace_decoder *d, struct etrace_reader *reader,
+                        const struct etrace_payload *payload, struct words words)
+{
+    const struct etrace_config *config = d->config;
+    struct pug_etrace_packet *packet = &reader->packet;
+    packet->type = PUG_ETRACE_SYNC;
+    packet->branch = words.low >> 4 & 1;
+    drop(&words, 5);
+    packet->privilege = (uint8_t)take_any(&words, config->privilege_width);
+    if (config->privilege_width == 1 && packet->privilege == 1)
+        packet->privilege = 3; /* user and machine mode only */
+    packet->has_time = d->options.time_width > 0;
+    packet->time = take_any(&words, d->options.time_width);
+    packet->has_context = config->has_context;
+    packet->context = take_any(&words, config->context_width);
+    packet->has_address = true;
+    packet->difference = packet->gap = false;
+    packet->address = take(&words, d->address_bits) << config->iaddress_lsb;
+    packet->timestamp_bits = payload->timestamp_bits;
+    packet->timestamp = payload->timestamp;
+    d->packet = packet;
+    d->index = payload->index;
+    d->phase = ETRACE_PHASE_SYNC;
+    etrace_go_on(d);
+}
+
+/* ---- all ---- */
+
+/** False: the packet is another, and nothing has changed. */
+static bool decode(struct etrace_decoder *d, struct etrace_reader *reader,
+                   const struct etrace_payload *payload, bool spare)
+{
+    if (payload->size == 0 || payload->size > WORDS || payload->gap || !d->synced)
+        return false;
+    struct words words = load_words(payload->bytes, payload->size, spare);
+    if ((words.low & 3) == 3) {
+        if ((words.low >> 2 & 3) != 0)
+            return false;
+        decode_sync(d, reader, payload, words);
+        return true;
+    }
+    return !d->after_trap && !d->tentative && !d->data_complete &&
+           d->addresses == ADDRESSES_AS_SAID && decode_flow(d, reader, payload, words);
+}
+
+enum pug_response etrace_run(void *reader_, void *decoder, struct pug_span *span)
+{
+    struct etrace_reader *reader = reader_;
+    struct etrace_decoder *d = decoder;
+    const struct pug_run *run = span->run;
+    const struct pug_batch *batch = d->out->batch;
+    if (!(run->whole || run->header > 0) || run->type != PUG_ETRACE_INSTRUCTION_TRACE || !d->runs ||
+        reader->unknown_mode)
+        return PUG_RESP_CONT;
+    while (span->at != span->end && batch->count < batch->limit &&
+           batch->response == PUG_RESP_CONT && !d->stage->pending) {
+        struct etrace_payload payload;
+        const uint8_t *behind = etrace_next_payload(span, &payload);
+        if (!decode(d, reader, &payload, run->header > 0))
+            break;
+        etrace_used_payload(reader, span, behind);
+    }
+    return PUG_RESP_CONT;
+}
