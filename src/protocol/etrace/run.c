@@ -103,7 +103,7 @@ static inline void take_address(struct etrace_decoder *d, struct words *words)
 {
     struct etrace_goal *goal = &d->walk.goal;
     unsigned width = d->address_bits, lsb = d->config->iaddress_lsb;
-    uint64_t address = take(words, width), sign = address >> (width - 1);
+    uint64_t address = take(words, width), sign = address >> ((width - 1) & 63);
     unsigned raw = words->low & 7, flags = raw ^ (raw << 1 | (unsigned)sign);
     drop(words, 3);
     if (d->options.full_address)
