@@ -27,10 +27,16 @@ static bool add_to_list(void *target, const char *argument)
     return true;
 }
 
+static bool add_source_id(void *target, const char *argument)
+{
+    uint64_t id;
+    return option_number(&id, argument) && add_to_list(target, argument);
+}
+
 const struct option input_option_table[] = {
     {"buffer", "NAME", "trace buffer of a snapshot (default: its first)", option_string,
      offsetof(struct input_options, buffer)},
-    {"source", "ID", "only this trace source; may be repeated", add_to_list,
+    {"source", "ID", "only this trace source; may be repeated", add_source_id,
      offsetof(struct input_options, sources)},
     {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help` lists them)",
      option_string, offsetof(struct input_options, protocol)},
@@ -242,14 +248,21 @@ static enum pug_status described_tree(struct input *input, bool decode,
 /** Sources that were not chosen get no data. */
 static void choose_sources(struct input *input)
 {
-    if (input->options->sources.count == 0 || pug_tree_transport(input->tree)->single)
+    const struct input_list *wanted = &input->options->sources;
+    if (wanted->count == 0 || pug_tree_transport(input->tree)->single)
         return;
     pug_tree_enable_all(input->tree, false);
-    for (size_t i = 0; i < input->options->sources.count; i++) {
+    for (size_t i = 0; i < wanted->count; i++) {
         uint64_t id;
-        if (parse_number(input->options->sources.items[i], &id) && id <= UINT16_MAX)
+        if (!parse_number(wanted->items[i], &id))
+            continue;
+        if (id <= UINT16_MAX && pug_tree_source(input->tree, (uint16_t)id))
             pug_tree_enable(input->tree, (uint16_t)id, true);
+        else if (!input->sources_told)
+            fprintf(stderr, "pugmark: %s: no source %s in it\n", input->trace_path,
+                    wanted->items[i]);
     }
+    input->sources_told = true;
 }
 
 /** Memory is the tree's as much as the input's: each tree gets its own. */

@@ -53,6 +53,7 @@ struct input {
     struct pug_tree *tree;
     bool fatal;
     uint64_t errors_before; /**< private: errors logged before this tree was made */
+    bool sources_told;      /**< those that were asked for and are not there */
     uint8_t *trace_copy;    /**< private: the trace where it is not mapped */
     void *snapshot;         /**< private: of a snapshot input */
     void *raw;              /**< private: settings of a described file */

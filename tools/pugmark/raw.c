@@ -308,7 +308,8 @@ bool raw_find_sources(struct input *input)
         if (found.ids[id] && input_wants(input, (uint16_t)id))
             ids[count++] = (uint16_t)id;
     if (count == 0)
-        fprintf(stderr, "pugmark: %s: no such source in it\n", input->trace_path);
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
+                input->options->sources.count ? "no such source in it" : "no source in it");
     return count > 0 && describe_sources(input, ids, count);
 }
 
