@@ -152,8 +152,9 @@ void pug_tree_memory_changed(struct pug_tree *tree);
 
 /**
  * Write the state of the transport and of each source (state.h), between two operations; of one
- * that is read for marks, that of its reader. False: a consumer waits, or the transport or a
- * protocol cannot write its own.
+ * that is read for marks, that of its reader. These are sections, each of which begins with its
+ * size, a number; the sources' are in order of their slots. False: a consumer waits, or the
+ * transport or a protocol cannot write its own.
  */
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state);
 

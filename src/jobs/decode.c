@@ -183,6 +183,9 @@ static void free_runs(struct jobs_state *jobs)
         jobs->runs = run->next;
         for (size_t i = 0; i < run->count; i++)
             jobs_block_free(&run->blocks[i], jobs->parts);
+        for (size_t i = 0; i < jobs->sources; i++)
+            pug_source_free(run->seats[i].given);
+        free(run->seats);
         free(run->blocks);
         free(run);
     }
@@ -198,6 +201,10 @@ static bool open_lanes(struct jobs_worker *workers, unsigned *count, struct jobs
     for (; good && opened < *count; opened++) {
         workers[opened].jobs = jobs;
         good = jobs_lane_open(&workers[opened].lane, tree, jobs->parts, opened);
+        if (!good)
+            continue;
+        workers[opened].lane.tree->on_touch = jobs_touch;
+        workers[opened].lane.tree->touch_context = &workers[opened];
     }
     *count = opened;
     good = good && pug_tree_state(workers[0].lane.tree, &state);
@@ -265,6 +272,8 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     struct jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct pug_parts stored = jobs_stored(&pool);
     struct jobs_state jobs = {
+        .tree = tree,
+        .sources = tree->source_count,
         .parts = config->parts ? config->parts : &stored,
         .bytes = bytes,
         .size = size,

@@ -32,21 +32,33 @@ struct jobs_lane {
     struct pug_tree *tree;
     struct pug_log *log;
     const struct pug_parts *parts;
-    bool used; /* it saw trace: it must be renewed before it starts anew */
-    struct jobs_block *block;
+    bool used;                /* it saw trace: it must be renewed before it starts anew */
+    struct jobs_block *block; /* being decoded */
 };
 
-/** Consecutive blocks that one lane decoded without a reset. */
+/** One source in one run. */
+struct jobs_seat {
+    bool touched;             /* it got something */
+    bool adopted;             /* when it did, it was exchanged for `given` */
+    size_t at;                /* the block in which that was */
+    struct pug_source *given; /* by the run from the left: what it is to be exchanged for */
+};
+
+/** Consecutive blocks that one lane decoded without a renewal. */
 struct jobs_run {
     struct jobs_run *next; /* of all */
     size_t first;          /* number of its first block */
     struct jobs_block *blocks;
     size_t count, room;
     bool ended;
+    bool proven; /* its last blocks are the true output: it began it, or a proven run joined it */
     struct jobs_run *joined; /* goes on with this one's block behind its own last */
+    struct jobs_seat *seats; /* by source */
 };
 
 struct jobs_state {
+    struct pug_tree *tree;
+    size_t sources;
     const struct pug_parts *parts;
     const uint8_t *bytes;
     size_t size;
@@ -102,12 +114,23 @@ void jobs_records_free(struct jobs_records *records);
 struct jobs_worker {
     struct jobs_state *jobs;
     struct jobs_lane lane;
+    struct jobs_run *run; /* being decoded */
+    size_t number;        /* of its block */
     pthread_t thread;
     bool running;
 };
 void *jobs_work(void *worker);
 /** No memory: everybody stops. Under the lock. */
 void jobs_fail(struct jobs_state *jobs);
+
+/* join.c */
+/** A source of the worker's tree is about to get something for the first time. */
+void jobs_touch(void *worker, size_t source);
+/**
+ * Can the worker's run go on as the other, behind this block? Then it does. Under the lock. The
+ * other has decoded the block.
+ */
+bool jobs_join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block);
 
 /* stored.c */
 struct jobs_pool {

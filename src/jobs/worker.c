@@ -45,10 +45,15 @@ static struct jobs_run *new_run(struct jobs_state *jobs)
     if (jobs->stop || jobs->claimed == jobs->pieces)
         return NULL;
     struct jobs_run *run = calloc(1, sizeof(*run));
-    if (!run) {
+    struct jobs_seat *seats = calloc(jobs->sources, sizeof(*seats));
+    if (!run || !seats) {
+        free(run);
+        free(seats);
         jobs_fail(jobs);
         return NULL;
     }
+    run->seats = seats;
+    run->proven = jobs->claimed == 0;
     run->first = jobs->claimed * jobs->piece;
     run->next = jobs->runs;
     jobs->runs = run;
@@ -74,17 +79,14 @@ static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t pi
     return !jobs->stop;
 }
 
-/** Has the other run the same state behind this block? Waits until that is known. */
-static bool same_state(struct jobs_state *jobs, const struct jobs_run *other, size_t number,
-                       const struct jobs_block *block)
+/** Join the other run behind this block, if that can be; waits until the other has decoded it. */
+static bool join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block)
 {
-    const size_t at = number - other->first;
+    struct jobs_state *jobs = worker->jobs;
+    const size_t at = worker->number - other->first;
     while (!jobs->stop && other->count <= at && !other->ended)
         wait(jobs);
-    if (jobs->stop || other->count <= at)
-        return false;
-    const struct jobs_block *its = &other->blocks[at];
-    return its->has_state && block->has_state && pug_state_equal(&its->state, &block->state);
+    return !jobs->stop && other->count > at && jobs_join(worker, other, block);
 }
 
 /** Add a block to a run; false: it ends with it. */
@@ -116,21 +118,22 @@ static void decode_run(struct jobs_worker *worker, struct jobs_run *run)
 {
     struct jobs_state *jobs = worker->jobs;
     struct jobs_run *other = NULL;
-    size_t number = run->first;
     bool go_on = !jobs->stop;
+    worker->number = run->first;
     while (go_on) {
+        const size_t number = worker->number;
         struct jobs_block block;
         pthread_mutex_unlock(&jobs->lock);
         jobs_block_decode(&worker->lane, jobs, number, &block);
         pthread_mutex_lock(&jobs->lock);
-        bool same = other && same_state(jobs, other, number, &block);
         jobs->repeated += other ? block.at - jobs_block_start(jobs, number) : 0;
-        go_on = publish(jobs, run, &block) && !same;
-        run->joined = same ? other : NULL;
-        if (++number == jobs->blocks)
-            break;
-        if (go_on && number % jobs->piece == 0)
-            go_on = enter_piece(jobs, run, number / jobs->piece, &other);
+        const bool last = number + 1 == jobs->blocks;
+        const bool joined = other && !last && join(worker, other, &block);
+        go_on = publish(jobs, run, &block) && !joined && !last;
+        run->joined = joined ? other : NULL;
+        worker->number++;
+        if (go_on && worker->number % jobs->piece == 0)
+            go_on = enter_piece(jobs, run, worker->number / jobs->piece, &other);
     }
     run->ended = true;
     wake(jobs, run);
@@ -145,6 +148,7 @@ void *jobs_work(void *context)
     while ((run = new_run(jobs)) != NULL) {
         pthread_mutex_unlock(&jobs->lock);
         bool good = !worker->lane.used || pug_tree_renew(worker->lane.tree) == PUG_OK;
+        worker->run = run;
         pthread_mutex_lock(&jobs->lock);
         if (!good)
             jobs_fail(jobs);

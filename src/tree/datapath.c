@@ -81,10 +81,9 @@ static enum pug_response end_sources(struct pug_tree *tree)
     bool waits = !tree->quirks.end_does_not_wait;
     enum pug_response worst = PUG_RESP_CONT;
     for (; tree->end_next < tree->source_count; tree->end_next++) {
-        struct pug_source *source = tree->sources[tree->end_next];
-        if (!is_active(tree, source))
+        if (!is_active(tree, tree->sources[tree->end_next]))
             continue;
-        worst = worse(worst, pug_source_end(source));
+        worst = worse(worst, pug_source_end(pug_tree_touch(tree, tree->end_next)));
         if (waits && PUG_RESP_IS_WAIT(worst))
             return worst;
         if (!waits)

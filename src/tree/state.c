@@ -2,6 +2,8 @@
 /** @file The state of a whole tree, written for comparison. */
 #include "tree/tree_internal.h"
 
+#include <string.h>
+
 /** What the next element of a source starts as: only what a context is made of is kept in it. */
 static void put_blank(const struct pug_element *blank, struct pug_state *state)
 {
@@ -32,13 +34,32 @@ static bool put_source(const struct pug_source *source, struct pug_state *state)
     return true;
 }
 
+/** A section begins with its size, so that sections can be compared one by one. */
+static size_t begin_section(struct pug_state *state)
+{
+    pug_state_number(state, 0);
+    return state->size;
+}
+
+static void end_section(struct pug_state *state, size_t begin)
+{
+    const uint64_t size = state->size - begin;
+    if (!state->failed)
+        memcpy(state->bytes + begin - sizeof(size), &size, sizeof(size));
+}
+
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
     if (!tree->transport->state || tree->batch.count > 0 || tree->ending)
         return false;
+    size_t begin = begin_section(state);
     tree->transport->state(tree->transport_state, state);
-    for (size_t i = 0; i < tree->source_count; i++)
+    end_section(state, begin);
+    for (size_t i = 0; i < tree->source_count; i++) {
+        begin = begin_section(state);
         if (!put_source(tree->sources[i], state))
             return false;
+        end_section(state, begin);
+    }
     return !state->failed;
 }

@@ -26,6 +26,34 @@ static void count_undelivered(struct pug_tree *tree, const struct pug_run *run)
         stats->no_decoder += run->size;
 }
 
+struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n)
+{
+    if (!tree->sources[n]->touched && tree->on_touch)
+        tree->on_touch(tree->touch_context, n);
+    tree->sources[n]->touched = true;
+    return tree->sources[n];
+}
+
+static struct pug_source *touch(struct pug_tree *tree, const struct pug_source *source)
+{
+    size_t n = 0;
+    while (tree->sources[n] != source)
+        n++;
+    return pug_tree_touch(tree, n);
+}
+
+struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source)
+{
+    struct pug_source *other = tree->sources[n];
+    source->tree = tree;
+    source->stage.log = tree->log;
+    source->stage.out.batch = &tree->batch;
+    if (source->stage.code)
+        source->stage.code->config.batch = &tree->batch;
+    tree->sources[n] = tree->slots[source->slot] = source;
+    return other;
+}
+
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
 {
     struct pug_tree *tree = context;
@@ -40,6 +68,8 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
         *used = run->size;
         return PUG_RESP_CONT;
     }
+    if (!source->touched)
+        source = touch(tree, source);
     enum pug_response response = pug_source_run(source, run, used);
     tree->transport_stats.delivered += *used;
     return response;
@@ -67,7 +97,7 @@ static void on_reset(void *context, uint64_t index)
     (void)index;
     for (size_t i = 0; i < tree->source_count; i++)
         if (pug_tree_is_enabled(tree, tree->sources[i]->slot))
-            pug_source_reset(tree->sources[i]);
+            pug_source_reset(pug_tree_touch(tree, i));
 }
 
 static int next_source(void *context, int from)

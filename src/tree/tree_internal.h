@@ -19,6 +19,7 @@ struct pug_source {
     bool decodes;
     bool numbered; /* the id is in the component names */
     bool borrows;  /* the configuration is another source's */
+    bool touched;  /* it got something since it was made or renewed */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     pug_packet_monitor_fn *monitor;
@@ -58,6 +59,9 @@ struct pug_tree {
 
     pug_run_fn *on_run;
     bool join_runs; /* … takes joined ones */
+    /* Before the n-th source gets something for the first time; may put another in its place. */
+    void (*on_touch)(void *context, size_t n);
+    void *touch_context;
     void *run_context;
     pug_frame_fn *on_frame;
     void *frame_context;
@@ -76,6 +80,15 @@ static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slo
  * decoder tells that it was reset.
  */
 enum pug_status pug_tree_renew(struct pug_tree *tree);
+
+/**
+ * Put a source, which is of a clone of this tree or of the one that it is a clone of, in the place
+ * of the n-th; the answer is the one that was there.
+ */
+struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source);
+
+/** The n-th source, which is about to get something. */
+struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
 
 /* What a batch can do. */
 bool pug_batch_deliver(struct pug_batch *batch);

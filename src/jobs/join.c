@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Where a run joins another: behind a block at which both know the same.
+ *
+ * A source that was silent since the other run began is unknown to that, however long it is: the
+ * run from the left gives it, with all it knows, and the other exchanges its own for it as soon as
+ * there is something for it. So it is with the sources of a core that sleeps. Only a run whose
+ * output is known to be the true one gives, as what is given cannot be compared any more.
+ */
+#include "jobs/jobs.h"
+#include "tree/tree_internal.h"
+
+#include <string.h>
+
+void jobs_touch(void *context, size_t source)
+{
+    struct jobs_worker *worker = context;
+    struct jobs_seat *seat = &worker->run->seats[source];
+    pthread_mutex_lock(&worker->jobs->lock);
+    struct pug_source *given = seat->given;
+    seat->given = NULL;
+    seat->touched = true;
+    seat->adopted = given != NULL;
+    seat->at = worker->number;
+    pthread_mutex_unlock(&worker->jobs->lock);
+    if (given)
+        pug_source_free(pug_tree_exchange(worker->lane.tree, source, given));
+}
+
+/* ---- what is the same ---- */
+
+/** A section of a written state (tree/state.c). */
+struct section {
+    const uint8_t *at;
+    size_t size;
+};
+
+static struct section next_section(const uint8_t **at)
+{
+    uint64_t size;
+    memcpy(&size, *at, sizeof(size));
+    const struct section section = {*at + sizeof(size), (size_t)size};
+    *at = section.at + section.size;
+    return section;
+}
+
+static bool same_section(const uint8_t **a, const uint8_t **b)
+{
+    const struct section mine = next_section(a), its = next_section(b);
+    return mine.size == its.size && (mine.size == 0 || memcmp(mine.at, its.at, mine.size) == 0);
+}
+
+/* ---- what becomes of a source ---- */
+
+enum verdict {
+    NO,   /* the other run has, or will have, put out something that is not true */
+    SAME, /* nothing is to be done */
+    GIVE, /* to `to` */
+};
+
+/** `same`: the other's source has the same state behind block `number`. */
+static enum verdict judge(struct jobs_run *other, size_t source, size_t number, bool same,
+                          struct jobs_run **to)
+{
+    for (struct jobs_run *run = other; run; run = run->joined) {
+        const struct jobs_seat *seat = &run->seats[source];
+        const bool later = run != other || (seat->touched && seat->at > number);
+        *to = run;
+        if (seat->touched)
+            return same && !(later && seat->adopted) ? SAME : NO;
+        if (!run->ended)
+            return same && !seat->given ? SAME : GIVE;
+    }
+    return NO;
+}
+
+/** Take the true source out of the worker's run; NULL: no memory. */
+static struct pug_source *take_source(struct jobs_worker *worker, size_t source)
+{
+    struct jobs_seat *seat = &worker->run->seats[source];
+    struct pug_tree *tree = worker->lane.tree;
+    struct pug_source *taken = seat->given, *fresh = NULL;
+    seat->given = NULL;
+    if (taken)
+        return taken;
+    taken = tree->sources[source];
+    tree->slots[taken->slot] = NULL;
+    if (pug_source_clone(worker->jobs->tree->sources[source], tree, &fresh) == PUG_OK)
+        return pug_tree_exchange(tree, source, fresh);
+    tree->slots[taken->slot] = taken;
+    return NULL;
+}
+
+static bool give_source(struct jobs_worker *worker, size_t source, struct jobs_run *to)
+{
+    struct pug_source *given = take_source(worker, source);
+    pug_source_free(to->seats[source].given);
+    to->seats[source].given = given;
+    if (!given)
+        jobs_fail(worker->jobs);
+    return given != NULL;
+}
+
+/** Go through the sources; with `give`, give what is to be given. False: they cannot be joined. */
+static bool settle(struct jobs_worker *worker, struct jobs_run *other, const struct pug_state *mine,
+                   const struct pug_state *its, bool give)
+{
+    const uint8_t *a = mine->bytes, *b = its->bytes;
+    if (!same_section(&a, &b))
+        return false;
+    for (size_t i = 0; i < worker->jobs->sources; i++) {
+        struct jobs_run *to;
+        const bool same = same_section(&a, &b) && !worker->run->seats[i].given;
+        const enum verdict verdict = judge(other, i, worker->number, same, &to);
+        if (verdict == NO || (verdict == GIVE && !worker->run->proven) ||
+            (verdict == GIVE && give && !give_source(worker, i, to)))
+            return false;
+    }
+    return true;
+}
+
+static void prove(struct jobs_run *run)
+{
+    for (; run; run = run->joined)
+        run->proven = true;
+}
+
+bool jobs_join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block)
+{
+    const struct jobs_block *its = &other->blocks[worker->number - other->first];
+    if (!its->has_state || !block->has_state ||
+        !settle(worker, other, &block->state, &its->state, false) ||
+        !settle(worker, other, &block->state, &its->state, true))
+        return false;
+    if (worker->run->proven)
+        prove(other);
+    return true;
+}
