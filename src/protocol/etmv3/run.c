@@ -3,22 +3,22 @@
  * @file ETMv3: P-headers and plain branches in a row, from bytes to elements at once.
  *
  * How many atoms a P-header has cannot be foretold, and a loop over them would stumble at its end.
- * So the steps of several headers are laid out first, with copies of a fixed size, and then taken
+ * So the atoms of several headers are laid out first, with copies of a fixed size, and then taken
  * in one loop; the hop from instruction to instruction in it has no branch that depends on the
- * trace but the end.
+ * trace but the end. Cycle-accurate headers have few atoms, or only wait: they are taken at once.
  */
 #include "protocol/etmv3/decoder.h"
 #include "protocol/etmv3/reader.h"
 
-/** Most steps that are laid out before another header is looked at. */
+/** Most atoms that are laid out before another header is looked at. */
 #define MOST_STEPS 48u
 
-/** Steps laid out. */
+/** Atoms laid out. */
 struct steps {
-    uint8_t kinds[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];   /**< and cycles << 2 */
-    uint8_t headers[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< which one, of this row */
+    uint32_t offsets[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< of their headers' indices */
+    uint8_t kinds[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
     unsigned count;
-    uint64_t indices[MOST_STEPS]; /**< of the headers */
+    uint64_t index; /**< of the first header */
 };
 
 /** Where a run is. */
@@ -33,18 +33,22 @@ struct run {
 static const uint8_t *lay_out(const struct pug_etmv3_config *config, const struct pug_span *span,
                               unsigned most, struct steps *steps)
 {
-    const uint8_t *at = span->at;
+    const uint8_t *at = span->at, *const first = at, *const end = span->end;
+    const uint16_t *const gaps = span->run->gaps ? span->run->gaps + (at - span->run->bytes) : NULL;
+    const uint32_t gap = gaps ? gaps[0] : 0;
     unsigned count = 0;
-    for (uint8_t number = 0; at < span->end && count < most; at++, number++) {
+    for (; at < end && count < most; at++) {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         if (header->step_count == 0)
             break;
+        const uint32_t place = (uint32_t)(at - first), offset = gaps ? place + gaps[place] : place;
         memcpy(steps->kinds + count, header->steps, PUG_ETMV3_P_HEADER_ATOMS);
-        memset(steps->headers + count, number, PUG_ETMV3_P_HEADER_ATOMS);
-        steps->indices[number] = pug_run_index(span->run, at);
+        for (unsigned i = 0; i < PUG_ETMV3_P_HEADER_ATOMS; i++)
+            steps->offsets[count + i] = offset;
         count += header->step_count;
     }
     steps->count = count;
+    steps->index = pug_span_index(span) - gap;
     return at;
 }
 
@@ -113,54 +117,48 @@ static inline unsigned kind_of(unsigned step)
     return step & PUG_ETMV3_STEP_KIND;
 }
 
-/** A step at an instruction, which makes an element. In a trace without cycles no step waits. */
-static inline void put_step(struct pug_element *element, const struct pug_etmv3_insn *insn,
-                            const struct pug_etmv3_step *steps, unsigned step, uint64_t index,
-                            const struct pug_element *blank, bool cycles)
+/** What a range and waiting have in common. */
+static inline void put_rest(struct pug_element *element, const struct pug_etmv3_insn *insn,
+                            unsigned kind, uint64_t index, uint64_t counts,
+                            const struct pug_element *blank)
 {
-    const struct pug_etmv3_step *makes = &steps[cycles ? step : PUG_ETMV3_STEP_E];
     element->index = index;
-    if (cycles) {
-        element->start = insn->start & makes->address;
-        element->end = insn->end & makes->address;
-    } else {
-        memcpy(&element->start, &insn->start, 16);
-    }
     element->value = 0;
-    memcpy((char *)element + 32, &makes->counts, 8);
+    memcpy((char *)element + offsetof(struct pug_element, count), &counts, 8);
     memcpy((char *)element + 40, (const char *)blank + 40, 16);
-    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[cycles ? kind_of(step) : step], 8);
+    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[kind], 8);
 }
 
 /** Behind a step whose link is not made. */
-static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned step)
+static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned kind)
 {
     run->place->insn = NULL;
     run->place->from = insn;
-    run->place->executed = kind_of(step) == PUG_ETMV3_STEP_E;
+    run->place->executed = kind == PUG_ETMV3_STEP_E;
     run->jumped = false;
 }
 
-/** Take `count` of the steps; how many it took. */
-static inline unsigned take_any_steps(struct run *run, const struct steps *steps, unsigned count,
-                                      bool cycles)
+/** Take the atoms of a row; how many it took. */
+static unsigned take_row(struct run *run, const struct steps *steps)
 {
-    const struct pug_etmv3_step *const made = run->decoder->config->steps;
     const struct pug_element *const blank = &run->decoder->stage->out.blank;
     const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     const struct pug_etmv3_insn *insn = run->place->insn;
+    const uint64_t index = steps->index, one = run->decoder->config->steps[PUG_ETMV3_STEP_E].counts;
+    const unsigned count = steps->count;
     unsigned i = 0;
     while (i < count) {
-        const unsigned step = steps->kinds[i];
-        const uint32_t next = insn->next[cycles ? kind_of(step) : step];
-        put_step(element++, insn, made, step, steps->indices[steps->headers[i++]], blank, cycles);
+        const unsigned kind = steps->kinds[i];
+        const uint32_t next = insn->next[kind];
+        memcpy(&element->start, &insn->start, 16);
+        put_rest(element++, insn, kind, index + steps->offsets[i++], one, blank);
         if (next != 0) {
             insn = pug_etmv3_linked(entries, next);
             continue;
         }
-        stop_behind(run, insn, step);
+        stop_behind(run, insn, kind);
         batch->count = (uint32_t)(element - batch->elements);
         if (i == count || !find(run))
             return i;
@@ -172,29 +170,54 @@ static inline unsigned take_any_steps(struct run *run, const struct steps *steps
     return i;
 }
 
-static unsigned take_steps(struct run *run, const struct steps *steps, unsigned count)
+/**
+ * P-headers of a cycle-accurate trace, most of which are one step. Ends behind one whose link is
+ * not made. *left: steps of the last one that could not be taken.
+ */
+static const uint8_t *take_cycles(struct run *run, const struct pug_span *span, unsigned *left)
 {
-    return run->decoder->config->cycle_accurate ? take_any_steps(run, steps, count, true)
-                                                : take_any_steps(run, steps, count, false);
-}
-
-/** The last step, whose element is held back; how many steps are taken then. */
-static unsigned hold_step(struct run *run, const struct steps *steps)
-{
-    struct pug_etmv3_decoder *decoder = run->decoder;
-    const unsigned last = steps->count - 1, step = steps->kinds[last];
-    if (!find(run))
-        return last;
+    const struct pug_etmv3_config *const config = run->decoder->config;
+    const struct pug_element *const blank = &run->decoder->stage->out.blank;
+    const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
+    struct pug_batch *batch = run->decoder->stage->out.batch;
+    struct pug_element *element = &batch->elements[batch->count];
+    const struct pug_element *const full = &batch->elements[batch->limit];
     const struct pug_etmv3_insn *insn = run->place->insn;
-    const uint32_t next = insn->next[kind_of(step)];
-    put_step(pug_etmv3_slot(decoder), insn, decoder->config->steps, step,
-             steps->indices[steps->headers[last]], &decoder->stage->out.blank, true);
-    if (next == 0)
-        stop_behind(run, insn, step);
-    else
-        run->place->insn = pug_etmv3_linked(decoder->insns.entries, next);
-    decoder->list.held = 1;
-    return steps->count;
+    const uint8_t *at = span->at, *const end = span->end;
+    *left = 0;
+    while (at < end && element < full) {
+        const struct pug_etmv3_p_header *header = &config->p_headers[*at];
+        unsigned i = 0, count = header->step_count;
+        if (count == 0)
+            break;
+        const uint64_t index = pug_run_index(span->run, at++);
+        for (;;) {
+            const unsigned step = header->steps[i], kind = kind_of(step);
+            const struct pug_etmv3_step *makes = &config->steps[step];
+            const uint32_t next = insn->next[kind];
+            element->start = insn->start & makes->address;
+            element->end = insn->end & makes->address;
+            put_rest(element++, insn, kind, index, makes->counts, blank);
+            i++;
+            if (next == 0) {
+                stop_behind(run, insn, kind);
+                batch->count = (uint32_t)(element - batch->elements);
+                *left = count - i;
+                if (i == count || !find(run))
+                    return at;
+                *left = 0;
+                element = &batch->elements[batch->count]; /* it may have been delivered */
+                insn = run->place->insn;
+            } else {
+                insn = pug_etmv3_linked(entries, next);
+            }
+            if (i == count)
+                break;
+        }
+    }
+    run->place->insn = insn;
+    batch->count = (uint32_t)(element - batch->elements);
+    return at;
 }
 
 /** The last element of the batch is held back. */
@@ -205,21 +228,62 @@ static void hold(struct pug_etmv3_decoder *decoder)
     decoder->list.held = 1;
 }
 
-/** Of the row from `first` only `done` steps were taken: the long way for the rest of a header. */
-static const uint8_t *go_long(struct run *run, const struct steps *steps, unsigned done,
-                              const uint8_t *first)
+static bool is_waiting(const struct pug_etmv3_p_header *header)
+{
+    return header->step_count == 1 && kind_of(header->steps[0]) == PUG_ETMV3_STEP_WAIT;
+}
+
+/** P-headers that only wait need no address. How many there are. */
+static size_t take_waits(struct run *run, const struct pug_span *span)
 {
     struct pug_etmv3_decoder *decoder = run->decoder;
-    const unsigned number = steps->headers[done];
-    const struct pug_etmv3_p_header *header = &decoder->config->p_headers[first[number]];
-    unsigned of_header = 0;
-    while (of_header < done && steps->headers[done - of_header - 1] == number)
-        of_header++;
+    struct pug_batch *batch = decoder->stage->out.batch;
+    const uint8_t *at = span->at;
+    for (; at < span->end && batch->count < batch->limit; at++) {
+        const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*at];
+        if (!is_waiting(header))
+            break;
+        decoder->index = pug_run_index(span->run, at);
+        decoder->told_unknown = true;
+        struct pug_element *element =
+            pug_out_push(&decoder->stage->out, PUG_ELEM_CYCLE_COUNT, decoder->index);
+        element->flags |= PUG_ELEM_HAS_CC;
+        element->cycle_count = header->cycles;
+    }
+    return (size_t)(at - span->at);
+}
+
+/** The last `left` steps of a header are taken the long way. */
+static void go_long(struct run *run, const struct pug_etmv3_p_header *header, unsigned left)
+{
     settle(run);
-    decoder->index = steps->indices[number];
-    pug_etmv3_walk(decoder, header, (uint32_t)header->bits >> of_header,
-                   header->count - (header->count > 0 ? of_header : 0));
-    return first + number + 1;
+    pug_etmv3_walk(run->decoder, header, (uint32_t)header->bits >> (header->step_count - left),
+                   header->count > 0 ? left : 0);
+}
+
+/** The header in which a row stopped after `done` steps, counted from `at`; *left: of its steps. */
+static const uint8_t *stopped_in(const struct pug_etmv3_config *config, const uint8_t *at,
+                                 unsigned done, unsigned *left)
+{
+    unsigned behind = config->p_headers[*at].step_count;
+    while (behind <= done)
+        behind += config->p_headers[*++at].step_count;
+    *left = behind - done;
+    return at;
+}
+
+/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
+static const uint8_t *take_headers(struct run *run, const struct pug_span *span, unsigned most,
+                                   unsigned *left)
+{
+    const struct pug_etmv3_config *config = run->decoder->config;
+    struct steps steps;
+    if (config->cycle_accurate)
+        return take_cycles(run, span, left);
+    const uint8_t *end = lay_out(config, span, most, &steps);
+    unsigned done = take_row(run, &steps);
+    *left = 0;
+    return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
 }
 
 /* ---- branches ---- */
@@ -249,8 +313,9 @@ static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_deco
         reader->state != PUG_ETMV3_AT_HEADER || span->at == span->end ||
         decoder->list.count > PUG_OUT_STEP)
         return false;
-    if (decoder->config->p_headers[*span->at].step_count > 0)
-        return !decoder->need_address;
+    const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*span->at];
+    if (header->step_count > 0)
+        return !decoder->need_address || is_waiting(header);
     return (*span->at & 1) && pug_etmv3_branch_size(reader, span->at, span->end) > 0;
 }
 
@@ -275,8 +340,8 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
     struct run run = begin(decoder);
-    struct steps steps;
-    while (span->at < span->end && room(batch) > 0) {
+    unsigned most, left = 0;
+    while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
         const uint8_t *at = span->at;
         size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
         if (size > 0) {
@@ -285,27 +350,27 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
             span->at += size;
             continue;
         }
-        const uint8_t *end = lay_out(decoder->config, span, room(batch), &steps);
-        if (end == at)
+        if (decoder->config->p_headers[*at].step_count == 0)
             break;
         run.holds = false; /* finding code may deliver what there is */
-        if (!find(&run))
-            break;
-        bool waits = kind_of(steps.kinds[steps.count - 1]) == PUG_ETMV3_STEP_WAIT;
-        bool last = end == span->end && !waits;
-        unsigned most = steps.count - last, done = take_steps(&run, &steps, most);
-        if (last && done == most)
-            done = hold_step(&run, &steps);
-        if (done < steps.count) {
-            span->at = go_long(&run, &steps, done, at);
-            return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
+        if (find(&run)) {
+            span->at = take_headers(&run, span, most, &left);
+        } else {
+            settle(&run);
+            span->at += decoder->need_address ? take_waits(&run, span) : 0;
+            if (span->at == at)
+                break;
         }
-        run.holds = !last && !waits;
+        const struct pug_etmv3_p_header *last = &decoder->config->p_headers[span->at[-1]];
         reader->packet.type = PUG_ETMV3_P_HDR;
-        reader->packet.format = decoder->config->p_headers[end[-1]].format;
-        decoder->index = steps.indices[end - at - 1];
-        span->at = end;
+        reader->packet.format = last->format;
+        decoder->index = pug_run_index(span->run, span->at - 1);
+        run.holds = last->count > 0;
+        if (left > 0)
+            go_long(&run, last, left);
     }
+    if (left > 0)
+        return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
     settle(&run);
     if (run.holds)
         hold(decoder);

@@ -45,6 +45,18 @@ static bool synchronised(struct pug_etmv3_reader *reader, struct pug_packet *pac
     return pug_etmv3_give(reader, a_sync_bytes, sizeof(a_sync_bytes), packet);
 }
 
+/** Bytes that cannot begin an A-sync, as many as go into a piece. */
+static void take_others(struct pug_rawbytes *raw, struct pug_span *span)
+{
+    size_t most = PIECE_BYTES - raw->size, count = 0;
+    if (most > (size_t)(span->end - span->at))
+        most = (size_t)(span->end - span->at);
+    while (count < most && span->at[count] != 0)
+        count++;
+    pug_rawbytes_add(raw, span->at, count);
+    span->at += count;
+}
+
 bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
                          struct pug_packet *packet)
 {
@@ -67,17 +79,19 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
         }
         if (!reader->zeros && byte == 0 && raw->size > 0)
             return give_unsynced(reader, packet);
+        if (byte != 0 && !reader->zeros) {
+            take_others(raw, span);
+            if ((by_block && span->at == span->end) || raw->size >= PIECE_BYTES)
+                return give_unsynced(reader, packet);
+            continue;
+        }
         pug_rawbytes_add_byte(raw, byte);
         span->at++;
         if (reader->zeros && byte == 0) {
             if (raw->size >= ZERO_RUN)
                 return split_zeros(reader, ZERO_PIECE, packet);
-        } else if (reader->zeros) {
-            reader->zeros = false;
-        } else if (byte == 0) {
-            reader->zeros = true;
-        } else if ((by_block && span->at == span->end) || raw->size >= PIECE_BYTES) {
-            return give_unsynced(reader, packet);
+        } else {
+            reader->zeros = byte == 0;
         }
     }
     return false;
