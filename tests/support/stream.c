@@ -233,6 +233,8 @@ static void check_each_packet(const struct stream_run *run, const struct stream_
     struct stream_run again = *run;
     again.each_packet = !run->each_packet;
     check_way(&again, want, 0, 0, 0);
+    if (!run->quirks.end_does_not_wait)
+        check_way(&again, want, 0, 0, 3);
 }
 
 /** On several threads. Who looks at each packet has it done by one. */

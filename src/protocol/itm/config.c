@@ -79,6 +79,7 @@ const struct pug_protocol pug_protocol_itm = {
     .decoder_free = pug_itm_decoder_free,
     .decode = pug_itm_decode,
     .run = pug_itm_run,
+    .run_each = pug_itm_run_each,
     .decode_end = pug_itm_decode_end,
     .decoder_reset = pug_itm_decoder_reset,
     .packet_text = pug_itm_packet_text,

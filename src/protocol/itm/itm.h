@@ -37,6 +37,7 @@ enum pug_response pug_itm_decode_end(void *decoder);
 void pug_itm_decoder_reset(void *decoder);
 
 enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_itm_run_each(void *reader, void *decoder, struct pug_span *span);
 
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);

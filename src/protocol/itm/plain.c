@@ -52,13 +52,21 @@ static bool is_local_time(uint8_t header)
     return (header & 0x0f) == 0 && header != 0 && header != 0x70 && (header & 0xc0) != 0x80;
 }
 
-enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)
+/** With `each`, elements are delivered as they come; true: the consumer goes on. */
+static inline bool deliver(struct pug_batch *batch, bool each)
 {
-    struct itm_reader *r = reader;
-    struct itm_decoder *d = decoder;
+    if (!each || batch->count == 0)
+        return true;
+    pug_batch_give(batch);
+    return batch->response == PUG_RESP_CONT;
+}
+
+static inline void run(struct itm_reader *r, struct itm_decoder *d, struct pug_span *span,
+                       bool each)
+{
     if (!r->synced || r->open || d->state != ITM_RUN)
-        return PUG_RESP_CONT;
-    const struct pug_batch *batch = d->stage->out.batch;
+        return;
+    struct pug_batch *batch = d->stage->out.batch;
     const uint8_t *const from = span->at, *at = from;
     while (at != span->end && batch->count < batch->limit) {
         size_t left = (size_t)(span->end - at), used = 0;
@@ -71,13 +79,26 @@ enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span
             break;
         d->last_index = own;
         at += used;
+        if (!deliver(batch, each))
+            break;
     }
     if (at == from)
-        return PUG_RESP_CONT;
+        return;
     span->at = at;
     /* No header of these is 0, so that the count ends in the last packet. */
     r->zeros = 0;
     while (at[-1 - (ptrdiff_t)r->zeros] == 0)
         r->zeros++;
+}
+
+enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)
+{
+    run(reader, decoder, span, false);
+    return PUG_RESP_CONT;
+}
+
+enum pug_response pug_itm_run_each(void *reader, void *decoder, struct pug_span *span)
+{
+    run(reader, decoder, span, true);
     return PUG_RESP_CONT;
 }

@@ -74,6 +74,7 @@ const struct pug_protocol pug_protocol_stm = {
     .decoder_free = pug_stm_decoder_free,
     .decode = pug_stm_decode,
     .run = pug_stm_run,
+    .run_each = pug_stm_run_each,
     .decode_end = pug_stm_decode_end,
     .decoder_reset = pug_stm_decoder_reset,
     .packet_text = pug_stm_packet_text,

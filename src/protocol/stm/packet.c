@@ -74,15 +74,6 @@ static inline const uint8_t *shown_bytes(struct stm_reader *r, const uint8_t *by
     return r->shown;
 }
 
-/** The reference counts a byte as used when its low nibble is. */
-static void use_up(struct stm_reader *r, struct pug_span *span)
-{
-    if (!r->next_index || !r->odd || r->state != STM_READING)
-        return;
-    r->half = *span->at++;
-    r->held = 1;
-}
-
 static void log_fault(struct stm_reader *r, enum stm_progress fault)
 {
     struct pug_stage *stage = r->stage;
@@ -130,7 +121,7 @@ static bool read_async(struct stm_reader *r, struct pug_span *span, struct pug_p
     r->copied = false;
     if (progress == MORE)
         return false;
-    use_up(r, span);
+    stm_use_up(r, span);
     return give(r, progress, pug_rawbytes_at(&r->raw), r->raw.size, packet);
 }
 
@@ -152,7 +143,7 @@ bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet
         return read_async(r, span, packet);
     if (r->state == STM_SEARCHING) {
         bool found = stm_search(r, span, packet);
-        use_up(r, span);
+        stm_use_up(r, span);
         return found;
     }
     const unsigned odd = r->odd;
@@ -176,7 +167,7 @@ bool pug_stm_read(void *reader, struct pug_span *span, struct pug_packet *packet
     r->open = false;
     if (progress == IN_ASYNC)
         return begin_async(r, span, packet, raw, size);
-    use_up(r, span);
+    stm_use_up(r, span);
     return give(r, progress, raw, size, packet);
 }
 

@@ -143,15 +143,26 @@ static inline void tell_common(struct stm_decoder *d, struct common *c,
         stm_message_append(&d->message, value, bits);
 }
 
+/** Deliver what a packet gave; true: the consumer goes on. */
+static inline bool deliver(struct pug_batch *batch, struct common *c)
+{
+    if (c->next == batch->elements)
+        return true;
+    batch->count = (uint32_t)(c->next - batch->elements);
+    pug_batch_give(batch);
+    c->next = &batch->elements[batch->count];
+    return batch->response == PUG_RESP_CONT;
+}
+
 /**
  * Data, flags and channels, and times in natural binary. Stops before anything else, and where a
- * packet is not whole. How far it got.
+ * packet is not whole. With `each`, elements are delivered as they come. How far it got.
  */
-static unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
-                            const struct stm_view *view, unsigned stop, const struct pug_run *run,
-                            size_t place)
+static inline unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
+                                   const struct stm_view *view, unsigned stop,
+                                   const struct pug_run *run, size_t place, bool each)
 {
-    const struct pug_batch *batch = r->stage->out.batch;
+    struct pug_batch *const batch = r->stage->out.batch;
     const struct pug_element *const full = &batch->elements[batch->limit];
     const bool natural = r->packet.ts_type == PUG_STM_TS_NATURAL;
     const uint32_t master = r->packet.master;
@@ -177,6 +188,8 @@ static unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
         }
         c.last = at;
         at = after;
+        if (each && !deliver(batch, &c))
+            break;
     }
     end_common(r, d, &c);
     if (at != view->at) {
@@ -204,26 +217,40 @@ static struct reached decode_piece(struct stm_reader *r, struct stm_decoder *d,
             break;
         stm_decode_running(d, own, &r->packet);
         r->open = false;
-        view.at = take_common(r, d, &view, stop, run, place);
+        view.at = take_common(r, d, &view, stop, run, place, false);
         reached.at = view.at;
         own = index_at(r, run, place, view.at);
     }
     return reached;
 }
 
-/** A long run, of which no packet is under way. */
-static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
+/** What is left of a long run, of which no packet is under way; *stop: no packet is to begin there.
+ */
+static inline struct stm_view view_long(const struct stm_reader *r, const struct pug_span *span,
+                                        unsigned *stop)
 {
     size_t left = (size_t)(span->end - span->at);
     struct stm_view view = {.bytes = span->at, .at = r->odd, .end = PLAIN_NIBBLES};
     if (left < PLAIN_NIBBLES / 2)
         view.end = 2 * (unsigned)left;
-    unsigned stop = view.end - 2 * STM_LOOK_BYTES + 1;
+    *stop = view.end - 2 * STM_LOOK_BYTES + 1;
+    return view;
+}
+
+static inline void advance_long(struct stm_reader *r, struct pug_span *span, unsigned at)
+{
+    span->at += at / 2;
+    r->odd = at & 1;
+    r->copied = false;
+}
+
+static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
+{
+    unsigned stop;
+    struct stm_view view = view_long(r, span, &stop);
     size_t place = (size_t)(span->at - span->run->bytes);
-    struct reached reached =
-        decode_piece(r, d, view, stop, span->run, place, index_at(r, span->run, place, r->odd));
-    span->at += reached.at / 2;
-    r->odd = reached.at & 1;
+    uint64_t own = index_at(r, span->run, place, r->odd);
+    advance_long(r, span, decode_piece(r, d, view, stop, span->run, place, own).at);
 }
 
 /** Up to 32 bytes; pieces that overlap need no loop. */
@@ -273,15 +300,38 @@ static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug
     stm_hold(r, &view, span);
 }
 
+static bool is_long(const struct stm_reader *r, const struct pug_span *span)
+{
+    return r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES;
+}
+
 enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span)
 {
     struct stm_reader *r = reader;
     struct stm_decoder *d = decoder;
     if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN)
         return PUG_RESP_CONT;
-    if (r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES)
+    if (is_long(r, span))
         decode_long(r, d, span);
     else
         decode_short(r, d, span);
+    return PUG_RESP_CONT;
+}
+
+/** Payloads that are joined, and runs that may end in a packet, are left to the reader. */
+enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span)
+{
+    struct stm_reader *r = reader;
+    struct stm_decoder *d = decoder;
+    const struct pug_batch *batch = r->stage->out.batch;
+    if (r->state != STM_READING || d->state != STM_RUN || d->join_payloads || batch->count > 0 ||
+        !is_long(r, span))
+        return PUG_RESP_CONT;
+    unsigned stop;
+    struct stm_view view = view_long(r, span, &stop);
+    size_t place = (size_t)(span->at - span->run->bytes);
+    advance_long(r, span, take_common(r, d, &view, stop, span->run, place, true));
+    if (batch->response != PUG_RESP_CONT)
+        stm_use_up(r, span);
     return PUG_RESP_CONT;
 }

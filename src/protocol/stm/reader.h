@@ -58,6 +58,15 @@ static inline uint8_t stm_take_nibble(struct stm_reader *r, struct pug_span *spa
     return nibble;
 }
 
+/** The reference counts a byte as used when its low nibble is. */
+static inline void stm_use_up(struct stm_reader *r, struct pug_span *span)
+{
+    if (!r->next_index || !r->odd || r->state != STM_READING)
+        return;
+    r->half = *span->at++;
+    r->held = 1;
+}
+
 /** The index of a packet that begins in the high nibble of the byte before, which is used up. */
 static inline uint64_t stm_half_index(const struct pug_span *span)
 {

@@ -30,4 +30,5 @@ void pug_stm_skim(void *reader, struct pug_span *span, struct pug_mark_list *lis
     }
     span->at += at / 2;
     r->odd = at & 1;
+    r->copied = false;
 }

@@ -41,6 +41,7 @@ enum pug_response pug_stm_decode_end(void *decoder);
 void pug_stm_decoder_reset(void *decoder);
 
 enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span);
 
 size_t pug_stm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_stm_packet_name(uint32_t type);

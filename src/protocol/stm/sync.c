@@ -163,7 +163,13 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
 
 bool stm_search_end(struct stm_reader *r, struct pug_packet *packet)
 {
-    if (r->count == 0 || r->stage->quirks.stm_counts_in_8_bits)
+    if (r->stage->quirks.stm_counts_in_8_bits)
+        return false;
+    if (r->found) { /* it would have come with no more bytes, had the consumer not waited */
+        give_async(r, NULL, packet, true);
+        return true;
+    }
+    if (r->count == 0)
         return false;
     r->started = false;
     r->f_run = r->borrowed = 0;
