@@ -6,6 +6,8 @@
 #ifndef PUGMARK_QUIRKS_H
 #define PUGMARK_QUIRKS_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -228,6 +230,8 @@ struct pug_quirks {
 
 /** All bits set: what the reference does. */
 struct pug_quirks pug_quirks_reference(void);
+/** Is any bit set? */
+bool pug_quirks_any(const struct pug_quirks *quirks);
 
 #ifdef __cplusplus
 }

@@ -219,8 +219,11 @@ static enum pug_status assemble(struct making *making, struct pug_index **out)
 
 /* ---- reading the capture ---- */
 
-static unsigned thread_count(const struct pug_index_options *options)
+/** With quirks, what comes may depend on more than a state. */
+static unsigned thread_count(const struct pug_tree *tree, const struct pug_index_options *options)
 {
+    if (pug_quirks_any(pug_tree_quirks(tree)))
+        return 1;
     return options->jobs ? options->jobs : pug_jobs_processors();
 }
 
@@ -340,7 +343,7 @@ static enum pug_status make(struct making *making, struct pug_tree *tree, const 
         .rules = index_value_rules(size, h->block),
     };
     const struct chain_options how = {
-        .threads = thread_count(options),
+        .threads = thread_count(tree, options),
         .end_of_trace = end == size,
         .progress = options->progress,
         .progress_context = options->progress_context,

@@ -11,7 +11,7 @@
 uint64_t index_state_hash(const struct pug_tree *tree, struct pug_state *state)
 {
     state->size = 0;
-    if (!pug_tree_state(tree, state))
+    if (pug_quirks_any(pug_tree_quirks(tree)) || !pug_tree_state(tree, state))
         return 0;
     uint64_t hash = index_hash_bytes(state->size, state->bytes, state->size);
     return hash ? hash : 1;

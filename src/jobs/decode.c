@@ -86,21 +86,11 @@ static enum pug_status decode_alone(struct pug_tree *tree, const struct pug_jobs
 
 /* ---- several ---- */
 
-/** Is any bit set? */
-static bool has_quirks(const struct pug_quirks *quirks)
-{
-    const uint8_t *bytes = (const uint8_t *)quirks;
-    for (size_t i = 0; i < sizeof(*quirks); i++)
-        if (bytes[i])
-            return true;
-    return false;
-}
-
 /** Does anything need the caller's thread, or one decoder that sees it all? */
 static bool must_be_alone(const struct pug_tree *tree)
 {
     if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame || tree->classify ||
-        (tree->image && tree->image->callbacks > 0) || has_quirks(&tree->quirks))
+        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
         return true;
     for (size_t i = 0; i < tree->source_count; i++)
         if (tree->sources[i]->monitor || tree->sources[i]->sink)

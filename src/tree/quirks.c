@@ -9,3 +9,12 @@ struct pug_quirks pug_quirks_reference(void)
     memset(&quirks, 0xff, sizeof(quirks));
     return quirks;
 }
+
+bool pug_quirks_any(const struct pug_quirks *quirks)
+{
+    const unsigned char *bytes = (const unsigned char *)quirks;
+    for (size_t i = 0; i < sizeof(*quirks); i++)
+        if (bytes[i])
+            return true;
+    return false;
+}

@@ -24,6 +24,36 @@ with=$("$pugmark" find "$demo" --sync) || fail "find with an index"
 "$pugmark" find "$demo" 2>/dev/null
 (($? == 2)) || fail "nothing to look for was accepted"
 
+# A part is gone on with, also when the capture has grown; the result is that of the whole.
+for how in "" --full --elements; do
+    # shellcheck disable=SC2086
+    "$pugmark" index "$demo" --rebuild --quiet --block 1024 $how || fail "index $how"
+    cp "$file" "$work/whole"
+    # shellcheck disable=SC2086
+    "$pugmark" index "$demo" --rebuild --quiet --block 1024 --limit 100 $how || fail "index a part"
+    with=$("$pugmark" find "$demo" --sync --before 1000000) || fail "find behind a part"
+    [[ $with == $("$pugmark" find "$demo" --index "$work/whole" --sync --before 1000000) ]] ||
+        fail "the part hides what is behind it"
+    "$pugmark" index "$demo" --quiet || fail "go on with a part"
+    cmp -s "$file" "$work/whole" || fail "a part that was gone on with is not the whole ($how)"
+done
+cp "$demo/trace.bin" "$work/trace"
+"$pugmark" index "$demo" --rebuild --quiet || fail "index before growing"
+cat "$work/trace" >>"$demo/trace.bin"
+without=$("$pugmark" find "$demo" --sync --before 1000000) || fail "find in a capture that has grown"
+"$pugmark" index "$demo" --quiet || fail "index a capture that has grown"
+with=$("$pugmark" find "$demo" --sync --before 1000000) || fail "find after growing"
+[[ $with == "$without" ]] || fail "'$with' after growing, '$without' before"
+cp "$work/trace" "$demo/trace.bin"
+"$pugmark" find "$demo" --sync 2>"$work/said" && fail "the index of a longer capture was used"
+"$pugmark" index "$demo" --rebuild --quiet || fail "rebuild for the shorter capture"
+
+: >"$demo/trace.bin"
+"$pugmark" index "$demo" --rebuild --quiet || fail "index of an empty capture"
+"$pugmark" find "$demo" --sync 2>/dev/null && fail "found something in nothing"
+cp "$work/trace" "$demo/trace.bin"
+"$pugmark" index "$demo" --rebuild --quiet || fail "rebuild"
+
 printf 'x' | dd of="$file" bs=1 seek=150 conv=notrunc 2>/dev/null
 "$pugmark" find "$demo" --sync 2>"$work/said" && fail "a damaged index was used"
 grep -q damaged "$work/said" || fail "the damage was not named"
