@@ -9,8 +9,9 @@
 static void push_range(struct etrace_decoder *d, uint64_t start, uint32_t count,
                        const struct pug_insn *last, uint64_t end, bool executed)
 {
-    etrace_fill_range(pug_out_push(d->out, PUG_ELEM_INSTR_RANGE, d->index), start, count, last, end,
-                      executed);
+    struct pug_batch *batch = d->out->batch;
+    pug_range_fill(&batch->elements[batch->count++], &d->out->blank, d->index, start, end, count,
+                   last, (uint8_t)d->isa, executed);
     if (last->kind == PUG_RV_XRET)
         pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
     if (d->data_counts)

@@ -12,12 +12,6 @@ static const struct pug_block *current_block(struct etrace_decoder *d)
     return etrace_block(d, d->walk.reported ? d->pc : d->walk.at);
 }
 
-/** The jump that ends a block: what is needed of it when the block itself may be gone. */
-struct jump {
-    struct pug_insn insn;
-    uint64_t address, end;
-};
-
 bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct pug_insn *insn,
                        uint64_t *target)
 {
@@ -34,9 +28,9 @@ bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct 
     return true;
 }
 
-static void call(struct etrace_decoder *d, const struct pug_insn *insn, uint64_t end)
+static void call(struct etrace_decoder *d, uint8_t kind, uint64_t end)
 {
-    if (insn->kind != PUG_RV_CALL || !d->options.implicit_return)
+    if (kind != PUG_RV_CALL || !d->options.implicit_return)
         return;
     if (etrace_push(d, etrace_canonical(d, end)))
         d->walk.jumps = 0;
@@ -54,28 +48,28 @@ static enum etrace_walk_result discontinuity(struct etrace_decoder *d,
                                              const struct pug_block *block)
 {
     const struct etrace_goal *goal = &d->walk.goal;
-    struct jump jump = {block->insn, block->last, block->end};
-    const struct pug_block *target =
-        goal->has_target ? pug_block_jump(d->code, block, goal->target) : NULL;
-    etrace_flush_range(d, &jump.insn, jump.end, true);
-    if (!target) {
+    const uint64_t end = block->end, last = block->last;
+    const uint8_t kind = block->insn.kind;
+    etrace_flush_range(d, &block->insn, end, true);
+    if (!goal->has_target) {
         etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH,
-                       "jump with unknown target, but the packet has no address", jump.address);
+                       "jump with unknown target, but the packet has no address", last);
         return WALK_FAILED;
     }
+    /* a range that data trace looked at has looked at code, too */
+    const struct pug_block *target = d->data_counts ? etrace_block(d, goal->target)
+                                                    : pug_block_jump(d->code, block, goal->target);
     bool predicted = false;
-    if (d->options.implicit_return && jump.insn.kind == PUG_RV_RETURN && d->stack.entries > 0) {
+    if (d->options.implicit_return && kind == PUG_RV_RETURN && d->stack.entries > 0) {
         predicted = etrace_top(d) == goal->target;
         if (d->options.irets || predicted)
             etrace_pop(d);
     }
     if (d->options.jump_target_cache && !predicted)
         etrace_learn_target(d, goal->target);
-    call(d, &jump.insn, jump.end);
-    d->last = jump.address;
+    call(d, kind, end);
+    d->last = last;
     d->last_valid = true;
-    if (d->data_counts) /* which looked at code */
-        target = etrace_block(d, goal->target);
     return etrace_stop_at_target(d, target);
 }
 
@@ -121,12 +115,13 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
         w->returns++;
         w->jumps = 0;
     }
-    struct jump jump = {(*block)->insn, (*block)->last, (*block)->end};
-    *block = pug_block_jump(d->code, *block, target);
+    const uint64_t end = (*block)->end, last = (*block)->last;
+    const uint8_t kind = (*block)->insn.kind;
+    etrace_flush_range(d, &(*block)->insn, end, true);
+    *block = d->data_counts ? etrace_block(d, target) : pug_block_jump(d->code, *block, target);
     etrace_keep_block(d, *block);
-    etrace_flush_range(d, &jump.insn, jump.end, true);
-    call(d, &jump.insn, jump.end);
-    d->last = jump.address;
+    call(d, kind, end);
+    d->last = last;
     d->last_valid = true;
     go_on_at(d, target);
     w->after_return = is_return;
@@ -236,13 +231,15 @@ static enum etrace_walk_result execute(struct etrace_decoder *d, const struct pu
     } else if (block->insn.type != PUG_INSTR_BR) {
         return execute_jump(d, next);
     } else {
-        struct jump jump = {block->insn, block->last, block->end};
-        etrace_flush_range(d, &jump.insn, jump.end, true);
-        if (jump.insn.table_jump) {
-            etrace_no_access(d, jump.insn.target);
+        const uint64_t end = block->end, target = block->insn.target;
+        const uint8_t kind = block->insn.kind;
+        const bool table_jump = block->insn.table_jump;
+        etrace_flush_range(d, &block->insn, end, true);
+        if (table_jump) {
+            etrace_no_access(d, target);
             return WALK_FAILED;
         }
-        call(d, &jump.insn, jump.end);
+        call(d, kind, end);
     }
     if (d->data_counts) /* the range looked at code */
         block = current_block(d);

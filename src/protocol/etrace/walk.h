@@ -76,19 +76,6 @@ bool etrace_is_explicit_return(const struct etrace_decoder *d);
 /** Look up what the above needs to know. */
 void etrace_look_at_target(struct etrace_decoder *d);
 
-static inline void etrace_fill_range(struct pug_element *e, uint64_t start, uint32_t count,
-                                     const struct pug_insn *last, uint64_t end, bool executed)
-{
-    e->start = start;
-    e->end = end;
-    e->count = count;
-    e->last_type = last->type;
-    e->last_subtype = last->subtype;
-    e->last_size = last->size;
-    e->flags = (uint16_t)((executed ? PUG_ELEM_EXECUTED : 0) |
-                          (last->conditional ? PUG_ELEM_CONDITIONAL : 0));
-}
-
 static inline uint64_t etrace_total(const struct etrace_decoder *d)
 {
     return etrace_outcomes_total(&d->outcomes);
