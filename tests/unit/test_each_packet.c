@@ -7,8 +7,8 @@
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
+#include "support/captures.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define SHARED PUG_SOURCE_DIR "/../shared/captures"
-#define DEMO   PUG_SOURCE_DIR "/examples/demo"
 
 #define MOST_BYTES (UINT64_C(48) << 10)
 
@@ -260,65 +257,36 @@ static void damage(uint8_t *bytes, uint64_t size, unsigned once_in, uint64_t see
             bytes[i] ^= (uint8_t)(1u << rec_random_below(&random, 8));
 }
 
-static void one_buffer(struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer)
+static void one_capture(struct capture *capture, void *context)
 {
-    struct pug_trace *trace;
-    enum pug_status status;
-    if (pug_trace_open(snapshot, buffer, &trace) != PUG_OK)
-        return;
-    uint8_t *whole = malloc(MOST_BYTES), *bytes = malloc(MOST_BYTES);
-    assert_non_null(whole);
+    const uint64_t size = (capture->size < MOST_BYTES ? capture->size : MOST_BYTES) & ~UINT64_C(15);
+    uint8_t *bytes = malloc(size + 1);
+    (void)context;
     assert_non_null(bytes);
-    uint64_t size = pug_trace_read(trace, whole, MOST_BYTES, &status) & ~UINT64_C(15);
-    pug_trace_close(trace);
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         struct story watched = {0}, alone = {0};
-        memcpy(bytes, whole, size);
+        memcpy(bytes, capture->bytes, size);
         damage(bytes, size, manners[i].damage_once_in, i + 1);
-        if (decode(snapshot, buffer, bytes, size, &manners[i], true, &watched)) {
-            decode(snapshot, buffer, bytes, size, &manners[i], false, &alone);
-            compare(&watched, &alone, pug_snapshot_directory(snapshot), i);
+        if (decode(capture->snapshot, capture->buffer, bytes, size, &manners[i], true, &watched)) {
+            decode(capture->snapshot, capture->buffer, bytes, size, &manners[i], false, &alone);
+            compare(&watched, &alone, pug_snapshot_directory(capture->snapshot), i);
         }
         free(watched.events);
         free(alone.events);
     }
-    free(whole);
     free(bytes);
-}
-
-static void one_capture(const char *path)
-{
-    struct pug_snapshot *snapshot;
-    assert_int_equal(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &snapshot), PUG_OK);
-    const struct pug_snapshot_buffer *buffer;
-    for (size_t n = 0; (buffer = pug_snapshot_buffer_at(snapshot, n)) != NULL; n++)
-        one_buffer(snapshot, buffer);
-    pug_snapshot_free(snapshot);
 }
 
 static void test_bundled(void **state)
 {
     (void)state;
-    one_capture(DEMO);
+    captures_bundled(one_capture, NULL);
 }
 
 static void test_shared(void **state)
 {
     (void)state;
-    DIR *folder = opendir(SHARED);
-    if (!folder) {
-        print_message("skipped: %s is not there\n", SHARED);
-        skip();
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", SHARED, entry->d_name);
-        one_capture(path);
-    }
-    closedir(folder);
+    captures_shared(one_capture, NULL);
 }
 
 int main(void)

@@ -6,8 +6,8 @@
  */
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
+#include "support/captures.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define SHARED PUG_SOURCE_DIR "/../shared/captures"
-#define DEMO   PUG_SOURCE_DIR "/examples/demo"
 
 /* Beyond this the places to join repeat. */
 #define ENOUGH  (UINT64_C(128) << 10)
@@ -137,14 +134,6 @@ static bool part_take(void *context, void *taken)
 
 /* ---- decoding ---- */
 
-/** A capture in memory. */
-struct capture {
-    struct pug_snapshot *snapshot;
-    const struct pug_snapshot_buffer *buffer;
-    uint8_t *bytes;
-    size_t size;
-};
-
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
@@ -203,97 +192,56 @@ static void damage(struct capture *capture, struct rec_random *random)
     }
 }
 
-/** Read a buffer whole; false: there is nothing in it. */
-static bool load(struct capture *capture)
+static void one_capture(struct capture *capture, void *context)
 {
-    struct pug_trace *trace;
-    enum pug_status status;
-    if (pug_trace_open(capture->snapshot, capture->buffer, &trace) != PUG_OK)
-        return false;
-    uint64_t size = pug_trace_size(trace);
-    capture->bytes = malloc(size + 1);
-    assert_non_null(capture->bytes);
-    capture->size = pug_trace_read(trace, capture->bytes, size, &status);
-    pug_trace_close(trace);
-    return capture->size > 0;
-}
-
-static void one_buffer(struct capture *capture, struct rec_random *random)
-{
-    if (!load(capture))
-        return;
+    struct rec_random random = {.state = 7};
+    (void)context;
     if (capture->size > ENOUGH)
         capture->size = ENOUGH;
     compare(capture, "whole");
     for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
-        damage(capture, random);
+        damage(capture, &random);
         compare(capture, "damaged");
     }
-    free(capture->bytes);
-}
-
-static void one_capture(const char *path, struct rec_random *random)
-{
-    struct capture capture = {0};
-    assert_int_equal(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &capture.snapshot),
-                     PUG_OK);
-    for (size_t n = 0; (capture.buffer = pug_snapshot_buffer_at(capture.snapshot, n)) != NULL; n++)
-        one_buffer(&capture, random);
-    pug_snapshot_free(capture.snapshot);
 }
 
 static void test_bundled(void **state)
 {
-    struct rec_random random = {.state = 7};
     (void)state;
-    one_capture(DEMO, &random);
+    captures_bundled(one_capture, NULL);
 }
 
 static void test_shared(void **state)
 {
-    struct rec_random random = {.state = 11};
     (void)state;
-    DIR *folder = opendir(SHARED);
-    if (!folder) {
-        print_message("skipped: %s is not there\n", SHARED);
-        skip();
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", SHARED, entry->d_name);
-        one_capture(path, &random);
-    }
-    closedir(folder);
+    captures_shared(one_capture, NULL);
 }
 
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */
-static void test_joins(void **state)
+static void join_often(struct capture *capture, void *context)
 {
-    (void)state;
-    struct capture capture = {0};
-    assert_int_equal(pug_snapshot_open(DEMO, &(struct pug_snapshot_options){0}, &capture.snapshot),
-                     PUG_OK);
-    capture.buffer = pug_snapshot_buffer_at(capture.snapshot, 0);
-    assert_true(load(&capture));
-    const size_t once = capture.size, times = ((size_t)2 << 20) / once;
-    uint8_t *many = malloc(once * times);
+    const size_t times = ((size_t)2 << 20) / capture->size;
+    uint8_t *many = malloc(capture->size * times);
+    struct capture repeated = *capture;
+    (void)context;
     assert_non_null(many);
     for (size_t i = 0; i < times; i++)
-        memcpy(many + i * once, capture.bytes, once);
-    free(capture.bytes);
-    capture.bytes = many;
-    capture.size = once * times;
-    const struct outcome alone = decode(&capture, &(struct manner){1, 0, 0, false});
-    const struct outcome together = decode(&capture, &(struct manner){2, 0, 0, false});
+        memcpy(many + i * capture->size, capture->bytes, capture->size);
+    repeated.bytes = many;
+    repeated.size = capture->size * times;
+    const struct outcome alone = decode(&repeated, &(struct manner){1, 0, 0, false});
+    const struct outcome together = decode(&repeated, &(struct manner){2, 0, 0, false});
     assert_int_equal(together.threads, 2);
     assert_int_equal(together.elements, alone.elements);
     assert_int_equal(together.element_hash, alone.element_hash);
-    assert_true(together.repeated < capture.size / 5);
+    assert_true(together.repeated < repeated.size / 5);
     free(many);
-    pug_snapshot_free(capture.snapshot);
+}
+
+static void test_joins(void **state)
+{
+    (void)state;
+    captures_bundled(join_often, NULL);
 }
 
 int main(void)

@@ -6,8 +6,8 @@
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
+#include "support/captures.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define SHARED PUG_SOURCE_DIR "/../shared/captures"
-#define DEMO   PUG_SOURCE_DIR "/examples/demo"
 
 /* Beyond this a capture is not fed byte by byte any more: the cuts repeat. */
 #define ENOUGH (UINT64_C(256) << 10)
@@ -120,68 +117,36 @@ static struct outcome decode(struct pug_snapshot *snapshot,
     return outcome;
 }
 
-static void one_buffer(struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer)
+static void one_capture(struct capture *capture, void *context)
 {
     static const struct manner manners[] = {
         {1, 0, false}, {0, 0, false}, {16, 0, true}, {0, 3, false}, {1, 5, true}, {4096, 50, true},
     };
-    struct pug_trace *trace;
-    enum pug_status status;
-    if (pug_trace_open(snapshot, buffer, &trace) != PUG_OK)
-        return;
-    uint64_t size = pug_trace_size(trace);
-    uint8_t *bytes = malloc(size + 1);
-    assert_non_null(bytes);
-    size = pug_trace_read(trace, bytes, size, &status);
-    pug_trace_close(trace);
-    if (size > ENOUGH)
-        size = ENOUGH;
-    struct outcome whole =
-        decode(snapshot, buffer, bytes, size, &(struct manner){SIZE_MAX, 0, false});
+    const uint64_t size = capture->size < ENOUGH ? capture->size : ENOUGH;
+    struct outcome whole = decode(capture->snapshot, capture->buffer, capture->bytes, size,
+                                  &(struct manner){SIZE_MAX, 0, false});
+    (void)context;
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
-        struct outcome cut = decode(snapshot, buffer, bytes, size, &manners[i]);
+        struct outcome cut =
+            decode(capture->snapshot, capture->buffer, capture->bytes, size, &manners[i]);
         if (cut.hash != whole.hash || cut.elements != whole.elements)
             fail_msg("%s %s: blocks of %zu, wait once in %u: %llu elements, not %llu (or others)",
-                     pug_snapshot_directory(snapshot), buffer->name, manners[i].block,
-                     manners[i].wait_once_in, (unsigned long long)cut.elements,
+                     pug_snapshot_directory(capture->snapshot), capture->buffer->name,
+                     manners[i].block, manners[i].wait_once_in, (unsigned long long)cut.elements,
                      (unsigned long long)whole.elements);
     }
-    free(bytes);
-}
-
-static void one_capture(const char *path)
-{
-    struct pug_snapshot *snapshot;
-    assert_int_equal(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &snapshot), PUG_OK);
-    const struct pug_snapshot_buffer *buffer;
-    for (size_t n = 0; (buffer = pug_snapshot_buffer_at(snapshot, n)) != NULL; n++)
-        one_buffer(snapshot, buffer);
-    pug_snapshot_free(snapshot);
 }
 
 static void test_bundled(void **state)
 {
     (void)state;
-    one_capture(DEMO);
+    captures_bundled(one_capture, NULL);
 }
 
 static void test_shared(void **state)
 {
     (void)state;
-    DIR *folder = opendir(SHARED);
-    if (!folder) {
-        print_message("skipped: %s is not there\n", SHARED);
-        skip();
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", SHARED, entry->d_name);
-        one_capture(path);
-    }
-    closedir(folder);
+    captures_shared(one_capture, NULL);
 }
 
 int main(void)
