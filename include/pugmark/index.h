@@ -146,8 +146,9 @@ uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, u
 
 /**
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
- * must be, and is in the very state of one that read all of it. `elements`: the tree decodes, and
- * the index must have the decoders' states. It has no log. False: start at 0.
+ * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
+ * no log. `elements`: the tree decodes, and the index must have the decoders' states. False: start
+ * at the beginning.
  */
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,

@@ -199,6 +199,34 @@ static void offer(const struct pug_index_query *query, const struct index_summar
         .at = at, .value = value, .source = summary->source, .kind = query->kind};
 }
 
+/** The first mark at a position or after it. */
+static uint64_t marks_from(const struct pug_index *index, uint64_t at)
+{
+    uint64_t low = 0, high = index->header->marks;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (index->marks[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** All marks of a summary, from an index that keeps them. */
+static void look_at_marks(const struct pug_index *index, const struct index_summary *s,
+                          const struct pug_index_query *query, struct pug_index_mark *best,
+                          bool *found)
+{
+    uint64_t size = index->header->block;
+    uint64_t end = marks_from(index, (s->block + UINT64_C(1)) * size);
+    for (uint64_t n = marks_from(index, s->block * size); n < end; n++) {
+        const struct index_mark *mark = &index->marks[n];
+        if (mark->kind == s->kind && mark->source == s->source)
+            offer(query, s, mark->at, mark->value, best, found);
+    }
+}
+
 /** The nearest mark of one summary that fits. */
 static void look(const struct pug_index *index, const struct index_summary *s,
                  struct pug_tree *tree, const uint8_t *bytes, const struct pug_index_query *query,
@@ -218,37 +246,16 @@ static void look(const struct pug_index *index, const struct index_summary *s,
     }
     if (s->kind == PUG_MARK_DATA)
         return;
+    if (index->header->flags & INDEX_FULL) {
+        look_at_marks(index, s, query, best, found);
+        return;
+    }
     struct reading reading;
     if (!read_block(index, s, tree, bytes, &reading))
         return; /* an id without packets: its first and last are all there is to offer */
     for (size_t i = 0; i < reading.count; i++)
         offer(query, s, reading.marks[i].at, reading.marks[i].value, best, found);
     free(reading.marks);
-}
-
-static enum pug_status find_full(const struct pug_index *index, const struct pug_index_query *query,
-                                 struct pug_index_mark *mark)
-{
-    const struct index_mark *marks = index->marks;
-    uint64_t count = index->header->marks, low = 0, high = count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (marks[middle].at < query->from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint64_t n = low; query->backwards ? n > 0 : n < count;
-         n += query->backwards ? -1ull : 1) {
-        const struct index_mark *m = &marks[query->backwards ? n - 1 : n];
-        if (m->kind != query->kind || !fits(query, m->at, m->value) ||
-            (query->source != PUG_INDEX_ANY && query->source != m->source))
-            continue;
-        *mark = (struct pug_index_mark){
-            .at = m->at, .value = m->value, .source = m->source, .kind = query->kind};
-        return PUG_OK;
-    }
-    return PUG_ERR_NOT_FOUND;
 }
 
 /** Blocks in which a value that is asked for may be. */
@@ -293,8 +300,6 @@ enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *t
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!find_places(index, query, &places))
         return PUG_ERR_NOT_FOUND;
-    if ((index->header->flags & INDEX_FULL) && query->kind != PUG_MARK_DATA)
-        return find_full(index, query, mark);
     uint64_t blocks = index->header->blocks, block = query->from / index->header->block;
     if (query->backwards && block >= blocks)
         block = blocks ? blocks - 1 : 0;

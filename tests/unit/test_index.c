@@ -3,7 +3,7 @@
  * @file Indexes: a summary index finds what an index of every mark has, over the bundled capture
  * and the shared ones; damaged and foreign files are refused; a file gives what was saved.
  */
-#include "index/format.h"
+#include "index/values.h"
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
@@ -193,6 +193,8 @@ static void compare(const struct capture *capture)
             .least = rec_random_once_in(&random, 3) ? 0 : some->value,
             .greatest = rec_random_once_in(&random, 2) ? UINT64_MAX : some->value,
         };
+        if (rec_random_once_in(&random, 4)) /* a value that may be nowhere */
+            query.least = query.greatest = some->value + 1;
         uint64_t right = truth(full, &query);
         assert_int_equal(answer(full, NULL, capture, &query), right);
         if (some->source != PUG_SOURCE_UNKNOWN)
@@ -229,6 +231,68 @@ static void knows_sources(void **state)
     assert_true(sync < capture.size);
     pug_index_free(index);
     close_capture(&capture);
+}
+
+/* ---- values ---- */
+
+static struct index_value some_value(struct rec_random *random, uint32_t most)
+{
+    uint32_t block = rec_random_below(random, 500);
+    return (struct index_value){
+        .value = UINT64_C(0x1000) * rec_random_below(random, most),
+        .kind = rec_random_once_in(random, 8) ? PUG_MARK_EXCEPTION : PUG_MARK_ADDRESS,
+        .first = block,
+        .last = block,
+        .parts = UINT64_C(1) << index_part(block, 3),
+    };
+}
+
+/** Two tables of halves, merged, list what one table of all lists: each value once, in order. */
+static void lists_values(void **state)
+{
+    struct value_rules rules = index_value_rules(UINT64_C(64) << 20, 131072);
+    struct value_table all = {0}, halves[2] = {0};
+    struct rec_random random = {.state = 31};
+    (void)state;
+    for (int n = 0; n < 20000; n++) {
+        struct index_value value = some_value(&random, 300);
+        assert_true(index_value_add(&all, &rules, &value));
+        assert_true(index_value_add(&halves[n % 2], &rules, &value));
+    }
+    assert_true(index_values_merge(&halves[0], &rules, &halves[1]));
+    assert_int_equal(all.count, halves[0].count);
+    struct index_value *whole = calloc(all.count, sizeof(*whole));
+    struct index_value *merged = calloc(all.count, sizeof(*merged));
+    assert_non_null(whole);
+    assert_non_null(merged);
+    index_values_sort(&all, whole);
+    index_values_sort(&halves[0], merged);
+    assert_memory_equal(whole, merged, all.count * sizeof(*whole));
+    for (size_t i = 1; i < all.count; i++)
+        assert_true(whole[i - 1].kind < whole[i].kind || whole[i - 1].value < whole[i].value);
+    free(whole);
+    free(merged);
+    index_values_free(&all);
+    index_values_free(&halves[0]);
+    index_values_free(&halves[1]);
+}
+
+/** A kind with too many values has none; the others stay. */
+static void gives_up_kinds(void **state)
+{
+    struct value_rules rules = index_value_rules(UINT64_C(1) << 20, 4096);
+    struct value_table table = {0};
+    struct rec_random random = {.state = 32};
+    (void)state;
+    for (int n = 0; n < 2000; n++) {
+        struct index_value value = some_value(&random, 1000);
+        value.value = value.kind == PUG_MARK_EXCEPTION ? value.value % 5 : value.value;
+        assert_true(index_value_add(&table, &rules, &value));
+    }
+    assert_int_equal(table.given_up, 1u << PUG_MARK_ADDRESS);
+    assert_int_equal(table.count, table.counts[PUG_MARK_EXCEPTION]);
+    assert_true(table.count > 0 && table.count <= 5);
+    index_values_free(&table);
 }
 
 /* ---- marks are those of the packets ---- */
@@ -614,11 +678,18 @@ static void indexes_a_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_same),           cmocka_unit_test(knows_sources),
-        cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
-        cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
-        cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
-        cmocka_unit_test(knows_global_times),       cmocka_unit_test(marks_what_packets_say),
+        cmocka_unit_test(finds_the_same),
+        cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),
+        cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads),
+        cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(is_the_same_from_threads),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(lists_values),
+        cmocka_unit_test(gives_up_kinds),
+        cmocka_unit_test(knows_global_times),
+        cmocka_unit_test(marks_what_packets_say),
         cmocka_unit_test(follows_growth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
