@@ -6,19 +6,43 @@
 
 /* ---- one instruction ---- */
 
-static enum pug_status fetch(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                             uint8_t *it, struct pug_insn *insn, uint32_t *epoch)
+static void fetch(struct pug_codemap *map, enum pug_isa isa, uint8_t it,
+                  struct pug_insn_entry *entry)
 {
     struct pug_cursor cursor = {0};
-    *epoch = map->epoch;
-    enum pug_status status = pug_code_next(map, &cursor, address, isa, it, insn);
-    if (status == PUG_OK && insn->table_jump)
-        pug_code_resolve(map, &cursor, isa, insn);
-    if (cursor.rests.transient)
-        *epoch = 0;
-    else if (cursor.rests.count == 0)
-        *epoch = PUG_EPOCH_STATIC;
-    return status;
+    uint32_t epoch = map->epoch;
+    entry->it_out = it;
+    enum pug_status status =
+        pug_code_next(map, &cursor, entry->address, isa, &entry->it_out, &entry->insn);
+    if (status == PUG_OK && entry->insn.table_jump)
+        pug_code_resolve(map, &cursor, isa, &entry->insn);
+    entry->status = (int16_t)status;
+    entry->rests = cursor.rests;
+    entry->epoch = cursor.rests.transient ? 0 : cursor.rests.count ? epoch : PUG_EPOCH_STATIC;
+}
+
+/* Is an entry good, perhaps after the pages below it were read again? */
+static bool holds(struct pug_codemap *map, struct pug_insn_entry *entry)
+{
+    uint32_t epoch = map->epoch;
+    if (entry->epoch >= epoch)
+        return true;
+    if (entry->epoch == 0 || !pug_code_same(map, &entry->rests))
+        return false;
+    entry->epoch = epoch;
+    return true;
+}
+
+/* The entry of an instruction, or the one that it may replace: one of two. */
+static struct pug_insn_entry *find(struct pug_codemap_store *store, uint64_t address, uint32_t tag)
+{
+    uint64_t pair = (pug_code_hash(address, tag) >> 32) % (PUG_INSN_ENTRIES / 2);
+    struct pug_insn_entry *a = &store->insns[2 * pair], *b = a + 1;
+    if (a->address == address && a->tag == tag)
+        return a;
+    if (b->address == address && b->tag == tag)
+        return b;
+    return a->epoch <= b->epoch ? a : b;
 }
 
 enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
@@ -30,14 +54,11 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
     if (!store->insns && !(store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns))))
         return PUG_ERR_MEM;
     uint32_t tag = pug_code_tag(map, isa, *it);
-    struct pug_insn_entry *entry =
-        &store->insns[(pug_code_hash(address, tag) >> 32) % PUG_INSN_ENTRIES];
-    if (entry->epoch < map->epoch || entry->address != address || entry->tag != tag) {
+    struct pug_insn_entry *entry = find(store, address, tag);
+    if (entry->address != address || entry->tag != tag || !holds(map, entry)) {
         entry->address = address;
         entry->tag = tag;
-        entry->it_out = *it;
-        entry->status =
-            (int16_t)fetch(map, address, isa, &entry->it_out, &entry->insn, &entry->epoch);
+        fetch(map, isa, *it, entry);
     }
     if (entry->status == PUG_OK) {
         *it = entry->it_out;

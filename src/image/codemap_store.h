@@ -52,12 +52,13 @@ struct pug_code_page {
 struct pug_insn_entry {
     struct pug_insn insn;
     uint64_t address;
+    struct pug_rests_on rests;
     uint32_t tag, epoch; /**< epoch 0: empty */
     int16_t status;
     uint8_t it_out;
 };
 
-#define PUG_INSN_ENTRIES 4096u
+#define PUG_INSN_ENTRIES 8192u
 
 struct pug_codemap_store {
     struct pug_reader_space space;  /**< as asked for */

@@ -421,6 +421,71 @@ static void pages_are_read_once_a_context(void **state)
     free(guest);
 }
 
+static void links_that_lapsed_hold_again(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = RET;
+    guest->code[12] = RET;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_null(pug_block_known_next(map, block, true, map->epoch)); /* not made yet */
+    const struct pug_block *next = pug_block_follow(map, block, true);
+    assert_int_equal(next->start, 0x1020);
+    assert_ptr_equal(pug_block_known_next(map, block, true, map->epoch), next);
+
+    /* nobody is asked: whether it is as it was is known when the page was read for another */
+    pug_codemap_context_changed(map);
+    assert_null(pug_block_known_next(map, block, true, map->epoch));
+    assert_int_equal(guest->calls, 1);
+    (void)pug_codemap_block(map, 0x1030, PUG_ISA_A64, 0);
+    assert_ptr_equal(pug_block_known_next(map, block, true, map->epoch), next);
+    assert_int_equal(guest->calls, 2);
+
+    guest->code[9] = RET;
+    pug_codemap_context_changed(map);
+    (void)pug_codemap_block(map, 0x1030, PUG_ISA_A64, 0);
+    assert_null(pug_block_known_next(map, block, true, map->epoch));
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static enum pug_status counted(void *context, const struct pug_isa_config *config, enum pug_isa isa,
+                               uint64_t address, const uint8_t *bytes, unsigned avail, uint8_t *it,
+                               struct pug_insn *insn)
+{
+    ++*(unsigned *)context;
+    return pug_isa_classify(config, isa, address, bytes, avail, it, insn);
+}
+
+static void instructions_stay_as_blocks_do(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    struct pug_insn insn;
+    unsigned classified = 0;
+    uint8_t it = 0;
+    struct pug_codemap *map = pug_codemap_new(&(struct pug_codemap_config){
+        .image = image, .classify = counted, .classify_context = &classified});
+    for (unsigned round = 1; round <= 3; round++) {
+        for (uint64_t address = 0x1000; address < 0x1040; address += 4)
+            assert_int_equal(pug_codemap_insn(map, address, PUG_ISA_A64, &it, &insn), PUG_OK);
+        assert_int_equal(classified, 16);
+        assert_int_equal(guest->calls, round);
+        pug_codemap_context_changed(map);
+    }
+    guest->code[3] = RET;
+    assert_int_equal(pug_codemap_insn(map, 0x100c, PUG_ISA_A64, &it, &insn), PUG_OK);
+    assert_int_equal(insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
 static void empty_answers_are_not_kept(void **state)
 {
     (void)state;
@@ -654,6 +719,8 @@ int main(void)
         cmocka_unit_test(each_context_sees_its_own),
         cmocka_unit_test(an_image_may_change),
         cmocka_unit_test(pages_are_read_once_a_context),
+        cmocka_unit_test(links_that_lapsed_hold_again),
+        cmocka_unit_test(instructions_stay_as_blocks_do),
         cmocka_unit_test(empty_answers_are_not_kept),
         cmocka_unit_test(code_crosses_pages),
         cmocka_unit_test(instructions_straddle_pages),
