@@ -164,18 +164,25 @@ static void test_round_trip(void **state)
     assert_true(epcs > traps / 2);
 }
 
+/** How the stream is decoded; with half of the seeds the reader finds the packets itself. */
+static struct stream_run run_of(const struct etrace_round *round, uint64_t seed)
+{
+    return (struct stream_run){.protocol = "E-Trace",
+                               .transport = seed % 2 ? "encapsulation" : "plain",
+                               .settings = {round->settings, round->setting_count},
+                               .image = etrace_round_image(round),
+                               .bytes = round->trace.data,
+                               .size = round->trace.size};
+}
+
 static void test_splits_waits_damage(void **state)
 {
     (void)state;
     for (uint64_t seed = 5001; seed <= 5060; seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
-        struct stream_run run = {.protocol = "E-Trace",
-                                 .transport = seed % 2 ? "encapsulation" : "plain",
-                                 .settings = {round.settings, round.setting_count},
-                                 .image = etrace_round_image(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size > 1500 ? 1500 : round.trace.size};
+        struct stream_run run = run_of(&round, seed);
+        run.size = run.size > 1500 ? 1500 : run.size;
         if (seed % 3 == 0)
             stream_check_splits_and_waits(&run, seed);
         stream_check_damage(&run, seed);
@@ -192,12 +199,7 @@ static void test_fast(void **state)
         struct rec_random random = {seed};
         size_t first;
         etrace_round_record(&round, seed);
-        struct stream_run run = {.protocol = "E-Trace",
-                                 .transport = seed % 3 ? "encapsulation" : "plain",
-                                 .settings = {round.settings, round.setting_count},
-                                 .image = etrace_round_image(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size};
+        struct stream_run run = run_of(&round, seed);
         stream_check_fast(&run, seed);
         for (unsigned i = 0; i < 3; i++) {
             stream_damage(&random, round.trace.data, &run.size, &first);
@@ -225,12 +227,7 @@ static void test_states(void **state)
             {.name = "resync_disabled", .value = options->resync_disabled}};
         memcpy(&round.settings[round.setting_count], told, sizeof(told));
         round.setting_count += 3;
-        struct stream_run run = {.protocol = "E-Trace",
-                                 .transport = seed % 2 ? "encapsulation" : "plain",
-                                 .settings = {round.settings, round.setting_count},
-                                 .image = etrace_round_image(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size};
+        struct stream_run run = run_of(&round, seed);
         struct state_check check = {.starts = 4, .seed = seed};
         state_check_damaged(&run, &check);
         state_check(&run, &check);
