@@ -101,6 +101,8 @@ void jobs_block_free(struct jobs_block *block, const struct pug_parts *parts)
 {
     if (block->part)
         parts->drop(block->part);
+    block->part = NULL;
+    block->has_state = false;
     jobs_records_free(&block->records);
     pug_state_free(&block->state);
 }

@@ -104,6 +104,24 @@ unsigned pug_jobs_processors(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
+/** What was decoded in vain, up to where the caller is, need not be kept. */
+static void drop_passed(struct jobs_state *jobs)
+{
+    struct jobs_run **link = &jobs->runs;
+    while (*link) {
+        struct jobs_run *run = *link;
+        while (run->dropped < run->count && run->first + run->dropped < jobs->taken)
+            jobs_block_free(&run->blocks[run->dropped++], jobs->parts);
+        if (run->ended && run->dropped == run->count && run != jobs->current) {
+            *link = run->next;
+            run->next = jobs->old;
+            jobs->old = run;
+        } else {
+            link = &run->next;
+        }
+    }
+}
+
 /** Take the next block out of its run, where there is one. False: the run is at its end. */
 static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
 {
@@ -116,7 +134,8 @@ static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
             *block = run->blocks[at];
             pug_state_free(&block->state);
             run->blocks[at] = (struct jobs_block){.at = block->at};
-            jobs->taken++;
+            if (++jobs->taken % jobs->piece == 0)
+                drop_passed(jobs);
             if (jobs->waiting > 0)
                 pthread_cond_broadcast(&jobs->published);
             return true;
@@ -166,11 +185,11 @@ static enum pug_status take_all(struct jobs_state *jobs, const struct pug_tree *
     return good && block.part ? PUG_OK : PUG_ERR_MEM;
 }
 
-static void free_runs(struct jobs_state *jobs)
+static void free_runs(struct jobs_state *jobs, struct jobs_run *runs)
 {
-    while (jobs->runs) {
-        struct jobs_run *run = jobs->runs;
-        jobs->runs = run->next;
+    while (runs) {
+        struct jobs_run *run = runs;
+        runs = run->next;
         for (size_t i = 0; i < run->count; i++)
             jobs_block_free(&run->blocks[i], jobs->parts);
         for (size_t i = 0; i < jobs->sources; i++)
@@ -232,7 +251,8 @@ static bool decode_together(struct pug_tree *tree, const struct pug_jobs *config
         jobs_lane_close(&workers[i].lane);
     }
     result->repeated = jobs->repeated;
-    free_runs(jobs);
+    free_runs(jobs, jobs->runs);
+    free_runs(jobs, jobs->old);
     free(workers);
     free(jobs->owner);
     return done;

@@ -46,10 +46,11 @@ struct jobs_seat {
 
 /** Consecutive blocks that one lane decoded without a renewal. */
 struct jobs_run {
-    struct jobs_run *next; /* of all */
+    struct jobs_run *next; /* in its list */
     size_t first;          /* number of its first block */
     struct jobs_block *blocks;
     size_t count, room;
+    size_t dropped; /* blocks that hold nothing any more, from the first on */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven run joined it */
     struct jobs_run *joined; /* goes on with this one's block behind its own last */
@@ -76,7 +77,8 @@ struct jobs_state {
     size_t claimed;           /* pieces, from the first on */
     size_t taken;             /* blocks that the caller took */
     struct jobs_run *current; /* where it takes from */
-    struct jobs_run *runs;    /* all */
+    struct jobs_run *runs;    /* that may hold something */
+    struct jobs_run *old;     /* that do not, but may still be known to others */
     uint64_t repeated;        /* bytes */
     bool stop;
     bool failed; /* there is no memory */
