@@ -396,15 +396,20 @@ static void compare_marks(const struct capture *capture)
     free(marks);
 }
 
+static void damage(const struct capture *capture, uint64_t seed)
+{
+    struct rec_random random = {.state = seed};
+    for (uint64_t i = 0; i < 1 + capture->size / 500; i++)
+        capture->bytes[rec_random_below(&random, (uint32_t)capture->size)] =
+            (uint8_t)rec_random_below(&random, 256);
+}
+
 /** Whole and damaged: what is skimmed over has no marks, and hides none. */
 static void compare_damaged(const struct capture *capture)
 {
-    struct rec_random random = {.state = capture->size + 5};
     compare_marks(capture);
     for (unsigned n = 0; n < 4; n++) {
-        for (uint64_t i = 0; i < 1 + capture->size / 500; i++)
-            capture->bytes[rec_random_below(&random, (uint32_t)capture->size)] =
-                (uint8_t)rec_random_below(&random, 256);
+        damage(capture, capture->size + n);
         compare_marks(capture);
     }
 }
@@ -494,10 +499,17 @@ static void compare_jobs(const struct capture *capture)
     }
 }
 
+static void compare_damaged_jobs(const struct capture *capture)
+{
+    compare_jobs(capture);
+    damage(capture, capture->size + 6);
+    compare_jobs(capture);
+}
+
 static void is_the_same_from_threads(void **state)
 {
     (void)state;
-    each_capture(compare_jobs);
+    each_capture(compare_damaged_jobs);
 }
 
 /** A part, gone on with, is the index of the whole. */
