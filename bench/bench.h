@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef PUG_WITH_OPENCSD
@@ -54,6 +55,23 @@ static inline void bench_good(enum pug_status status)
         return;
     fprintf(stderr, "%s\n", pug_status_text(status));
     exit(2);
+}
+
+/** A buffer of a snapshot, over and over until there are `least` bytes. */
+static inline struct bench_bytes
+bench_repeat(struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer, size_t least)
+{
+    struct pug_trace *trace;
+    enum pug_status status;
+    bench_good(pug_trace_open(snapshot, buffer, &trace));
+    const size_t once = (size_t)pug_trace_size(trace), times = once ? least / once + 1 : 0;
+    struct bench_bytes bytes = {.at = malloc(once * times + 1), .size = once * times};
+    if (!bytes.at || times == 0 || pug_trace_read(trace, bytes.at, once, &status) != once)
+        exit(2);
+    for (size_t i = 1; i < times; i++)
+        memcpy(bytes.at + i * once, bytes.at, once);
+    pug_trace_close(trace);
+    return bytes;
 }
 
 /* ---- pugmark ---- */

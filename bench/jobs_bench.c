@@ -10,8 +10,6 @@
  */
 #include "bench.h"
 
-#include <string.h>
-
 struct counts {
     unsigned long long elements, instructions;
 };
@@ -40,22 +38,6 @@ static bool take(void *context, void *part)
     sum->instructions += counts->instructions;
     free(part);
     return true;
-}
-
-static struct bench_bytes read_trace(struct pug_snapshot *snapshot,
-                                     const struct pug_snapshot_buffer *buffer, size_t least)
-{
-    struct pug_trace *trace;
-    enum pug_status status;
-    bench_good(pug_trace_open(snapshot, buffer, &trace));
-    const size_t once = (size_t)pug_trace_size(trace), times = once ? least / once + 1 : 0;
-    struct bench_bytes bytes = {.at = malloc(once * times + 1), .size = once * times};
-    if (!bytes.at || times == 0 || pug_trace_read(trace, bytes.at, once, &status) != once)
-        exit(2);
-    for (size_t i = 1; i < times; i++)
-        memcpy(bytes.at + i * once, bytes.at, once);
-    pug_trace_close(trace);
-    return bytes;
 }
 
 struct input {
@@ -96,7 +78,7 @@ int main(int argc, char **argv)
     input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
     if (!input.buffer)
         return 2;
-    input.trace = read_trace(input.snapshot, input.buffer, least);
+    input.trace = bench_repeat(input.snapshot, input.buffer, least);
     for (int round = 0; round < rounds; round++) {
         double taken = pass(&input, 1, &alone, &one);
         alone_best = taken < alone_best ? taken : alone_best;

@@ -9,7 +9,7 @@
  *   One of the first LONGEST offsets begins the right one; wrong chains break, or run into the
  *   right one, which they never leave again. Where all chains that last have met, a header is.
  */
-#include "transport/unwrap.h"
+#include "transport/unwrap_stream.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -17,43 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY      4096u
 #define CHAIN         32u /* packets that a chain has to last */
 #define FIRST_PACKETS 8u
 #define BAD_LIMIT     4u /* so many bad packets of the last 16: not synchronised */
 
-static_assert(CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
+static_assert(UNWRAP_CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
 
 #define NO_TIMESTAMPS "header says that a timestamp follows, but timestamps are configured off"
-
-enum state { STATE_BITS, STATE_START, STATE_SEARCH, STATE_SYNCED };
-
-struct pug_unwrap {
-    struct pug_unwrap_config config;
-    pug_unwrap_report_fn *report;
-    void *context;
-    enum state state;
-    bool ended;
-    bool simple;         /* headers are whole bytes: take_simple() */
-    unsigned probation;  /* packets that still have to show that the first one was one */
-    uint32_t head, tail; /* what is in the buffer */
-    uint16_t bad;        /* of the last 16 packets, a bit each */
-    unsigned null_run;   /* nulls before `head`, for the search */
-    uint64_t skipped;    /* all */
-    uint64_t skipping;   /* by the search that is on */
-    bool numbered;       /* ESP32: `number` is that of the last packet */
-    uint16_t number;
-    /* bit streams */
-    uint64_t zeros; /* zero bits in a row */
-    unsigned shift; /* bit of a byte where the stream's bytes begin */
-    uint8_t carry;  /* their first 8 - shift bits */
-    uint64_t carry_index;
-    uint8_t *seen; /* a bit a source: had a packet since the last gap */
-    size_t seen_size;
-    uint8_t scratch[PUG_UNWRAP_LONGEST];
-    uint8_t bytes[CAPACITY + PUG_RUN_SPARE];
-    uint64_t index[CAPACITY];
-};
 
 static void begin(struct pug_unwrap *unwrap)
 {
@@ -106,11 +76,6 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap)
 uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap)
 {
     return unwrap->skipped;
-}
-
-static uint32_t held(const struct pug_unwrap *unwrap)
-{
-    return unwrap->tail - unwrap->head;
 }
 
 static bool is_null(const struct pug_unwrap *unwrap, uint8_t byte)
@@ -169,15 +134,15 @@ static void put_bits(struct pug_unwrap *unwrap, uint8_t byte, uint64_t index)
 
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes, size_t size)
 {
-    if (size > CAPACITY - unwrap->tail && unwrap->head > 0) {
+    if (size > UNWRAP_CAPACITY - unwrap->tail && unwrap->head > 0) {
         uint32_t count = held(unwrap);
         memmove(unwrap->bytes, unwrap->bytes + unwrap->head, count);
         memmove(unwrap->index, unwrap->index + unwrap->head, count * sizeof(unwrap->index[0]));
         unwrap->head = 0;
         unwrap->tail = count;
     }
-    if (size > CAPACITY - unwrap->tail)
-        size = CAPACITY - unwrap->tail;
+    if (size > UNWRAP_CAPACITY - unwrap->tail)
+        size = UNWRAP_CAPACITY - unwrap->tail;
     if (unwrap->config.bit_stream) {
         for (size_t i = 0; i < size; i++)
             put_bits(unwrap, bytes[i], index + i);
@@ -294,7 +259,7 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
 /** Offset of the first header that all lasting chains share, or -1. */
 static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
 {
-    uint8_t visits[CAPACITY] = {0};
+    uint8_t visits[UNWRAP_CAPACITY] = {0};
     uint32_t starts = pug_unwrap_longest(&unwrap->config);
     enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_CUT;
     unsigned lasting = 0;
@@ -378,20 +343,6 @@ static void drop(struct pug_unwrap *unwrap, uint32_t count, enum pug_status code
     unwrap->head += count;
 }
 
-static unsigned slot_of(const struct pug_unwrap *unwrap, uint16_t source)
-{
-    return source & ((UINT32_C(1) << unwrap->config.src_bits) - 1);
-}
-
-static bool first_since_gap(struct pug_unwrap *unwrap, uint16_t source)
-{
-    unsigned slot = slot_of(unwrap, source);
-    uint8_t bit = (uint8_t)(1u << slot % 8);
-    bool first = !(unwrap->seen[slot / 8] & bit);
-    unwrap->seen[slot / 8] |= bit;
-    return first;
-}
-
 /** ESP32 packets carry a number that says when some are missing. */
 static bool number_jumped(struct pug_unwrap *unwrap, uint16_t number)
 {
@@ -428,7 +379,7 @@ static void take(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
     bool unknown = packet->kind == PUG_PAYLOAD_UNKNOWN && unwrap->config.wrapping != PUG_WRAP_SMI;
     if (unknown)
         tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, "unknown packet type");
-    packet->gap = first_since_gap(unwrap, packet->source);
+    packet->gap = pug_unwrap_first_since_gap(unwrap, packet->source);
     if (number_jumped(unwrap, packet->type)) {
         tell(unwrap, PUG_ERR_TRACE_LOST, packet->index, "packet number jumps: packets are missing");
         packet->gap = true;
@@ -531,91 +482,9 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
     return true;
 }
 
-static uint64_t number(const uint8_t *bytes, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size && i < 8; i++)
-        value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
-}
-
-/** The next packet where it is whole, and as most are; step() does the same in the general way. */
-static bool take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
-{
-    const uint8_t *at = unwrap->bytes + unwrap->head;
-    uint32_t count = held(unwrap);
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
-        unwrap->bad != 0 || count == 0)
-        return false;
-    bool extend = at[0] >> 7;
-    unsigned size = at[0] & 0x1f, stamp = extend ? unwrap->config.timestamp_bytes : 0;
-    unsigned header = 1 + unwrap->config.src_bits / 8 + stamp;
-    if (size == 0 || header + size > count || (extend && stamp == 0))
-        return false;
-    *packet = (struct pug_unwrapped){
-        .index = unwrap->index[unwrap->head],
-        .payload = at + header,
-        .size = size,
-        .length = header + size,
-        .raw = at,
-        .timestamp = number(at + header - stamp, stamp),
-        .source = (uint16_t)number(at + 1, header - stamp - 1),
-        .kind = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
-        .timestamp_bits = (uint8_t)(8 * stamp),
-        .flow = at[0] >> 5 & 3,
-        .extend = extend,
-    };
-    packet->gap = first_since_gap(unwrap, packet->source);
-    unwrap->head += packet->length;
-    return true;
-}
-
-bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source)
-{
-    unsigned bytes = unwrap->config.src_bits / 8;
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
-        unwrap->bad != 0 || held(unwrap) <= bytes)
-        return false;
-    *source = (uint16_t)number(unwrap->bytes + unwrap->head + 1, bytes);
-    return pug_unwrap_has_seen(unwrap, *source);
-}
-
-bool pug_unwrap_row(const struct pug_unwrap *unwrap, uint16_t source, struct pug_run *run)
-{
-    const uint8_t *begin = unwrap->bytes + unwrap->head, *at = begin;
-    const uint64_t *index = unwrap->index + unwrap->head;
-    unsigned bytes = unwrap->config.src_bits / 8, stamp = unwrap->config.timestamp_bytes;
-    uint32_t count = held(unwrap);
-    for (;;) {
-        uint32_t left = count - (uint32_t)(at - begin), size = at[0] & 0x1f;
-        bool stamped = left > 0 && at[0] >> 7;
-        uint32_t length = 1 + bytes + (stamped ? stamp : 0) + size;
-        if (left <= bytes || length > left || size == 0 || (stamped && stamp == 0) ||
-            number(at + 1, bytes) != source ||
-            index[at - begin + length - 1] != index[0] + (uint64_t)(at - begin) + length - 1)
-            break;
-        at += length;
-    }
-    *run = (struct pug_run){
-        .index = index[0],
-        .bytes = begin,
-        .size = (size_t)(at - begin),
-        .header = (uint8_t)(1 + bytes),
-        .stamp = (uint8_t)stamp,
-        .source = source,
-        .type = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
-    };
-    return at > begin;
-}
-
-void pug_unwrap_take(struct pug_unwrap *unwrap, size_t size)
-{
-    unwrap->head += (uint32_t)size;
-}
-
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
 {
-    bool going = true, got = take_simple(unwrap, packet);
+    bool going = true, got = pug_unwrap_take_simple(unwrap, packet);
     while (going && !got) {
         switch (unwrap->state) {
         case STATE_BITS: going = false; break;
@@ -625,46 +494,4 @@ bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
         }
     }
     return got;
-}
-
-/* ---- for comparison ---- */
-
-/** Bytes that wait for more; where their indexes go on by one they are not told. */
-static void write_held(const struct pug_unwrap *unwrap, struct pug_state *state)
-{
-    const uint64_t *index = unwrap->index + unwrap->head;
-    uint32_t count = held(unwrap);
-    pug_state_number(state, count);
-    pug_state_put(state, unwrap->bytes + unwrap->head, count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i > 0 && index[i] == index[i - 1] + 1)
-            continue;
-        pug_state_number(state, i);
-        pug_state_number(state, index[i]);
-    }
-    pug_state_number(state, count);
-}
-
-void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
-{
-    bool aligned = unwrap->config.bit_stream && unwrap->state != STATE_BITS;
-    bool carries = aligned && unwrap->shift > 0;
-    pug_state_number(state, unwrap->state);
-    pug_state_number(state, unwrap->probation);
-    pug_state_number(state, unwrap->bad);
-    pug_state_number(state, unwrap->null_run);
-    pug_state_number(state, unwrap->skipping);
-    pug_state_number(state, unwrap->numbered);
-    pug_state_number(state, unwrap->numbered ? unwrap->number : 0);
-    pug_state_number(state, unwrap->zeros);
-    pug_state_number(state, aligned ? unwrap->shift : 0);
-    pug_state_number(state, carries ? unwrap->carry : 0);
-    pug_state_number(state, carries ? unwrap->carry_index : 0);
-    write_held(unwrap, state);
-}
-
-bool pug_unwrap_has_seen(const struct pug_unwrap *unwrap, uint16_t source)
-{
-    unsigned slot = slot_of(unwrap, source);
-    return unwrap->seen[slot / 8] >> slot % 8 & 1;
 }

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every command gives the same output and the same messages on any number of threads: on the bundled
+# capture repeated until it is long, whole and damaged, and on shared captures repeated likewise.
+set -eu
+bin=$1 source=$2
+shared=$source/../shared/captures
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+repeat() { # FILE BYTES: the file again and again until it has at least so many bytes
+    while (($(stat -c %s "$1") < $2)); do cat "$1" "$1" >"$tmp/twice" && mv "$tmp/twice" "$1"; done
+}
+
+compare() { # FOLDER COMMAND...
+    local folder=$1 code jobs
+    shift
+    for jobs in 1 2 3 8; do
+        code=0
+        "$bin/pugmark" "$@" --jobs $jobs "$folder" >"$tmp/out$jobs" 2>"$tmp/err$jobs" || code=$?
+        echo "exit $code" >>"$tmp/err$jobs"
+        cmp -s "$tmp/out1" "$tmp/out$jobs" && cmp -s "$tmp/err1" "$tmp/err$jobs" || {
+            echo "$(basename "$folder"): pugmark $*: $jobs threads give something else than one"
+            exit 1
+        }
+    done
+}
+
+all_commands() { # FOLDER
+    compare "$1" list
+    [[ -s $tmp/out1 ]]
+    compare "$1" list --format csv --from 100000 --to 400000
+    compare "$1" pc
+    compare "$1" calls
+}
+
+cp -r "$source/examples/demo" "$tmp/demo"
+repeat "$tmp/demo/trace.bin" 600000
+all_commands "$tmp/demo"
+# holes and wrong bytes, at places that are not the same in any two pieces
+for at in 1000 77777 131072 140001 262143 300000 400016; do
+    printf '\x5a\x00\xff\x13\x80' | dd of="$tmp/demo/trace.bin" bs=1 seek=$at conv=notrunc status=none
+done
+all_commands "$tmp/demo"
+"$bin/pugmark" stat --quiet --jobs 3 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat3" || true
+"$bin/pugmark" stat --quiet --jobs 1 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat1" || true
+cmp "$tmp/stat1" "$tmp/stat3"
+
+[[ -d $shared ]] || { echo "done but for shared captures, which are not there"; exit 0; }
+while read -r name file size; do
+    cp -r "$shared/$name" "$tmp/$name"
+    chmod -R u+w "$tmp/$name"
+    repeat "$tmp/$name/$file" "$size"
+    compare "$tmp/$name" list
+    compare "$tmp/$name" pc
+done <<'END'
+juno_r1_1 cstrace.bin 400000
+TC2 cstrace.bin 400000
+a55-test-tpiu DSTREAM_0.bin 400000
+stm_only cstraceitm.bin 300000
+trace_file_cid_vmid session1.bin 300000
+itm_only_raw itm_testdata.bin 300000
+END
