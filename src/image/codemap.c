@@ -78,6 +78,12 @@ static void restart(struct pug_codemap *map)
     (void)find_view(store, &reduced); /* the list has room for the first one */
 }
 
+/* At the next look-up: a consumer of elements may ask for it, while a decoder stands on a block. */
+static void restart_later(struct pug_codemap *map)
+{
+    map->generation = *map->image_generation - 1;
+}
+
 bool pug_codemap_prepare(struct pug_codemap *map, size_t room)
 {
     struct pug_codemap_store *store = map->store;
@@ -139,7 +145,7 @@ enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size)
 {
     enum pug_status status = pug_code_set_page(map->store, size);
     if (status == PUG_OK)
-        restart(map);
+        restart_later(map);
     return status;
 }
 
@@ -184,8 +190,12 @@ void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *s
 
 void pug_codemap_context_changed(struct pug_codemap *map)
 {
-    if (map->config.image->callbacks > 0 && ++map->epoch >= LAST_EPOCH)
-        restart(map);
+    if (map->config.image->callbacks == 0)
+        return;
+    if (map->epoch < LAST_EPOCH)
+        map->epoch++;
+    else
+        restart_later(map);
 }
 
 void pug_codemap_forget_volatile(struct pug_codemap *map)

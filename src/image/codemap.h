@@ -105,7 +105,7 @@ void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_co
 /**
  * How many bytes a callback is asked for at a time, PUG_CODE_PAGE_LEAST to PUG_CODE_PAGE_MOST; 0:
  * an instruction's, each time it is needed, so that nothing that callbacks gave is kept. Empties
- * the map. PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_MEM: as it was.
+ * the map at the next look-up. PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_MEM: as it was.
  */
 enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size);
 

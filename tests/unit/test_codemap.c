@@ -453,6 +453,29 @@ static void links_that_lapsed_hold_again(void **state)
     free(guest);
 }
 
+/* A consumer may set another page size while a decoder stands on a block and delivers. */
+static void a_block_outlives_other_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = RET;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    (void)pug_block_follow(map, block, true);
+    assert_false(pug_codemap_outdated(map));
+    assert_int_equal(pug_codemap_set_page(map, PUG_CODE_PAGE), PUG_OK);
+    assert_true(pug_codemap_outdated(map));
+    assert_int_equal(block->end, 0x1014);
+    assert_int_equal(pug_block_follow(map, block, true)->start, 0x1020);
+    assert_false(pug_codemap_outdated(map));
+    assert_int_equal(guest->calls, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
 static enum pug_status counted(void *context, const struct pug_isa_config *config, enum pug_isa isa,
                                uint64_t address, const uint8_t *bytes, unsigned avail, uint8_t *it,
                                struct pug_insn *insn)
@@ -720,6 +743,7 @@ int main(void)
         cmocka_unit_test(an_image_may_change),
         cmocka_unit_test(pages_are_read_once_a_context),
         cmocka_unit_test(links_that_lapsed_hold_again),
+        cmocka_unit_test(a_block_outlives_other_pages),
         cmocka_unit_test(instructions_stay_as_blocks_do),
         cmocka_unit_test(empty_answers_are_not_kept),
         cmocka_unit_test(code_crosses_pages),
