@@ -15,10 +15,10 @@
 
 /** Atoms laid out. */
 struct steps {
-    uint32_t offsets[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< of their headers' indices */
     uint8_t kinds[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
+    uint8_t headers[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< which one, of this row */
     unsigned count;
-    uint64_t index; /**< of the first header */
+    uint64_t indices[MOST_STEPS]; /**< of the headers */
 };
 
 /** Where a run is. */
@@ -33,22 +33,18 @@ struct run {
 static const uint8_t *lay_out(const struct pug_etmv3_config *config, const struct pug_span *span,
                               unsigned most, struct steps *steps)
 {
-    const uint8_t *at = span->at, *const first = at, *const end = span->end;
-    const uint16_t *const gaps = span->run->gaps ? span->run->gaps + (at - span->run->bytes) : NULL;
-    const uint32_t gap = gaps ? gaps[0] : 0;
+    const uint8_t *at = span->at;
     unsigned count = 0;
-    for (; at < end && count < most; at++) {
+    for (uint8_t number = 0; at < span->end && count < most; at++, number++) {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         if (header->step_count == 0)
             break;
-        const uint32_t place = (uint32_t)(at - first), offset = gaps ? place + gaps[place] : place;
         memcpy(steps->kinds + count, header->steps, PUG_ETMV3_P_HEADER_ATOMS);
-        for (unsigned i = 0; i < PUG_ETMV3_P_HEADER_ATOMS; i++)
-            steps->offsets[count + i] = offset;
+        memset(steps->headers + count, number, PUG_ETMV3_P_HEADER_ATOMS);
+        steps->indices[number] = pug_run_index(span->run, at);
         count += header->step_count;
     }
     steps->count = count;
-    steps->index = pug_span_index(span) - gap;
     return at;
 }
 
@@ -146,14 +142,14 @@ static unsigned take_row(struct run *run, const struct steps *steps)
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     const struct pug_etmv3_insn *insn = run->place->insn;
-    const uint64_t index = steps->index, one = run->decoder->config->steps[PUG_ETMV3_STEP_E].counts;
+    const uint64_t one = run->decoder->config->steps[PUG_ETMV3_STEP_E].counts;
     const unsigned count = steps->count;
     unsigned i = 0;
     while (i < count) {
         const unsigned kind = steps->kinds[i];
         const uint32_t next = insn->next[kind];
         memcpy(&element->start, &insn->start, 16);
-        put_rest(element++, insn, kind, index + steps->offsets[i++], one, blank);
+        put_rest(element++, insn, kind, steps->indices[steps->headers[i++]], one, blank);
         if (next != 0) {
             insn = pug_etmv3_linked(entries, next);
             continue;
