@@ -41,7 +41,7 @@ struct pug_jobs {
     /** Called now and then on the caller's thread; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
-    size_t piece; /**< bytes that a thread takes at once; 0: a good size */
+    size_t piece; /**< bytes that a thread takes at once; 0: a good size where parts are small */
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
 };
 

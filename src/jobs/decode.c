@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #define BLOCK_SIZE 4096u
-#define PIECE_SIZE (128u << 10)
+#define PIECE_SIZE (512u << 10)
+/* Elements that are kept take much more room than the trace. */
+#define PIECE_SIZE_STORED (128u << 10)
 /* What a thread decodes alone is handed on in pieces that stay in the cache. */
 #define ALONE_SIZE 65536u
 /* Pieces that nobody decodes yet, so that nobody waits. */
-#define PIECES_AHEAD 2u
+#define PIECES_AHEAD 1u
 
 /* ---- one thread ---- */
 
@@ -265,7 +267,9 @@ static size_t divide_up(size_t size, size_t by)
 
 static void divide(struct jobs_state *jobs, const struct pug_jobs *config)
 {
-    const size_t wanted = config->piece ? config->piece : PIECE_SIZE;
+    const size_t wanted = config->piece   ? config->piece
+                          : config->parts ? PIECE_SIZE
+                                          : PIECE_SIZE_STORED;
     jobs->block = config->block ? config->block : BLOCK_SIZE;
     const size_t longs = divide_up(wanted, jobs->block * JOBS_LONG);
     jobs->piece_size = longs * jobs->block * JOBS_LONG;

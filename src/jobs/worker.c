@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-/* The caller is woken when so many blocks wait for it: each waking costs as much as a small one. */
-#define BLOCKS_AT_ONCE 4
-
 /* ---- under the lock ---- */
 
 static void wait(struct jobs_state *jobs)
@@ -104,8 +101,9 @@ static bool publish(struct jobs_state *jobs, struct jobs_run *run, struct jobs_b
         run->room = room;
     }
     run->blocks[run->count++] = *block;
-    if (jobs->waiting > 0 || run->count % BLOCKS_AT_ONCE == 0)
-        wake(jobs, run);
+    /* the caller is not woken for each block, which would cost as much as a short one */
+    if (jobs->waiting > 0)
+        pthread_cond_broadcast(&jobs->published);
     /* the caller took this block from another run: nobody will want what this one does */
     bool overtaken = run != jobs->current && run->first + run->count <= jobs->taken;
     return !jobs->stop && !overtaken && PUG_RESP_IS_CONT(block->response);

@@ -337,6 +337,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                                 .go_on = go_on};
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .parts = parts,
+                                  .piece = input->piece,
                                   .progress = show_progress,
                                   .progress_context = &progress};
     struct pug_jobs_result result;

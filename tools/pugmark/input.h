@@ -51,6 +51,7 @@ struct input {
     const uint8_t *trace;
     uint64_t trace_size;
     struct pug_tree *tree;
+    size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     bool fatal;
     uint64_t errors_before; /**< private: errors logged before this tree was made */
     bool sources_told;      /**< those that were asked for and are not there */

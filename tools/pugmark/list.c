@@ -420,6 +420,7 @@ static int list_all(struct list_state *state, bool elements)
     /* packets join to events in their order */
     struct text_printer printer = {print_elements, state};
     const struct pug_parts parts = text_parts(&printer);
+    state->input->piece = TEXT_PIECE;
     bool alone = elements && !state->dwt && !state->packets;
     input_run(state->input, alone ? &parts : NULL, output_wanted);
     detach(state);

@@ -149,6 +149,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
     struct text_printer printer = {print_elements, &state};
     const struct pug_parts parts = text_parts(&printer);
     int code = EXIT_INPUT;
+    input.piece = TEXT_PIECE;
     if (state.caches && input_tree(&input, true)) {
         input_run(&input, &parts, output_wanted);
         code = input_result(&input);

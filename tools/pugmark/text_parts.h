@@ -14,6 +14,9 @@ struct text_printer {
     void *context;
 };
 
+/** Text is much longer than trace: threads take less at once. */
+#define TEXT_PIECE ((size_t)128 << 10)
+
 /** Parts for input_run(); the printer must outlive it. */
 struct pug_parts text_parts(struct text_printer *printer);
 
