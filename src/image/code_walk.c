@@ -91,7 +91,7 @@ static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end,
                         uint32_t bound, struct pug_walk *walk)
 {
     while (walk->end != end) {
-        struct pug_insn insn;
+        struct pug_insn insn = {0};
         if (walk->count == bound) {
             walk->status = PUG_ERR_LIMIT;
             return true;
