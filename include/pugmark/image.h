@@ -166,7 +166,8 @@ bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pu
 
 /**
  * A number for all memory of an image and where it belongs, which another image of the same memory,
- * added in the same order, has as well; never 0 but where callbacks give memory: nobody knows theirs.
+ * added in the same order, has as well; never 0 but where callbacks give memory: nobody knows
+ * theirs.
  */
 uint64_t pug_image_hash(const struct pug_image *image);
 

@@ -37,8 +37,9 @@ struct pug_transport_sink {
     void *context;
     /**
      * Deliver a run. *used is set to how many bytes were taken; fewer only with an answer that is
-     * not "go on". The transport keeps the rest and delivers it again at its flush. Of a joined run,
-     * or one of packets with headers, fewer may be taken with a warning or an error, too: the rest is then delivered at once.
+     * not "go on". The transport keeps the rest and delivers it again at its flush. Of a joined
+     * run, or one of packets with headers, fewer may be taken with a warning or an error, too: the
+     * rest is then delivered at once.
      */
     enum pug_response (*run)(void *context, const struct pug_run *run, size_t *used);
     /** May runs of this source be joined to one with gaps (struct pug_run)? NULL: none may. */

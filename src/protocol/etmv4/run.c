@@ -79,8 +79,8 @@ static inline bool deliver(decoder *d, struct pug_etmv4_lane *lane, bool riding)
  * then it is true, and *done of them are done. With `each`, elements are delivered after each
  * packet, and an answer other than CONT stops it, too.
  */
-static inline __attribute__((always_inline)) bool run(reader *r, decoder *d, struct pug_span *span, struct aim *last,
-                       const bool each, uint32_t *done)
+static inline __attribute__((always_inline)) bool
+run(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool each, uint32_t *done)
 {
     struct aim aim = *last;
     struct pug_batch *const batch = d->stage->out.batch;
@@ -154,8 +154,8 @@ static bool can_run(const reader *r, const decoder *d)
                          pug_etmv4_queue_at(&d->queue, 0)->kind == PUG_ETMV4_P0_ADDRESS);
 }
 
-static inline __attribute__((always_inline)) enum pug_response run_all(reader *r, decoder *d, struct pug_span *span,
-                                        const bool each)
+static inline __attribute__((always_inline)) enum pug_response
+run_all(reader *r, decoder *d, struct pug_span *span, const bool each)
 {
     uint32_t done = 0;
     if (!can_run(r, d))
