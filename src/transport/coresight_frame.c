@@ -71,6 +71,7 @@ static void unpack_ids(struct coresight *cs, const uint8_t *frame, const uint8_t
     memcpy(out, data + from, CS_FRAME_BYTES);
     out += (ids ? 14 : 15) - from;
     run->size = (size_t)(out - run->bytes);
+    cs->sink->stats->framing += CS_FRAME_BYTES - (size_t)(out - cs->bytes);
     if (ids)
         cs->id = frame[14] >> 1;
     if (run->size == 0 && !cs->sink->quirks.empty_run_fatal)
@@ -87,8 +88,8 @@ void cs_unpack(struct coresight *cs, const uint8_t *frame)
     cs->run_count = 0;
     cs->run_offered = false;
     cs->run_begun = false;
-    cs->sink->stats->framing += 1 + (unsigned)__builtin_popcount(ids);
     if (ids == 0) {
+        cs->sink->stats->framing++;
         cs_store(cs->bytes, low);
         cs_store(cs->bytes + 8, high);
         new_run(cs, cs->bytes, 0)->size = CS_FRAME_BYTES - 1;
@@ -132,6 +133,14 @@ static bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigne
     return true;
 }
 
+/** Most frames of a trace of several sources are not to be joined: that is seen from the ids. */
+static bool are_joinable(const struct coresight *cs, const uint8_t *two_frames)
+{
+    const uint8_t *second = two_frames + CS_FRAME_BYTES;
+    return repeats_id(cs, two_frames, find_ids(two_frames)) &&
+           repeats_id(cs, second, find_ids(second));
+}
+
 static bool may_join(const struct coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
@@ -172,7 +181,7 @@ bool cs_take_joined(struct coresight *cs, struct cs_block *block)
 {
     size_t frames = (size_t)(block->end - block->at) / CS_FRAME_BYTES, count = 0;
     unsigned size = 0;
-    if (frames < 2 || !may_join(cs))
+    if (frames < 2 || !are_joinable(cs, block->at) || !may_join(cs))
         return false;
     for (; count < frames && count < CS_MOST_JOINED; count++) {
         const uint8_t *frame = block->at + CS_FRAME_BYTES * count;
@@ -184,8 +193,6 @@ bool cs_take_joined(struct coresight *cs, struct cs_block *block)
             cs->gaps[size + i] = gap;
         size += put_data(cs->joined + size, frame, ids);
     }
-    if (count < 2)
-        return false;
     const struct pug_run run = {
         .index = cs->index, .bytes = cs->joined, .size = size, .gaps = cs->gaps, .source = cs->id};
     size_t used = 0;

@@ -202,12 +202,10 @@ static enum pug_response take_packet(struct pug_source *source, const struct pug
     return PUG_RESP_CONT;
 }
 
-/** Is everything attached that the reference insists on? */
-static bool attached(struct pug_source *source)
+/** Is everything attached that the reference's decoder insists on? */
+static bool decoder_attached(struct pug_source *source)
 {
-    struct pug_tree *tree = source->tree;
-    if (!tree->quirks.unattached_is_fatal || !source->decoder || source->marks)
-        return true;
+    const struct pug_tree *tree = source->tree;
     const char *missing = NULL;
     if (!tree->on_elements && !tree->on_element)
         missing = "No element output interface attached and enabled";
@@ -217,6 +215,12 @@ static bool attached(struct pug_source *source)
         pug_stage_log(&source->stage, source->stage.decoder_name, PUG_SEV_ERROR, PUG_ERR_NOT_INIT,
                       PUG_NO_INDEX, missing);
     return !missing;
+}
+
+static inline bool attached(struct pug_source *source)
+{
+    return !source->tree->quirks.unattached_is_fatal || !source->decoder || source->marks ||
+           decoder_attached(source);
 }
 
 /** The reference's reader refuses a run without bytes, and does not say whose it is. */

@@ -12,6 +12,9 @@
 /** Most atoms in a P-header. */
 #define PUG_ETMV3_P_HEADER_ATOMS 16u
 
+/** … and in a cycle-accurate one. */
+#define PUG_ETMV3_CYCLE_STEPS 8u
+
 /** What a P-header says. */
 struct pug_etmv3_p_header {
     uint16_t bits;  /**< atoms, the first one lowest; 1: E */
@@ -26,8 +29,8 @@ struct pug_etmv3_p_header {
 
 /** What a step of a row of P-headers makes of an instruction's element. */
 struct pug_etmv3_step {
-    uint64_t address; /**< mask: who waits has none */
-    uint64_t counts;  /**< instructions and cycles, as they stand in an element */
+    uint64_t start, end;    /**< masks of the addresses: who waits has none */
+    uint64_t value, counts; /**< 0; instructions and cycles, as they stand in an element */
 };
 
 #define PUG_ETMV3_STEPS 64u

@@ -71,10 +71,11 @@ static void set_step(struct pug_etmv3_step *step, unsigned number)
 {
     bool waits = (number & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
     const struct pug_element element = {.count = waits ? 0 : 1, .cycle_count = number >> 2};
-    static_assert(offsetof(struct pug_element, cycle_count) ==
-                      offsetof(struct pug_element, count) + 4,
-                  "the two counts are neighbours");
-    step->address = waits ? 0 : UINT64_MAX;
+    static_assert(offsetof(struct pug_element, count) == offsetof(struct pug_element, value) + 8 &&
+                      offsetof(struct pug_element, cycle_count) ==
+                          offsetof(struct pug_element, count) + 4,
+                  "the value and the two counts are neighbours");
+    step->start = step->end = waits ? 0 : UINT64_MAX;
     memcpy(&step->counts, (const char *)&element + offsetof(struct pug_element, count),
            sizeof(step->counts));
 }

@@ -327,6 +327,29 @@ static bool complete(struct pug_etmv3_reader *reader, const uint8_t *start, cons
     return pug_etmv3_give(reader, start, size, packet);
 }
 
+static bool is_isync(uint8_t type)
+{
+    return type == TYPE(I_SYNC) || type == TYPE(I_SYNC_CYCLE);
+}
+
+/** Where an I-sync ends that is all there; NULL where it is not, or tells a second address. */
+static const uint8_t *isync_end(const struct pug_etmv3_reader *reader, const struct pug_span *span)
+{
+    const struct pug_etmv3_config *config = reader->config;
+    const size_t there = (size_t)(span->end - span->at);
+    size_t size = config->context_id_bytes;
+    if (reader->packet.type == TYPE(I_SYNC_CYCLE)) {
+        size_t last = 0;
+        while (last < 4 && last < there && (span->at[last] & 0x80))
+            last++;
+        size += last + 1;
+    }
+    if (size >= there || (span->at[size] & 0x80))
+        return NULL;
+    size += config->instructions ? 5 : 1;
+    return size <= there ? span->at + size : NULL;
+}
+
 bool pug_etmv3_read(void *pointer, struct pug_span *span, struct pug_packet *packet)
 {
     struct pug_etmv3_reader *reader = pointer;
@@ -339,6 +362,11 @@ bool pug_etmv3_read(void *pointer, struct pug_span *span, struct pug_packet *pac
         reader->index = pug_span_index(span);
         if (take_header(reader, *span->at++))
             return complete(reader, start, span->at, packet);
+        const uint8_t *end = is_isync(reader->packet.type) ? isync_end(reader, span) : NULL;
+        if (end) {
+            span->at = end;
+            return complete(reader, start, end, packet);
+        }
         reader->state = PUG_ETMV3_IN_PAYLOAD;
     }
     if (reader->parts == 0)

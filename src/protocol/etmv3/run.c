@@ -5,7 +5,7 @@
  * How many atoms a P-header has cannot be foretold, and a loop over them would stumble at its end.
  * So the atoms of several headers are laid out first, with copies of a fixed size, and then taken
  * in one loop; the hop from instruction to instruction in it has no branch that depends on the
- * trace but the end. Cycle-accurate headers have few atoms, or only wait: they are taken at once.
+ * trace but the end. Cycle-accurate headers have few atoms, or only wait: that is a step, too.
  */
 #include "protocol/etmv3/decoder.h"
 #include "protocol/etmv3/reader.h"
@@ -18,7 +18,8 @@ struct steps {
     uint8_t kinds[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
     uint8_t headers[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< which one, of this row */
     unsigned count;
-    uint64_t indices[MOST_STEPS]; /**< of the headers */
+    uint64_t index;       /**< of the first header, but for its gap */
+    const uint16_t *gaps; /**< of the headers: see struct pug_run */
 };
 
 /** Where a run is. */
@@ -29,22 +30,30 @@ struct run {
     bool holds;  /**< the last element is an instruction that can still be cancelled */
 };
 
-/** Lay out the next P-headers; where they end. There is room for `most` steps and a header. */
-static const uint8_t *lay_out(const struct pug_etmv3_config *config, const struct pug_span *span,
-                              unsigned most, struct steps *steps)
+/**
+ * Lay out the next P-headers, whose steps are at most `width` each; where they end. There is room
+ * for `most` steps and a header.
+ */
+static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
+                                     const struct pug_span *span, unsigned most, size_t width,
+                                     struct steps *steps)
 {
+    static const uint16_t no_gaps[MOST_STEPS];
+    const struct pug_run *run = span->run;
+    const size_t place = (size_t)(span->at - run->bytes);
     const uint8_t *at = span->at;
     unsigned count = 0;
     for (uint8_t number = 0; at < span->end && count < most; at++, number++) {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         if (header->step_count == 0)
             break;
-        memcpy(steps->kinds + count, header->steps, PUG_ETMV3_P_HEADER_ATOMS);
-        memset(steps->headers + count, number, PUG_ETMV3_P_HEADER_ATOMS);
-        steps->indices[number] = pug_run_index(span->run, at);
+        memcpy(steps->kinds + count, header->steps, width);
+        memset(steps->headers + count, number, width);
         count += header->step_count;
     }
     steps->count = count;
+    steps->index = run->index + place;
+    steps->gaps = run->gaps ? run->gaps + place : no_gaps;
     return at;
 }
 
@@ -88,6 +97,19 @@ static struct run begin(struct pug_etmv3_decoder *decoder)
     return run;
 }
 
+/** Find what is behind an instruction; that one may be forgotten meanwhile. */
+static void follow(struct run *run)
+{
+    struct pug_etmv3_place *place = run->place;
+    const struct pug_etmv3_insn *from = place->from;
+    const bool executed = place->executed;
+    place->insn = pug_etmv3_follow(run->decoder, from, executed);
+    if (place->insn || place->from)
+        return;
+    pug_etmv3_advance(run->decoder, from, executed); /* nothing was put in its place yet */
+    run->jumped = true;
+}
+
 /** Find the next instruction. False: what comes is not for this way. */
 static bool find(struct run *run)
 {
@@ -96,7 +118,7 @@ static bool find(struct run *run)
     if (place->insn)
         return true;
     if (!run->jumped)
-        place->insn = pug_etmv3_follow(decoder, place->from, place->executed);
+        follow(run);
     else if (decoder->need_address)
         return false;
     else if (is_jump(place))
@@ -113,18 +135,6 @@ static inline unsigned kind_of(unsigned step)
     return step & PUG_ETMV3_STEP_KIND;
 }
 
-/** What a range and waiting have in common. */
-static inline void put_rest(struct pug_element *element, const struct pug_etmv3_insn *insn,
-                            unsigned kind, uint64_t index, uint64_t counts,
-                            const struct pug_element *blank)
-{
-    element->index = index;
-    element->value = 0;
-    memcpy((char *)element + offsetof(struct pug_element, count), &counts, 8);
-    memcpy((char *)element + 40, (const char *)blank + 40, 16);
-    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[kind], 8);
-}
-
 /** Behind a step whose link is not made. */
 static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned kind)
 {
@@ -134,22 +144,36 @@ static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsi
     run->jumped = false;
 }
 
-/** Take the atoms of a row; how many it took. */
-static unsigned take_row(struct run *run, const struct steps *steps)
+/** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
+static inline unsigned take_row(struct run *run, const struct steps *steps, bool cycles)
 {
     const struct pug_element *const blank = &run->decoder->stage->out.blank;
     const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
+    const struct pug_etmv3_step *const all = run->decoder->config->steps;
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     const struct pug_etmv3_insn *insn = run->place->insn;
-    const uint64_t one = run->decoder->config->steps[PUG_ETMV3_STEP_E].counts;
+    const uint64_t index = steps->index;
+    const uint16_t *const gaps = steps->gaps;
     const unsigned count = steps->count;
     unsigned i = 0;
     while (i < count) {
-        const unsigned kind = steps->kinds[i];
+        const unsigned step = steps->kinds[i], kind = cycles ? kind_of(step) : step;
+        const unsigned header = steps->headers[i++];
+        const struct pug_etmv3_step *makes = &all[cycles ? step : PUG_ETMV3_STEP_E];
         const uint32_t next = insn->next[kind];
-        memcpy(&element->start, &insn->start, 16);
-        put_rest(element++, insn, kind, steps->indices[steps->headers[i++]], one, blank);
+        element->index = index + header + gaps[header];
+        if (cycles) {
+            const uint64_t start = insn->start & makes->start, end = insn->end & makes->end;
+            element->start = start;
+            element->end = end;
+        } else {
+            memcpy(&element->start, &insn->start, 16);
+        }
+        memcpy(&element->value, &makes->value, 16);
+        memcpy((char *)element + 40, (const char *)blank + 40, 16);
+        memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[kind], 8);
+        element++;
         if (next != 0) {
             insn = pug_etmv3_linked(entries, next);
             continue;
@@ -166,62 +190,13 @@ static unsigned take_row(struct run *run, const struct steps *steps)
     return i;
 }
 
-/**
- * P-headers of a cycle-accurate trace, most of which are one step. Ends behind one whose link is
- * not made. *left: steps of the last one that could not be taken.
- */
-static const uint8_t *take_cycles(struct run *run, const struct pug_span *span, unsigned *left)
-{
-    const struct pug_etmv3_config *const config = run->decoder->config;
-    const struct pug_element *const blank = &run->decoder->stage->out.blank;
-    const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
-    struct pug_batch *batch = run->decoder->stage->out.batch;
-    struct pug_element *element = &batch->elements[batch->count];
-    const struct pug_element *const full = &batch->elements[batch->limit];
-    const struct pug_etmv3_insn *insn = run->place->insn;
-    const uint8_t *at = span->at, *const end = span->end;
-    *left = 0;
-    while (at < end && element < full) {
-        const struct pug_etmv3_p_header *header = &config->p_headers[*at];
-        unsigned i = 0, count = header->step_count;
-        if (count == 0)
-            break;
-        const uint64_t index = pug_run_index(span->run, at++);
-        for (;;) {
-            const unsigned step = header->steps[i], kind = kind_of(step);
-            const struct pug_etmv3_step *makes = &config->steps[step];
-            const uint32_t next = insn->next[kind];
-            element->start = insn->start & makes->address;
-            element->end = insn->end & makes->address;
-            put_rest(element++, insn, kind, index, makes->counts, blank);
-            i++;
-            if (next == 0) {
-                stop_behind(run, insn, kind);
-                batch->count = (uint32_t)(element - batch->elements);
-                *left = count - i;
-                if (i == count || !find(run))
-                    return at;
-                *left = 0;
-                element = &batch->elements[batch->count]; /* it may have been delivered */
-                insn = run->place->insn;
-            } else {
-                insn = pug_etmv3_linked(entries, next);
-            }
-            if (i == count)
-                break;
-        }
-    }
-    run->place->insn = insn;
-    batch->count = (uint32_t)(element - batch->elements);
-    return at;
-}
-
-/** The last element of the batch is held back. */
+/** The last element of the batch is held back. The list is empty; since an I-sync it has slots. */
 static void hold(struct pug_etmv3_decoder *decoder)
 {
     struct pug_batch *batch = decoder->stage->out.batch;
-    *pug_etmv3_slot(decoder) = batch->elements[--batch->count];
-    decoder->list.held = 1;
+    struct pug_etmv3_list *list = &decoder->list;
+    list->slots[list->first] = batch->elements[--batch->count];
+    list->count = list->held = 1;
 }
 
 static bool is_waiting(const struct pug_etmv3_p_header *header)
@@ -257,12 +232,12 @@ static void go_long(struct run *run, const struct pug_etmv3_p_header *header, un
                    header->count > 0 ? left : 0);
 }
 
-/** The header in which a row stopped after `done` steps, counted from `at`; *left: of its steps. */
+/** The header in or behind which a row of `done` steps from `at` ends; *left: of its steps. */
 static const uint8_t *stopped_in(const struct pug_etmv3_config *config, const uint8_t *at,
                                  unsigned done, unsigned *left)
 {
     unsigned behind = config->p_headers[*at].step_count;
-    while (behind <= done)
+    while (behind < done)
         behind += config->p_headers[*++at].step_count;
     *left = behind - done;
     return at;
@@ -274,11 +249,17 @@ static const uint8_t *take_headers(struct run *run, const struct pug_span *span,
 {
     const struct pug_etmv3_config *config = run->decoder->config;
     struct steps steps;
-    if (config->cycle_accurate)
-        return take_cycles(run, span, left);
-    const uint8_t *end = lay_out(config, span, most, &steps);
-    unsigned done = take_row(run, &steps);
+    const uint8_t *end;
+    unsigned done;
+    if (config->cycle_accurate) {
+        end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, &steps);
+        done = take_row(run, &steps, true);
+    } else {
+        end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, &steps);
+        done = take_row(run, &steps, false);
+    }
     *left = 0;
+    run->holds = done == steps.count; /* else a header follows, which cancels nothing */
     return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
 }
 
@@ -361,7 +342,7 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         reader->packet.type = PUG_ETMV3_P_HDR;
         reader->packet.format = last->format;
         decoder->index = pug_run_index(span->run, span->at - 1);
-        run.holds = last->count > 0;
+        run.holds &= last->count > 0;
         if (left > 0)
             go_long(&run, last, left);
     }
