@@ -173,6 +173,13 @@ static inline enum pug_response pug_tree_data(struct pug_tree *tree, uint64_t in
     return pug_tree_op(tree, PUG_OP_DATA, index, bytes, size, used);
 }
 
+/**
+ * DATA as often as it takes, of a capture that is in memory, from *at up to `end`; byte n has index
+ * n. Ends before that where the answer is not to go on; *at is how far it came.
+ */
+enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t *at,
+                                uint64_t end);
+
 static inline enum pug_response pug_tree_flush(struct pug_tree *tree)
 {
     return pug_tree_op(tree, PUG_OP_FLUSH, 0, NULL, 0, NULL);

@@ -396,18 +396,11 @@ static bool read_block(struct collector *collector)
 {
     const struct job *job = collector->job;
     uint64_t at = collector->at, end = (collector->block + 1) * job->block;
-    enum pug_response response = PUG_RESP_CONT;
     end = end < job->end ? end : job->end;
     struct index_block *block = &job->out[collector->block];
     *(job->elements ? &block->elements : &block->packets) =
         index_state_hash(collector->tree, &collector->state);
-    while (at < end && PUG_RESP_IS_CONT(response)) {
-        size_t used = 0;
-        response = pug_tree_data(collector->tree, at, job->bytes + at, (size_t)(end - at), &used);
-        at += used;
-        if (used == 0)
-            break;
-    }
+    const enum pug_response response = pug_tree_feed(collector->tree, job->bytes, &at, end);
     empty_lists(collector);
     close_tallies(collector);
     collector->stopped = at < end || !PUG_RESP_IS_CONT(response);

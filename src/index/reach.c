@@ -20,14 +20,7 @@ uint64_t index_state_hash(const struct pug_tree *tree, struct pug_state *state)
 /** Read [at, end); false: the transport stops for good. */
 static bool read_to(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end)
 {
-    enum pug_response response = PUG_RESP_CONT;
-    while (at < end && PUG_RESP_IS_CONT(response)) {
-        size_t used = 0;
-        response = pug_tree_data(tree, at, bytes + at, (size_t)(end - at), &used);
-        at += used;
-        if (used == 0)
-            break;
-    }
+    const enum pug_response response = pug_tree_feed(tree, bytes, &at, end);
     return at == end && PUG_RESP_IS_CONT(response);
 }
 

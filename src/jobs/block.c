@@ -83,12 +83,7 @@ void jobs_block_decode(struct jobs_lane *lane, const struct jobs_state *jobs, si
     *block = (struct jobs_block){.part = lane->parts->begin(lane->parts->context, lane->number)};
     lane->block = block;
     lane->used = true;
-    size_t used = 1;
-    while (at < end && used > 0 && PUG_RESP_IS_CONT(block->response)) {
-        block->response =
-            pug_tree_data(lane->tree, at, jobs->bytes + at, (size_t)(end - at), &used);
-        at += used;
-    }
+    block->response = pug_tree_feed(lane->tree, jobs->bytes, &at, end);
     block->at = at;
     block->has_state =
         PUG_RESP_IS_CONT(block->response) && at == end && pug_tree_state(lane->tree, &block->state);

@@ -275,6 +275,7 @@ static void divide(struct jobs_state *jobs, const struct pug_jobs *config)
     jobs->piece_size = longs * jobs->block * JOBS_LONG;
     jobs->piece = JOBS_SHORT_BLOCKS + longs - 1;
     jobs->pieces = divide_up(jobs->size, jobs->piece_size);
+    jobs->blocks = jobs->pieces > 0 ? (jobs->pieces - 1) * jobs->piece : 0;
     while (jobs_block_start(jobs, jobs->blocks) < jobs->size)
         jobs->blocks++;
 }

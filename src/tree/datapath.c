@@ -145,3 +145,15 @@ enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t in
     }
     return PUG_RESP_FATAL_INVALID_OP;
 }
+
+enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t *at,
+                                uint64_t end)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    size_t used = 1;
+    while (*at < end && used > 0 && PUG_RESP_IS_CONT(response)) {
+        response = pug_tree_data(tree, *at, bytes + *at, (size_t)(end - *at), &used);
+        *at += used;
+    }
+    return response;
+}
