@@ -14,7 +14,6 @@ struct header {
     uint8_t type, shape, limit, source;
 };
 
-#define LOCAL_TS_BYTES  4
 #define GTS1_BYTES      4
 #define GTS2_BYTES      6
 #define EXTENSION_BYTES 4
@@ -33,7 +32,8 @@ static struct header protocol_header(const struct itm_reader *r, uint8_t byte)
             return (struct header){PUG_ITM_PKT_RESERVED, ITM_ALONE, 0, 0};
         if (!continued)
             return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_ALONE, 0, 0};
-        return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_CONTINUED, LOCAL_TS_BYTES, byte >> 4 & 3};
+        return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_CONTINUED, ITM_LOCAL_TS_BYTES,
+                               byte >> 4 & 3};
     }
     if (byte & 0x08)
         return (struct header){PUG_ITM_PKT_EXTENSION, continued ? ITM_CONTINUED : ITM_ALONE,

@@ -6,8 +6,6 @@
 #include "protocol/itm/elements.h"
 #include "protocol/itm/reader.h"
 
-#define LOCAL_TS_BYTES 4
-
 /** aaaaaxss and its payload; how many bytes that is, 0: there are not enough. */
 static inline size_t decode_source(struct itm_decoder *d, const uint8_t *at, size_t left,
                                    uint64_t index)
@@ -37,7 +35,7 @@ static inline size_t decode_local_time(struct itm_decoder *d, const uint8_t *at,
         return 1;
     }
     uint32_t value = 0;
-    for (unsigned i = 1; i < left && i <= LOCAL_TS_BYTES; i++) {
+    for (unsigned i = 1; i < left && i <= ITM_LOCAL_TS_BYTES; i++) {
         value |= (uint32_t)(at[i] & 0x7f) << 7 * (i - 1);
         if (at[i] & 0x80)
             continue;
@@ -67,7 +65,7 @@ static inline void run(struct itm_reader *r, struct itm_decoder *d, struct pug_s
     if (!r->synced || r->open || d->state != ITM_RUN)
         return;
     struct pug_batch *batch = d->stage->out.batch;
-    const uint8_t *const from = span->at, *at = from;
+    const uint8_t *at = span->at;
     while (at != span->end && batch->count < batch->limit) {
         size_t left = (size_t)(span->end - at), used = 0;
         uint64_t own = pug_run_index(span->run, at);
@@ -82,13 +80,7 @@ static inline void run(struct itm_reader *r, struct itm_decoder *d, struct pug_s
         if (!deliver(batch, each))
             break;
     }
-    if (at == from)
-        return;
-    span->at = at;
-    /* No header of these is 0, so that the count ends in the last packet. */
-    r->zeros = 0;
-    while (at[-1 - (ptrdiff_t)r->zeros] == 0)
-        r->zeros++;
+    itm_took(r, span, at);
 }
 
 enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)

@@ -9,6 +9,9 @@
 #define ITM_ASYNC_ZEROS 5u
 #define ITM_ASYNC_END   0x80
 
+/** Most bytes behind a local timestamp's header. */
+#define ITM_LOCAL_TS_BYTES 4u
+
 /** Of the global time; the others are a GTS2's. */
 #define ITM_GTS1_BITS 26u
 
@@ -35,6 +38,17 @@ struct itm_reader {
     size_t unsure; /**< bytes of `raw` that are none, not given out */
     size_t given;  /**< bytes of `raw` that went out with the last packet */
 };
+
+/** Whole packets were taken from the span up to `at`; none of their headers is 0. */
+static inline void itm_took(struct itm_reader *r, struct pug_span *span, const uint8_t *at)
+{
+    if (at == span->at)
+        return;
+    span->at = at;
+    r->zeros = 0;
+    while (at[-1 - (ptrdiff_t)r->zeros] == 0) /* it ends in the last packet */
+        r->zeros++;
+}
 
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
 bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet);

@@ -5,15 +5,14 @@
  */
 #include "protocol/itm/reader.h"
 
-#define LOCAL_TS_BYTES 4u
-#define OVERFLOW_BYTE  0x70
+#define OVERFLOW_BYTE 0x70
 
 /** Bytes of a packet that is all there: a header with a low nibble of 0, but not 0 itself. */
 static size_t local_time_size(const uint8_t *at, size_t left)
 {
     if (!(at[0] & 0x80))
         return 1;
-    for (size_t size = 2; size <= left && size <= LOCAL_TS_BYTES + 1; size++)
+    for (size_t size = 2; size <= left && size <= ITM_LOCAL_TS_BYTES + 1; size++)
         if (!(at[size - 1] & 0x80))
             return size;
     return 0;
@@ -33,7 +32,7 @@ static inline size_t plain_size(const uint8_t *at, size_t left)
 void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
 {
     struct itm_reader *r = reader;
-    const uint8_t *const from = span->at, *const end = span->end, *at = from;
+    const uint8_t *const end = span->end, *at = span->at;
     size_t size;
     if (!r->synced || r->open)
         return;
@@ -46,11 +45,5 @@ void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *lis
         pug_mark_list_add(list, written ? PUG_MARK_EVENT : PUG_MARK_OVERFLOW,
                           pug_run_index(span->run, at), written ? *at >> 3 : 0);
     }
-    if (at == from)
-        return;
-    span->at = at;
-    /* No header of these is 0, so that the count ends in the last packet. */
-    r->zeros = 0;
-    while (at[-1 - (ptrdiff_t)r->zeros] == 0)
-        r->zeros++;
+    itm_took(r, span, at);
 }
