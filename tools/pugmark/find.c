@@ -7,43 +7,30 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** A number that was given or not. */
-struct wanted {
-    bool given;
-    uint64_t value;
-};
-
 struct find_options {
     struct input_options input;
     const char *index;
-    struct wanted time, event, context, address, exception, after, before;
+    struct option_value time, event, context, address, exception, after, before;
     bool trigger, sync, overflow;
 };
 
-static bool take_wanted(void *target, const char *argument)
-{
-    struct wanted *wanted = target;
-    wanted->given = true;
-    return option_number(&wanted->value, argument);
-}
-
 static const struct option table[] = {
-    {"time", "T", "the first timestamp of T or later", take_wanted,
+    {"time", "T", "the first timestamp of T or later", option_given,
      offsetof(struct find_options, time)},
     {"trigger", NULL, "a trigger", option_flag, offsetof(struct find_options, trigger)},
-    {"event", "N", "event N (ITM: stimulus port; STM: flag of channel N)", take_wanted,
+    {"event", "N", "event N (ITM: stimulus port; STM: flag of channel N)", option_given,
      offsetof(struct find_options, event)},
-    {"context", "C", "context id C (STM: master)", take_wanted,
+    {"context", "C", "context id C (STM: master)", option_given,
      offsetof(struct find_options, context)},
-    {"address", "A", "a packet that tells address A", take_wanted,
+    {"address", "A", "a packet that tells address A", option_given,
      offsetof(struct find_options, address)},
-    {"exception", "N", "exception N", take_wanted, offsetof(struct find_options, exception)},
+    {"exception", "N", "exception N", option_given, offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
     {"overflow", NULL, "a place where trace was lost", option_flag,
      offsetof(struct find_options, overflow)},
-    {"after", "OFFSET", "the first at this trace offset or after it", take_wanted,
+    {"after", "OFFSET", "the first at this trace offset or after it", option_given,
      offsetof(struct find_options, after)},
-    {"before", "OFFSET", "the last before this trace offset", take_wanted,
+    {"before", "OFFSET", "the last before this trace offset", option_given,
      offsetof(struct find_options, before)},
     {"index", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
      offsetof(struct find_options, index)},

@@ -3,13 +3,12 @@
 #include "command.h"
 #include "index_input.h"
 #include "output.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 struct index_options {
     struct input_options input;
@@ -32,22 +31,6 @@ static const struct option table[] = {
     {"rebuild", NULL, "make the index anew, whatever is there", option_flag,
      offsetof(struct index_options, rebuild)},
 };
-
-struct progress {
-    uint64_t size;
-    time_t start;
-    bool wanted, shown;
-};
-
-static bool show_progress(void *context, uint64_t done)
-{
-    struct progress *progress = context;
-    if (progress->wanted && time(NULL) - progress->start >= 1) {
-        fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / progress->size));
-        progress->shown = true;
-    }
-    return true;
-}
 
 static void describe(const struct pug_index *index, const char *path)
 {
@@ -103,24 +86,21 @@ static bool fits(const struct pug_index *index, const struct index_options *opti
 static int make(struct input *input, const struct index_options *options, const char *path,
                 const struct pug_index *part)
 {
-    struct progress progress = {.size = input->trace_size,
-                                .start = time(NULL),
-                                .wanted = !options->input.quiet && isatty(STDERR_FILENO)};
+    struct progress progress = progress_begin(input->trace_size, options->input.quiet, NULL);
     const struct pug_index_options how = {
         .block = options->block,
         .limit = options->limit,
         .full = options->full,
         .elements = options->elements,
         .jobs = input_jobs(input),
-        .progress = show_progress,
+        .progress = progress_show,
         .progress_context = &progress,
     };
     struct pug_index *index = NULL;
     enum pug_status status =
         part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &how, &index)
              : pug_index_build(input->tree, input->trace, input->trace_size, &how, &index);
-    if (progress.shown)
-        fprintf(stderr, "\r     \r");
+    progress_end(&progress);
     if (status != PUG_OK) {
         fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_INPUT;

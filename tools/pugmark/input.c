@@ -2,6 +2,7 @@
 #include "input.h"
 
 #include "command.h"
+#include "progress.h"
 #include "raw.h"
 #include "snapshot_input.h"
 
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool add_to_list(void *target, const char *argument)
@@ -293,30 +293,7 @@ bool input_tree(struct input *input, bool decode)
     return true;
 }
 
-/* ---- progress ---- */
-
-struct progress {
-    bool shown, wanted;
-    time_t start;
-    uint64_t all;
-    bool (*go_on)(void);
-};
-
-static bool show_progress(void *context, uint64_t done)
-{
-    struct progress *progress = context;
-    if (progress->wanted && time(NULL) - progress->start >= 1) {
-        fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / progress->all));
-        progress->shown = true;
-    }
-    return !progress->go_on || progress->go_on();
-}
-
-static void end_progress(const struct progress *progress)
-{
-    if (progress->shown)
-        fprintf(stderr, "\r     \r");
-}
+/* ---- running ---- */
 
 /* More threads than this are a mistake. */
 #define MOST_JOBS 1024
@@ -331,19 +308,16 @@ unsigned input_jobs(const struct input *input)
 
 void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
 {
-    struct progress progress = {.wanted = !input->options->quiet && isatty(STDERR_FILENO),
-                                .start = time(NULL),
-                                .all = input->trace_size,
-                                .go_on = go_on};
+    struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .parts = parts,
                                   .piece = input->piece,
-                                  .progress = show_progress,
+                                  .progress = progress_show,
                                   .progress_context = &progress};
     struct pug_jobs_result result;
     enum pug_status status =
         pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
-    end_progress(&progress);
+    progress_end(&progress);
     if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     input->fatal = status != PUG_OK || PUG_RESP_IS_FATAL(result.response);

@@ -31,6 +31,13 @@ bool option_number(void *target, const char *argument)
     return false;
 }
 
+bool option_given(void *target, const char *argument)
+{
+    struct option_value *value = target;
+    value->given = true;
+    return option_number(&value->value, argument);
+}
+
 bool option_string(void *target, const char *argument)
 {
     *(const char **)target = argument;

@@ -30,8 +30,14 @@ struct option_set {
         (table), sizeof(table) / sizeof((table)[0]), (target_)                                     \
     }
 
-/** Ready-made takers. Targets: bool, uint64_t, const char *. */
-option_fn option_flag, option_number, option_string;
+/** A number that was given or not. */
+struct option_value {
+    bool given;
+    uint64_t value;
+};
+
+/** Ready-made takers. Targets: bool, uint64_t, struct option_value, const char *. */
+option_fn option_flag, option_number, option_given, option_string;
 
 /** A number with 0x, octal or decimal prefix and nothing behind it. */
 bool parse_number(const char *text, uint64_t *value);

@@ -6,23 +6,16 @@
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
 
-static bool take_given(void *target, const char *argument)
-{
-    struct window_number *number = target;
-    number->given = true;
-    return option_number(&number->value, argument);
-}
-
 const struct option window_option_table[] = {
-    {"from-time", "T", "from the first timestamp of T or later on", take_given,
+    {"from-time", "T", "from the first timestamp of T or later on", option_given,
      offsetof(struct window_options, from_time)},
-    {"to-time", "T", "up to the first timestamp behind T", take_given,
+    {"to-time", "T", "up to the first timestamp behind T", option_given,
      offsetof(struct window_options, to_time)},
-    {"around", "OFFSET", "what begins near this trace offset", take_given,
+    {"around", "OFFSET", "what begins near this trace offset", option_given,
      offsetof(struct window_options, around)},
     {"radius", "BYTES", "how near (default: 1024)", option_number,
      offsetof(struct window_options, radius)},
-    {"count", "N", "instead of near: the N listed before it and the N from it on", take_given,
+    {"count", "N", "instead of near: the N listed before it and the N from it on", option_given,
      offsetof(struct window_options, count)},
     {"index", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
      offsetof(struct window_options, index)},

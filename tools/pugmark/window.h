@@ -5,15 +5,9 @@
 
 #include "input.h"
 
-/** A number that was given or not. */
-struct window_number {
-    bool given;
-    uint64_t value;
-};
-
 /** What --from-time, --to-time, --around, --radius and --count say. */
 struct window_options {
-    struct window_number from_time, to_time, around, count;
+    struct option_value from_time, to_time, around, count;
     uint64_t radius;
     const char *index;
 };
