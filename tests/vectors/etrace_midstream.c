@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #define OFFSETS 4u /* of each stream */
 
@@ -103,19 +102,6 @@ static void check(const struct stream *stream, const struct pcs *whole, size_t f
     free(part.items);
 }
 
-static bool trace_of(const char *params, char *trace, size_t size)
-{
-    static const char *const kinds[] = {"", ".te", ".te_inst_raw"};
-    struct stat info;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        snprintf(trace, size, "%.*s%s", (int)(strlen(params) - strlen(".params")), params,
-                 kinds[i]);
-        if (stat(trace, &info) == 0 && S_ISREG(info.st_mode))
-            return true;
-    }
-    return false;
-}
-
 /** Pseudo-random, but the same each time. */
 static size_t next_offset(uint64_t *state, size_t size)
 {
@@ -161,7 +147,7 @@ static void run_folder(const char *folder, unsigned offsets, const char *name, c
         snprintf(params, sizeof(params), "%s/%s", folder, names[i]->d_name);
         if (length > 7 && strcmp(names[i]->d_name + length - 7, ".params") == 0 &&
             (!name || strcmp(name, names[i]->d_name) == 0) &&
-            trace_of(params, trace, sizeof(trace)))
+            vector_trace_of(params, false, trace, sizeof(trace)))
             run(folder, params, trace, offsets, only, totals);
         free(names[i]);
     }

@@ -10,7 +10,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #define SOURCES 8
 #define LINE    160
@@ -494,20 +493,6 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/** The stream that a parameter file belongs to. False: it only describes others. */
-static bool trace_of(const char *params, char *trace, size_t size)
-{
-    static const char *const kinds[] = {"", ".te", ".te_inst_raw", ".te_data", ".te_data_raw"};
-    struct stat info;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        snprintf(trace, size, "%.*s%s", (int)(strlen(params) - strlen(".params")), params,
-                 kinds[i]);
-        if (stat(trace, &info) == 0 && S_ISREG(info.st_mode))
-            return true;
-    }
-    return false;
-}
-
 static void run_folder(const char *folder, const char *only)
 {
     struct dirent **names;
@@ -517,7 +502,7 @@ static void run_folder(const char *folder, const char *only)
         const char *name = names[i]->d_name;
         snprintf(params, sizeof(params), "%s/%s", folder, name);
         bool wanted = ends_with(name, ".params") && (!only || strcmp(only, name) == 0);
-        if (wanted && trace_of(params, trace, sizeof(trace))) {
+        if (wanted && vector_trace_of(params, true, trace, sizeof(trace))) {
             struct vector v = {.name = params};
             snprintf(v.folder, sizeof(v.folder), "%s", folder);
             run(&v, params, trace);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /** A text file in memory, as lines. */
 struct vector_lines {
@@ -110,6 +111,20 @@ static inline unsigned vector_insn_size(const struct pug_image *image, uint16_t 
     if ((bytes[0] & 0x1f) != 0x1f)
         return 4;
     return (bytes[0] & 0x3f) == 0x1f ? 6 : 8;
+}
+
+/** The stream that a parameter file belongs to. False: it only describes others. */
+static inline bool vector_trace_of(const char *params, bool data, char *trace, size_t size)
+{
+    static const char *const kinds[] = {"", ".te", ".te_inst_raw", ".te_data", ".te_data_raw"};
+    struct stat info;
+    for (size_t i = 0; i < (data ? 5 : 3); i++) {
+        snprintf(trace, size, "%.*s%s", (int)(strlen(params) - strlen(".params")), params,
+                 kinds[i]);
+        if (stat(trace, &info) == 0 && S_ISREG(info.st_mode))
+            return true;
+    }
+    return false;
 }
 
 #endif
