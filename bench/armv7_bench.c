@@ -47,8 +47,9 @@ static struct pug_tree *make_tree(const struct job *job, struct pug_image *image
                                                {"ETMIDR", source->id, NULL},
                                                {"ETMCCER", source->code, NULL},
                                                {"ETMTRACEIDR", source->trace_id, NULL}};
-        struct pug_source_config source_config = {
-            .protocol = source->ptm ? "PTM" : "ETMV3", .settings = {settings, 4}, .decode = true};
+        struct pug_source_config source_config = {.protocol = source->ptm ? "PTM" : "ETMV3",
+                                                  .settings = {.items = settings, .count = 4},
+                                                  .decode = true};
         bench_good(pug_tree_add_source(tree, &source_config, NULL));
     }
     return tree;

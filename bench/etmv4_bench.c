@@ -51,7 +51,7 @@ static struct pug_tree *make_tree(struct pug_image *image)
             {.name = "profile", .value = PUG_PROFILE_A}};
         struct pug_source_config config = {
             .protocol = "ETMV4I",
-            .settings = {settings, sizeof(settings) / sizeof(settings[0])},
+            .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
             .decode = true};
         bench_good(pug_tree_add_source(tree, &config, NULL));
     }

@@ -177,7 +177,7 @@ static bool bench_ntrace(const char *folder, const char *program, unsigned xlen,
                             .transport = "nexus",
                             .program = program,
                             .option = option,
-                            .settings = {settings, COUNT(settings)}};
+                            .settings = {.items = settings, .count = COUNT(settings)}};
     snprintf(path, sizeof(path), "%s/ntrace/ref-%s/%s.nex", folder, program, option);
     uint8_t *bytes = read_file(path, &stream.size);
     if (!bytes)

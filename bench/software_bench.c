@@ -143,7 +143,7 @@ static struct pug_tree *make_tree(const struct subject *subject)
     struct pug_tree *tree;
     const struct pug_setting setting = {.name = "src_id", .value = ID};
     struct pug_source_config config = {.protocol = subject->protocol,
-                                       .settings = {&setting, 1},
+                                       .settings = {.items = &setting, .count = 1},
                                        .decode = true,
                                        .options.join_payloads = subject->join};
     struct pug_tree_config of_tree = {.transport = subject->transport};

@@ -206,10 +206,11 @@ int main(void)
     size_t used;
     if (pug_protocol_register(&beacon) != PUG_OK ||
         pug_tree_new(&(struct pug_tree_config){0}, &tree) != PUG_OK ||
-        pug_tree_add_source(
-            tree,
-            &(struct pug_source_config){.protocol = "Beacon", .settings = {&id, 1}, .decode = true},
-            NULL) != PUG_OK)
+        pug_tree_add_source(tree,
+                            &(struct pug_source_config){.protocol = "Beacon",
+                                                        .settings = {.items = &id, .count = 1},
+                                                        .decode = true},
+                            NULL) != PUG_OK)
         return 1;
     pug_tree_on_element(tree, print_element, NULL);
     enum pug_response response = pug_tree_data(tree, 0, capture, sizeof(capture), &used);

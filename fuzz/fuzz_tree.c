@@ -170,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct pug_protocol *protocol = pug_protocol_at(data[0] % count_known(protocol_at));
     const struct pug_transport *transport = pug_transport_at(data[1] % count_known(transport_at));
     struct pug_setting items[40];
-    struct pug_settings settings = {items, make_settings(items, data[4])};
+    struct pug_settings settings = {.items = items, .count = make_settings(items, data[4])};
     struct pug_tree_config config = {
         .transport = transport->name, .settings = settings, .image = image, .code_limit = 1 << 20};
     if (data[3] & 0x80)

@@ -141,7 +141,8 @@ static enum pug_status trace_end(struct reader *reader)
                                   "Trace Buffer section is missing mandatory file definition");
     if (section->snapshot->buffers.count == PUG_SNAPSHOT_BUFFER_LIMIT)
         return section_limit(section, "buffers");
-    buffer->public.settings = (struct pug_settings){buffer->settings.items, buffer->settings.count};
+    buffer->public.settings =
+        (struct pug_settings){.items = buffer->settings.items, .count = buffer->settings.count};
     if (!list_add_pointer(&section->snapshot->buffers, buffer))
         return PUG_ERR_MEM;
     *current = NULL;

@@ -138,7 +138,7 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
     if (good) {
         struct pug_source_config config = {
             .protocol = recipe.protocol,
-            .settings = {recipe.settings.items, recipe.settings.count},
+            .settings = {.items = recipe.settings.items, .count = recipe.settings.count},
             .decode = builder->config->decode,
             .options = builder->config->options,
         };
@@ -178,15 +178,15 @@ static enum pug_status new_tree(struct builder *builder, const struct pug_snapsh
     struct list settings = {.items = NULL};
     enum pug_status status = PUG_ERR_MEM;
     if (transport_settings(builder->snapshot, buffer, &config->transport, &settings))
-        status =
-            pug_tree_new(&(struct pug_tree_config){.transport = pug_snapshot_transport(
-                                                       builder->snapshot, buffer),
-                                                   .settings = {settings.items, settings.count},
-                                                   .image = config->image,
-                                                   .log = config->log,
-                                                   .quirks = config->quirks,
-                                                   .code_limit = config->code_limit},
-                         &builder->tree);
+        status = pug_tree_new(
+            &(struct pug_tree_config){
+                .transport = pug_snapshot_transport(builder->snapshot, buffer),
+                .settings = {.items = settings.items, .count = settings.count},
+                .image = config->image,
+                .log = config->log,
+                .quirks = config->quirks,
+                .code_limit = config->code_limit},
+            &builder->tree);
     free(settings.items);
     return status;
 }

@@ -122,14 +122,14 @@ static bool start(struct run *run)
     }
     struct pug_tree_config config = {
         .transport = test->transport,
-        .settings = {test->transport_settings, test->transport_setting_count},
+        .settings = {.items = test->transport_settings, .count = test->transport_setting_count},
         .image = run->image,
         .log = run->log,
         .quirks = test->quirks,
     };
     struct pug_source_config source = {
         .protocol = test->protocol,
-        .settings = {test->settings, test->setting_count},
+        .settings = {.items = test->settings, .count = test->setting_count},
         .decode = !test->packets_only,
         .options = test->options,
     };

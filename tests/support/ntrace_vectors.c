@@ -90,7 +90,7 @@ void ntrace_set(struct ntrace_options *options, const char *name, uint64_t value
 
 struct pug_settings ntrace_as_settings(const struct ntrace_options *options)
 {
-    return (struct pug_settings){options->items, options->count};
+    return (struct pug_settings){.items = options->items, .count = options->count};
 }
 
 /** "s 6 iret vao": the words of the README's table. */

@@ -251,8 +251,9 @@ static void decode(struct trip *trip)
 {
     struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
     struct pug_tree_config config = {.image = trip->image, .log = log};
-    struct pug_source_config source = {
-        .protocol = trip->protocol, .settings = {trip->registers, 4}, .decode = true};
+    struct pug_source_config source = {.protocol = trip->protocol,
+                                       .settings = {.items = trip->registers, .count = 4},
+                                       .decode = true};
     struct pug_tree *tree;
     size_t used = 0;
     assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
@@ -270,7 +271,7 @@ static void check_streams(const struct trip *trip, uint64_t seed)
 {
     struct stream_run run = {
         .protocol = trip->protocol,
-        .settings = {(struct pug_setting *)trip->registers, 4},
+        .settings = {.items = (struct pug_setting *)trip->registers, .count = 4},
         .image = trip->image,
         .bytes = trip->trace.data,
         .size = trip->trace.size < 3000 ? trip->trace.size : 3000,
@@ -319,7 +320,7 @@ static void check_at_once(struct trip *trip, uint64_t seed)
 {
     struct stream_run run = {
         .protocol = trip->protocol,
-        .settings = {(struct pug_setting *)trip->registers, 4},
+        .settings = {.items = (struct pug_setting *)trip->registers, .count = 4},
         .image = trip->image,
         .bytes = trip->trace.data,
         .size = trip->trace.size < 1000 ? trip->trace.size : 1000,
@@ -338,7 +339,7 @@ static void check_states(const struct trip *trip, uint64_t seed, struct begun *b
 {
     struct stream_run run = {
         .protocol = trip->protocol,
-        .settings = {(struct pug_setting *)trip->registers, 4},
+        .settings = {.items = (struct pug_setting *)trip->registers, .count = 4},
         .image = trip->image,
         .bytes = trip->trace.data,
         .size = trip->trace.size,
@@ -457,7 +458,7 @@ static void test_etmv3_data(void **state)
         struct rec_bytes trace = {0};
         record_data(&random, &config, &trace);
         struct stream_run run = {.protocol = "ETMV3",
-                                 .settings = {registers, 4},
+                                 .settings = {.items = registers, .count = 4},
                                  .options = {.data_elements = true},
                                  .image = image,
                                  .bytes = trace.data,

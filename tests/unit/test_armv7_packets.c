@@ -476,7 +476,7 @@ static enum pug_response sink(void *context, enum pug_op op, const struct pug_pa
 static void read_trace(struct trip *trip, size_t block)
 {
     struct pug_source_config config = {.protocol = trip->protocol,
-                                       .settings = {trip->registers, 6}};
+                                       .settings = {.items = trip->registers, .count = 6}};
     struct pug_source *source;
     struct pug_tree *tree;
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
@@ -557,7 +557,8 @@ static struct pieces cut(const char *protocol, bool by_block, const uint8_t *byt
 {
     struct pug_setting registers[] = {
         {"ETMCR", 0, NULL}, {"ETMIDR", 0, NULL}, {"ETMCCER", 0, NULL}, {"ETMTRACEIDR", 1, NULL}};
-    struct pug_source_config config = {.protocol = protocol, .settings = {registers, 4}};
+    struct pug_source_config config = {.protocol = protocol,
+                                       .settings = {.items = registers, .count = 4}};
     struct pug_tree_config tree_config = {
         .quirks = {.etmv3_unsynced_by_block = by_block, .ptm_unsynced_by_block = by_block}};
     struct pieces pieces = {.count = 0};

@@ -96,7 +96,7 @@ static struct listener *listen(uint32_t flags, bool dstream, struct pug_quirks q
                                           .stats = &l->stats};
     l->transport = pug_transport_find("coresight");
     assert_non_null(l->transport);
-    struct pug_settings settings = {items, 2};
+    struct pug_settings settings = {.items = items, .count = 2};
     assert_int_equal(l->transport->create(&settings, &l->sink, &l->state), PUG_OK);
     return l;
 }
@@ -510,7 +510,7 @@ static void test_settings(void **unused)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pug_log *log = pug_log_new(PUG_SEV_INFO);
         struct pug_transport_sink sink = {.log = log};
-        struct pug_settings settings = {cases[i].items, cases[i].count};
+        struct pug_settings settings = {.items = cases[i].items, .count = cases[i].count};
         void *state = NULL;
         enum pug_status status = transport->create(&settings, &sink, &state);
         assert_int_equal(status, cases[i].wrong ? PUG_ERR_INVALID_PARAM_VAL : PUG_OK);

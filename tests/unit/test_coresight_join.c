@@ -162,18 +162,20 @@ static void note_call(struct seen *seen, struct pug_tree *tree, enum pug_respons
 static void add_source(struct pug_tree *tree, const char *protocol, unsigned id)
 {
     struct pug_setting setting = {.name = "src_id", .value = id};
-    assert_int_equal(pug_tree_add_source(tree,
-                                         &(struct pug_source_config){.protocol = protocol,
-                                                                     .settings = {&setting, 1},
-                                                                     .decode = true},
-                                         NULL),
-                     PUG_OK);
+    assert_int_equal(
+        pug_tree_add_source(tree,
+                            &(struct pug_source_config){.protocol = protocol,
+                                                        .settings = {.items = &setting, .count = 1},
+                                                        .decode = true},
+                            NULL),
+        PUG_OK);
 }
 
 static struct pug_tree *make_tree(const struct manner *manner)
 {
     struct pug_setting flag = {.name = manner->flag, .value = 1};
-    struct pug_tree_config config = {.transport = "coresight", .settings = {&flag, 1}};
+    struct pug_tree_config config = {.transport = "coresight",
+                                     .settings = {.items = &flag, .count = 1}};
     struct pug_tree *tree;
     if (manner->reference)
         config.quirks = pug_quirks_reference();

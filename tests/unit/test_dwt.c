@@ -55,7 +55,7 @@ static void assert_events(struct events *events, struct rec_bytes *bytes, const 
     rec_put_n(&all, bytes->data, bytes->size);
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
     struct pug_source_config source = {
-        .protocol = "ITM", .settings = {&setting, 1}, .decode = true};
+        .protocol = "ITM", .settings = {.items = &setting, .count = 1}, .decode = true};
     assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
     pug_tree_on_element(tree, on_element, events);
     pug_tree_data(tree, 0, all.data, all.size, &used);

@@ -40,7 +40,7 @@ static struct pug_tree *start(bool lost, struct heard *heard)
 {
     static const struct pug_setting setting = {.name = "ITMTCR", .value = 0x00100000};
     struct pug_source_config source = {
-        .protocol = "ITM", .settings = {&setting, 1}, .decode = true};
+        .protocol = "ITM", .settings = {.items = &setting, .count = 1}, .decode = true};
     struct pug_tree_config config = {.quirks = {.end_does_not_wait = lost}};
     struct pug_source *made;
     struct pug_tree *tree;

@@ -197,9 +197,10 @@ static void decode(struct trip *trip, const char *transport, const struct rec_by
             &(struct pug_tree_config){.transport = transport, .image = trip->image, .log = log},
             &tree),
         PUG_OK);
-    struct pug_source_config config = {.protocol = trip->unit.ete ? "ETE" : "ETMV4I",
-                                       .settings = {trip->registers, trip->register_count},
-                                       .decode = true};
+    struct pug_source_config config = {
+        .protocol = trip->unit.ete ? "ETE" : "ETMV4I",
+        .settings = {.items = trip->registers, .count = trip->register_count},
+        .decode = true};
     assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
     pug_tree_on_elements(tree, take, trip);
     trip->decoded.count = 0;

@@ -212,7 +212,7 @@ static void decode(struct round *round)
         {.name = "format_set", .text = o->mma_cas ? "mmacas" : "2.0"},
         {.name = "compression", .text = round->compression},
     };
-    struct pug_settings settings = {items, sizeof(items) / sizeof(items[0])};
+    struct pug_settings settings = {.items = items, .count = sizeof(items) / sizeof(items[0])};
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree_config config = {
         .transport = "encapsulation", .settings = settings, .log = log};

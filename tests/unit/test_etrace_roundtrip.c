@@ -139,7 +139,7 @@ static void test_round_trip(void **state)
         struct check check = {.round = &round, .image = etrace_round_image(&round), .seed = seed};
         struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
         pug_log_set_sink(log, fail_on_log, &check);
-        struct pug_settings settings = {round.settings, round.setting_count};
+        struct pug_settings settings = {.items = round.settings, .count = round.setting_count};
         struct pug_tree_config config = {.transport = seed % 2 ? "encapsulation" : "plain",
                                          .settings = settings,
                                          .image = check.image,
@@ -167,12 +167,13 @@ static void test_round_trip(void **state)
 /** How the stream is decoded; with half of the seeds the reader finds the packets itself. */
 static struct stream_run run_of(const struct etrace_round *round, uint64_t seed)
 {
-    return (struct stream_run){.protocol = "E-Trace",
-                               .transport = seed % 2 ? "encapsulation" : "plain",
-                               .settings = {round->settings, round->setting_count},
-                               .image = etrace_round_image(round),
-                               .bytes = round->trace.data,
-                               .size = round->trace.size};
+    return (struct stream_run){
+        .protocol = "E-Trace",
+        .transport = seed % 2 ? "encapsulation" : "plain",
+        .settings = {.items = round->settings, .count = round->setting_count},
+        .image = etrace_round_image(round),
+        .bytes = round->trace.data,
+        .size = round->trace.size};
 }
 
 static void test_splits_waits_damage(void **state)

@@ -21,7 +21,7 @@ static struct stream_run run_itm(struct stream_lines *lines, const struct rec_by
 {
     return (struct stream_run){
         .protocol = "ITM",
-        .settings = {&setting, 1},
+        .settings = {.items = &setting, .count = 1},
         .bytes = bytes->data,
         .size = bytes->size,
         .lines = lines,
@@ -147,7 +147,8 @@ static void round_trip(void **state)
 static void any_split_any_wait_any_damage(void **state)
 {
     (void)state;
-    struct stream_run run = {.protocol = "ITM", .settings = {&setting, 1}, .longest = 16};
+    struct stream_run run = {
+        .protocol = "ITM", .settings = {.items = &setting, .count = 1}, .longest = 16};
     stream_check_properties(&run, any_stream);
 }
 
@@ -172,7 +173,7 @@ static void run_stream(struct stream stream, struct stream_run run, struct strea
     const struct pug_setting items[] = {{.name = "ITMTCR", .value = stream.tcr},
                                         {.name = "assume_sync", .value = stream.assume_sync}};
     run.protocol = "ITM";
-    run.settings = (struct pug_settings){items, 2};
+    run.settings = (struct pug_settings){.items = items, .count = 2};
     run.bytes = stream.bytes;
     run.size = stream.size;
     run.each_packet = true;
@@ -335,7 +336,7 @@ static unsigned time_flags(struct pug_quirks quirks)
     size_t used;
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){.quirks = quirks}, &tree), PUG_OK);
     struct pug_source_config source = {
-        .protocol = "ITM", .settings = {&setting, 1}, .decode = true};
+        .protocol = "ITM", .settings = {.items = &setting, .count = 1}, .decode = true};
     assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
     pug_tree_on_element(tree, collect_flags, &flags);
     pug_tree_data(tree, 0, bytes, sizeof(bytes), &used);
@@ -493,13 +494,15 @@ static void configuration(void **state)
     void *config;
     /* Only the trace id is needed. */
     const struct pug_setting id = {.name = "src_id", .value = 5};
-    assert_int_equal(itm->config_new(&(struct pug_settings){&id, 1}, NULL, &config), PUG_OK);
+    assert_int_equal(
+        itm->config_new(&(struct pug_settings){.items = &id, .count = 1}, NULL, &config), PUG_OK);
     assert_int_equal(itm->trace_id(config), 5);
     itm->config_free(config);
     const struct pug_setting items[] = {{.name = "ITMTCR", .value = 0x00130210},
                                         {.name = "DWT_COMP1", .value = 0x20000010},
                                         {.name = "assume_sync", .value = 1}};
-    assert_int_equal(itm->config_new(&(struct pug_settings){items, 3}, NULL, &config), PUG_OK);
+    assert_int_equal(
+        itm->config_new(&(struct pug_settings){.items = items, .count = 3}, NULL, &config), PUG_OK);
     assert_int_equal(itm->trace_id(config), 0x13);
     char text[256];
     itm->config_text(config, text, sizeof(text));
@@ -545,7 +548,7 @@ static void states(void **state)
         rec_frames_finish(&maker);
         struct stream_run run = {.protocol = "ITM",
                                  .transport = framed ? "coresight" : NULL,
-                                 .settings = {&setting, 1},
+                                 .settings = {.items = &setting, .count = 1},
                                  .bytes = framed ? frames.data : bytes.data,
                                  .size = framed ? frames.size : bytes.size};
         struct state_check check = {.unit = framed ? 16 : 1, .starts = 6, .seed = seed};

@@ -217,7 +217,7 @@ static struct pug_settings settings_of(const struct round *round, struct setting
     set(settings, "dialect", o->sifive);
     set(settings, "zcmp_zcmt", round->program.options.zcm);
     set(settings, "jvt_base", round->program.options.base);
-    return (struct pug_settings){settings->items, settings->count};
+    return (struct pug_settings){.items = settings->items, .count = settings->count};
 }
 
 static struct pug_image *image_of(const struct round *round)

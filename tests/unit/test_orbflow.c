@@ -124,7 +124,7 @@ static void any_split_any_wait(void **state)
     struct stream_lines lines = {0};
     struct stream_run run = {.protocol = "ITM",
                              .transport = "orbflow",
-                             .settings = {&setting, 1},
+                             .settings = {.items = &setting, .count = 1},
                              .bytes = bytes.data,
                              .size = bytes.size,
                              .lines = &lines};
@@ -147,7 +147,7 @@ static void states(void **state)
     }
     struct stream_run run = {.protocol = "ITM",
                              .transport = "orbflow",
-                             .settings = {&setting, 1},
+                             .settings = {.items = &setting, .count = 1},
                              .bytes = bytes.data,
                              .size = bytes.size};
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -174,7 +174,7 @@ static void faults(void **state)
     struct stream_lines lines = {0};
     struct stream_run run = {.protocol = "ITM",
                              .transport = "orbflow",
-                             .settings = {&setting, 1},
+                             .settings = {.items = &setting, .count = 1},
                              .bytes = bytes,
                              .size = sizeof(bytes),
                              .each_packet = true,
@@ -204,7 +204,7 @@ static void too_long(void **state)
     struct stream_lines lines = {0};
     struct stream_run run = {.protocol = "ITM",
                              .transport = "orbflow",
-                             .settings = {&setting, 1},
+                             .settings = {.items = &setting, .count = 1},
                              .bytes = bytes.data,
                              .size = bytes.size,
                              .lines = &lines};

@@ -169,7 +169,7 @@ static void stream_open(struct stream *stream, const char *framing)
     *stream = (struct stream){.image = pug_image_new(), .log = pug_log_new(PUG_SEV_INFO)};
     pug_log_set_sink(stream->log, on_log, stream);
     struct pug_tree_config config = {.transport = "osd",
-                                     .settings = {settings, framing ? 2 : 1},
+                                     .settings = {.items = settings, .count = framing ? 2 : 1},
                                      .image = stream->image,
                                      .log = stream->log};
     assert_int_equal(pug_tree_new(&config, &stream->tree), PUG_OK);
@@ -183,8 +183,9 @@ static void stream_add(struct stream *stream, unsigned id, const char *protocol,
     const struct pug_setting settings[] = {
         {.name = "src_id", .value = id},
         {.name = strstr(protocol, "STM") ? "VALWIDTH" : "ADDR_WIDTH", .value = width}};
-    struct pug_source_config config = {
-        .protocol = protocol, .settings = {settings, width ? 2 : 1}, .decode = true};
+    struct pug_source_config config = {.protocol = protocol,
+                                       .settings = {.items = settings, .count = width ? 2 : 1},
+                                       .decode = true};
     assert_int_equal(pug_tree_add_source(stream->tree, &config, &source->handle), PUG_OK);
     source->stream = stream;
     source->id = id;

@@ -225,7 +225,7 @@ static void decode(struct round *round)
     struct pug_image *image = image_of(round);
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree_config config = {
-        .transport = "osd", .settings = {&limit, 1}, .image = image, .log = log};
+        .transport = "osd", .settings = {.items = &limit, .count = 1}, .image = image, .log = log};
     struct pug_tree *tree;
     struct pug_source *source;
     assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
@@ -235,13 +235,13 @@ static void decode(struct round *round)
             {.name = "src_id", .value = n + 1},
             {.name = "ADDR_WIDTH", .value = round->cores[n].module.width}};
         struct pug_source_config core = {
-            .protocol = "OSD-CTM", .settings = {settings, 2}, .decode = true};
+            .protocol = "OSD-CTM", .settings = {.items = settings, .count = 2}, .decode = true};
         assert_int_equal(pug_tree_add_source(tree, &core, &source), PUG_OK);
         pug_source_monitor(source, on_packet, &round->cores[n]);
     }
     const struct pug_setting stm = {.name = "src_id", .value = STM};
     struct pug_source_config software = {
-        .protocol = "OSD-STM", .settings = {&stm, 1}, .decode = true};
+        .protocol = "OSD-STM", .settings = {.items = &stm, .count = 1}, .decode = true};
     assert_int_equal(pug_tree_add_source(tree, &software, &source), PUG_OK);
     size_t used;
     assert_int_equal(pug_tree_data(tree, 0, round->trace.data, round->trace.size, &used),
@@ -285,7 +285,7 @@ static void test_splits_waits_and_damage(void **state)
             {.name = "MAX_PKT_LEN", .value = round.options.longest}};
         struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
                                  .transport = "osd",
-                                 .settings = {settings, 2},
+                                 .settings = {.items = settings, .count = 2},
                                  .image = image_of(&round),
                                  .bytes = round.trace.data,
                                  .size = round.trace.size < 6000 ? round.trace.size : 6000,
@@ -312,7 +312,7 @@ static void test_states(void **state)
             {.name = "framing", .text = round.options.dump ? "dtd-le" : "dtd"}};
         struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
                                  .transport = "osd",
-                                 .settings = {settings, 3},
+                                 .settings = {.items = settings, .count = 3},
                                  .image = image_of(&round),
                                  .bytes = round.trace.data,
                                  .size = round.trace.size < 30000 ? round.trace.size : 30000};

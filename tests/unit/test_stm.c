@@ -23,7 +23,7 @@ static struct stream_run run_stm(struct stream_lines *lines, const struct rec_by
 {
     return (struct stream_run){
         .protocol = "STM",
-        .settings = {&setting, 1},
+        .settings = {.items = &setting, .count = 1},
         .bytes = bytes->data,
         .size = bytes->size,
         .lines = lines,
@@ -186,7 +186,8 @@ static void round_trip(void **state)
 static void any_split_any_wait_any_damage(void **state)
 {
     (void)state;
-    struct stream_run run = {.protocol = "STM", .settings = {&setting, 1}, .longest = 24};
+    struct stream_run run = {
+        .protocol = "STM", .settings = {.items = &setting, .count = 1}, .longest = 24};
     stream_check_properties(&run, any_stream);
     /* A joined element comes when its last packet is known. */
     run.options.join_payloads = true;
@@ -201,7 +202,7 @@ static void assert_lines(const char *stream, struct stream_run run, const char *
     struct rec_bytes bytes = nibbles(stream);
     struct stream_lines lines = {0};
     run.protocol = "STM";
-    run.settings = (struct pug_settings){&setting, 1};
+    run.settings = (struct pug_settings){.items = &setting, .count = 1};
     run.bytes = bytes.data;
     run.size = bytes.size;
     run.lines = &lines;
@@ -363,7 +364,7 @@ static size_t bytes_used(const char *stream, size_t block, struct pug_quirks qui
     struct pug_tree *tree;
     struct pug_source *source;
     struct pug_source_config config = {
-        .protocol = "STM", .settings = {&setting, 1}, .decode = true};
+        .protocol = "STM", .settings = {.items = &setting, .count = 1}, .decode = true};
     enum pug_response response = PUG_RESP_CONT;
     size_t done = 0;
     quirks.unattached_is_fatal = 0;
@@ -470,7 +471,8 @@ static void configuration(void **state)
     void *config;
     /* Only the trace id is needed. */
     const struct pug_setting id = {.name = "src_id", .value = 5};
-    assert_int_equal(stm->config_new(&(struct pug_settings){&id, 1}, NULL, &config), PUG_OK);
+    assert_int_equal(
+        stm->config_new(&(struct pug_settings){.items = &id, .count = 1}, NULL, &config), PUG_OK);
     assert_int_equal(stm->trace_id(config), 5);
     stm->config_free(config);
     const struct pug_setting items[] = {{.name = "STMTCSR", .value = 0x0030000f},
@@ -478,7 +480,8 @@ static void configuration(void **state)
                                         {.name = "STMHEMASTR", .value = 0x80},
                                         {.name = "STMDEVID", .value = 0x3f},
                                         {.name = "hw_event", .value = 2}};
-    assert_int_equal(stm->config_new(&(struct pug_settings){items, 5}, NULL, &config), PUG_OK);
+    assert_int_equal(
+        stm->config_new(&(struct pug_settings){.items = items, .count = 5}, NULL, &config), PUG_OK);
     assert_int_equal(stm->trace_id(config), 0x30);
     char text[256];
     stm->config_text(config, text, sizeof(text));
@@ -543,7 +546,7 @@ static void check_states(struct stream_run run, stream_make_fn *make, unsigned p
 static void states(void **state)
 {
     (void)state;
-    const struct stream_run run = {.protocol = "STM", .settings = {&setting, 1}};
+    const struct stream_run run = {.protocol = "STM", .settings = {.items = &setting, .count = 1}};
     struct state_check synchronised = {0}, any = {0};
     check_states(run, synchronised_stream, 600, &synchronised);
     assert_int_equal(synchronised.met, synchronised.starts);

@@ -211,7 +211,7 @@ static void test_types_of_sources(void **state)
     struct pug_unwrapped packet;
     (void)state;
     assert_int_equal(pug_unwrap_configure(&config, PUG_WRAP_ENCAPSULATION,
-                                          &(struct pug_settings){items, 4}, NULL),
+                                          &(struct pug_settings){.items = items, .count = 4}, NULL),
                      PUG_OK);
     struct pug_unwrap *unwrap_ = pug_unwrap_new(&config, NULL, NULL);
     pug_unwrap_fill(unwrap_, 0, bytes, sizeof(bytes));
@@ -234,8 +234,9 @@ static void test_bad_settings(void **state)
     struct pug_unwrap_config config;
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        enum pug_status status = pug_unwrap_configure(&config, PUG_WRAP_ENCAPSULATION,
-                                                      &(struct pug_settings){&bad[i], 1}, NULL);
+        enum pug_status status =
+            pug_unwrap_configure(&config, PUG_WRAP_ENCAPSULATION,
+                                 &(struct pug_settings){.items = &bad[i], .count = 1}, NULL);
         assert_int_equal(status, PUG_ERR_INVALID_PARAM_VAL);
     }
 }
