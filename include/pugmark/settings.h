@@ -18,10 +18,17 @@ struct pug_setting {
     const char *text; /**< for settings that are words; NULL for numbers */
 };
 
-/** A list of settings. The list and its strings belong to the caller. */
+/** Told each name that a list is asked for, so that settings can be found that nobody reads. */
+struct pug_settings_watch {
+    void (*asked)(void *context, const char *name, bool word); /**< only a word would do */
+    void *context;
+};
+
+/** A list of settings. The list, its strings and its watch belong to the caller. */
 struct pug_settings {
     const struct pug_setting *items;
     size_t count;
+    const struct pug_settings_watch *watch; /**< or NULL */
 };
 
 /** Find a setting by its name (case-sensitive), or NULL. The first one wins. */
@@ -35,7 +42,7 @@ uint64_t pug_settings_number(const struct pug_settings *settings, const char *na
 const char *pug_settings_word(const struct pug_settings *settings, const char *name,
                               const char *otherwise);
 
-/** A copy with strings of its own, in one piece of memory; false: there is none. */
+/** A copy with strings of its own and no watch, in one piece of memory; false: there is none. */
 bool pug_settings_copy(const struct pug_settings *settings, struct pug_settings *copy);
 void pug_settings_free(struct pug_settings *copy);
 

@@ -4,12 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct pug_setting *pug_settings_find(const struct pug_settings *settings, const char *name)
+static const struct pug_setting *look_for(const struct pug_settings *settings, const char *name,
+                                          bool word)
 {
+    if (settings->watch)
+        settings->watch->asked(settings->watch->context, name, word);
     for (size_t i = 0; i < settings->count; i++)
         if (strcmp(settings->items[i].name, name) == 0)
             return &settings->items[i];
     return NULL;
+}
+
+const struct pug_setting *pug_settings_find(const struct pug_settings *settings, const char *name)
+{
+    return look_for(settings, name, false);
 }
 
 uint64_t pug_settings_number(const struct pug_settings *settings, const char *name,
@@ -22,7 +30,7 @@ uint64_t pug_settings_number(const struct pug_settings *settings, const char *na
 const char *pug_settings_word(const struct pug_settings *settings, const char *name,
                               const char *otherwise)
 {
-    const struct pug_setting *setting = pug_settings_find(settings, name);
+    const struct pug_setting *setting = look_for(settings, name, true);
     return setting && setting->text ? setting->text : otherwise;
 }
 

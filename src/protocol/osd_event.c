@@ -44,7 +44,8 @@ static const struct pug_setting *width_setting(const struct osd_module *module,
                                                const struct pug_settings *settings)
 {
     const struct pug_setting *setting = pug_settings_find(settings, module->settings[0]);
-    return setting ? setting : pug_settings_find(settings, module->settings[1]);
+    const struct pug_setting *other = pug_settings_find(settings, module->settings[1]);
+    return setting ? setting : other;
 }
 
 enum pug_status osd_config_new(const struct osd_module *module, const struct pug_settings *settings,

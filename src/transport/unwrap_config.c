@@ -33,16 +33,15 @@ static enum pug_status complain(struct pug_log *log, const char *text)
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
-/** The first of several names that the list has. */
-static uint64_t first_of(const struct pug_settings *settings, const char *const *names,
-                         uint64_t otherwise)
+/** The first of several names that the list has; 0: it has none. */
+static uint64_t first_of(const struct pug_settings *settings, const char *const *names)
 {
+    const struct pug_setting *first = NULL;
     for (; *names; names++) {
         const struct pug_setting *setting = pug_settings_find(settings, *names);
-        if (setting)
-            return setting->value;
+        first = first ? first : setting;
     }
-    return otherwise;
+    return first ? first->value : 0;
 }
 
 static uint64_t source_bits(const struct pug_settings *settings, enum pug_wrapping wrapping)
@@ -50,20 +49,22 @@ static uint64_t source_bits(const struct pug_settings *settings, enum pug_wrappi
     static const char *const source_names[] = {"src_bits", "srcid_bits", "trTeSrcBits", NULL};
     static const char *const hart_names[] = {"hart_index_bits", NULL};
     if (wrapping == PUG_WRAP_SMI)
-        return first_of(settings, hart_names, 0);
-    if (wrapping != PUG_WRAP_ENCAPSULATION || pug_settings_number(settings, "trTeInhibitSrc", 0))
+        return first_of(settings, hart_names);
+    if (wrapping != PUG_WRAP_ENCAPSULATION)
         return 0;
-    return first_of(settings, source_names, 0);
+    uint64_t bits = first_of(settings, source_names);
+    return pug_settings_number(settings, "trTeInhibitSrc", 0) ? 0 : bits;
 }
 
 static uint64_t timestamp_bytes(const struct pug_settings *settings, enum pug_wrapping wrapping)
 {
-    if (wrapping != PUG_WRAP_ENCAPSULATION || !pug_settings_number(settings, "trTsEnable", 1))
+    if (wrapping != PUG_WRAP_ENCAPSULATION)
         return 0;
     uint64_t bits = pug_settings_number(settings, "trTsWidth", 0);
     if (bits > 64)
         bits = 64;
-    return pug_settings_number(settings, "timestamp_bytes", (bits + 7) / 8);
+    uint64_t bytes = pug_settings_number(settings, "timestamp_bytes", (bits + 7) / 8);
+    return pug_settings_number(settings, "trTsEnable", 1) ? bytes : 0;
 }
 
 /** type_bits_5 = 2: sources may differ in the width of their type field. */
@@ -71,10 +72,11 @@ static bool source_types(struct pug_unwrap_config *config, const struct pug_sett
 {
     static const char prefix[] = "type_bits_";
     for (size_t i = 0; i < settings->count; i++) {
-        const struct pug_setting *setting = &settings->items[i];
-        if (strncmp(setting->name, prefix, sizeof(prefix) - 1) != 0)
+        const char *name = settings->items[i].name;
+        if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
             continue;
-        unsigned long source = strtoul(setting->name + sizeof(prefix) - 1, NULL, 10);
+        const struct pug_setting *setting = pug_settings_find(settings, name);
+        unsigned long source = strtoul(name + sizeof(prefix) - 1, NULL, 10);
         if (source > UINT16_MAX || setting->value > 16 || config->type_count == PUG_UNWRAP_TYPES)
             return false;
         config->types[config->type_count].source = (uint16_t)source;

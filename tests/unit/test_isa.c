@@ -308,7 +308,7 @@ static void settings(void **state)
     (void)state;
     static const struct pug_setting items[] = {
         {"TRCIDR0", 5, NULL}, {"core", 0, "Cortex-A53"}, {"TRCIDR0", 6, NULL}};
-    struct pug_settings list = {items, 3};
+    struct pug_settings list = {.items = items, .count = 3};
     assert_ptr_equal(pug_settings_find(&list, "TRCIDR0"), &items[0]);
     assert_null(pug_settings_find(&list, "trcidr0"));
     assert_int_equal(pug_settings_number(&list, "TRCIDR0", 1), 5);
@@ -317,6 +317,29 @@ static void settings(void **state)
     assert_string_equal(pug_settings_word(&list, "core", ""), "Cortex-A53");
     assert_string_equal(pug_settings_word(&list, "TRCIDR0", "none"), "none");
     assert_null(pug_settings_word(&(struct pug_settings){0}, "core", NULL));
+}
+
+static void note_name(void *context, const char *name, bool word)
+{
+    strcat(context, word ? "word " : "");
+    strcat(context, name);
+    strcat(context, ";");
+}
+
+static void asked_settings(void **state)
+{
+    (void)state;
+    char asked[128] = "";
+    const struct pug_settings_watch watch = {note_name, asked};
+    const struct pug_settings list = {.watch = &watch};
+    pug_settings_number(&list, "xlen", 0);
+    pug_settings_word(&list, "isa", NULL);
+    pug_settings_find(&list, "ts");
+    assert_string_equal(asked, "xlen;word isa;ts;");
+    struct pug_settings copy;
+    assert_true(pug_settings_copy(&list, &copy));
+    assert_null(copy.watch);
+    pug_settings_free(&copy);
 }
 
 int main(void)
@@ -331,6 +354,7 @@ int main(void)
         cmocka_unit_test(other_code_ends_it_blocks),
         cmocka_unit_test(cores),
         cmocka_unit_test(settings),
+        cmocka_unit_test(asked_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,7 +297,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return end;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (input_tree(&input, true)) {

@@ -112,7 +112,7 @@ static int find_run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     int code = answer(&input, &options, &query);
     input_close(&input);
     int written = output_end();

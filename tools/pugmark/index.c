@@ -158,7 +158,7 @@ static int index_run(const struct command *self, int argc, char **argv)
         return end;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     int code = run(&input, &options);
     input_close(&input);
     int written = output_end();

@@ -131,7 +131,7 @@ static int info_run(const struct command *self, int argc, char **argv)
     }
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     int code = EXIT_INPUT;
     struct tally *tallies = NULL;
     size_t count = 0;

@@ -33,6 +33,27 @@ static bool add_source_id(void *target, const char *argument)
     return option_number(&id, argument) && add_to_list(target, argument);
 }
 
+/** "FILE@NUMBER"; where the number is not needed, "FILE". */
+static bool is_program(const char *argument, bool needed)
+{
+    const char *at = strrchr(argument, '@');
+    uint64_t number;
+    if (at ? parse_number(at + 1, &number) : !needed)
+        return true;
+    fprintf(stderr, "pugmark: '%s': expected FILE@NUMBER\n", argument);
+    return false;
+}
+
+static bool add_elf_file(void *target, const char *argument)
+{
+    return is_program(argument, false) && add_to_list(target, argument);
+}
+
+static bool add_image_file(void *target, const char *argument)
+{
+    return is_program(argument, true) && add_to_list(target, argument);
+}
+
 const struct option input_option_table[] = {
     {"buffer", "NAME", "trace buffer of a snapshot (default: its first)", option_string,
      offsetof(struct input_options, buffer)},
@@ -46,9 +67,9 @@ const struct option input_option_table[] = {
      offsetof(struct input_options, settings)},
     {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string,
      offsetof(struct input_options, params)},
-    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_to_list,
+    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_elf_file,
      offsetof(struct input_options, elf)},
-    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_to_list,
+    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_image_file,
      offsetof(struct input_options, image)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag,
      offsetof(struct input_options, reference)},
@@ -88,15 +109,14 @@ static bool map_trace(struct input *input)
     return good;
 }
 
-/** "FILE@NUMBER" in two; without "@" the number is `otherwise`. */
-static bool split_at(const char *word, char *path, size_t size, uint64_t *number,
-                     uint64_t otherwise, bool needed)
+/** "FILE@NUMBER" in two; without "@" the number is 0. */
+static bool split_at(const char *word, char *path, size_t size, uint64_t *number)
 {
     const char *at = strrchr(word, '@');
     size_t length = at ? (size_t)(at - word) : strlen(word);
-    *number = otherwise;
-    if ((needed && !at) || (at && !parse_number(at + 1, number)) || length >= size) {
-        fprintf(stderr, "pugmark: '%s': expected FILE@NUMBER\n", word);
+    *number = 0;
+    if ((at && !parse_number(at + 1, number)) || length >= size) {
+        fprintf(stderr, "pugmark: '%s': the name is too long\n", word);
         return false;
     }
     memcpy(path, word, length);
@@ -130,12 +150,12 @@ static bool add_programs(struct input *input)
     /* The setting "alias": code runs there, too, that is linked for lower addresses. */
     uint64_t alias = pug_settings_number(&input->transport_settings, "alias", 0);
     for (size_t i = 0; i < options->elf.count; i++) {
-        if (!split_at(options->elf.items[i], path, sizeof(path), &number, 0, false) ||
+        if (!split_at(options->elf.items[i], path, sizeof(path), &number) ||
             !add_elf(input, path, number) || (alias && !add_elf(input, path, number + alias)))
             return false;
     }
     for (size_t i = 0; i < options->image.count; i++) {
-        if (!split_at(options->image.items[i], path, sizeof(path), &number, 0, true))
+        if (!split_at(options->image.items[i], path, sizeof(path), &number))
             return false;
         struct pug_region whole = {.address = number};
         enum pug_status status = pug_image_add_file(input->image, &anywhere, path, &whole, 1);
@@ -152,15 +172,34 @@ static void on_log(void *context, const struct pug_log_record *record)
 {
     const struct input *input = context;
     char text[512];
-    if (input->options->quiet)
+    /* Why there is no tree is no message about the trace. */
+    if (input->options->quiet && (input->tree || record->severity != PUG_SEV_ERROR))
         return;
     pug_log_text(record, text, sizeof(text));
     fprintf(stderr, "pugmark: %s\n", text);
 }
 
+/** Of a snapshot and of a single file, each has options that say nothing of the other. */
+static bool options_fit(const struct input_options *options, bool raw)
+{
+    const char *misplaced = raw                       ? options->buffer ? "buffer" : NULL
+                            : options->settings.count ? "set"
+                            : options->transport      ? "transport"
+                                                      : NULL;
+    if (misplaced)
+        fprintf(stderr, "pugmark: --%s is for %s\n", misplaced,
+                raw ? "snapshots" : "single files of trace, with --protocol or --params");
+    return !misplaced;
+}
+
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
-    *input = (struct input){.options = options};
+    const bool raw = options->protocol || options->params;
+    *input = (struct input){.options = options, .failure = EXIT_INPUT};
+    if (!options_fit(options, raw)) {
+        input->failure = EXIT_USAGE;
+        return false;
+    }
     input->log = pug_log_new(PUG_SEV_WARN);
     input->image = pug_image_new();
     if (!input->log || !input->image) {
@@ -169,8 +208,7 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, on_log, input);
-    bool good = options->protocol || options->params ? raw_open(input, operand)
-                                                     : snapshot_input_open(input, operand);
+    bool good = raw ? raw_open(input, operand) : snapshot_input_open(input, operand);
     if (!good || !(input->trace_copy || map_trace(input)) ||
         (input->raw && !raw_find_sources(input))) {
         input_close(input);
@@ -192,7 +230,7 @@ void input_close(struct input *input)
     raw_close(input);
     free(input->sources);
     free(input->trace_path);
-    *input = (struct input){0};
+    *input = (struct input){.failure = input->failure};
 }
 
 /* ---- decoding ---- */
@@ -224,9 +262,9 @@ static bool add_source(struct input *input, const struct input_source *described
     return false;
 }
 
-/** The tree of a file that the command line describes. */
-static enum pug_status described_tree(struct input *input, bool decode,
-                                      const struct pug_decode_options *options)
+/** The tree of a file that the command line describes; false, having said why. */
+static bool described_tree(struct input *input, bool decode,
+                           const struct pug_decode_options *options)
 {
     struct pug_tree_config config = {
         .transport = input->transport,
@@ -237,12 +275,24 @@ static enum pug_status described_tree(struct input *input, bool decode,
     if (input->options->reference)
         config.quirks = pug_quirks_reference();
     enum pug_status status = pug_tree_new(&config, &input->tree);
-    if (status != PUG_OK)
-        return status;
+    if (status != PUG_OK) {
+        fprintf(stderr, "pugmark: %s (%s): %s\n", input->trace_path, input->transport,
+                pug_status_text(status));
+        return false;
+    }
     size_t added = 0;
     for (size_t i = 0; i < input->source_count; i++)
         added += add_source(input, &input->sources[i], decode, options);
-    return added ? PUG_OK : PUG_ERR_RDR_NO_DECODER;
+    return added > 0;
+}
+
+static bool snapshot_tree(struct input *input, bool decode,
+                          const struct pug_decode_options *options)
+{
+    enum pug_status status = snapshot_input_tree(input, decode, options);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+    return status == PUG_OK;
 }
 
 /** Sources that were not chosen get no data. */
@@ -283,12 +333,9 @@ bool input_tree(struct input *input, bool decode)
     input->errors_before = pug_log_errors(input->log);
     if (!renew_image(input))
         return false;
-    enum pug_status status = input->snapshot ? snapshot_input_tree(input, decode, &options)
-                                             : described_tree(input, decode, &options);
-    if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+    if (!(input->snapshot ? snapshot_tree(input, decode, &options)
+                          : described_tree(input, decode, &options)))
         return false;
-    }
     choose_sources(input);
     return true;
 }

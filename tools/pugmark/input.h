@@ -52,6 +52,7 @@ struct input {
     uint64_t trace_size;
     struct pug_tree *tree;
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
+    int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
     uint64_t errors_before; /**< private: errors logged before this tree was made */
     bool sources_told;      /**< those that were asked for and are not there */

@@ -120,7 +120,7 @@ static int itm_run(const struct command *self, int argc, char **argv)
     options.timestamps |= options.clock != 0;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     struct itm_state state = {.options = &options, .input = &input};
     int code = input_tree(&input, true) ? decode(&state, &input) : EXIT_INPUT;
     input_close(&input);

@@ -562,13 +562,13 @@ static int list_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
-    struct input input;
-    if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
     if (options.window.count.given && !options.window.around.given) {
         fprintf(stderr, "pugmark: --count needs --around\n");
         return EXIT_USAGE;
     }
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
     struct list_state state = {.options = &options, .input = &input, .last = UINT64_MAX};
     bool elements = options.elements || !options.packets;
     if (options.format == FORMAT_CSV && elements)

@@ -143,7 +143,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
         return end;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     const unsigned jobs = input_jobs(&input);
     struct pc_state state = {.input = &input, .caches = calloc(jobs, sizeof(*state.caches))};
     struct text_printer printer = {print_elements, &state};

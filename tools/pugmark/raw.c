@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "raw.h"
 
+#include "command.h"
+#include "known.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,8 @@ struct raw_settings {
     struct pug_params *params;
     struct pug_setting *items; /* of the command line, then of the parameter file */
     size_t count, from_command;
+    struct known known; /* the names that protocol and transport look for */
+    struct pug_settings_watch watch;
     char *words;                    /* copies of NAME=VALUE, cut at the "=" */
     struct pug_setting *of_sources; /* the same with a "src_id" in front, for each source */
 };
@@ -138,30 +143,6 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
     return true;
 }
 
-bool raw_open(struct input *input, const char *path)
-{
-    const struct input_options *options = input->options;
-    struct raw_settings *settings = calloc(1, sizeof(*settings));
-    input->raw = settings;
-    input->trace_path = strdup(path);
-    if (settings && options->params &&
-        pug_params_load(options->params, input->log, &settings->params) != PUG_OK)
-        return false;
-    const struct pug_protocol *protocol =
-        find_protocol(options->protocol ? options->protocol : "E-Trace");
-    const char *wanted = options->transport;
-    if (!wanted && protocol && settings && settings->params && same_name(protocol->name, "E-Trace"))
-        wanted = pug_params_transport(settings->params);
-    const struct pug_transport *transport =
-        protocol ? find_transport(wanted, protocol->name) : NULL;
-    if (!transport || !settings || !input->trace_path || !take_settings(input, settings))
-        return false;
-    input->protocol = protocol->name;
-    input->transport = transport->name;
-    input->transport_settings = (struct pug_settings){settings->items, settings->count};
-    return true;
-}
-
 /* ---- sources ---- */
 
 /** The source ids that a transport finds in the trace. */
@@ -233,7 +214,7 @@ static bool describe_sources(struct input *input, const uint16_t *ids, size_t co
         items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
         memcpy(items + 1, settings->items, settings->count * sizeof(*items));
         input->sources[i].protocol = input->protocol;
-        input->sources[i].settings = (struct pug_settings){items, each};
+        input->sources[i].settings = (struct pug_settings){items, each, &settings->watch};
         snprintf(input->sources[i].name, sizeof(input->sources[i].name), "%s",
                  name ? name + 1 : input->trace_path);
     }
@@ -260,22 +241,25 @@ static bool describe_listed(struct input *input)
         memcpy(items, settings->items, settings->from_command * sizeof(*items));
         memcpy(items + settings->from_command, own->items, own->count * sizeof(*items));
         input->sources[count].protocol = input->protocol;
-        input->sources[count].settings = (struct pug_settings){items, each};
+        input->sources[count].settings = (struct pug_settings){items, each, &settings->watch};
         snprintf(input->sources[count].name, sizeof(input->sources[count].name), "%s",
                  pug_params_source_path(settings->params, i));
         items += each;
         count++;
     }
     input->source_count = count;
+    if (count == 0)
+        fprintf(stderr, "pugmark: %s: no such source in it\n", input->options->params);
     return count > 0;
 }
 
-/** The source id that the settings name; false: none. */
-static bool named_source(const struct pug_settings *settings, uint16_t *id)
+/** The source id that the settings name; false: none. Whether it is read is the protocol's word. */
+static bool named_source(const struct raw_settings *settings, uint16_t *id)
 {
     static const char *const names[] = {"src_id", "srcid", "hart_index"};
+    const struct pug_settings unwatched = {.items = settings->items, .count = settings->count};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct pug_setting *setting = pug_settings_find(settings, names[i]);
+        const struct pug_setting *setting = pug_settings_find(&unwatched, names[i]);
         if (!setting)
             continue;
         *id = (uint16_t)setting->value;
@@ -292,18 +276,15 @@ bool raw_find_sources(struct input *input)
     size_t count = 0;
     struct raw_settings *settings = input->raw;
     const struct pug_transport *transport = pug_transport_find(input->transport);
-    if (settings->params && pug_params_sources(settings->params) > 0)
-        return describe_listed(input);
+    if (input->source_count > 0)
+        return true;
     /* Where framed trace has no other name for it, the ITM is source 1. */
     ids[0] = transport->single ? 0 : 1;
-    if (named_source(&input->transport_settings, &ids[0]) || transport->single ||
-        !told_by_id(input->protocol))
+    if (named_source(settings, &ids[0]) || transport->single || !told_by_id(input->protocol))
         return describe_sources(input, ids, 1);
     memset(&found, 0, sizeof(found));
-    if (!scan(input, &found)) {
-        fprintf(stderr, "pugmark: %s: the transport's settings are wrong\n", input->transport);
+    if (!scan(input, &found))
         return false;
-    }
     for (uint32_t id = 0; id < PUG_SOURCE_UNKNOWN; id++)
         if (found.ids[id] && input_wants(input, (uint16_t)id))
             ids[count++] = (uint16_t)id;
@@ -313,12 +294,78 @@ bool raw_find_sources(struct input *input)
     return count > 0 && describe_sources(input, ids, count);
 }
 
+/* ---- opening ---- */
+
+/** Protocol and transport take all settings, and read those of the command line. */
+static bool check_settings(const struct input *input, struct raw_settings *settings)
+{
+    const struct pug_protocol *protocol = pug_protocol_find(input->protocol);
+    const struct pug_transport *transport = pug_transport_find(input->transport);
+    struct pug_transport_sink sink = {.log = input->log};
+    void *made;
+    if (transport->create(&input->transport_settings, &sink, &made) != PUG_OK)
+        return false;
+    transport->free(made);
+    const struct pug_settings *of_source =
+        input->source_count ? &input->sources[0].settings : &input->transport_settings;
+    if (protocol->config_new(of_source, input->log, &made) != PUG_OK)
+        return false;
+    protocol->config_free(made);
+    known_note(&settings->known, "alias", false); /* read where programs are added */
+    char whose[64];
+    snprintf(whose, sizeof(whose), "%s, framed as %s", input->protocol, input->transport);
+    return known_take(&settings->known, settings->items, settings->from_command, whose);
+}
+
+/** Protocol and transport by their names, or by what the parameters say. */
+static bool choose_ways(struct input *input, const struct raw_settings *settings)
+{
+    const struct input_options *options = input->options;
+    const struct pug_protocol *protocol =
+        find_protocol(options->protocol ? options->protocol : "E-Trace");
+    const char *wanted = options->transport;
+    if (!wanted && protocol && settings->params && same_name(protocol->name, "E-Trace"))
+        wanted = pug_params_transport(settings->params);
+    const struct pug_transport *transport =
+        protocol ? find_transport(wanted, protocol->name) : NULL;
+    if (!transport)
+        return false;
+    input->protocol = protocol->name;
+    input->transport = transport->name;
+    return true;
+}
+
+bool raw_open(struct input *input, const char *path)
+{
+    const struct input_options *options = input->options;
+    struct raw_settings *settings = calloc(1, sizeof(*settings));
+    input->raw = settings;
+    input->trace_path = strdup(path);
+    if (!settings || !input->trace_path)
+        return false;
+    if (options->params &&
+        pug_params_load(options->params, input->log, &settings->params) != PUG_OK)
+        return false;
+    input->failure = EXIT_USAGE;
+    if (!choose_ways(input, settings) || !take_settings(input, settings))
+        return false;
+    settings->watch = (struct pug_settings_watch){known_note, &settings->known};
+    input->transport_settings =
+        (struct pug_settings){settings->items, settings->count, &settings->watch};
+    bool listed = settings->params && pug_params_sources(settings->params) > 0;
+    if ((listed && !describe_listed(input)) || !check_settings(input, settings))
+        return false;
+    input->failure = EXIT_INPUT;
+    return true;
+}
+
 void raw_close(struct input *input)
 {
     struct raw_settings *settings = input->raw;
     if (!settings)
         return;
     pug_params_free(settings->params);
+    known_free(&settings->known);
     free(settings->items);
     free(settings->words);
     free(settings->of_sources);

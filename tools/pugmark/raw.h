@@ -7,7 +7,7 @@
 
 /** Understand the description; false, having said why. */
 bool raw_open(struct input *input, const char *path);
-/** With the trace at hand: which sources it has. */
+/** With the trace at hand: which sources it has; false, having said why. */
 bool raw_find_sources(struct input *input);
 void raw_close(struct input *input);
 

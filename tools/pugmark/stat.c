@@ -199,7 +199,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
         return end;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
-        return EXIT_INPUT;
+        return input.failure;
     struct counts counts;
     uint64_t errors = 0, warnings = 0;
     double best = -1;

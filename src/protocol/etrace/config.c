@@ -73,25 +73,23 @@ static uint64_t parameter_value(const struct pug_settings *settings,
                                 const struct parameter *parameter, uint64_t otherwise)
 {
     const struct pug_setting *setting = pug_settings_find(settings, parameter->name);
-    if (setting)
-        return setting->value;
+    const struct pug_setting *discovered = NULL, *info = NULL;
     char attribute[32];
     size_t length = strlen(parameter->name);
     if (length > 2 && length < sizeof(attribute) && parameter->name[length - 2] == '_') {
         memcpy(attribute, parameter->name, length - 2);
         attribute[length - 2] = '\0';
-        setting = pug_settings_find(settings, attribute);
-        if (setting)
-            return setting->value + parameter->less;
+        discovered = pug_settings_find(settings, attribute);
     }
-    if (parameter->info != NO_INFO) {
-        setting =
+    if (parameter->info != NO_INFO)
+        info =
             pug_settings_find(settings, parameter->info ? "discovery_info_1" : "discovery_info_0");
-        uint64_t mask = (UINT64_C(1) << parameter->width) - 1;
-        if (setting)
-            return (setting->value >> parameter->lsb & mask) + parameter->less;
-    }
-    return otherwise;
+    if (setting)
+        return setting->value;
+    if (discovered)
+        return discovered->value + parameter->less;
+    uint64_t mask = (UINT64_C(1) << parameter->width) - 1;
+    return info ? (info->value >> parameter->lsb & mask) + parameter->less : otherwise;
 }
 
 static enum pug_status complain(struct pug_log *log, const char *text)
@@ -181,13 +179,12 @@ static enum pug_status take_parameters(struct etrace_config *config,
 static uint64_t option(const struct pug_settings *settings, const char *name, const char *field,
                        const char *reg, unsigned lsb, unsigned width, uint64_t otherwise)
 {
-    const struct pug_setting *setting = pug_settings_find(settings, name);
-    if (!setting)
-        setting = pug_settings_find(settings, field);
-    if (setting)
-        return setting->value;
-    setting = pug_settings_find(settings, reg);
-    return setting ? setting->value >> lsb & ((1u << width) - 1) : otherwise;
+    const struct pug_setting *by_name = pug_settings_find(settings, name);
+    const struct pug_setting *by_field = pug_settings_find(settings, field);
+    const struct pug_setting *whole = pug_settings_find(settings, reg);
+    if (by_name || by_field)
+        return (by_name ? by_name : by_field)->value;
+    return whole ? whole->value >> lsb & ((1u << width) - 1) : otherwise;
 }
 
 static void take_options(struct etrace_config *config, const struct pug_settings *settings)
@@ -333,10 +330,14 @@ static void take_vectors(struct etrace_config *config, const struct pug_settings
 static uint64_t source_id(const struct pug_settings *settings)
 {
     static const char *const names[] = {"src_id", "srcid", "hart_index", "trTeSrcID"};
-    for (size_t i = 0; i < settings->count; i++)
-        for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
-            if (strcmp(settings->items[i].name, names[j]) == 0)
-                return settings->items[i].value;
+    const struct pug_setting *first = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct pug_setting *found = pug_settings_find(settings, names[i]);
+        if (found && (!first || found < first))
+            first = found;
+    }
+    if (first)
+        return first->value;
     return pug_settings_number(settings, "trTeInstFeatures", 0) >> 16 & 0xfff;
 }
 
