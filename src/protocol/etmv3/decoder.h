@@ -22,24 +22,37 @@ struct pug_etmv3_list {
     int32_t held;  /**< at the end */
 };
 
-/* What a step in a row of P-headers is: an atom, or waiting. */
-#define PUG_ETMV3_STEP_KIND 3u /**< of its bits; the others are the cycles it stands for */
-#define PUG_ETMV3_STEP_N    0u
-#define PUG_ETMV3_STEP_E    1u
-#define PUG_ETMV3_STEP_WAIT 2u
+/* What a step in a row of P-headers is: an atom, or waiting; and the cycles it stands for. */
+#define PUG_ETMV3_STEP_CYCLES 15u
+#define PUG_ETMV3_STEP_KIND   48u /**< of its bits */
+#define PUG_ETMV3_STEP_N      0u
+#define PUG_ETMV3_STEP_E      16u
+#define PUG_ETMV3_STEP_WAIT   32u
+#define PUG_ETMV3_STEP_BITS   6u /**< above them: bytes from the header before, in its first step */
+
+/** A kind of step as a number: which of an instruction's ways it takes. */
+static inline unsigned pug_etmv3_way_of(unsigned step)
+{
+    return (step & PUG_ETMV3_STEP_KIND) / PUG_ETMV3_STEP_E;
+}
+
+/** An instruction with one kind of step. */
+struct pug_etmv3_way {
+    uint32_t next; /**< how many bytes into the entries what follows is; 0: that is not linked */
+    union {        /**< of the instruction, where there is room */
+        uint32_t goes;    /**< [0]; direct branch: target; indirect: where it went last */
+        uint8_t next_isa; /**< [1]; behind it, if it is executed */
+    };
+    uint64_t tail; /**< the last 8 bytes of an element */
+};
 
 /**
  * An instruction with what its elements have of it, and where it leads. One cache line: an atom
  * costs the hop to the next one, and the stores of an element.
  */
 struct pug_etmv3_insn {
-    /** By the kind of the step, how many bytes into the entries what follows is: not executed, or
-        executed, and 0 where that is not linked; waiting: itself. */
-    uint32_t next[3];
-    uint32_t goes; /**< direct branch: target; indirect: like `next`, where it went last */
+    struct pug_etmv3_way ways[3]; /**< not executed, executed; waiting leads to itself */
     uint64_t start, end;
-    uint64_t tails[3]; /**< the last 8 bytes of an element, by the kind of the step */
-    uint8_t next_isa;  /**< behind it, if it is executed */
 };
 
 #define PUG_ETMV3_TAIL (sizeof(struct pug_element) - 8)
@@ -202,7 +215,7 @@ const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
 /** A byte of its elements, by its place in them. */
 static inline uint8_t pug_etmv3_insn_byte(const struct pug_etmv3_insn *insn, size_t offset)
 {
-    return ((const uint8_t *)insn->tails)[offset - PUG_ETMV3_TAIL];
+    return ((const uint8_t *)&insn->ways[0].tail)[offset - PUG_ETMV3_TAIL];
 }
 
 static inline uint8_t pug_etmv3_insn_isa(const struct pug_etmv3_insn *insn)
@@ -221,13 +234,13 @@ static inline uint64_t pug_etmv3_next_address(const struct pug_etmv3_insn *insn,
 {
     bool branch =
         pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type)) == PUG_INSTR_BR;
-    return executed && branch ? insn->goes : insn->end;
+    return executed && branch ? insn->ways[0].goes : insn->end;
 }
 
 /** The ISA there. */
 static inline uint8_t pug_etmv3_isa_behind(const struct pug_etmv3_insn *insn, bool executed)
 {
-    return executed ? insn->next_isa : pug_etmv3_insn_isa(insn);
+    return executed ? insn->ways[1].next_isa : pug_etmv3_insn_isa(insn);
 }
 
 /** The decoder is behind an instruction now. */

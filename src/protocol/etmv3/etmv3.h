@@ -24,13 +24,7 @@ struct pug_etmv3_p_header {
     uint8_t cycles; /**< of a cycle-accurate one, altogether */
     /* the same for a row of P-headers: its atoms, or once waiting; none where it is not valid */
     uint8_t step_count;
-    uint8_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< kind of step, and cycles << 2 */
-};
-
-/** What a step of a row of P-headers makes of an instruction's element. */
-struct pug_etmv3_step {
-    uint64_t start, end;    /**< masks of the addresses: who waits has none */
-    uint64_t value, counts; /**< 0; instructions and cycles, as they stand in an element */
+    uint16_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< PUG_ETMV3_STEP_… */
 };
 
 #define PUG_ETMV3_STEPS 64u
@@ -50,7 +44,8 @@ struct pug_etmv3_config {
     uint8_t context_id_bytes;
     uint8_t timestamp_bytes;                  /**< longest: 7 (48 bits) or 9 (64 bits) */
     struct pug_etmv3_p_header p_headers[256]; /**< by header byte; others are zero */
-    struct pug_etmv3_step steps[PUG_ETMV3_STEPS];
+    uint64_t
+        counts[PUG_ETMV3_STEPS]; /**< by step: instructions and cycles, as an element has them */
 };
 
 static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)

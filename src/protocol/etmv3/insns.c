@@ -124,16 +124,16 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
         .last_size = insn->size,
         .isa = isa,
     };
-    entry->next[PUG_ETMV3_STEP_N] = entry->next[PUG_ETMV3_STEP_E] = 0;
-    entry->next[PUG_ETMV3_STEP_WAIT] = link_to(&decoder->insns, entry);
-    entry->goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0;
-    entry->start = address;
-    entry->end = address + insn->size;
-    entry->tails[PUG_ETMV3_STEP_N] = tail_of(&range);
+    const uint64_t not_executed = tail_of(&range);
     range.flags |= PUG_ELEM_EXECUTED;
-    entry->tails[PUG_ETMV3_STEP_E] = tail_of(&range);
-    entry->tails[PUG_ETMV3_STEP_WAIT] = tail_of(&waiting);
-    entry->next_isa = insn->next_isa;
+    *entry = (struct pug_etmv3_insn){
+        .ways = {{.goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0,
+                  .tail = not_executed},
+                 {.next_isa = insn->next_isa, .tail = tail_of(&range)},
+                 {.next = link_to(&decoder->insns, entry), .tail = tail_of(&waiting)}},
+        .start = address,
+        .end = address + insn->size,
+    };
 }
 
 enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
@@ -181,7 +181,7 @@ const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
     const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
         decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
     if (insns->flushes == flushes)
-        own(insns, from)->next[executed] = link_to(insns, next);
+        own(insns, from)->ways[executed].next = link_to(insns, next);
     return next;
 }
 
@@ -190,12 +190,12 @@ const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             uint8_t isa)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
-    const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->goes);
-    if (from->goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
+    const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->ways[0].goes);
+    if (from->ways[0].goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
         return next;
     uint32_t flushes = insns->flushes;
     next = pug_etmv3_kept_insn(decoder, address, isa);
     if (insns->flushes == flushes)
-        own(insns, from)->goes = link_to(insns, next);
+        own(insns, from)->ways[0].goes = link_to(insns, next);
     return next;
 }

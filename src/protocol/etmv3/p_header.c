@@ -58,32 +58,32 @@ static unsigned step_cycles(const struct pug_etmv3_p_header *header, unsigned n)
 static void set_steps(struct pug_etmv3_p_header *header)
 {
     for (unsigned i = 0; i < header->count; i++)
-        header->steps[i] = (uint8_t)((header->bits >> i & 1 ? PUG_ETMV3_STEP_E : PUG_ETMV3_STEP_N) |
-                                     step_cycles(header, i) << 2);
+        header->steps[i] =
+            (uint16_t)((header->bits >> i & 1 ? PUG_ETMV3_STEP_E : PUG_ETMV3_STEP_N) |
+                       step_cycles(header, i));
     header->step_count = header->count;
-    if (header->count > 0 || header->format != 3)
-        return;
-    header->steps[0] = (uint8_t)(PUG_ETMV3_STEP_WAIT | header->cycles << 2);
-    header->step_count = 1;
+    if (header->count == 0 && header->format == 3) {
+        header->steps[0] = (uint16_t)(PUG_ETMV3_STEP_WAIT | header->cycles);
+        header->step_count = 1;
+    }
+    header->steps[0] |= 1u << PUG_ETMV3_STEP_BITS;
 }
 
-static void set_step(struct pug_etmv3_step *step, unsigned number)
+/** What an element has of a step. */
+static uint64_t counts_of(unsigned step)
 {
-    bool waits = (number & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
-    const struct pug_element element = {.count = waits ? 0 : 1, .cycle_count = number >> 2};
-    static_assert(offsetof(struct pug_element, count) == offsetof(struct pug_element, value) + 8 &&
-                      offsetof(struct pug_element, cycle_count) ==
-                          offsetof(struct pug_element, count) + 4,
-                  "the value and the two counts are neighbours");
-    step->start = step->end = waits ? 0 : UINT64_MAX;
-    memcpy(&step->counts, (const char *)&element + offsetof(struct pug_element, count),
-           sizeof(step->counts));
+    const bool waits = (step & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
+    const struct pug_element element = {.count = waits ? 0 : 1,
+                                        .cycle_count = step & PUG_ETMV3_STEP_CYCLES};
+    uint64_t counts;
+    memcpy(&counts, (const char *)&element + offsetof(struct pug_element, count), sizeof(counts));
+    return counts;
 }
 
 void pug_etmv3_set_p_headers(struct pug_etmv3_config *config)
 {
     for (unsigned i = 0; i < PUG_ETMV3_STEPS; i++)
-        set_step(&config->steps[i], i);
+        config->counts[i] = counts_of(i);
     for (unsigned byte = 0x80; byte < 0x100; byte += 2) {
         struct pug_etmv3_p_header *header = &config->p_headers[byte];
         header->valid = true;

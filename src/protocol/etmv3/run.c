@@ -15,11 +15,9 @@
 
 /** Atoms laid out. */
 struct steps {
-    uint8_t kinds[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
-    uint8_t headers[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS]; /**< which one, of this row */
+    uint16_t all[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
     unsigned count;
-    uint64_t index;       /**< of the first header, but for its gap */
-    const uint16_t *gaps; /**< of the headers: see struct pug_run */
+    uint64_t index; /**< of the first header, less what its first step adds */
 };
 
 /** Where a run is. */
@@ -30,6 +28,20 @@ struct run {
     bool holds;  /**< the last element is an instruction that can still be cancelled */
 };
 
+/** There are gaps between the headers, of which the first one is at `at`. */
+static void add_gaps(const struct pug_etmv3_config *config, const struct pug_run *run,
+                     const uint8_t *at, struct steps *steps)
+{
+    const uint16_t *gap = run->gaps + (at - run->bytes);
+    unsigned step = config->p_headers[*at].step_count;
+    while (step < steps->count) {
+        at++;
+        gap++;
+        steps->all[step] += (uint16_t)((gap[0] - gap[-1]) << PUG_ETMV3_STEP_BITS);
+        step += config->p_headers[*at].step_count;
+    }
+}
+
 /**
  * Lay out the next P-headers, whose steps are at most `width` each; where they end. There is room
  * for `most` steps and a header.
@@ -38,22 +50,19 @@ static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
                                      const struct pug_span *span, unsigned most, size_t width,
                                      struct steps *steps)
 {
-    static const uint16_t no_gaps[MOST_STEPS];
-    const struct pug_run *run = span->run;
-    const size_t place = (size_t)(span->at - run->bytes);
     const uint8_t *at = span->at;
     unsigned count = 0;
-    for (uint8_t number = 0; at < span->end && count < most; at++, number++) {
+    for (; at < span->end && count < most; at++) {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         if (header->step_count == 0)
             break;
-        memcpy(steps->kinds + count, header->steps, width);
-        memset(steps->headers + count, number, width);
+        memcpy(&steps->all[count], header->steps, width * sizeof(header->steps[0]));
         count += header->step_count;
     }
     steps->count = count;
-    steps->index = run->index + place;
-    steps->gaps = run->gaps ? run->gaps + place : no_gaps;
+    steps->index = pug_span_index(span) - 1;
+    if (span->run->gaps)
+        add_gaps(config, span->run, span->at, steps);
     return at;
 }
 
@@ -130,60 +139,78 @@ static bool find(struct run *run)
 
 /* ---- steps ---- */
 
-static inline unsigned kind_of(unsigned step)
-{
-    return step & PUG_ETMV3_STEP_KIND;
-}
-
 /** Behind a step whose link is not made. */
-static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned kind)
+static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned step)
 {
     run->place->insn = NULL;
     run->place->from = insn;
-    run->place->executed = kind == PUG_ETMV3_STEP_E;
+    run->place->executed = (step & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_E;
     run->jumped = false;
 }
+
+/** Two words that are taken at once. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static inline pair load(const void *at)
+{
+    pair value;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+/** What the elements of a row have in common, from `context_id` on. */
+static inline pair load_context(const struct run *run)
+{
+    return load(&run->decoder->stage->out.blank.context_id);
+}
+
+static_assert(offsetof(struct pug_element, value) == offsetof(struct pug_element, start) + 16 &&
+                  offsetof(struct pug_element, count) == offsetof(struct pug_element, value) + 8 &&
+                  offsetof(struct pug_element, cycle_count) ==
+                      offsetof(struct pug_element, count) + 4 &&
+                  PUG_ETMV3_TAIL == offsetof(struct pug_element, context_id) + 16,
+              "an element is its addresses, counts, context and tail");
 
 /** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
 static inline unsigned take_row(struct run *run, const struct steps *steps, bool cycles)
 {
-    const struct pug_element *const blank = &run->decoder->stage->out.blank;
+    static const pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
     const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
-    const struct pug_etmv3_step *const all = run->decoder->config->steps;
+    const uint64_t *const counts = run->decoder->config->counts;
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     const struct pug_etmv3_insn *insn = run->place->insn;
-    const uint64_t index = steps->index;
-    const uint16_t *const gaps = steps->gaps;
     const unsigned count = steps->count;
+    uint64_t index = steps->index;
+    pair context = load_context(run);
     unsigned i = 0;
     while (i < count) {
-        const unsigned step = steps->kinds[i], kind = cycles ? kind_of(step) : step;
-        const unsigned header = steps->headers[i++];
-        const struct pug_etmv3_step *makes = &all[cycles ? step : PUG_ETMV3_STEP_E];
-        const uint32_t next = insn->next[kind];
-        element->index = index + header + gaps[header];
-        if (cycles) {
-            const uint64_t start = insn->start & makes->start, end = insn->end & makes->end;
-            element->start = start;
-            element->end = end;
-        } else {
-            memcpy(&element->start, &insn->start, 16);
-        }
-        memcpy(&element->value, &makes->value, 16);
-        memcpy((char *)element + 40, (const char *)blank + 40, 16);
-        memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[kind], 8);
+        const unsigned step = steps->all[i++];
+        const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
+        __builtin_prefetch(insn + 4); /* most code is kept in the order in which it runs */
+        const uint32_t next = way->next;
+        pair range = load(&insn->start);
+        if (cycles)
+            range &= addresses[pug_etmv3_way_of(step)];
+        index += step >> PUG_ETMV3_STEP_BITS;
+        element->index = index;
+        memcpy(&element->start, &range, sizeof(range));
+        element->value = 0;
+        memcpy(&element->count, &counts[cycles ? step % PUG_ETMV3_STEPS : PUG_ETMV3_STEP_E], 8);
+        memcpy(&element->context_id, &context, sizeof(context));
+        memcpy((char *)element + PUG_ETMV3_TAIL, &way->tail, sizeof(way->tail));
         element++;
         if (next != 0) {
             insn = pug_etmv3_linked(entries, next);
             continue;
         }
-        stop_behind(run, insn, kind);
+        stop_behind(run, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
         if (i == count || !find(run))
             return i;
         element = &batch->elements[batch->count]; /* it may have been delivered */
         insn = run->place->insn;
+        context = load_context(run);
     }
     run->place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
@@ -201,7 +228,8 @@ static void hold(struct pug_etmv3_decoder *decoder)
 
 static bool is_waiting(const struct pug_etmv3_p_header *header)
 {
-    return header->step_count == 1 && kind_of(header->steps[0]) == PUG_ETMV3_STEP_WAIT;
+    return header->step_count == 1 &&
+           (header->steps[0] & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
 }
 
 /** P-headers that only wait need no address. How many there are. */

@@ -89,7 +89,7 @@ void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3
     decoder->address = pug_etmv3_next_address(insn, executed);
     if (!executed)
         return;
-    decoder->isa = insn->next_isa;
+    decoder->isa = insn->ways[1].next_isa;
     if (pug_etmv3_is_indirect(insn))
         pug_etmv3_need_address(decoder, true);
 }
@@ -111,10 +111,11 @@ static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element,
     element->start = insn->start;
     element->end = insn->end;
     element->count = 1;
-    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->tails[executed], sizeof(insn->tails[0]));
+    memcpy((char *)element + PUG_ETMV3_TAIL, &insn->ways[executed].tail,
+           sizeof(insn->ways[0].tail));
     element->flags &= (uint16_t)~PUG_ELEM_HAS_CC;
     element->flags |= flags;
-    uint8_t next_isa = insn->next_isa;
+    uint8_t next_isa = insn->ways[1].next_isa;
     decoder->last_next_isa = next_isa;
     pug_etmv3_advance(decoder, insn, executed);
     if (decoder->stage->quirks.etmv3_blx_forgotten)
