@@ -59,6 +59,7 @@ static void forget(struct coresight *cs)
         .used = cs->used,
         .synced = !(cs->flags & CS_FSYNCS),
         .id = PUG_SOURCE_UNKNOWN,
+        .from = CS_NO_FRAME,
     };
 }
 
@@ -111,15 +112,7 @@ static bool check_block(struct coresight *cs, uint64_t index, size_t size)
 static size_t take(struct coresight *cs, const uint8_t *bytes, size_t size)
 {
     struct cs_block block = {.at = bytes, .end = bytes + size};
-    while (PUG_RESP_IS_CONT(cs->worst)) {
-        if (cs_take_joined(cs, &block))
-            continue;
-        const uint8_t *frame = cs_next_frame(cs, &block);
-        if (!frame)
-            break;
-        cs_unpack(cs, frame);
-        cs_deliver(cs);
-    }
+    cs_take_frames(cs, &block);
     return (size_t)(block.at - bytes);
 }
 
@@ -211,7 +204,7 @@ static void coresight_reset(void *transport)
 static void coresight_state(const void *transport, struct pug_state *state)
 {
     const struct coresight *cs = transport;
-    state->failed |= cs->run_at < cs->run_count;
+    state->failed |= cs->run_there || cs->from != CS_NO_FRAME;
     pug_state_number(state, cs->column);
     pug_state_number(state, cs->synced);
     pug_state_number(state, cs->synced ? 0 : cs->skipped);

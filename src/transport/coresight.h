@@ -11,7 +11,7 @@
 
 #define CS_COMPONENT   "DFMT_CSFRAMES"
 #define CS_FRAME_BYTES 16u
-#define CS_MOST_RUNS   8u
+#define CS_NO_FRAME    CS_FRAME_BYTES /* where a run would begin when there is no frame */
 #define CS_MOST_JOINED 64u /* frames: what becomes of them stays in the first-level cache */
 #define CS_FSYNC       0xFFFFFF7Fu
 
@@ -66,13 +66,17 @@ struct coresight {
     uint64_t frame_index;
     uint8_t frame[CS_FRAME_BYTES];
 
-    /* the runs of the last whole frame */
-    uint16_t id;
-    uint8_t run_at, run_count;
-    bool run_offered; /* runs[run_at] was offered before */
-    bool run_begun;   /* ... and part of it was taken */
-    struct pug_run runs[CS_MOST_RUNS];
-    uint8_t bytes[2 * CS_FRAME_BYTES]; /* what they point to */
+    /* the last whole frame, run by run */
+    uint16_t id;       /* whose the next byte is */
+    uint8_t ids;       /* even bytes that are ids and still to come: a bit each */
+    uint8_t aux;       /* its byte 15 */
+    uint8_t from;      /* where the next run begins */
+    uint8_t told_from; /* ... as its index has it */
+    bool run_there;    /* `run` waits to be taken */
+    bool run_offered;  /* ... and was offered before */
+    bool run_begun;    /* ... and part of it was taken */
+    struct pug_run run;
+    uint8_t bytes[2 * CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
 
     /* a joined run, and its gaps */
     uint8_t joined[CS_MOST_JOINED * CS_FRAME_BYTES];
@@ -135,17 +139,10 @@ static inline void cs_store(uint8_t *bytes, uint64_t value)
  */
 const uint8_t *cs_next_frame(struct coresight *cs, struct cs_block *block);
 
-/** Take a frame apart into runs. */
-void cs_unpack(struct coresight *cs, const uint8_t *frame);
+/** Take the frames of a block and hand out their runs, until an answer that stops; to `worst`. */
+void cs_take_frames(struct coresight *cs, struct cs_block *block);
 
-/**
- * Take frames of the current source alone as one run and hand it out; the answer to `worst`. False:
- * there are none, or the source wants runs as they are. After an answer that stops, no more is
- * taken than would have been frame by frame.
- */
-bool cs_take_joined(struct coresight *cs, struct cs_block *block);
-
-/** Hand out the runs that are left; answers to `worst`. */
+/** Hand out the runs that are left of the frame; answers to `worst`. */
 void cs_deliver(struct coresight *cs);
 
 #endif

@@ -22,83 +22,92 @@ static uint64_t spread(unsigned aux)
     return table[aux & 15];
 }
 
-/** Bit 0 of four even bytes, gathered into four bits: the opposite of spread(). */
-static unsigned gather(uint64_t value)
+/** How many of eight bits are set. */
+static unsigned count_bits(unsigned bits)
 {
-    return (unsigned)(((value & EVEN_BIT_0) * UINT64_C(0x0001000200040008)) >> 48) & 15;
+    static const uint8_t counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    return counts[bits & 15] + counts[bits >> 4 & 15];
 }
 
 /** Even bytes that are ids: a bit each. */
 static unsigned find_ids(const uint8_t *frame)
 {
-    return gather(cs_load(frame)) | gather(cs_load(frame + 8)) << 4;
+    const uint64_t low = cs_load(frame) & EVEN_BIT_0, high = cs_load(frame + 8) & EVEN_BIT_0;
+    return (unsigned)(((low | high << 4) * UINT64_C(0x0001000200040008)) >> 48) & 0xff;
 }
 
-static struct pug_run *new_run(struct coresight *cs, const uint8_t *bytes, unsigned offset)
+/* ---- run by run ---- */
+
+/** A frame to be taken apart into runs. The one before has none left. */
+static void begin_frame(struct coresight *cs, const uint8_t *frame)
 {
-    struct pug_run *run = &cs->runs[cs->run_count++];
-    run->index = cs->frame_index + offset;
-    run->bytes = bytes;
-    run->source = cs->id;
-    return run;
+    const unsigned ids = find_ids(frame), aux = frame[15];
+    cs_store(cs->bytes, cs_load(frame) | spread(aux));
+    cs_store(cs->bytes + 8, cs_load(frame + 8) | spread(aux >> 4u));
+    cs->ids = (uint8_t)ids;
+    cs->aux = (uint8_t)aux;
+    cs->from = cs->told_from = 0;
+    cs->sink->stats->framing += 1 + count_bits(ids);
 }
 
-/** Frames with ids in them: `ids` has a bit for each even byte that is one. */
-static void unpack_ids(struct coresight *cs, const uint8_t *frame, const uint8_t *data,
-                       unsigned ids)
+/** The run in hand is what ends here. */
+static void end_run(struct coresight *cs, unsigned from, unsigned end)
 {
-    uint8_t *out = cs->bytes;
-    unsigned aux = frame[15], from = 0;
-    struct pug_run *run = new_run(cs, out, 0);
-    for (; ids & 0x7f; ids &= ids - 1) {
-        unsigned pair = (unsigned)__builtin_ctz(ids), at = 2 * pair;
-        memcpy(out, data + from, CS_FRAME_BYTES);
-        out += at - from;
-        from = at + 1;
-        uint16_t id = frame[at] >> 1;
-        if (id == cs->id)
-            continue;
-        if (aux >> pair & 1)
-            *out++ = data[from++];
-        cs->id = id;
-        if (out == run->bytes) {
-            run->source = id;
-            continue;
-        }
-        run->size = (size_t)(out - run->bytes);
-        run = new_run(cs, out, at);
-    }
-    memcpy(out, data + from, CS_FRAME_BYTES);
-    out += (ids ? 14 : 15) - from;
-    run->size = (size_t)(out - run->bytes);
-    cs->sink->stats->framing += CS_FRAME_BYTES - (size_t)(out - cs->bytes);
-    if (ids)
-        cs->id = frame[14] >> 1;
-    if (run->size == 0 && !cs->sink->quirks.empty_run_fatal)
-        cs->run_count--;
-}
-
-void cs_unpack(struct coresight *cs, const uint8_t *frame)
-{
-    uint64_t low = cs_load(frame), high = cs_load(frame + 8);
-    unsigned ids = find_ids(frame);
-    low |= spread(frame[15]);
-    high |= spread(frame[15] >> 4u);
-    cs->run_at = 0;
-    cs->run_count = 0;
+    cs->run.index = cs->frame_index + cs->told_from;
+    cs->run.bytes = cs->bytes + from;
+    cs->run.size = end - from;
+    cs->run.source = cs->id;
+    cs->run_there = true;
     cs->run_offered = false;
     cs->run_begun = false;
-    if (ids == 0) {
-        cs->sink->stats->framing++;
-        cs_store(cs->bytes, low);
-        cs_store(cs->bytes + 8, high);
-        new_run(cs, cs->bytes, 0)->size = CS_FRAME_BYTES - 1;
-        return;
+}
+
+/** What is behind the last id that divides runs. False: nothing. */
+static bool last_run(struct coresight *cs, unsigned from)
+{
+    if (from == CS_NO_FRAME)
+        return false;
+    const unsigned end = cs->ids ? 14 : 15;
+    const bool some = end > from || cs->sink->quirks.empty_run_fatal;
+    if (some)
+        end_run(cs, from, end);
+    if (cs->ids)
+        cs->id = cs->bytes[14] >> 1;
+    cs->from = CS_NO_FRAME;
+    return some;
+}
+
+/**
+ * The next run of the frame, to `run`. The bytes of a run are next to each other but for an id
+ * among them; then those before it move.
+ */
+static bool next_run(struct coresight *cs)
+{
+    uint8_t *const bytes = cs->bytes;
+    unsigned from = cs->from, ids = cs->ids;
+    bool some = false;
+    while (!some && ids & 0x7f) {
+        const unsigned pair = (unsigned)__builtin_ctz(ids), at = 2 * pair;
+        const unsigned late = cs->aux >> pair & 1;
+        const uint16_t id = bytes[at] >> 1;
+        ids &= ids - 1;
+        if (id == cs->id) {
+            memmove(bytes + from + 1, bytes + from, at - from);
+            from++;
+            continue;
+        }
+        bytes[at] = bytes[at + 1];
+        some = at + late > from;
+        if (some) {
+            end_run(cs, from, at + late);
+            cs->told_from = (uint8_t)at;
+        }
+        cs->id = id;
+        from = at + 1 + late;
     }
-    uint8_t data[2 * CS_FRAME_BYTES] = {0};
-    cs_store(data, low);
-    cs_store(data + 8, high);
-    unpack_ids(cs, frame, data, ids);
+    cs->ids = (uint8_t)ids;
+    cs->from = (uint8_t)from;
+    return some || last_run(cs, from);
 }
 
 /* ---- frames of one source ---- */
@@ -125,7 +134,7 @@ static unsigned put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
 }
 
 /** Do all ids of a frame say what is known? A sync has an even byte of 0xff, and so does not. */
-static bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigned ids)
+static inline bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigned ids)
 {
     for (; ids; ids &= ids - 1)
         if (frame[2 * __builtin_ctz(ids)] >> 1 != cs->id)
@@ -134,11 +143,11 @@ static bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigne
 }
 
 /** Most frames of a trace of several sources are not to be joined: that is seen from the ids. */
-static bool are_joinable(const struct coresight *cs, const uint8_t *two_frames)
+static inline bool are_joinable(const struct coresight *cs, const struct cs_block *block)
 {
-    const uint8_t *second = two_frames + CS_FRAME_BYTES;
-    return repeats_id(cs, two_frames, find_ids(two_frames)) &&
-           repeats_id(cs, second, find_ids(second));
+    const uint8_t *first = block->at, *second = first + CS_FRAME_BYTES;
+    return block->end - first >= (ptrdiff_t)(2 * CS_FRAME_BYTES) &&
+           repeats_id(cs, first, find_ids(first)) && repeats_id(cs, second, find_ids(second));
 }
 
 static bool may_join(const struct coresight *cs)
@@ -164,25 +173,26 @@ static size_t settle_joined(struct coresight *cs, const struct pug_run *run, siz
     while (end < run->size && frame_of(cs, end) == last)
         end++;
     cs->sink->stats->framing += CS_FRAME_BYTES * (last + 1) - end;
-    cs->run_at = 0;
-    cs->run_count = end > used;
-    if (end > used) {
+    cs->run_there = end > used;
+    if (cs->run_there) {
         cs->run_offered = true;
         cs->run_begun = used > 0;
-        cs->runs[0] = (struct pug_run){.index = pug_run_index(run, run->bytes + used),
-                                       .bytes = run->bytes + used,
-                                       .size = end - used,
-                                       .source = run->source};
+        cs->run = (struct pug_run){.index = pug_run_index(run, run->bytes + used),
+                                   .bytes = run->bytes + used,
+                                   .size = end - used,
+                                   .source = run->source};
     }
     return last + 1;
 }
 
-bool cs_take_joined(struct coresight *cs, struct cs_block *block)
+/**
+ * Take frames of the current source alone as one run and hand it out; the answer to `worst`. After
+ * an answer that stops, no more is taken than would have been frame by frame.
+ */
+static void take_joined(struct coresight *cs, struct cs_block *block)
 {
     size_t frames = (size_t)(block->end - block->at) / CS_FRAME_BYTES, count = 0;
     unsigned size = 0;
-    if (frames < 2 || !are_joinable(cs, block->at) || !may_join(cs))
-        return false;
     for (; count < frames && count < CS_MOST_JOINED; count++) {
         const uint8_t *frame = block->at + CS_FRAME_BYTES * count;
         unsigned ids = find_ids(frame);
@@ -203,10 +213,9 @@ bool cs_take_joined(struct coresight *cs, struct cs_block *block)
     cs->shift = cs_word(block->at - 4);
     cs->in_padding = false;
     /* The answer to a frame is that to what comes last in it. */
-    if (cs->run_count == 0 || !PUG_RESP_IS_CONT(answer))
+    if (!cs->run_there || !PUG_RESP_IS_CONT(answer))
         cs_answer(cs, answer);
     cs_deliver(cs);
-    return true;
 }
 
 /* ---- handing out ---- */
@@ -223,24 +232,63 @@ static void report_special(struct coresight *cs, const struct pug_run *run)
         cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Flush response (ID 0x7B).");
 }
 
+/** What is said of a run beside giving it out. */
+static void announce(struct coresight *cs, const struct pug_run *run)
+{
+    if (!cs->run_begun)
+        cs_show(cs, 2, run->index, PUG_FRAME_ID_DATA, run->source, run->bytes, run->size);
+    if (run->source >= CS_ID_FIRST_RESERVED && run->source != PUG_SOURCE_UNKNOWN &&
+        !cs->run_offered)
+        report_special(cs, run);
+}
+
 void cs_deliver(struct coresight *cs)
 {
     struct pug_transport_sink *sink = cs->sink;
-    while (cs->run_at < cs->run_count && PUG_RESP_IS_CONT(cs->worst)) {
-        struct pug_run *run = &cs->runs[cs->run_at];
-        if (!cs->run_begun)
-            cs_show(cs, 2, run->index, PUG_FRAME_ID_DATA, run->source, run->bytes, run->size);
-        if (run->source >= CS_ID_FIRST_RESERVED && run->source != PUG_SOURCE_UNKNOWN &&
-            !cs->run_offered)
-            report_special(cs, run);
+    struct pug_run *run = &cs->run;
+    while (PUG_RESP_IS_CONT(cs->worst) && (cs->run_there || next_run(cs))) {
+        if ((sink->want & 2) || run->source >= CS_ID_FIRST_RESERVED)
+            announce(cs, run);
         size_t used = 0;
         cs_answer(cs, sink->run(sink->context, run, &used));
-        bool done = used >= run->size || PUG_RESP_IS_CONT(cs->worst);
-        cs->run_offered = !done;
-        cs->run_begun = !done && used > 0;
-        cs->run_at += done;
+        cs->run_there = used < run->size && !PUG_RESP_IS_CONT(cs->worst);
+        if (!cs->run_there)
+            continue;
+        cs->run_offered = true;
+        cs->run_begun = used > 0;
         run->index += used;
         run->bytes += used;
         run->size -= used;
+    }
+}
+
+/* ---- all of it ---- */
+
+/** The next frame; most are memory-aligned and whole. */
+static inline const uint8_t *next_frame(struct coresight *cs, struct cs_block *block)
+{
+    const uint8_t *frame = block->at;
+    if (!(cs->flags & CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
+        block->end - frame < (ptrdiff_t)CS_FRAME_BYTES || cs_word(frame) == CS_FSYNC)
+        return cs_next_frame(cs, block);
+    cs->frame_index = cs->index;
+    cs->index += CS_FRAME_BYTES;
+    cs->in_padding = false;
+    block->at += CS_FRAME_BYTES;
+    return frame;
+}
+
+void cs_take_frames(struct coresight *cs, struct cs_block *block)
+{
+    while (PUG_RESP_IS_CONT(cs->worst)) {
+        if (are_joinable(cs, block) && may_join(cs)) {
+            take_joined(cs, block);
+            continue;
+        }
+        const uint8_t *frame = next_frame(cs, block);
+        if (!frame)
+            break;
+        begin_frame(cs, frame);
+        cs_deliver(cs);
     }
 }
