@@ -34,6 +34,7 @@ struct stream_run {
     unsigned wait_every;      /**< the consumer waits at each n-th element */
     uint64_t waits_seed;      /**< or at random, once in `wait_every` */
     bool each_packet;         /**< elements are delivered after each packet */
+    bool watched;             /**< so that packets are really read and decoded one by one */
     unsigned jobs;            /**< on so many threads, which join at blocks of `block` bytes */
     unsigned resets;          /**< run it again this often after a reset */
     pug_packet_sink_fn *sink; /**< packets only, to this */
@@ -69,8 +70,8 @@ struct rec_random;
 void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first);
 
 /**
- * Assert that a protocol's `run` gives what read() and decode() give, which are asked where
- * elements are to be delivered after each packet; also with waits, and in pieces.
+ * Assert that a protocol's `run` and `run_each` give what read() and decode() give, which are asked
+ * where packets are watched; also with waits, and in pieces.
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);
 
@@ -84,8 +85,9 @@ void stream_check_jobs(const struct stream_run *run);
 void stream_check_damage(const struct stream_run *run, uint64_t seed);
 
 /**
- * Assert that a damaged copy gives the same packet by packet as all at once, whole and in pieces,
- * and with a consumer that waits at random.
+ * Assert that a damaged copy gives the same packet by packet as all at once, with elements
+ * delivered after each packet or not, whole and in pieces, and with a consumer that waits at
+ * random.
  */
 void stream_check_at_once(const struct stream_run *run, uint64_t seed);
 

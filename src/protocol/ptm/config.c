@@ -92,6 +92,7 @@ const struct pug_protocol pug_protocol_ptm = {
     .decode = pug_ptm_decode,
     .resume = pug_ptm_resume,
     .run = pug_ptm_run,
+    .run_each = pug_ptm_run_each,
     .decode_end = pug_ptm_decode_end,
     .decoder_reset = pug_ptm_decoder_reset,
     .packet_text = pug_ptm_packet_text,

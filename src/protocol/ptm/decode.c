@@ -262,7 +262,7 @@ static void start(struct pug_ptm_decoder *decoder, enum pug_unsync reason)
     decoder->address = 0;
     decoder->isa = PUG_ISA_UNKNOWN;
     decoder->stack.count = 0;
-    decoder->from = NULL;
+    decoder->from = decoder->unusual = NULL;
     decoder->at_end = false;
     pug_armv7_clear_context(decoder->stage);
 }

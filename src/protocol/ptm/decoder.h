@@ -43,6 +43,8 @@ struct pug_ptm_decoder {
     const struct pug_block *from; /**< or NULL */
     uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
     bool from_taken;
+    /** Or at one that is not plain: the next walk begins with it, and asks for no memory again. */
+    const struct pug_block *unusual;
 
     /* suspended before a packet, or before the end of trace */
     struct pug_packet packet;
@@ -66,6 +68,9 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
 /** The atoms of a packet but for the first `done`. */
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet, unsigned done);
+
+/** A block that a run ended at, if it still holds; then it is no more to be had. Or NULL. */
+const struct pug_block *pug_ptm_take_unusual(struct pug_ptm_decoder *decoder);
 
 /** A taken call: the return address may be referred to. */
 void pug_ptm_push(struct pug_ptm_decoder *decoder, uint64_t address, uint8_t isa);

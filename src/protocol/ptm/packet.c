@@ -247,6 +247,7 @@ void pug_ptm_reader_reset(void *pointer)
                                              .previous_isa = PUG_ISA_UNKNOWN};
     reader->packet.context.vmid_as_character = reader->stage->quirks.armv7_vmid_as_character;
     reader->state = PUG_PTM_UNSYNCED;
+    reader->stage->joins = !reader->stage->quirks.ptm_unsynced_by_block;
     reader->alt_isa = false;
     reader->raw.size = 0;
     reader->zeros = (struct pug_ptm_zeros){.count = zeros};
@@ -262,7 +263,6 @@ enum pug_status pug_ptm_reader_new(const void *config, struct pug_stage *stage, 
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    stage->joins = !stage->quirks.ptm_unsynced_by_block;
     pug_ptm_reader_reset(reader);
     *out = reader;
     return PUG_OK;

@@ -43,6 +43,7 @@ enum pug_status pug_ptm_decoder_new(const void *config, struct pug_stage *stage,
 void pug_ptm_decoder_free(void *decoder);
 enum pug_response pug_ptm_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response pug_ptm_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_ptm_run_each(void *reader, void *decoder, struct pug_span *span);
 enum pug_response pug_ptm_resume(void *decoder);
 enum pug_response pug_ptm_decode_end(void *decoder);
 void pug_ptm_decoder_reset(void *decoder);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file PTM: atoms and plain branches in a row, from bytes to elements at once. */
+/**
+ * @file PTM: atoms and plain branches in a row, from bytes to elements at once. For who takes
+ * batches, and for who takes the elements of each packet.
+ */
 #include "protocol/ptm/decoder.h"
 #include "protocol/ptm/reader.h"
 
@@ -43,13 +46,6 @@ static size_t branch_size(const struct pug_ptm_config *config, const uint8_t *at
 
 /* ---- blocks ---- */
 
-/** Does `block` end in a waypoint, with nothing else to be said? */
-static bool is_plain(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
-{
-    uint32_t limit = decoder->stage->options.range_limit;
-    return block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit);
-}
-
 /** The block at the decoder's address. The elements so far may be delivered on the way. */
 static const struct pug_block *current_block(struct pug_ptm_decoder *decoder)
 {
@@ -66,6 +62,26 @@ static const struct pug_block *current_block(struct pug_ptm_decoder *decoder)
     return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
 }
 
+/** Does an atom on this block end it all? A quirk, where the return stack is empty. */
+static bool is_fatal(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
+{
+    return block->insn.type == PUG_INSTR_BR_INDIRECT && decoder->config->return_stack &&
+           decoder->stack.count == 0 && decoder->stage->quirks.ptm_errors_fatal;
+}
+
+/** The same, if it ends in a waypoint and there is nothing else to be said of it; else NULL. */
+static const struct pug_block *plain_block(struct pug_ptm_decoder *decoder, bool atom)
+{
+    const uint32_t limit = decoder->stage->options.range_limit;
+    const struct pug_block *block = decoder->unusual ? pug_ptm_take_unusual(decoder) : NULL;
+    if (!block)
+        block = current_block(decoder);
+    bool plain = block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit) &&
+                 !(atom && is_fatal(decoder, block));
+    decoder->unusual = plain ? NULL : block;
+    return plain ? block : NULL;
+}
+
 static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
                                             const struct pug_block *block, bool taken)
 {
@@ -76,11 +92,13 @@ static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
     return element;
 }
 
+/** The quirk of a silent context: what is no range has the ISA of the last one. */
 static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
 {
     decoder->from = block;
     decoder->from_taken = taken;
     decoder->from_epoch = decoder->code->epoch;
+    decoder->stage->out.blank.isa = block->isa;
 }
 
 /** Behind a block by an atom. */
@@ -88,9 +106,10 @@ static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block
 {
     leave(decoder, block, taken);
     decoder->address = pug_block_next(block, taken && block->insn.type == PUG_INSTR_BR);
+    if (taken || decoder->stage->quirks.ptm_untaken_blx)
+        decoder->isa = block->insn.next_isa;
     if (!taken)
         return;
-    decoder->isa = block->insn.next_isa;
     if (block->insn.type == PUG_INSTR_BR_INDIRECT)
         decoder->has_address = decoder->config->return_stack && pug_ptm_pop(decoder);
     if (block->insn.link)
@@ -104,8 +123,8 @@ static unsigned take_atoms(struct pug_ptm_decoder *decoder, unsigned bits, unsig
                            const struct cycles *cycles)
 {
     for (; count > 0 && decoder->has_address; count--, bits >>= 1) {
-        const struct pug_block *block = current_block(decoder);
-        if (!is_plain(decoder, block))
+        const struct pug_block *block = plain_block(decoder, true);
+        if (!block)
             return count;
         struct pug_element *element = put_range(decoder, block, bits & 1);
         if (cycles) {
@@ -122,8 +141,8 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
                         const uint8_t *at, size_t size)
 {
     struct pug_ptm_packet *packet = &reader->packet;
-    const struct pug_block *block = current_block(decoder);
-    if (!is_plain(decoder, block))
+    const struct pug_block *block = plain_block(decoder, false);
+    if (!block)
         return false;
     pug_ptm_clear_packet(packet);
     packet->type = PUG_PTM_BRANCH_ADDRESS;
@@ -142,9 +161,7 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
 
 static bool can_run(const struct pug_ptm_reader *reader, const struct pug_ptm_decoder *decoder)
 {
-    const struct pug_quirks *quirks = &decoder->stage->quirks;
-    return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE &&
-           !(quirks->ptm_silent_context || quirks->ptm_untaken_blx || quirks->ptm_errors_fatal);
+    return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE;
 }
 
 /** The next packet, if it is plain: its size, else 0. `left`: atoms of it that are not. */
@@ -174,10 +191,24 @@ static size_t take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder 
     return size;
 }
 
-enum pug_response pug_ptm_run(void *reader_pointer, void *decoder_pointer, struct pug_span *span)
+/** The atoms of a packet, from the first one that is not plain. */
+static enum pug_response decode_rest(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
+                                     uint8_t header, unsigned left)
 {
-    struct pug_ptm_reader *reader = reader_pointer;
-    struct pug_ptm_decoder *decoder = decoder_pointer;
+    struct pug_ptm_packet *packet = &reader->packet;
+    pug_ptm_clear_packet(packet);
+    packet->type = PUG_PTM_ATOM;
+    packet->atoms.bits = decoder->config->atoms[header].bits;
+    packet->atoms.count = decoder->config->atoms[header].count;
+    return pug_ptm_atoms(decoder, packet, packet->atoms.count - left);
+}
+
+/** With `each`, elements are delivered after each packet. */
+static inline __attribute__((always_inline)) enum pug_response run(struct pug_ptm_reader *reader,
+                                                                   struct pug_ptm_decoder *decoder,
+                                                                   struct pug_span *span,
+                                                                   const bool each)
+{
     struct pug_batch *batch = decoder->stage->out.batch;
     enum pug_response response = PUG_RESP_CONT;
     if (!can_run(reader, decoder))
@@ -190,16 +221,30 @@ enum pug_response pug_ptm_run(void *reader_pointer, void *decoder_pointer, struc
         if (size == 0)
             break;
         span->at += size;
-        if (left == 0)
-            continue;
-        struct pug_ptm_packet *packet = &reader->packet;
-        pug_ptm_clear_packet(packet);
-        packet->type = PUG_PTM_ATOM;
-        packet->atoms.bits = decoder->config->atoms[header].bits;
-        packet->atoms.count = decoder->config->atoms[header].count;
-        response = pug_ptm_atoms(decoder, packet, packet->atoms.count - left);
-        break;
+        if (left > 0) {
+            response = decode_rest(reader, decoder, header, left);
+            break;
+        }
+        if (each && batch->response < PUG_RESP_WAIT)
+            pug_batch_give(batch);
+        if (each && batch->response != PUG_RESP_CONT) {
+            response = batch->response;
+            break;
+        }
     }
-    decoder->stage->out.blank.isa = decoder->isa;
+    if (batch->response >= PUG_RESP_WAIT)
+        decoder->unusual = NULL; /* memory may be another when it goes on */
+    if (!decoder->stage->quirks.ptm_silent_context)
+        decoder->stage->out.blank.isa = decoder->isa;
     return response;
+}
+
+enum pug_response pug_ptm_run(void *reader, void *decoder, struct pug_span *span)
+{
+    return run(reader, decoder, span, false);
+}
+
+enum pug_response pug_ptm_run_each(void *reader, void *decoder, struct pug_span *span)
+{
+    return run(reader, decoder, span, true);
 }

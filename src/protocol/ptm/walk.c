@@ -122,6 +122,13 @@ static enum pug_response fail(struct pug_ptm_decoder *decoder, const struct pug_
 
 /* ---- to the next waypoint ---- */
 
+const struct pug_block *pug_ptm_take_unusual(struct pug_ptm_decoder *decoder)
+{
+    const struct pug_block *block = decoder->unusual;
+    decoder->unusual = NULL;
+    return pug_codemap_outdated(decoder->code) ? NULL : block;
+}
+
 /** Where the waypoint leads. False: by the return stack, but that is empty. */
 static bool follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                    const struct stretch *stretch)
@@ -149,7 +156,9 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
     uint8_t isa = decoder->isa;
     uint32_t limit = walk_limit(decoder);
     struct stretch stretch = {.end = start};
-    const struct pug_block *block = pug_codemap_block(decoder->code, start, isa, 0);
+    const struct pug_block *block = pug_ptm_take_unusual(decoder);
+    if (!block)
+        block = pug_codemap_block(decoder->code, start, isa, 0);
     for (;;) {
         stretch.end = block->end;
         stretch.count += block->count;
