@@ -18,7 +18,7 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 
 here=$source/tests/capi
-"$cc" "${flags[@]}" -I "$source/compat/opencsd/include" -o ours "$here/edge_client.c" \
+"$cc" "${flags[@]}" -I "$source/compat/opencsd/include" -o ours "$here"/edge_*.c \
     -L "$lib" -Wl,-rpath,"$lib" -lopencsd_c_api || exit 1
 if [ "$(./ours version)" = 1.3.3 ]; then
     echo "skipped: the library was built with PUG_OPENCSD_STRICT_13"
@@ -34,7 +34,7 @@ if ! echo '#include <opencsd/c_api/opencsd_c_api.h>
     echo "skipped: OpenCSD 1.3.3 is not installed, so there is nothing to compare with"
     exit 77
 fi
-"$cc" "${flags[@]}" -o theirs "$here/edge_client.c" -lopencsd_c_api || exit 1
+"$cc" "${flags[@]}" -o theirs "$here"/edge_*.c -lopencsd_c_api || exit 1
 env -u LD_LIBRARY_PATH ./theirs defined >reference.txt
 LD_LIBRARY_PATH=$lib ./theirs defined >dropin.txt
 diff -U0 reference.txt dropin.txt | grep -v '^\(---\|+++\|@@\)' >differences.txt
