@@ -180,12 +180,11 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     const struct pug_etmv3_insn *insn = run->place->insn;
-    const unsigned count = steps->count;
+    const uint16_t *at = steps->all, *const end = at + steps->count;
     uint64_t index = steps->index;
     pair context = load_context(run);
-    unsigned i = 0;
-    while (i < count) {
-        const unsigned step = steps->all[i++];
+    while (at < end) {
+        const unsigned step = *at++;
         const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
         __builtin_prefetch(insn + 4); /* most code is kept in the order in which it runs */
         const uint32_t next = way->next;
@@ -206,15 +205,15 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
         }
         stop_behind(run, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
-        if (i == count || !find(run))
-            return i;
+        if (at == end || !find(run))
+            return (unsigned)(at - steps->all);
         element = &batch->elements[batch->count]; /* it may have been delivered */
         insn = run->place->insn;
         context = load_context(run);
     }
     run->place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
-    return i;
+    return steps->count;
 }
 
 /** The last element of the batch is held back. The list is empty; since an I-sync it has slots. */
@@ -348,15 +347,15 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
     unsigned most, left = 0;
     while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
         const uint8_t *at = span->at;
-        size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
-        if (size > 0) {
+        if (decoder->config->p_headers[*at].step_count == 0) {
+            size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
+            if (size == 0)
+                break;
             take_branch(&run, reader, at, size);
             decoder->index = pug_span_index(span);
             span->at += size;
             continue;
         }
-        if (decoder->config->p_headers[*at].step_count == 0)
-            break;
         run.holds = false; /* finding code may deliver what there is */
         if (find(&run)) {
             span->at = take_headers(&run, span, most, &left);
