@@ -3,12 +3,9 @@
 #include "transport/builtin.h"
 
 static const struct pug_transport *const transports[] = {
-    &pug_transport_plain, &pug_transport_coresight,     &pug_transport_orbflow,
-    &pug_transport_nexus, &pug_transport_encapsulation, &pug_transport_smi,
-    &pug_transport_esp32, &pug_transport_pulp,          &pug_transport_raw,
-    &pug_transport_plain, &pug_transport_coresight,     &pug_transport_orbflow,
-    &pug_transport_nexus, &pug_transport_osd,           &pug_transport_encapsulation,
-    &pug_transport_smi,   &pug_transport_esp32,         &pug_transport_pulp,
+    &pug_transport_plain, &pug_transport_coresight, &pug_transport_orbflow,
+    &pug_transport_nexus, &pug_transport_osd,       &pug_transport_encapsulation,
+    &pug_transport_smi,   &pug_transport_esp32,     &pug_transport_pulp,
     &pug_transport_raw,
 };
 
