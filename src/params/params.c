@@ -279,10 +279,13 @@ static char *slurp(const struct place *place, enum pug_status *status)
     }
     char *text = malloc(FILE_LIMIT + 1);
     size_t size = text ? fread(text, 1, FILE_LIMIT + 1, file) : 0;
+    const char *wrong = size > FILE_LIMIT      ? "file is larger than 1 MiB"
+                        : text && ferror(file) ? strerror(errno)
+                                               : NULL;
     fclose(file);
     *status = text ? PUG_OK : PUG_ERR_MEM;
-    if (size > FILE_LIMIT) {
-        *status = complain(place, PUG_ERR_LIMIT, "file is larger than 1 MiB");
+    if (wrong) {
+        *status = complain(place, size > FILE_LIMIT ? PUG_ERR_LIMIT : PUG_ERR_FILE, wrong);
         free(text);
         return NULL;
     }

@@ -150,14 +150,32 @@ static bool take_core(const struct pug_snapshot *snapshot, const struct pug_snap
                        (struct pug_setting){.name = "profile", .value = profile});
 }
 
+/** Why there is no protocol for a source. The reference does not say. */
+static void say_refused(const struct pug_snapshot *snapshot,
+                        const struct pug_snapshot_source *source, const struct type_rule *rule)
+{
+    const struct pug_snapshot_device *device = source->device;
+    if (!snapshot_is_native(snapshot))
+        return;
+    if (rule)
+        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
+                     "Error:%s is of type %s, which traces %s core\n", device->name, device->type,
+                     rule->core ? "a" : "no");
+    else
+        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "Error:Unknown type %s in %s\n",
+                     device->type, device->file);
+}
+
 bool recipe_make(const struct pug_snapshot *snapshot, const struct pug_snapshot_source *source,
                  struct recipe *recipe)
 {
     const struct type_rule *rule = find_type(source->device->type);
     *recipe = (struct recipe){
         .protocol = recipe_protocol(snapshot, source->device, source->core_name != NULL)};
-    if (!recipe->protocol)
+    if (!recipe->protocol) {
+        say_refused(snapshot, source, rule);
         return false;
+    }
     if (rule && !take_registers(snapshot, source->device, rule, recipe))
         return false;
     if (rule && rule->core && !take_core(snapshot, source->core, recipe))

@@ -32,7 +32,8 @@ refused "MAX_PKT_LEN must be 12 to 4096" --protocol osd-ctm --set MAX_PKT_LEN=3
 refused "framing auto, dtd, dtd-le or message" --protocol osd-stm --set framing=other
 refused "expected NAME=VALUE" --protocol ntrace --set implicit_return
 refused "no protocol 'other'; there are ETMV4I ETE" --protocol other
-refused "no transport 'other'; there are plain" --protocol ntrace --transport other
+refused "no transport 'other'; there are plain coresight orbflow nexus osd encapsulation" \
+  --protocol ntrace --transport other
 refused "trTeFormat is not N-Trace" --quiet --protocol ntrace --set trTeControl=0
 
 # Names that nobody reads are told, with those that are known; a name may have another that wins.
@@ -60,8 +61,9 @@ both="--set iaddress_width_p=64 --set iaddress_width=63 --set discovery_info_1=0
 # shellcheck disable=SC2086
 lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
 
-refused "'$work/image': expected FILE@NUMBER" --protocol ntrace --image "$work/image"
-refused "'three' is not a number" --protocol ntrace --source three
+refused "--image $work/image: expected FILE@ADDRESS" --protocol ntrace --image "$work/image"
+refused "--elf a@b: expected FILE or FILE@BIAS" --protocol ntrace --elf a@b
+refused "--source three: not a number" --protocol ntrace --source three
 refused "--buffer is for snapshots" --protocol ntrace --buffer 1
 said 2 "--set is for single files of trace, with --protocol" --set xlen=64 "$work"
 said 2 "--transport is for single files" --transport plain "$work"

@@ -156,6 +156,12 @@ static int index_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
+    if (options.block &&
+        (options.block < PUG_INDEX_BLOCK_MIN || options.block > PUG_INDEX_BLOCK_MAX)) {
+        fprintf(stderr, "pugmark: --block %" PRIu64 ": must be %" PRIu64 " to %" PRIu64 "\n",
+                options.block, PUG_INDEX_BLOCK_MIN, PUG_INDEX_BLOCK_MAX);
+        return EXIT_USAGE;
+    }
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;

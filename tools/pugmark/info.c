@@ -6,6 +6,7 @@
 #include "snapshot_input.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,23 +100,52 @@ static void print_image(const struct input *input)
         output_text("  none\n");
 }
 
+/** A heading before the first thing that is missing. */
+static void print_lack(bool *any, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void print_lack(bool *any, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    output_text("%s  %s\n", *any ? "" : "\nmissing:\n", text);
+    *any = true;
+}
+
 /** What a full decode would want and does not have. */
-static void print_missing(const struct input *input)
+static void print_missing(const struct input *input, const struct tally *tallies)
 {
     struct pug_image_range range;
-    bool flow = false;
+    bool flow = false, any = false;
     const struct pug_source *source;
-    for (size_t i = 0; (source = pug_tree_source_at(input->tree, i)) != NULL; i++)
+    if (input->trace_size == 0)
+        print_lack(&any, "trace: there are no bytes in it");
+    for (size_t i = 0; (source = pug_tree_source_at(input->tree, i)) != NULL; i++) {
         flow |= pug_source_protocol(source)->program_flow;
-    bool no_image = flow && !pug_image_range(input->image, 0, &range);
+        if (tallies[i].syncs == 0 && pug_source_stats(source)->unsynced > 0)
+            print_lack(&any, "a synchronisation point of source 0x%02x: nothing of it is decoded",
+                       pug_source_id(source));
+    }
     uint64_t others = pug_tree_transport_stats(input->tree)->no_decoder;
-    if (!no_image && !others)
-        return;
-    output_text("\nmissing:\n");
-    if (no_image)
-        output_text("  program memory: without it, program flow decodes to \"not accessible\"\n");
+    if (flow && !pug_image_range(input->image, 0, &range))
+        print_lack(&any, "program memory: without it, program flow decodes to \"not accessible\"");
     if (others)
-        output_text("  a description of the sources that %" PRIu64 " bytes belong to\n", others);
+        print_lack(&any, "a description of the sources that %" PRIu64 " bytes belong to", others);
+}
+
+/** What --protocol and --transport can be. */
+static void print_names(void)
+{
+    const struct pug_protocol *protocol;
+    const struct pug_transport *transport;
+    printf("\nprotocols:\n");
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        printf("  %-26s %s\n", protocol->name, protocol->title);
+    printf("\ntransports:\n");
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++)
+        printf("  %-26s %s\n", transport->name, transport->title);
 }
 
 static int info_run(const struct command *self, int argc, char **argv)
@@ -123,12 +153,10 @@ static int info_run(const struct command *self, int argc, char **argv)
     struct info_options options = {0};
     const struct option_set sets[] = {INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 1, 1);
-    if (end >= 0) {
-        const struct pug_protocol *protocol;
-        for (size_t n = 0; end == EXIT_DONE && (protocol = pug_protocol_at(n)) != NULL; n++)
-            printf("%s  %-26s %s\n", n ? "" : "\nprotocols:\n", protocol->name, protocol->title);
+    if (end == EXIT_DONE)
+        print_names();
+    if (end >= 0)
         return end;
-    }
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
@@ -150,7 +178,7 @@ static int info_run(const struct command *self, int argc, char **argv)
         for (size_t i = 0; i < count; i++)
             print_source(pug_tree_source_at(input.tree, i), &tallies[i]);
         print_image(&input);
-        print_missing(&input);
+        print_missing(&input, tallies);
     }
     free(tallies);
     input_close(&input);

@@ -16,21 +16,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool add_to_list(void *target, const char *argument)
+static bool add_to_list(const struct option *option, void *target, const char *argument)
 {
     struct input_list *list = target;
-    if (list->count == INPUT_LIST) {
-        fprintf(stderr, "pugmark: more than %d of one option\n", INPUT_LIST);
-        return false;
-    }
+    if (list->count == INPUT_LIST)
+        return option_refuse(option, argument, "too many of this option");
     list->items[list->count++] = argument;
     return true;
 }
 
-static bool add_source_id(void *target, const char *argument)
+static bool add_source_id(const struct option *option, void *target, const char *argument)
 {
     uint64_t id;
-    return option_number(&id, argument) && add_to_list(target, argument);
+    return option_number(option, &id, argument) && add_to_list(option, target, argument);
+}
+
+static bool add_setting(const struct option *option, void *target, const char *argument)
+{
+    if (!strchr(argument, '=') || *argument == '=')
+        return option_refuse(option, argument, "expected NAME=VALUE");
+    return add_to_list(option, target, argument);
 }
 
 /** "FILE@NUMBER"; where the number is not needed, "FILE". */
@@ -38,20 +43,21 @@ static bool is_program(const char *argument, bool needed)
 {
     const char *at = strrchr(argument, '@');
     uint64_t number;
-    if (at ? parse_number(at + 1, &number) : !needed)
-        return true;
-    fprintf(stderr, "pugmark: '%s': expected FILE@NUMBER\n", argument);
-    return false;
+    return at ? parse_number(at + 1, &number) : !needed;
 }
 
-static bool add_elf_file(void *target, const char *argument)
+static bool add_elf_file(const struct option *option, void *target, const char *argument)
 {
-    return is_program(argument, false) && add_to_list(target, argument);
+    if (!is_program(argument, false))
+        return option_refuse(option, argument, "expected FILE or FILE@BIAS, a number");
+    return add_to_list(option, target, argument);
 }
 
-static bool add_image_file(void *target, const char *argument)
+static bool add_image_file(const struct option *option, void *target, const char *argument)
 {
-    return is_program(argument, true) && add_to_list(target, argument);
+    if (!is_program(argument, true))
+        return option_refuse(option, argument, "expected FILE@ADDRESS, a number");
+    return add_to_list(option, target, argument);
 }
 
 const struct option input_option_table[] = {
@@ -59,11 +65,11 @@ const struct option input_option_table[] = {
      offsetof(struct input_options, buffer)},
     {"source", "ID", "only this trace source; may be repeated", add_source_id,
      offsetof(struct input_options, sources)},
-    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help` lists them)",
+    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help`: names)",
      option_string, offsetof(struct input_options, protocol)},
-    {"transport", "NAME", "how that file is framed (default: as the protocol usually is)",
+    {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
      option_string, offsetof(struct input_options, transport)},
-    {"set", "NAME=VALUE", "a register or parameter; may be repeated", add_to_list,
+    {"set", "NAME=VALUE", "a register or parameter; may be repeated", add_setting,
      offsetof(struct input_options, settings)},
     {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string,
      offsetof(struct input_options, params)},
@@ -73,7 +79,7 @@ const struct option input_option_table[] = {
      offsetof(struct input_options, image)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag,
      offsetof(struct input_options, reference)},
-    {"jobs", "N", "decode on N threads (default: one for each processor)", option_number,
+    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
      offsetof(struct input_options, jobs)},
     {"quiet", NULL, "no messages about the trace, no progress", option_flag,
      offsetof(struct input_options, quiet)},
@@ -127,6 +133,8 @@ static bool split_at(const char *word, char *path, size_t size, uint64_t *number
 /** Why a file of program memory could not be taken. */
 static const char *trouble(const char *path, enum pug_status status)
 {
+    if (status == PUG_ERR_FILE)
+        return "not an ELF file, or a damaged one";
     if (status != PUG_ERR_NOT_INIT)
         return pug_status_text(status);
     return access(path, R_OK) == 0 ? "not a file, or an empty one" : strerror(errno);
@@ -291,28 +299,53 @@ static bool snapshot_tree(struct input *input, bool decode,
 {
     enum pug_status status = snapshot_input_tree(input, decode, options);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
+                status == PUG_ERR_RDR_NO_DECODER ? "none of its sources can be decoded"
+                                                 : pug_status_text(status));
     return status == PUG_OK;
 }
 
-/** Sources that were not chosen get no data. */
-static void choose_sources(struct input *input)
+static bool has_source(const struct input *input, uint64_t id)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        if (pug_source_id(source) == id)
+            return true;
+    return false;
+}
+
+static void say_no_source(const struct input *input, const char *wanted)
+{
+    const struct pug_source *source;
+    fprintf(stderr, "pugmark: %s: no source %s in it; there are", input->trace_path, wanted);
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        fprintf(stderr, " 0x%02x", pug_source_id(source));
+    fprintf(stderr, "\n");
+}
+
+/** Sources that were not chosen get no data. False: none of those that were is there. */
+static bool choose_sources(struct input *input)
 {
     const struct input_list *wanted = &input->options->sources;
-    if (wanted->count == 0 || pug_tree_transport(input->tree)->single)
-        return;
-    pug_tree_enable_all(input->tree, false);
+    const bool single = pug_tree_transport(input->tree)->single;
+    size_t found = 0;
+    if (wanted->count == 0)
+        return true;
+    if (!single)
+        pug_tree_enable_all(input->tree, false);
     for (size_t i = 0; i < wanted->count; i++) {
-        uint64_t id;
-        if (!parse_number(wanted->items[i], &id))
-            continue;
-        if (id <= UINT16_MAX && pug_tree_source(input->tree, (uint16_t)id))
-            pug_tree_enable(input->tree, (uint16_t)id, true);
-        else if (!input->sources_told)
-            fprintf(stderr, "pugmark: %s: no source %s in it\n", input->trace_path,
-                    wanted->items[i]);
+        uint64_t id = 0;
+        parse_number(wanted->items[i], &id);
+        if (has_source(input, id)) {
+            found++;
+            if (!single)
+                pug_tree_enable(input->tree, (uint16_t)id, true);
+        } else if (!input->sources_told) {
+            say_no_source(input, wanted->items[i]);
+        }
     }
     input->sources_told = true;
+    return found > 0;
 }
 
 /** Memory is the tree's as much as the input's: each tree gets its own. */
@@ -336,8 +369,7 @@ bool input_tree(struct input *input, bool decode)
     if (!(input->snapshot ? snapshot_tree(input, decode, &options)
                           : described_tree(input, decode, &options)))
         return false;
-    choose_sources(input);
-    return true;
+    return choose_sources(input);
 }
 
 /* ---- running ---- */

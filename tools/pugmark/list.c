@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum format { FORMAT_TEXT, FORMAT_JSONL, FORMAT_CSV };
 
@@ -23,7 +24,7 @@ struct list_options {
     uint32_t types; /* bit set of enum pug_element_type; 0: all */
 };
 
-static bool take_format(void *target, const char *argument)
+static bool take_format(const struct option *option, void *target, const char *argument)
 {
     static const char *const names[] = {"text", "jsonl", "csv"};
     for (unsigned i = 0; i < 3; i++) {
@@ -32,29 +33,36 @@ static bool take_format(void *target, const char *argument)
             return true;
         }
     }
-    fprintf(stderr, "pugmark: '%s' is no format (text, jsonl, csv)\n", argument);
-    return false;
+    return option_refuse(option, argument, "no format; there are text, jsonl, csv");
 }
 
-static bool take_types(void *target, const char *argument)
+/** By its name, whatever the case; PUG_ELEM_TYPE_COUNT: there is none. */
+static unsigned find_type(const char *name, size_t length)
 {
-    char name[32];
-    while (*argument) {
-        size_t length = strcspn(argument, ",");
-        snprintf(name, sizeof(name), "%.*s", (int)length, argument);
-        int type = 0;
-        while (type < PUG_ELEM_TYPE_COUNT &&
-               strcmp(pug_element_type_name((enum pug_element_type)type), name) != 0)
-            type++;
+    unsigned type = 0;
+    for (; type < PUG_ELEM_TYPE_COUNT; type++) {
+        const char *known = pug_element_type_name((enum pug_element_type)type);
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0)
+            break;
+    }
+    return type;
+}
+
+static bool take_types(const struct option *option, void *target, const char *argument)
+{
+    for (const char *at = argument; *at;) {
+        size_t length = strcspn(at, ",");
+        unsigned type = find_type(at, length);
         if (type == PUG_ELEM_TYPE_COUNT) {
-            fprintf(stderr, "pugmark: '%s' is no element type; there are", name);
+            fprintf(stderr, "pugmark: --%s %.*s: no element type; there are", option->name,
+                    (int)length, at);
             for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
                 fprintf(stderr, " %s", pug_element_type_name((enum pug_element_type)type));
             fprintf(stderr, "\n");
             return false;
         }
         *(uint32_t *)target |= UINT32_C(1) << type;
-        argument += length + (argument[length] == ',');
+        at += length + (at[length] == ',');
     }
     return true;
 }
@@ -553,6 +561,18 @@ static int list_window(struct list_state *state, struct list_options *options, b
     return good ? input_result(state->input) : EXIT_INPUT;
 }
 
+/** Options that make no sense together: what to say. NULL: they do. */
+static const char *misfit(const struct list_options *options)
+{
+    if (options->window.count.given && !options->window.around.given)
+        return "--count needs --around";
+    if (options->types && options->packets && !options->elements)
+        return "--type is of elements; packets alone are listed (--elements lists both)";
+    if (options->from > options->to)
+        return "--from is behind --to";
+    return NULL;
+}
+
 static int list_run(const struct command *self, int argc, char **argv)
 {
     struct list_options options = {.to = UINT64_MAX, .window.radius = 1024};
@@ -562,13 +582,20 @@ static int list_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
-    if (options.window.count.given && !options.window.around.given) {
-        fprintf(stderr, "pugmark: --count needs --around\n");
+    const char *wrong = misfit(&options);
+    if (wrong) {
+        fprintf(stderr, "pugmark: %s\n", wrong);
         return EXIT_USAGE;
     }
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
+    if (options.window.around.given && options.window.around.value > input.trace_size) {
+        fprintf(stderr, "pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n",
+                options.window.around.value, input.trace_path, input.trace_size);
+        input_close(&input);
+        return EXIT_USAGE;
+    }
     struct list_state state = {.options = &options, .input = &input, .last = UINT64_MAX};
     bool elements = options.elements || !options.packets;
     if (options.format == FORMAT_CSV && elements)

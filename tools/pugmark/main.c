@@ -23,7 +23,8 @@ static void usage(FILE *file)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), or with --protocol\n"
-          "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n",
+          "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n"
+          "`pugmark --version` tells the version.\n",
           file);
 }
 
@@ -42,10 +43,22 @@ int command_start(const struct command *self, int argc, char **argv, const struc
     if (!options_parse(argc, argv, sets, set_count, &found))
         return EXIT_USAGE;
     if (found != operands) {
-        fprintf(stderr, "usage: pugmark %s [OPTIONS] %s\n", self->name, self->operands);
+        fprintf(stderr, "pugmark: %s%s%s\nusage: pugmark %s [OPTIONS] %s\n",
+                found > operands ? "too many words: '" : "no input",
+                found > operands ? argv[1 + operands] : "", found > operands ? "'" : "", self->name,
+                self->operands);
         return EXIT_USAGE;
     }
     return -1;
+}
+
+static int run(int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc, argv);
+    fprintf(stderr, "pugmark: '%s' is no command; `pugmark --help` lists them\n", argv[0]);
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -56,8 +69,11 @@ int main(int argc, char **argv)
         usage(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    char option[] = "--help";
+    bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc > 2)
+        return run(2, (char *[]){argv[2], option, NULL});
+    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         usage(stdout);
         return EXIT_DONE;
     }
@@ -65,9 +81,5 @@ int main(int argc, char **argv)
         printf("pugmark %s\n", pug_version());
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc - 1, argv + 1);
-    fprintf(stderr, "pugmark: '%s' is no command; `pugmark --help` lists them\n", argv[1]);
-    return EXIT_USAGE;
+    return run(argc - 1, argv + 1);
 }

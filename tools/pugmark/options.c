@@ -16,30 +16,35 @@ bool parse_number(const char *text, uint64_t *value)
     return errno == 0 && *end == 0;
 }
 
-bool option_flag(void *target, const char *argument)
+bool option_refuse(const struct option *option, const char *argument, const char *why)
 {
+    fprintf(stderr, "pugmark: --%s %s: %s\n", option->name, argument, why);
+    return false;
+}
+
+bool option_flag(const struct option *option, void *target, const char *argument)
+{
+    (void)option;
     (void)argument;
     *(bool *)target = true;
     return true;
 }
 
-bool option_number(void *target, const char *argument)
+bool option_number(const struct option *option, void *target, const char *argument)
 {
-    if (parse_number(argument, target))
-        return true;
-    fprintf(stderr, "pugmark: '%s' is not a number\n", argument);
-    return false;
+    return parse_number(argument, target) || option_refuse(option, argument, "not a number");
 }
 
-bool option_given(void *target, const char *argument)
+bool option_given(const struct option *option, void *target, const char *argument)
 {
     struct option_value *value = target;
     value->given = true;
-    return option_number(&value->value, argument);
+    return option_number(option, &value->value, argument);
 }
 
-bool option_string(void *target, const char *argument)
+bool option_string(const struct option *option, void *target, const char *argument)
 {
+    (void)option;
     *(const char **)target = argument;
     return true;
 }
@@ -83,7 +88,7 @@ static bool take_option(int argc, char **argv, int *at, const struct option_set 
         }
         argument = argv[++*at];
     }
-    return option->take(target, argument);
+    return option->take(option, target, argument);
 }
 
 bool options_parse(int argc, char **argv, const struct option_set *sets, size_t set_count,

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct option;
+
 /** Takes an option's argument (NULL for a switch); returns false, having said why, if it is bad. */
-typedef bool option_fn(void *target, const char *argument);
+typedef bool option_fn(const struct option *option, void *target, const char *argument);
 
 struct option {
     const char *name;     /**< without the dashes */
@@ -38,6 +40,9 @@ struct option_value {
 
 /** Ready-made takers. Targets: bool, uint64_t, struct option_value, const char *. */
 option_fn option_flag, option_number, option_given, option_string;
+
+/** Say what is wrong with an option's argument; false. */
+bool option_refuse(const struct option *option, const char *argument, const char *why);
 
 /** A number with 0x, octal or decimal prefix and nothing behind it. */
 bool parse_number(const char *text, uint64_t *value);

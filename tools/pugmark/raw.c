@@ -77,19 +77,15 @@ static const struct pug_transport *find_transport(const char *name, const char *
     return NULL;
 }
 
-/** "NAME=VALUE", a number or a word. */
-static bool parse_setting(char *word, struct pug_setting *setting)
+/** "NAME=VALUE", a number or a word. The name is cut off in its place. */
+static struct pug_setting parse_setting(char *word)
 {
     char *equals = strchr(word, '=');
-    if (!equals || equals == word) {
-        fprintf(stderr, "pugmark: --set %s: expected NAME=VALUE\n", word);
-        return false;
-    }
+    struct pug_setting setting = {.name = word};
     *equals = 0;
-    *setting = (struct pug_setting){.name = word};
-    if (!parse_number(equals + 1, &setting->value))
-        setting->text = equals + 1;
-    return true;
+    if (!parse_number(equals + 1, &setting.value))
+        setting.text = equals + 1;
+    return setting;
 }
 
 /** The width of the registers that an ELF file ("FILE" or "FILE@BIAS") is made for; 0: no ELF. */
@@ -131,8 +127,7 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
     for (size_t i = 0; i < list->count; i++) {
         size_t size = strlen(list->items[i]) + 1;
         memcpy(at, list->items[i], size);
-        if (!parse_setting(at, &settings->items[settings->count++]))
-            return false;
+        settings->items[settings->count++] = parse_setting(at);
         at += size;
     }
     settings->from_command = settings->count;

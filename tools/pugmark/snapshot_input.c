@@ -4,9 +4,11 @@
 #include "output.h"
 #include "pugmark/snapshot.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct snapshot_input {
     struct pug_snapshot *snapshot;
@@ -32,8 +34,11 @@ static bool choose_buffer(struct snapshot_input *state, const char *name, const 
     if (state->buffer)
         return true;
     const struct pug_snapshot_buffer *buffer;
-    fprintf(stderr, "pugmark: %s: no trace buffer%s%s; there are:", path, name ? " " : "",
-            name ? name : "");
+    if (!name || !pug_snapshot_buffer_at(state->snapshot, 0)) {
+        fprintf(stderr, "pugmark: %s: no trace buffer in it\n", path);
+        return false;
+    }
+    fprintf(stderr, "pugmark: %s: no trace buffer %s; there are:", path, name);
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(state->snapshot, n)) != NULL; n++)
         fprintf(stderr, " %s", buffer->name);
     fprintf(stderr, "\n");
@@ -68,6 +73,22 @@ static bool find_trace(struct input *input, const struct snapshot_input *state)
     return input->trace_copy && status == PUG_OK;
 }
 
+/** Why there is no snapshot at this path. */
+static void say_trouble(const char *path, enum pug_status status)
+{
+    struct stat place;
+    const char *why = status == PUG_ERR_FILE ? "there is no snapshot.ini in it, or not to be read"
+                                             : pug_status_text(status);
+    if (stat(path, &place) != 0)
+        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    else if (S_ISREG(place.st_mode) && status == PUG_ERR_FILE)
+        fprintf(stderr,
+                "pugmark: %s: no snapshot; a single file of trace needs --protocol or --params\n",
+                path);
+    else
+        fprintf(stderr, "pugmark: %s: no snapshot: %s\n", path, why);
+}
+
 bool snapshot_input_open(struct input *input, const char *path)
 {
     struct snapshot_input *state = calloc(1, sizeof(*state));
@@ -81,8 +102,7 @@ bool snapshot_input_open(struct input *input, const char *path)
     enum pug_status status = pug_snapshot_open(folder, &options, &state->snapshot);
     free(folder);
     if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: no snapshot: %s (a single file of trace needs --protocol)\n",
-                path, pug_status_text(status));
+        say_trouble(path, status);
         return false;
     }
     return choose_buffer(state, input->options->buffer, path) && find_trace(input, state);

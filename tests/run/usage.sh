@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a new user meets: help, the manual, and what is said of inputs and options that can't be.
+#   usage.sh BIN SOURCE
+set -u
+pugmark=$1/pugmark source=$2 bad=0
+demo=$source/examples/demo
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# said STATUS TEXT WORD...: pugmark WORD... ends with this status and says this, a pattern, only.
+said() {
+  local status=$1 wanted=$2 text code=0
+  shift 2
+  text=$("$pugmark" "$@" 2>&1 >output) || code=$?
+  # shellcheck disable=SC2053
+  [[ $code == "$status" && $text == $wanted ]] && return
+  echo "[$*]: expected '$wanted' and $status, got '$text' and $code"
+  bad=1
+}
+
+# Help: of each command, and each of its options in the manual.
+said 0 "" --help
+said 0 "" help
+said 0 "" --version
+grep -qE '^pugmark [0-9]+\.[0-9]+' output || { echo "no version"; bad=1; }
+said 2 "usage: pugmark COMMAND*"
+said 2 "pugmark: 'other' is no command; *" other
+said 2 "pugmark: 'other' is no command; *" help other
+commands=$("$pugmark" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
+  grep -q "^\.B $command\$" "$source/docs/man/pugmark.1" || { echo "no $command in the manual"; bad=1; }
+  said 0 "" "$command" --help
+  cp output help
+  said 0 "" help "$command"
+  cmp -s output help || { echo "help $command: not $command --help"; bad=1; }
+  for option in $(sed -n 's/^  --\([a-z-]*\) .*/\1/p' help); do
+    grep -qF -- "\-\-${option//-/\\-}" "$source/docs/man/pugmark.1" ||
+      { echo "$command --$option: not in the manual"; bad=1; }
+  done
+  said 2 "pugmark: no input*usage: pugmark $command *" "$command"
+  said 2 "pugmark: too many words: 'two'*" "$command" one two
+  said 2 "pugmark: unknown option '--other' *" "$command" --other one
+  said 2 "pugmark: --jobs many: not a number" "$command" --jobs many one
+done
+said 0 "" info --help
+grep -q "^  orbflow " output || { echo "info --help: no transports"; bad=1; }
+[[ $(grep -c "^  plain " output) == 1 ]] || { echo "info --help: not each transport once"; bad=1; }
+
+# Inputs that are none.
+mkdir folder
+printf 'text' >text
+said 3 "pugmark: none: No such file or directory" pc none
+said 3 "pugmark: folder: no snapshot: there is no snapshot.ini in it*" pc folder
+said 3 "pugmark: text: no snapshot; a single file of trace needs --protocol or --params" pc text
+said 3 "pugmark: none: No such file or directory" itm none
+said 3 "pugmark: folder: not a file" pc --protocol itm folder
+said 3 "*PARAMS: file access error: folder: Is a directory" pc --params folder text
+said 3 "*PARAMS: file access error: none: No such file or directory" pc --params none text
+said 3 "pugmark: text: cannot use as a program: not an ELF file, or a damaged one" \
+  pc --protocol ntrace --elf text text
+
+# Traces with nothing in them.
+: >empty
+said 0 "" pc --protocol itm empty
+said 0 "" info --protocol itm empty
+grep -q "^  trace: there are no bytes in it" output || { echo "info: empty trace not told"; bad=1; }
+said 0 "" info --protocol itm text
+grep -q "^  a synchronisation point of source 0x00" output || { echo "info: no sync not told"; bad=1; }
+
+# Snapshots that lack something.
+broken() { # TEXT COMMAND: of a copy of the bundled one, made to lack it
+  rm -rf broken
+  cp -r "$demo" broken
+  chmod -R u+w broken
+  (cd broken && eval "$2")
+  said 3 "$1" pc broken
+}
+trace=$(sed -n 's/^file=//p' "$demo/trace.ini")
+broken "*No such file or directory" "rm $trace"
+broken "*Unknown type OTHER in ETM_0.ini*: none of its sources can be decoded" \
+  "sed -i 's/^type=.*/type=OTHER/' ETM_0.ini"
+broken "*ETM_0 is of type *, which traces a core*: none of its sources can be decoded" \
+  "sed -i 's/^.core_trace_sources.*/[other]/' trace.ini"
+broken "*no trace buffer in it" "rm trace.ini"
+
+# Choices that are not there.
+said 3 "*: no trace buffer other; there are: *" pc --buffer other "$demo"
+said 3 "*: no source 0x55 in it; there are 0x*" pc --source 0x55 "$demo"
+said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty
+said 2 "pugmark: --type other: no element type; there are UNKNOWN *" list --type event,other "$demo"
+said 0 "" list --type event,Instr_Range "$demo"
+said 2 "pugmark: --format xml: no format; there are text, jsonl, csv" list --format xml "$demo"
+said 2 "pugmark: --type is of elements; *" list --packets --type EVENT "$demo"
+said 2 "pugmark: --from is behind --to" list --from 10 --to 5 "$demo"
+said 2 "pugmark: --count needs --around" list --count 3 "$demo"
+size=$(stat -c %s "$demo/$trace")
+said 2 "pugmark: --around $((size + 1)): * has $size bytes" list --around $((size + 1)) "$demo"
+said 0 "" list --around "$size" "$demo"
+said 2 "pugmark: --block 100: must be 1024 to *" index --block 100 --output index "$demo"
+said 3 "pugmark: none/index: No such file or directory" index --output none/index "$demo"
+said 0 "" pc --jobs 0 "$demo"
+cmp -s output "$demo/path.txt" || { echo "--jobs 0: another path"; bad=1; }
+exit $bad
