@@ -250,6 +250,7 @@ struct pug_stage {
     uint16_t source;  /**< trace id that elements carry */
     bool pending;     /**< the decoder suspended itself; resume() is due */
     bool mute_reader; /**< quirk in force: what the reader logs is dropped */
+    bool monitored;   /**< a packet monitor is attached */
     /**
      * The reader may be given joined runs from now on: it asks for each index (pug_span_index()),
      * and nothing depends on where runs begin. For a reader to set; it may change its mind.
@@ -271,6 +272,8 @@ struct pug_protocol {
     const char *reader_name; /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
     const char *decoder_name;
     bool program_flow; /**< the decoder needs program memory */
+    /** Quirk end_does_not_wait: EO_TRACE comes without what the consumer has not taken before. */
+    bool ends_without_rest;
 
     /** Registers and parameters to the protocol's own configuration. Errors go to the log. */
     enum pug_status (*config_new)(const struct pug_settings *settings, struct pug_log *log,

@@ -21,8 +21,9 @@ struct pug_quirks {
     /** A full decoder without an element consumer, or without program memory where it needs some,
         answers FATAL_NOT_INIT. Right: decode; elements are dropped, memory is not accessible. */
     unsigned unattached_is_fatal : 1;
-    /** END reaches every source also while the consumer waits; what it has not taken then is lost,
-        and so are runs that the transport holds back. Right: END waits as DATA does. */
+    /** END reaches every source also while the consumer waits; what it has not taken then is lost
+        (by PTM before EO_TRACE, else behind the next element), and so are runs that the transport
+        holds back. Right: END waits as DATA does. */
     unsigned end_does_not_wait : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
@@ -90,7 +91,8 @@ struct pug_quirks {
     /** Classify instructions as the reference does where the architecture says otherwise. */
     unsigned reference_classes : 1;
     /** A T32 instruction needs 4 readable bytes, so that the last 2 bytes of a range cannot be
-        executed. Right: a 16-bit instruction needs 2. */
+        executed, and what is of no known instruction set is read as well. Right: a 16-bit
+        instruction needs 2. */
     unsigned t32_word_reads : 1;
     /* ---- ETMv4 and ETE: packet reader ---- */
     /** A context packet that announces ids of configured size 0 takes one more byte. Right: none.
@@ -164,7 +166,8 @@ struct pug_quirks {
     /** A packet that the end of trace cuts short is taken as a whole one. Right: INCOMPLETE_EOT. */
     unsigned etmv3_incomplete_is_whole : 1;
     /** An I-sync with load/store in progress may end before the second address, which is then a
-        branch packet or replaces the first. Right: the first instruction, then the second address.
+        branch packet or replaces the first; where only data are traced, and there are no addresses,
+        it ends at a byte with bit 7 clear. Right: the first instruction, then the second address.
      */
     unsigned etmv3_lsip_cut : 1;
     /** Exceptions in address byte 5 use the numbers of exception bytes. Right: their own. */

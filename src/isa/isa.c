@@ -52,6 +52,7 @@ enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_i
     case PUG_ISA_T32: return classify_t32(config, address, bytes, avail, it_count, insn);
     case PUG_ISA_RV32: return pug_isa_riscv(config, 32, address, bytes, avail, insn);
     case PUG_ISA_RV64: return pug_isa_riscv(config, 64, address, bytes, avail, insn);
-    default: return PUG_ERR_UNSUPPORTED_ISA;
+    default:
+        return avail < 4 && config->t32_word_reads ? PUG_ERR_MEM_NACC : PUG_ERR_UNSUPPORTED_ISA;
     }
 }

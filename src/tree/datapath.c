@@ -83,6 +83,8 @@ static enum pug_response end_sources(struct pug_tree *tree)
     for (; tree->end_next < tree->source_count; tree->end_next++) {
         if (!is_active(tree, tree->sources[tree->end_next]))
             continue;
+        if (!waits && tree->sources[tree->end_next]->protocol->ends_without_rest)
+            forget_waiting(tree);
         worst = worse(worst, pug_source_end(pug_tree_touch(tree, tree->end_next)));
         if (waits && PUG_RESP_IS_WAIT(worst))
             return worst;

@@ -448,6 +448,7 @@ void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *functi
 {
     source->monitor = function;
     source->monitor_context = context;
+    source->stage.monitored = function != NULL;
     if (function)
         source->tree->each_packet = true;
 }

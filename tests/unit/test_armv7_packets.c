@@ -552,12 +552,24 @@ static void monitor(void *context, enum pug_op op, const struct pug_packet *pack
     pieces->sizes[pieces->count++] = packet->raw_size;
 }
 
-/** Bytes in blocks of two; what the monitor sees. */
-static struct pieces cut(const char *protocol, bool by_block, const uint8_t *bytes, size_t size)
+static enum pug_response piece_sink(void *context, enum pug_op op, const struct pug_packet *packet)
 {
+    monitor(context, op, packet);
+    return PUG_RESP_CONT;
+}
+
+struct manner {
+    const char *protocol;
+    bool by_block, by_sink;
+};
+
+/** Bytes in blocks of two; what a monitor sees, or a sink. */
+static struct pieces cut(const struct manner *manner, const uint8_t *bytes, size_t size)
+{
+    bool by_block = manner->by_block;
     struct pug_setting registers[] = {
         {"ETMCR", 0, NULL}, {"ETMIDR", 0, NULL}, {"ETMCCER", 0, NULL}, {"ETMTRACEIDR", 1, NULL}};
-    struct pug_source_config config = {.protocol = protocol,
+    struct pug_source_config config = {.protocol = manner->protocol,
                                        .settings = {.items = registers, .count = 4}};
     struct pug_tree_config tree_config = {
         .quirks = {.etmv3_unsynced_by_block = by_block, .ptm_unsynced_by_block = by_block}};
@@ -566,7 +578,10 @@ static struct pieces cut(const char *protocol, bool by_block, const uint8_t *byt
     struct pug_tree *tree;
     assert_int_equal(pug_tree_new(&tree_config, &tree), PUG_OK);
     assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
-    pug_source_monitor(source, monitor, &pieces);
+    if (manner->by_sink)
+        assert_int_equal(pug_source_sink(source, piece_sink, &pieces), PUG_OK);
+    else
+        pug_source_monitor(source, monitor, &pieces);
     for (size_t at = 0, used; at < size; at += used)
         assert_int_equal(pug_tree_data(tree, at, bytes + at, size - at < 2 ? 1 : 2, &used), 0);
     assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
@@ -587,19 +602,27 @@ static void test_unsynced(void **state)
 {
     static const uint8_t bytes[] = {0x11, 0x00, 0x55, 0x66, 0x77};
     static const uint8_t broken[] = {0x00, 0x55, 0x66};
-    struct pieces pieces = cut("ETMV3", false, bytes, sizeof(bytes));
+    struct pieces pieces = cut(&(struct manner){"ETMV3", false, false}, bytes, sizeof(bytes));
     (void)state;
     check_pieces(&pieces, &(struct pieces){{0, 1}, {1, 4}, 2});
-    pieces = cut("ETMV3", true, bytes, sizeof(bytes));
+    pieces = cut(&(struct manner){"ETMV3", true, false}, bytes, sizeof(bytes));
     check_pieces(&pieces, &(struct pieces){{0, 1, 4}, {1, 3, 1}, 3});
-    pieces = cut("ETMV3", false, broken, sizeof(broken));
+    pieces = cut(&(struct manner){"ETMV3", false, false}, broken, sizeof(broken));
     check_pieces(&pieces, &(struct pieces){{0}, {3}, 1});
-    pieces = cut("ETMV3", true, broken, sizeof(broken));
+    pieces = cut(&(struct manner){"ETMV3", true, false}, broken, sizeof(broken));
     check_pieces(&pieces, &(struct pieces){{2}, {3}, 1});
-    pieces = cut("PTM", false, bytes, sizeof(bytes));
+    pieces = cut(&(struct manner){"PTM", false, false}, bytes, sizeof(bytes));
     check_pieces(&pieces, &(struct pieces){{0}, {5}, 1});
-    pieces = cut("PTM", true, bytes, sizeof(bytes));
+    pieces = cut(&(struct manner){"PTM", true, false}, bytes, sizeof(bytes));
     check_pieces(&pieces, &(struct pieces){{0, 1, 2, 4}, {1, 1, 3, 1}, 4});
+    /* A sink is told once, and zeros of the block before shift the index for a monitor only. */
+    pieces = cut(&(struct manner){"PTM", true, true}, broken + 1, 1);
+    check_pieces(&pieces, &(struct pieces){{0}, {1}, 1});
+    static const uint8_t zeros[] = {0x00, 0x00, 0x55, 0x66, 0, 0, 0, 0, 0, 0x80};
+    pieces = cut(&(struct manner){"PTM", true, false}, zeros, sizeof(zeros));
+    check_pieces(&pieces, &(struct pieces){{0, 2, 4}, {2, 4, 6}, 3});
+    pieces = cut(&(struct manner){"PTM", true, true}, zeros, sizeof(zeros));
+    check_pieces(&pieces, &(struct pieces){{0, 4}, {4, 6}, 2});
 }
 
 int main(void)

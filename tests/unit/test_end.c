@@ -34,13 +34,30 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
 }
 
 /* ITM: an element NO_SYNC (b) at the first packet, a stimulus (s); at the end EO_TRACE (d). */
-static const uint8_t trace[] = {0, 0, 0, 0, 0, 0x80, 0x01, 0x55};
+static const uint8_t itm[] = {0, 0, 0, 0, 0, 0x80, 0x01, 0x55};
+/* PTM and ETMv3: NO_SYNC, then an I-sync, which is TRACE_ON (c) and PE_CONTEXT (e). */
+static const uint8_t ptm[] = {0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x80, 0, 0, 0x21};
+static const uint8_t etmv3[] = {0, 0, 0, 0, 0, 0x80, 0x08, 0x21, 0, 0x80, 0, 0};
 
-static struct pug_tree *start(bool lost, struct heard *heard)
+struct input {
+    const char *protocol;
+    const uint8_t *bytes;
+    size_t size;
+};
+
+static const struct input itm_input = {"ITM", itm, sizeof(itm)};
+static const struct input ptm_input = {"PTM", ptm, sizeof(ptm)};
+static const struct input etmv3_input = {"ETMV3", etmv3, sizeof(etmv3)};
+
+static struct pug_tree *start(const struct input *input, bool lost, struct heard *heard)
 {
-    static const struct pug_setting setting = {.name = "ITMTCR", .value = 0x00100000};
+    static const struct pug_setting settings[] = {{.name = "ITMTCR", .value = 0x00100000},
+                                                  {.name = "ETMCR"},
+                                                  {.name = "ETMIDR"},
+                                                  {.name = "ETMCCER"},
+                                                  {.name = "ETMTRACEIDR", .value = 0x10}};
     struct pug_source_config source = {
-        .protocol = "ITM", .settings = {.items = &setting, .count = 1}, .decode = true};
+        .protocol = input->protocol, .settings = {.items = settings, .count = 5}, .decode = true};
     struct pug_tree_config config = {.quirks = {.end_does_not_wait = lost}};
     struct pug_source *made;
     struct pug_tree *tree;
@@ -50,13 +67,13 @@ static struct pug_tree *start(bool lost, struct heard *heard)
     pug_source_monitor(made, on_packet, heard);
     size_t used, at = 0;
     enum pug_response response = PUG_RESP_CONT;
-    while (at < sizeof(trace)) {
+    while (at < input->size) {
         while (PUG_RESP_IS_WAIT(response))
             response = pug_tree_flush(tree);
-        response = pug_tree_data(tree, at, trace + at, sizeof(trace) - at, &used);
+        response = pug_tree_data(tree, at, input->bytes + at, input->size - at, &used);
         at += used;
     }
-    assert_int_equal(response, PUG_RESP_WAIT); /* for the stimulus */
+    assert_int_equal(response, PUG_RESP_WAIT); /* for the last packet */
     return tree;
 }
 
@@ -64,7 +81,7 @@ static void test_waits(void **unused)
 {
     (void)unused;
     struct heard heard = {.count = 0};
-    struct pug_tree *tree = start(false, &heard);
+    struct pug_tree *tree = start(&itm_input, false, &heard);
     assert_int_equal(pug_tree_end(tree), PUG_RESP_WAIT);
     assert_string_equal(heard.letters, "bsd");
     assert_int_equal(pug_tree_flush(tree), PUG_RESP_CONT);
@@ -76,9 +93,25 @@ static void test_does_not_wait(void **unused)
 {
     (void)unused;
     struct heard heard = {.count = 0};
-    struct pug_tree *tree = start(true, &heard);
+    struct pug_tree *tree = start(&itm_input, true, &heard);
     assert_int_equal(pug_tree_end(tree), PUG_RESP_WAIT);
     assert_string_equal(heard.letters, "bsdE");
+    pug_tree_free(tree);
+}
+
+/** What the consumer has not taken: PTM forgets it, ETMv3 puts it out before the end. */
+static void test_rest(void **unused)
+{
+    (void)unused;
+    struct heard heard = {.count = 0};
+    struct pug_tree *tree = start(&ptm_input, true, &heard);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_WAIT);
+    assert_string_equal(heard.letters, "bcdE");
+    pug_tree_free(tree);
+    heard = (struct heard){.count = 0};
+    tree = start(&etmv3_input, true, &heard);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_WAIT);
+    assert_string_equal(heard.letters, "bceE");
     pug_tree_free(tree);
 }
 
@@ -87,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_does_not_wait),
+        cmocka_unit_test(test_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

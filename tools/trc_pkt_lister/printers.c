@@ -72,9 +72,11 @@ static bool print_element(struct lister *lister, const struct pug_element *eleme
             pug_listing_element(&text, element);
         } while (!output_end(&lister->output, &text));
     }
-    if (lister->wait_unanswered)
+    if (lister->wait_unanswered) {
+        lister->wait_unanswered = false;
         output_print(&lister->output, "WARNING: Generic Element Printer; New element without "
                                       "previous _WAIT acknowledged\n");
+    }
     if (lister->waits == 0)
         return false;
     lister->waits--;

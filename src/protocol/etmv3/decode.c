@@ -48,7 +48,7 @@ static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_et
     if (changed || first)
         tell_space(decoder);
     struct pug_element *element = pug_etmv3_slot(decoder);
-    if (!packet->context.updated) /* the start of an I-sync: the slot is as it was */
+    if (!packet->context.updated && !first) /* the start of an I-sync: the slot is as it was */
         return;
     pug_etmv3_set_type(decoder, element, PUG_ELEM_PE_CONTEXT);
     element->isa = packet->isa;

@@ -165,12 +165,13 @@ static bool take_exception(struct pug_etmv3_reader *reader, uint8_t byte)
 /** The information byte of an I-sync: an address follows unless only data are traced. */
 static bool take_info(struct pug_etmv3_reader *reader, uint8_t byte)
 {
-    bool lsip = byte & 0x80;
+    bool lsip = byte & 0x80, cut = lsip && reader->stage->quirks.etmv3_lsip_cut;
     if (reader->config->instructions) {
-        bool cut = lsip && reader->stage->quirks.etmv3_lsip_cut;
         plan(reader, cut ? PUG_ETMV3_PART_LSIP : PUG_ETMV3_PART_FIXED, 4);
         if (lsip && !cut)
             plan(reader, PUG_ETMV3_PART_BRANCH, 1);
+    } else if (cut) {
+        plan(reader, PUG_ETMV3_PART_LSIP, 1);
     }
     return next_part(reader);
 }
@@ -392,6 +393,7 @@ bool pug_etmv3_read_end(void *pointer, struct pug_packet *packet)
     if (reader->state == PUG_ETMV3_IN_PAYLOAD && reader->parts == 0) {
         bytes = pug_etmv3_a_sync_bytes();
         size = reader->a_sync;
+        reader->packet.type = TYPE(A_SYNC); /* it was not while it had a zero too many */
     }
     if (size == 0)
         return false;

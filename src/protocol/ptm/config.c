@@ -78,6 +78,7 @@ const struct pug_protocol pug_protocol_ptm = {
     .reader_name = "PKTP_PTM",
     .decoder_name = "DCD_PTM",
     .program_flow = true,
+    .ends_without_rest = true,
     .config_new = pug_ptm_config_new,
     .config_free = pug_ptm_config_free,
     .trace_id = pug_ptm_trace_id,

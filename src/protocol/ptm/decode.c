@@ -282,7 +282,7 @@ enum pug_status pug_ptm_decoder_new(const void *pointer, struct pug_stage *stage
     decoder->stage = stage;
     decoder->code = stage->code;
     start(decoder, PUG_UNSYNC_INIT_DECODER);
-    stage->out.blank.isa = stage->quirks.ptm_silent_context ? PUG_ISA_A32 : PUG_ISA_UNKNOWN;
+    stage->out.blank.isa = PUG_ISA_UNKNOWN;
     struct pug_isa_config isa = stage->code->config.isa;
     isa.arch = (uint16_t)config->registers.arch;
     isa.track_it = false;

@@ -24,9 +24,11 @@ void pug_ptm_make_zeros(struct pug_ptm_reader *reader, uint32_t zeros, const uin
 
 /* ---- unsynchronised ---- */
 
+/** For a monitor, and only for it, the zeros of the run before are reported once more. */
 static bool carries_twice(const struct pug_ptm_reader *reader)
 {
-    return reader->stage->quirks.ptm_unsynced_by_block && reader->carried > 0;
+    return reader->stage->quirks.ptm_unsynced_by_block && reader->carried > 0 &&
+           reader->stage->monitored;
 }
 
 /** What is unsynchronised so far, as a packet. */
@@ -124,8 +126,7 @@ static void begin_block(struct pug_ptm_reader *reader, const struct pug_span *sp
         reader->index = pug_span_index(span);
 }
 
-bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
-                       struct pug_packet *packet)
+static bool search(struct pug_ptm_reader *reader, struct pug_span *span, struct pug_packet *packet)
 {
     if (reader->zeros_reported)
         return report(reader, packet);
@@ -134,7 +135,7 @@ bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
         reader->unsynced_count = 0;
         reader->given = false;
     }
-    if (!reader->in_block && span->at < span->end)
+    if ((!reader->in_block || span->at == span->run->bytes) && span->at < span->end)
         begin_block(reader, span);
     while (span->at < span->end) {
         uint64_t index = pug_span_index(span);
@@ -149,8 +150,16 @@ bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
     }
     if (reader->unsynced_count > 0 && reader->stage->quirks.ptm_unsynced_by_block)
         return report(reader, packet);
-    reader->in_block = false;
     return false;
+}
+
+bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
+                       struct pug_packet *packet)
+{
+    bool given = search(reader, span, packet);
+    if (span->at == span->end) /* also where a consumer waits at its last packet */
+        reader->in_block = false;
+    return given;
 }
 
 bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *packet)
