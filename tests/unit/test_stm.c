@@ -397,6 +397,47 @@ static void half_used_bytes(void **state)
     }
 }
 
+static void last_index(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    if (op == PUG_OP_DATA)
+        *(uint64_t *)context = packet->index;
+}
+
+static enum pug_response wait_at_no_sync(void *context, const struct pug_element *elements,
+                                         size_t count, size_t *taken)
+{
+    (void)context;
+    *taken = count;
+    return elements[0].type == PUG_ELEM_NO_SYNC ? PUG_RESP_WAIT : PUG_RESP_CONT;
+}
+
+/** … also where a consumer waits at a NOTSYNC: the nibble is of the next block then. */
+static void half_used_byte_of_a_wait(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = nibbles("1 FFFFFFFFFFFFFFFFFFFFF0 F 003 F");
+    struct pug_tree_config tree_config = {.quirks = pug_quirks_reference()};
+    struct pug_source_config config = {
+        .protocol = "STM", .settings = {.items = &setting, .count = 1}, .decode = true};
+    struct pug_source *source;
+    struct pug_tree *tree;
+    uint64_t index;
+    size_t used;
+    assert_int_equal(pug_tree_new(&tree_config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    pug_source_monitor(source, last_index, &index);
+    pug_tree_on_elements(tree, wait_at_no_sync, NULL);
+    assert_int_equal(pug_tree_data(tree, 0, bytes.data, 12, &used), PUG_RESP_WAIT);
+    assert_int_equal(used, 12);
+    assert_int_equal(pug_tree_flush(tree), PUG_RESP_CONT);
+    assert_int_equal(pug_tree_data(tree, 100, bytes.data + 12, 1, &used), PUG_RESP_CONT);
+    assert_int_equal(index, 0); /* ASYNC */
+    assert_int_equal(pug_tree_data(tree, 101, bytes.data + 13, 1, &used), PUG_RESP_CONT);
+    assert_int_equal(index, 100); /* VERSION */
+    pug_tree_free(tree);
+    rec_bytes_free(&bytes);
+}
+
 static void counting_while_unsynced(void **state)
 {
     (void)state;
@@ -567,6 +608,7 @@ int main(void)
         cmocka_unit_test(bad_packets),
         cmocka_unit_test(index_of_a_high_nibble),
         cmocka_unit_test(half_used_bytes),
+        cmocka_unit_test(half_used_byte_of_a_wait),
         cmocka_unit_test(counting_while_unsynced),
         cmocka_unit_test(name_of_a_broken_async),
         cmocka_unit_test(async_in_a_payload),

@@ -61,7 +61,8 @@ static inline uint8_t stm_take_nibble(struct stm_reader *r, struct pug_span *spa
 /** The reference counts a byte as used when its low nibble is. */
 static inline void stm_use_up(struct stm_reader *r, struct pug_span *span)
 {
-    if (!r->next_index || !r->odd || r->state != STM_READING)
+    bool between = r->state == STM_READING || (r->state == STM_SEARCHING && r->found);
+    if (!r->next_index || !r->odd || !between || r->held)
         return;
     r->half = *span->at++;
     r->held = 1;

@@ -38,7 +38,7 @@ static void give_async(struct stm_reader *r, const struct pug_span *span, struct
     r->raw.size = 0;
     /* The reference leaves the nibble that comes next with the bytes of the NOTSYNC. */
     if (after_notsync && r->stage->quirks.stm_counts_in_8_bits && r->odd)
-        pug_rawbytes_add_byte(&r->raw, *span->at & 0xf0);
+        pug_rawbytes_add_byte(&r->raw, (r->held ? r->half : *span->at) & 0xf0);
     pug_rawbytes_add(&r->raw, async_bytes, sizeof(async_bytes));
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
     r->state = STM_READING;
@@ -143,7 +143,7 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
     bool was_found = r->found;
     r->copied = false;
     /* An ASYNC behind a NOTSYNC takes no nibble, but the reference gives it with the next one. */
-    if ((!r->found || in_8_bits) && span->at == span->end)
+    if ((!r->found || in_8_bits) && span->at == span->end && !r->held)
         return false;
     if (!r->found) {
         if (r->count == 0 || in_8_bits)
