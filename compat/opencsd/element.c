@@ -233,12 +233,14 @@ static struct context_words context_words(const struct pug_element *e)
 static __attribute__((noinline)) bool convert(const struct pug_element *e,
                                               struct shell_element *out)
 {
+    /* Copied, since of memset() a string instruction is made, which takes longer to begin. */
+    static const ocsd_generic_trace_elem cleared;
     struct context_words words = context_words(e);
     ocsd_generic_trace_elem *client = &out->client;
     out->ids = words.ids;
     out->levels = words.levels;
     out->range = e->type == PUG_ELEM_INSTR_RANGE;
-    memset(client, 0, sizeof(*client));
+    *client = cleared;
     client->elem_type = client_type(e->type);
     client->isa = (ocsd_isa)e->isa;
     client->cycle_count = e->cycle_count;
