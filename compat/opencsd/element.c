@@ -211,19 +211,14 @@ static void put_range(const struct pug_element *e, ocsd_generic_trace_elem *clie
     client->num_instr_range = e->count;
 }
 
-/** What the context of an element is, in two words. */
-struct context_words {
-    uint64_t ids;
-    uint32_t levels;
-};
-
-static struct context_words context_words(const struct pug_element *e)
+/** Of a range: what is no range is not written in such words, and waits for loads of them. */
+static struct shell_context context_words(const struct pug_element *e)
 {
     static_assert(
         offsetof(struct pug_element, vmid) == offsetof(struct pug_element, context_id) + 4 &&
             offsetof(struct pug_element, sw_flags) == offsetof(struct pug_element, security) + 3,
         "context_id and vmid are a word, security to sw_flags another");
-    struct context_words words;
+    struct shell_context words;
     memcpy(&words.ids, &e->context_id, sizeof(words.ids));
     memcpy(&words.levels, &e->security, sizeof(words.levels));
     return words;
@@ -235,10 +230,7 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
 {
     /* Copied, since of memset() a string instruction is made, which takes longer to begin. */
     static const ocsd_generic_trace_elem cleared;
-    struct context_words words = context_words(e);
     ocsd_generic_trace_elem *client = &out->client;
-    out->ids = words.ids;
-    out->levels = words.levels;
     out->range = e->type == PUG_ELEM_INSTR_RANGE;
     *client = cleared;
     client->elem_type = client_type(e->type);
@@ -247,6 +239,7 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
     if (has_context(e))
         put_context(e, client);
     if (out->range) {
+        out->context = context_words(e);
         put_range(e, client);
         return true;
     }
@@ -257,9 +250,10 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
 /** A range behind a range of the same context: a few words of the struct are others. */
 static inline bool is_next_range(const struct pug_element *e, const struct shell_element *out)
 {
-    struct context_words words = context_words(e);
-    return out->range && e->type == PUG_ELEM_INSTR_RANGE && words.ids == out->ids &&
-           words.levels == out->levels;
+    if (!out->range || e->type != PUG_ELEM_INSTR_RANGE)
+        return false;
+    struct shell_context words = context_words(e);
+    return words.ids == out->context.ids && words.levels == out->context.levels;
 }
 
 enum pug_response shell_give_elements(void *context, const struct pug_element *elements,

@@ -14,13 +14,18 @@
 
 /* ---- elements: element.c ---- */
 
+/** What the context of an element is, in two words. */
+struct shell_context {
+    uint64_t ids;
+    uint32_t levels;
+};
+
 /** The client's element: one object that is made over for each. */
 struct shell_element {
     ocsd_generic_trace_elem client;
     uint64_t payload; /**< of software trace */
-    uint64_t ids;     /**< the context that `client` has, as element.c compares it */
-    uint32_t levels;
-    bool range; /**< it is a range: another one of this context needs a few words only */
+    bool range;       /**< it is a range: another one of this context needs a few words only */
+    struct shell_context context; /**< of that range */
 };
 
 /** Takes elements for a struct shell_tree and gives each to the client's function. */
