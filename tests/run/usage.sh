@@ -63,7 +63,10 @@ said 3 "pugmark: text: cannot use as a program: not an ELF file, or a damaged on
 
 # Traces with nothing in them.
 : >empty
-said 0 "" pc --protocol itm empty
+said 0 "" pc --protocol etmv4i empty
+said 3 "pugmark: text: no source of program flow in it" pc --protocol itm text
+said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
+said 3 "*: no ITM in it" itm "$demo"
 said 0 "" info --protocol itm empty
 grep -q "^  trace: there are no bytes in it" output || { echo "info: empty trace not told"; bad=1; }
 said 0 "" info --protocol itm text
@@ -98,6 +101,8 @@ said 2 "pugmark: --count needs --around" list --count 3 "$demo"
 size=$(stat -c %s "$demo/$trace")
 said 2 "pugmark: --around $((size + 1)): * has $size bytes" list --around $((size + 1)) "$demo"
 said 0 "" list --around "$size" "$demo"
+said 2 "pugmark: find needs one of *" find --sync --trigger "$demo"
+said 2 "pugmark: find takes one --source" find --sync --source 1 --source 2 "$demo"
 said 2 "pugmark: --block 100: must be 1024 to *" index --block 100 --output index "$demo"
 said 3 "pugmark: none/index: No such file or directory" index --output none/index "$demo"
 said 0 "" pc --jobs 0 "$demo"

@@ -300,7 +300,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
-    if (input_tree(&input, true)) {
+    if (input_flow_tree(&input)) {
         print_head(&calls);
         pug_tree_on_elements(input.tree, on_elements, &calls);
         input_run(&input, NULL, output_wanted);

@@ -74,6 +74,10 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
                         "and --before\n");
         return false;
     }
+    if (options->input.sources.count > 1) {
+        fprintf(stderr, "pugmark: find takes one --source\n");
+        return false;
+    }
     uint64_t id;
     if (options->input.sources.count > 0 && parse_number(options->input.sources.items[0], &id))
         query->source = (uint32_t)(id & 0xFFFF);

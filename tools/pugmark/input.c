@@ -372,6 +372,18 @@ bool input_tree(struct input *input, bool decode)
     return choose_sources(input);
 }
 
+bool input_flow_tree(struct input *input)
+{
+    const struct pug_source *source;
+    if (!input_tree(input, true))
+        return false;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        if (pug_source_protocol(source)->program_flow)
+            return true;
+    fprintf(stderr, "pugmark: %s: no source of program flow in it\n", input->trace_path);
+    return false;
+}
+
 /* ---- running ---- */
 
 /* More threads than this are a mistake. */

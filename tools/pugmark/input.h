@@ -67,6 +67,9 @@ bool input_open(struct input *input, const struct input_options *options, const 
 /** A new tree with all (chosen) sources, in place of the one before; false, having said why. */
 bool input_tree(struct input *input, bool decode);
 
+/** The same, to decode program flow; false, having said so, if no source has any. */
+bool input_flow_tree(struct input *input);
+
 /** Was this source chosen with --source? All are where none was named. */
 bool input_wants(const struct input *input, uint16_t id);
 

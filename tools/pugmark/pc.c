@@ -150,7 +150,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
     const struct pug_parts parts = text_parts(&printer);
     int code = EXIT_INPUT;
     input.piece = TEXT_PIECE;
-    if (state.caches && input_tree(&input, true)) {
+    if (state.caches && input_flow_tree(&input)) {
         input_run(&input, &parts, output_wanted);
         code = input_result(&input);
     }
