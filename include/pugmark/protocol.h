@@ -251,6 +251,7 @@ struct pug_stage {
     bool pending;     /**< the decoder suspended itself; resume() is due */
     bool mute_reader; /**< quirk in force: what the reader logs is dropped */
     bool monitored;   /**< a packet monitor is attached */
+    bool refused; /**< the decoder cannot decode what its registers say; it answers nothing else */
     /**
      * The reader may be given joined runs from now on: it asks for each index (pug_span_index()),
      * and nothing depends on where runs begin. For a reader to set; it may change its mind.
@@ -263,6 +264,9 @@ struct pug_stage {
 /** Log with the source id filled in. `index` may be PUG_NO_INDEX. */
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text);
+
+/** The answer of a decoder that was `refused`, to any operation. */
+enum pug_response pug_stage_refuse(struct pug_stage *stage);
 
 /* ---- a protocol ---- */
 

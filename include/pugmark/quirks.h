@@ -120,6 +120,8 @@ struct pug_quirks {
     /** The range of a source address carries the ISA behind the branch. Right: that of the range.
      */
     unsigned etm4_source_next_isa : 1;
+    /** Of the bytes up to a source address 32 bits count. Right: all. */
+    unsigned etm4_source_32_bits : 1;
     /** DISCARD and OVERFLOW drop instrumentation elements. Right: they are put out, as events are.
      */
     unsigned etm4_discard_drops_ite : 1;
@@ -129,7 +131,8 @@ struct pug_quirks {
         that is empty. Right: the target is given. */
     unsigned etm4_match_prev_pops : 1;
     /** Exceptions, Q elements and source addresses go on from a stale address when the address or
-        the context is not known. Right: no range before them. */
+        the context is not known; before the first context that is A32. Right: no range before
+        them. */
     unsigned etm4_stale_state : 1;
     /** An exception without its address logs a second error. Right: one. */
     unsigned etm4_missing_address_twice : 1;

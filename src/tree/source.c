@@ -19,6 +19,18 @@ void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_seve
                                                      .text = text});
 }
 
+enum pug_response pug_stage_refuse(struct pug_stage *stage)
+{
+    pug_log_put(stage->log,
+                &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                         .code = PUG_ERR_NOT_INIT,
+                                         .index = PUG_NO_INDEX,
+                                         .source = PUG_NO_SOURCE,
+                                         .component = stage->decoder_name,
+                                         .text = "No decoder configuration information"});
+    return PUG_RESP_FATAL_NOT_INIT;
+}
+
 /* ---- making ---- */
 
 static void name_components(struct pug_source *source)
@@ -349,6 +361,8 @@ enum pug_response pug_source_flush(struct pug_source *source)
         return source->sink(source->sink_context, PUG_OP_FLUSH, NULL);
     if (!attached(source))
         return PUG_RESP_FATAL_NOT_INIT;
+    if (source->stage.refused)
+        return pug_stage_refuse(&source->stage);
     enum pug_response response = PUG_RESP_CONT;
     while (source->stage.pending && response < PUG_RESP_WAIT) {
         source->tree->batch.response = PUG_RESP_CONT;
@@ -382,6 +396,8 @@ static enum pug_response end_decoder(struct pug_source *source)
         return PUG_RESP_CONT;
     if (!attached(source))
         return PUG_RESP_FATAL_NOT_INIT;
+    if (source->stage.refused)
+        return pug_stage_refuse(&source->stage);
     if (source->decoder) {
         source->tree->batch.response = PUG_RESP_CONT;
         return settle(source, source->protocol->decode_end(source->decoder));
@@ -431,7 +447,9 @@ enum pug_response pug_source_reset(struct pug_source *source)
     source->end_phase = PUG_END_READ;
     if (protocol->operate)
         return protocol->operate(source->reader, PUG_OP_RESET, NULL, NULL);
-    if (source->decoder)
+    if (source->stage.refused)
+        response = pug_stage_refuse(&source->stage);
+    else if (source->decoder)
         protocol->decoder_reset(source->decoder);
     if (protocol->reader_reset)
         protocol->reader_reset(source->reader);

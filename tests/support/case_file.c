@@ -135,6 +135,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(etm4_source_not_p0),
         QUIRK(etm4_source_is_bare),
         QUIRK(etm4_source_next_isa),
+        QUIRK(etm4_source_32_bits),
         QUIRK(etm4_discard_drops_ite),
         QUIRK(etm4_pe_reset_unknown),
         QUIRK(etm4_match_prev_pops),

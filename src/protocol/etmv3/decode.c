@@ -299,23 +299,11 @@ enum pug_response pug_etmv3_give_out(struct pug_etmv3_decoder *decoder, enum pug
     return response;
 }
 
-static enum pug_response not_initialised(const struct pug_etmv3_decoder *decoder)
-{
-    pug_log_put(decoder->stage->log,
-                &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                         .code = PUG_ERR_NOT_INIT,
-                                         .index = PUG_NO_INDEX,
-                                         .source = PUG_NO_SOURCE,
-                                         .component = decoder->stage->decoder_name,
-                                         .text = "No decoder configuration information"});
-    return PUG_RESP_FATAL_NOT_INIT;
-}
-
 enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packet)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    if (decoder->unsupported)
-        return not_initialised(decoder);
+    if (decoder->stage->refused)
+        return pug_stage_refuse(decoder->stage);
     return pug_etmv3_give_out(decoder, take_packet(decoder, packet));
 }
 
@@ -328,8 +316,6 @@ enum pug_response pug_etmv3_resume(void *pointer)
 enum pug_response pug_etmv3_decode_end(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    if (decoder->unsupported)
-        return not_initialised(decoder);
     pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
     decoder->list.held = 0;
     return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
@@ -355,7 +341,7 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     decoder->stage = stage;
     decoder->code = stage->code;
     bool plain = config->instructions && !pug_etmv3_traces_data(config);
-    decoder->unsupported = !plain && !stage->options.data_elements;
+    stage->refused = !plain && !stage->options.data_elements;
     decoder->runs = plain && !quirks->etmv3_hold_whole_list && !quirks->etmv3_cancel_keeps_count &&
                     !quirks->etmv3_stale_elements && !quirks->etmv3_blx_forgotten;
     decoder->isa = PUG_ISA_UNKNOWN;

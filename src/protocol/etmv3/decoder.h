@@ -102,7 +102,6 @@ struct pug_etmv3_decoder {
     struct pug_stage *stage;
     struct pug_codemap *code;
     enum pug_etmv3_decoder_state state;
-    bool unsupported; /**< the configuration cannot be decoded */
     uint8_t reason;   /**< enum pug_unsync, of the next NO_SYNC */
     uint64_t index;   /**< of the last packet */
 

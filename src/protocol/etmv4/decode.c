@@ -241,18 +241,6 @@ static enum pug_response wait_for_info(decoder *d, const packet_ *p)
     return PUG_RESP_CONT;
 }
 
-static enum pug_response refuse(decoder *d)
-{
-    pug_log_put(d->stage->log,
-                &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                         .code = PUG_ERR_NOT_INIT,
-                                         .index = PUG_NO_INDEX,
-                                         .source = PUG_NO_SOURCE,
-                                         .component = d->stage->decoder_name,
-                                         .text = "No decoder configuration information"});
-    return PUG_RESP_FATAL_NOT_INIT;
-}
-
 /** The answer to a packet that failed before anything was resolved. */
 static enum pug_response answer_bad(const decoder *d, enum pug_etmv4_outcome outcome)
 {
@@ -263,8 +251,8 @@ static enum pug_response answer_bad(const decoder *d, enum pug_etmv4_outcome out
 
 static enum pug_response decode_packet(decoder *d, const packet_ *p)
 {
-    if (d->unsupported)
-        return refuse(d);
+    if (d->stage->refused)
+        return pug_stage_refuse(d->stage);
     switch ((enum pug_etmv4_state)d->state) {
     case PUG_ETMV4_NO_SYNC: return run(d);
     case PUG_ETMV4_WAIT_SYNC:
@@ -400,14 +388,14 @@ enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stag
     d->stage = stage;
     d->map = stage->code;
     d->config = config;
-    d->isa = PUG_ISA_UNKNOWN;
+    d->isa = stage->quirks.etm4_stale_state ? PUG_ISA_A32 : PUG_ISA_UNKNOWN;
     d->checks = options->check_direct_branch || options->check_strict_branch ||
                 options->check_range_continuity || options->range_limit > 0;
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_INIT_DECODER);
     tell_codemap(d);
     const char *refused = refusal(d->config);
-    d->unsupported = refused != NULL;
+    stage->refused = refused != NULL;
     if (refused && !stage->quirks.etm4_silent_refusal)
         pug_stage_log(stage, stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_HW_CFG_UNSUPP,
                       PUG_NO_INDEX, refused);

@@ -292,7 +292,6 @@ struct pug_etmv4_decoder {
     struct pug_stage *stage;
     struct pug_codemap *map;
     const struct pug_etmv4_config *config;
-    bool unsupported; /**< the configuration cannot be decoded */
     /* the packet */
     uint8_t state;  /**< enum pug_etmv4_state */
     uint8_t reason; /**< enum pug_unsync, for the next NO_SYNC */

@@ -319,7 +319,10 @@ static enum pug_etmv4_outcome begin_source(decoder *d, const struct pug_etmv4_p0
     if (source->end - source->start <= source->insn.size) {
         source->at = source->end;
     } else if (d->isa != PUG_ISA_T32 && !stage->options.split_source_address) {
-        source->count = (uint32_t)((source->end - source->start) / 4);
+        uint64_t bytes = source->end - source->start;
+        if (stage->quirks.etm4_source_32_bits)
+            bytes &= UINT32_MAX;
+        source->count = (uint32_t)(bytes / 4);
         source->at = source->end;
     } else {
         source->count = 0;
