@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
 /** @file One block through a tree: its elements into a part, its messages kept. */
-#include "jobs/jobs.h"
+#include "jobs/decode.h"
+#include "tree/tree_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/** What a lane has beside its tree. */
+struct desk {
+    struct pug_log *log;
+    const struct pug_parts *parts;
+    struct jobs_decoded *product; /* being made */
+};
 
 /* ---- messages ---- */
 
@@ -15,10 +23,10 @@ static char *copy_text(const char *text)
 /** A message for which there is no memory is lost. */
 static void keep_record(void *context, const struct pug_log_record *record)
 {
-    struct jobs_lane *lane = context;
-    if (!lane->block)
+    const struct desk *desk = context;
+    if (!desk->product)
         return;
-    struct jobs_records *records = &lane->block->records;
+    struct jobs_records *records = &desk->product->records;
     if (records->count == records->room) {
         size_t room = records->room * 2 + 4;
         struct pug_log_record *grown = realloc(records->items, room * sizeof(*grown));
@@ -33,71 +41,108 @@ static void keep_record(void *context, const struct pug_log_record *record)
     copy->text = copy_text(record->text);
 }
 
-void jobs_records_free(struct jobs_records *records)
+static void free_records(struct jobs_records *records)
 {
     for (size_t i = 0; i < records->count; i++) {
         free((void *)(uintptr_t)records->items[i].component);
         free((void *)(uintptr_t)records->items[i].text);
     }
     free(records->items);
-    *records = (struct jobs_records){0};
 }
 
-/* ---- a lane ---- */
+/* ---- lanes ---- */
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
-    const struct jobs_lane *lane = context;
+    const struct desk *desk = context;
     *taken = count;
-    if (lane->block && lane->block->part)
-        lane->parts->elements(lane->block->part, elements, count);
+    if (desk->product)
+        desk->parts->elements(desk->product->part, elements, count);
     return PUG_RESP_CONT;
 }
 
-bool jobs_lane_open(struct jobs_lane *lane, const struct pug_tree *tree,
-                    const struct pug_parts *parts, unsigned number)
+static bool open_lane(void *context, struct jobs_lane *lane)
 {
-    *lane = (struct jobs_lane){.number = number, .parts = parts};
-    lane->log = pug_log_new(PUG_SEV_INFO);
-    if (!lane->log || pug_tree_clone(tree, lane->log, &lane->tree) != PUG_OK)
+    const struct jobs_decoding *decoding = context;
+    struct desk *desk = lane->desk = calloc(1, sizeof(*desk));
+    if (!desk || !(desk->log = pug_log_new(PUG_SEV_INFO)) ||
+        pug_tree_clone(decoding->tree, desk->log, &lane->tree) != PUG_OK)
         return false;
-    pug_log_set_sink(lane->log, keep_record, lane);
-    pug_tree_on_elements(lane->tree, on_elements, lane);
+    desk->parts = decoding->parts;
+    pug_log_set_sink(desk->log, keep_record, desk);
+    pug_tree_on_elements(lane->tree, on_elements, desk);
     return true;
 }
 
-void jobs_lane_close(struct jobs_lane *lane)
+static void close_lane(void *context, struct jobs_lane *lane)
 {
+    struct desk *desk = lane->desk;
+    (void)context;
     pug_tree_free(lane->tree);
-    pug_log_free(lane->log);
+    if (desk)
+        pug_log_free(desk->log);
+    free(desk);
 }
 
-/* ---- a block ---- */
+/* ---- blocks ---- */
 
-void jobs_block_decode(struct jobs_lane *lane, const struct jobs_state *jobs, size_t number,
+static void drop_decoded(void *context, void *product)
+{
+    const struct jobs_decoding *decoding = context;
+    struct jobs_decoded *decoded = product;
+    if (decoded->part)
+        decoding->parts->drop(decoded->part);
+    free_records(&decoded->records);
+    free(decoded);
+}
+
+static struct jobs_decoded *new_decoded(const struct jobs_decoding *decoding, unsigned worker)
+{
+    struct jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    if (decoded && !(decoded->part = decoding->parts->begin(decoding->parts->context, worker))) {
+        free(decoded);
+        return NULL;
+    }
+    return decoded;
+}
+
+static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
                        struct jobs_block *block)
 {
-    uint64_t at = jobs_block_start(jobs, number);
-    const uint64_t end = jobs_block_start(jobs, number + 1);
-    *block = (struct jobs_block){.part = lane->parts->begin(lane->parts->context, lane->number)};
-    lane->block = block;
-    lane->used = true;
-    block->response = pug_tree_feed(lane->tree, jobs->bytes, &at, end);
-    block->at = at;
-    block->has_state =
-        PUG_RESP_IS_CONT(block->response) && at == end && pug_tree_state(lane->tree, &block->state);
-    if (number + 1 == jobs->blocks && PUG_RESP_IS_CONT(block->response))
+    const struct jobs_decoding *decoding = context;
+    struct desk *desk = lane->desk;
+    block->product = desk->product = new_decoded(decoding, lane->number);
+    jobs_feed(lane, decoding->bytes, end, block);
+    if (end == decoding->size && PUG_RESP_IS_CONT(block->response))
         block->response = pug_tree_end(lane->tree);
-    lane->block = NULL;
+    desk->product = NULL;
 }
 
-void jobs_block_free(struct jobs_block *block, const struct pug_parts *parts)
+static bool take_block(void *context, struct jobs_block *block)
 {
-    if (block->part)
-        parts->drop(block->part);
-    block->part = NULL;
-    block->has_state = false;
-    jobs_records_free(&block->records);
-    pug_state_free(&block->state);
+    struct jobs_decoding *decoding = context;
+    const struct pug_parts *parts = decoding->parts;
+    const struct pug_jobs *config = decoding->config;
+    struct jobs_decoded *decoded = block->product;
+    struct pug_jobs_result *result = decoding->result;
+    for (size_t i = 0; i < decoded->records.count; i++)
+        pug_log_put(decoding->tree->log, &decoded->records.items[i]);
+    result->at = block->at;
+    result->response = block->response;
+    result->stopped = !parts->take(parts->context, decoded->part) ||
+                      (config->progress && !config->progress(config->progress_context, block->at));
+    decoded->part = NULL;
+    drop_decoded(decoding, decoded);
+    return !result->stopped;
+}
+
+struct jobs_client jobs_decoder(struct jobs_decoding *decoding)
+{
+    return (struct jobs_client){.context = decoding,
+                                .open = open_lane,
+                                .close = close_lane,
+                                .read = read_block,
+                                .take = take_block,
+                                .drop = drop_decoded};
 }

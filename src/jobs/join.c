@@ -85,7 +85,7 @@ static struct pug_source *take_source(struct jobs_worker *worker, size_t source)
         return taken;
     taken = tree->sources[source];
     tree->slots[taken->slot] = NULL;
-    if (pug_source_clone(worker->jobs->tree->sources[source], tree, &fresh) == PUG_OK)
+    if (pug_source_clone(worker->jobs->plan->tree->sources[source], tree, &fresh) == PUG_OK)
         return pug_tree_exchange(tree, source, fresh);
     tree->slots[taken->slot] = taken;
     return NULL;

@@ -3,7 +3,7 @@
  * @file Parts that keep their elements until they are delivered on the caller's thread: lists of
  * chunks, which are used again, as memory that the system gives anew is slow.
  */
-#include "jobs/jobs.h"
+#include "jobs/decode.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file A worker: claims pieces, decodes them, and joins the run that it meets. */
+/** @file A worker: claims pieces, reads them, and joins the run that it meets. */
 #include "jobs/jobs.h"
 #include "tree/tree_internal.h"
 
@@ -34,8 +34,7 @@ static bool has_room(const struct jobs_state *jobs)
     return jobs->claimed < jobs->taken / jobs->piece + jobs->window;
 }
 
-/** A run that begins with the next piece; NULL: there is none. Waits for room. */
-static struct jobs_run *new_run(struct jobs_state *jobs)
+struct jobs_run *jobs_new_run(struct jobs_state *jobs)
 {
     while (!jobs->stop && jobs->claimed < jobs->pieces && !has_room(jobs))
         wait(jobs);
@@ -61,7 +60,7 @@ static struct jobs_run *new_run(struct jobs_state *jobs)
 }
 
 /**
- * Who decodes the piece that begins here? Nobody yet: then this run goes on with it, and the answer
+ * Who reads the piece that begins here? Nobody yet: then this run goes on with it, and the answer
  * is NULL. False: it ends here.
  */
 static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t piece,
@@ -76,7 +75,7 @@ static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t pi
     return !jobs->stop;
 }
 
-/** Join the other run behind this block, if that can be; waits until the other has decoded it. */
+/** Join the other run behind this block, if that can be; waits until the other has read it. */
 static bool join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block)
 {
     struct jobs_state *jobs = worker->jobs;
@@ -93,36 +92,47 @@ static bool publish(struct jobs_state *jobs, struct jobs_run *run, struct jobs_b
         size_t room = run->room * 2 + 16;
         struct jobs_block *grown = realloc(run->blocks, room * sizeof(*grown));
         if (!grown) {
-            jobs_block_free(block, jobs->parts);
+            jobs_block_free(jobs, block);
             jobs_fail(jobs);
             return false;
         }
         run->blocks = grown;
         run->room = room;
     }
+    const uint64_t end = jobs_block_start(jobs, run->first + run->count + 1);
     run->blocks[run->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)
         pthread_cond_broadcast(&jobs->published);
     /* the caller took this block from another run: nobody will want what this one does */
     bool overtaken = run != jobs->current && run->first + run->count <= jobs->taken;
-    return !jobs->stop && !overtaken && PUG_RESP_IS_CONT(block->response);
+    return !jobs->stop && !overtaken && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
 /* ---- the thread ---- */
 
-/** Decode from the run's first block on; called and left with the lock held. */
-static void decode_run(struct jobs_worker *worker, struct jobs_run *run)
+static void read_block(struct jobs_worker *worker, struct jobs_block *block)
+{
+    const struct jobs_state *jobs = worker->jobs;
+    const struct jobs_client *client = jobs->client;
+    *block = (struct jobs_block){.at = jobs_block_start(jobs, worker->number)};
+    worker->used = true;
+    client->read(client->context, &worker->lane, jobs_block_start(jobs, worker->number + 1), block);
+}
+
+/** Read from the run's first block on; called and left with the lock held. */
+static void read_run(struct jobs_worker *worker, struct jobs_run *run)
 {
     struct jobs_state *jobs = worker->jobs;
     struct jobs_run *other = NULL;
     bool go_on = !jobs->stop;
+    worker->run = run;
     worker->number = run->first;
     while (go_on) {
         const size_t number = worker->number;
         struct jobs_block block;
         pthread_mutex_unlock(&jobs->lock);
-        jobs_block_decode(&worker->lane, jobs, number, &block);
+        read_block(worker, &block);
         pthread_mutex_lock(&jobs->lock);
         jobs->repeated += other ? block.at - jobs_block_start(jobs, number) : 0;
         const bool last = number + 1 == jobs->blocks;
@@ -141,16 +151,15 @@ void *jobs_work(void *context)
 {
     struct jobs_worker *worker = context;
     struct jobs_state *jobs = worker->jobs;
-    struct jobs_run *run;
     pthread_mutex_lock(&jobs->lock);
-    while ((run = new_run(jobs)) != NULL) {
+    struct jobs_run *run = worker->run ? worker->run : jobs_new_run(jobs);
+    for (; run; run = jobs_new_run(jobs)) {
         pthread_mutex_unlock(&jobs->lock);
-        bool good = !worker->lane.used || pug_tree_renew(worker->lane.tree) == PUG_OK;
-        worker->run = run;
+        bool good = !worker->used || pug_tree_renew(worker->lane.tree) == PUG_OK;
         pthread_mutex_lock(&jobs->lock);
         if (!good)
             jobs_fail(jobs);
-        decode_run(worker, run);
+        read_run(worker, run);
     }
     pthread_mutex_unlock(&jobs->lock);
     return NULL;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/** @file Parallel decoding's own: blocks that become elements, in parts of a consumer. */
+#ifndef PUG_JOBS_DECODE_H
+#define PUG_JOBS_DECODE_H
+
+#include "jobs/together.h"
+#include "pugmark/jobs.h"
+
+#include <pthread.h>
+
+/** Records of a log, kept. */
+struct jobs_records {
+    struct pug_log_record *items; /* their texts are copies */
+    size_t count, room;
+};
+
+/** A block's product. */
+struct jobs_decoded {
+    void *part; /* the consumer's */
+    struct jobs_records records;
+};
+
+/** What is decoded, and how it went. */
+struct jobs_decoding {
+    struct pug_tree *tree;
+    const struct pug_jobs *config;
+    const struct pug_parts *parts;
+    const uint8_t *bytes;
+    size_t size;
+    struct pug_jobs_result *result;
+};
+
+/* block.c */
+/** The client that makes elements of blocks. */
+struct jobs_client jobs_decoder(struct jobs_decoding *decoding);
+
+/* stored.c */
+struct jobs_pool {
+    struct pug_tree *tree;
+    pthread_mutex_t lock;
+    struct jobs_chunk *first; /* that are free */
+};
+
+/** Parts that keep elements; taking one delivers them where the tree's go. */
+struct pug_parts jobs_stored(struct jobs_pool *pool);
+void jobs_pool_free(struct jobs_pool *pool);
+
+#endif

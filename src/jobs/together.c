@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/** @file The caller's thread: starts workers, and takes the blocks that hold in their order. */
+#include "image/image.h"
+#include "jobs/jobs.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+
+/* Pieces that nobody reads yet, so that nobody waits. */
+#define PIECES_AHEAD 1u
+
+bool jobs_must_be_alone(const struct pug_tree *tree)
+{
+    if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame || tree->classify ||
+        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
+        return true;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (tree->sources[i]->monitor || tree->sources[i]->sink)
+            return true;
+    return false;
+}
+
+/* ---- blocks ---- */
+
+void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+               struct jobs_block *block)
+{
+    block->response = pug_tree_feed(lane->tree, bytes, &block->at, end);
+    block->has_state = PUG_RESP_IS_CONT(block->response) && block->at == end &&
+                       pug_tree_state(lane->tree, &block->state);
+}
+
+void jobs_block_free(const struct jobs_state *jobs, struct jobs_block *block)
+{
+    if (block->product)
+        jobs->client->drop(jobs->client->context, block->product);
+    block->product = NULL;
+    block->has_state = false;
+    pug_state_free(&block->state);
+}
+
+/** What was read in vain, up to where the caller is, need not be kept. */
+static void drop_passed(struct jobs_state *jobs)
+{
+    struct jobs_run **link = &jobs->runs;
+    while (*link) {
+        struct jobs_run *run = *link;
+        while (run->dropped < run->count && run->first + run->dropped < jobs->taken)
+            jobs_block_free(jobs, &run->blocks[run->dropped++]);
+        if (run->ended && run->dropped == run->count && run != jobs->current) {
+            *link = run->next;
+            run->next = jobs->old;
+            jobs->old = run;
+        } else {
+            link = &run->next;
+        }
+    }
+}
+
+/** Take the next block out of its run, where there is one. False: the run is at its end. */
+static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
+{
+    for (;;) {
+        struct jobs_run *run = jobs->current;
+        const size_t at = run ? jobs->taken - run->first : 0;
+        if (jobs->failed)
+            return false;
+        if (run && at < run->count) {
+            *block = run->blocks[at];
+            run->blocks[at] = (struct jobs_block){.at = block->at};
+            if (++jobs->taken % jobs->piece == 0)
+                drop_passed(jobs);
+            if (jobs->waiting > 0)
+                pthread_cond_broadcast(&jobs->published);
+            return true;
+        }
+        if (run && run->ended && !run->joined)
+            return false;
+        if (run && run->ended)
+            jobs->current = run->joined;
+        else
+            pthread_cond_wait(&jobs->ready, &jobs->lock);
+    }
+}
+
+/** Take the blocks of the true output, one after the other. */
+static void take_all(struct jobs_state *jobs)
+{
+    const struct jobs_client *client = jobs->client;
+    struct jobs_block block = {.product = NULL};
+    bool more = true, good = true;
+    pthread_mutex_lock(&jobs->lock);
+    while (more && (good = next_block(jobs, &block))) {
+        const uint64_t end = jobs_block_start(jobs, jobs->taken);
+        pthread_mutex_unlock(&jobs->lock);
+        good = block.product != NULL;
+        more = good && client->take(client->context, &block) && PUG_RESP_IS_CONT(block.response) &&
+               block.at == end;
+        pug_state_free(&block.state);
+        pthread_mutex_lock(&jobs->lock);
+        more &= jobs->taken < jobs->blocks;
+    }
+    jobs->failed |= !good;
+    jobs->stop = true;
+    pthread_cond_broadcast(&jobs->published);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static void free_runs(struct jobs_state *jobs, struct jobs_run *runs)
+{
+    while (runs) {
+        struct jobs_run *run = runs;
+        runs = run->next;
+        for (size_t i = 0; i < run->count; i++)
+            jobs_block_free(jobs, &run->blocks[i]);
+        for (size_t i = 0; i < jobs->sources; i++)
+            pug_source_free(run->seats[i].given);
+        free(run->seats);
+        free(run->blocks);
+        free(run);
+    }
+}
+
+/* ---- workers ---- */
+
+/** As many workers as can be had; false: none, or their trees cannot write their states. */
+static bool open_lanes(struct jobs_worker *workers, unsigned *count, struct jobs_state *jobs)
+{
+    const struct jobs_client *client = jobs->client;
+    struct pug_state state = {0};
+    unsigned opened = 0;
+    bool good = true;
+    for (; good && opened < *count; opened++) {
+        struct jobs_worker *worker = &workers[opened];
+        worker->jobs = jobs;
+        worker->lane.number = opened;
+        good = client->open(client->context, &worker->lane);
+        if (!good)
+            continue;
+        worker->lane.tree->on_touch = jobs_touch;
+        worker->lane.tree->touch_context = worker;
+    }
+    *count = opened;
+    good = good && pug_tree_state(workers[0].lane.tree, &state);
+    pug_state_free(&state);
+    return good;
+}
+
+/** The first worker has the first piece; false: it cannot be started, and nobody is. */
+static bool start(struct jobs_worker *workers, unsigned count, struct jobs_state *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    workers[0].run = jobs_new_run(jobs);
+    pthread_mutex_unlock(&jobs->lock);
+    for (unsigned i = 0; i < count && workers[0].run; i++) {
+        workers[i].running = pthread_create(&workers[i].thread, NULL, jobs_work, &workers[i]) == 0;
+        if (!workers[0].running)
+            return false;
+    }
+    return workers[0].running;
+}
+
+static void finish(struct jobs_worker *workers, unsigned count, const struct jobs_client *client)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (workers[i].running)
+            pthread_join(workers[i].thread, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        if (workers[i].lane.tree)
+            workers[i].lane.tree->on_touch = NULL;
+        client->close(client->context, &workers[i].lane);
+    }
+    free(workers);
+}
+
+static uint64_t divide_up(uint64_t size, uint64_t by)
+{
+    return size / by + (size % by > 0);
+}
+
+static void divide(struct jobs_state *jobs)
+{
+    const struct jobs_plan *plan = jobs->plan;
+    const uint64_t longs = divide_up(plan->piece, plan->block * plan->growth);
+    jobs->piece_size = longs * plan->block * plan->growth;
+    jobs->piece = (size_t)(plan->growth + longs - 1);
+    jobs->pieces = (size_t)divide_up(plan->end - plan->from, jobs->piece_size);
+    jobs->blocks = jobs->pieces > 0 ? (jobs->pieces - 1) * jobs->piece : 0;
+    while (jobs_block_start(jobs, jobs->blocks) < plan->end)
+        jobs->blocks++;
+}
+
+bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *client,
+                   struct jobs_outcome *outcome)
+{
+    struct jobs_state jobs = {
+        .plan = plan,
+        .client = client,
+        .sources = plan->tree->source_count,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .published = PTHREAD_COND_INITIALIZER,
+        .ready = PTHREAD_COND_INITIALIZER,
+    };
+    divide(&jobs);
+    unsigned threads = plan->threads < jobs.pieces ? plan->threads : (unsigned)jobs.pieces;
+    *outcome = (struct jobs_outcome){.threads = threads};
+    if (threads < 2 || jobs_must_be_alone(plan->tree))
+        return false;
+    jobs.window = threads + PIECES_AHEAD;
+    struct jobs_worker *workers = calloc(threads, sizeof(*workers));
+    jobs.owner = calloc(jobs.pieces, sizeof(struct jobs_run *));
+    const bool done = workers && jobs.owner && open_lanes(workers, &threads, &jobs) &&
+                      start(workers, threads, &jobs);
+    if (done)
+        take_all(&jobs);
+    if (workers)
+        finish(workers, threads, client);
+    outcome->repeated = jobs.repeated;
+    outcome->failed = jobs.failed;
+    free_runs(&jobs, jobs.runs);
+    free_runs(&jobs, jobs.old);
+    free(jobs.owner);
+    return done;
+}

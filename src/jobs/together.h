@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file A capture read by several threads, block by block, so that the result is that of one.
+ *
+ * Each block becomes a product: the elements in it, or what it is for an index. Whoever wants
+ * products is a client. Its blocks are read in any order, some of them more than once and with a
+ * tree that does not know all yet; what it takes are those that one thread would have made, in
+ * their order.
+ */
+#ifndef PUG_JOBS_TOGETHER_H
+#define PUG_JOBS_TOGETHER_H
+
+#include "pugmark/tree.h"
+
+/** One block, read. */
+struct jobs_block {
+    uint64_t at;            /* where it begins; when it was read, how far that came */
+    void *product;          /* NULL: no memory */
+    struct pug_state state; /* behind it */
+    bool has_state;
+    enum pug_response response;
+};
+
+/** What reads: a tree, and what the client has beside it. */
+struct jobs_lane {
+    unsigned number;
+    struct pug_tree *tree;
+    void *desk;
+};
+
+struct jobs_client {
+    void *context;
+    /** Fill a lane. The tree of lane 0 stands where reading begins, all others are as new. */
+    bool (*open)(void *context, struct jobs_lane *lane);
+    /** Also of one that could not be opened. */
+    void (*close)(void *context, struct jobs_lane *lane);
+    /**
+     * Read from block->at to `end` and fill the block. At the end of the capture the trace ends,
+     * too. On any thread.
+     */
+    void (*read)(void *context, struct jobs_lane *lane, uint64_t end, struct jobs_block *block);
+    /** Take and free a product; on the caller's thread. False: stop. */
+    bool (*take)(void *context, struct jobs_block *block);
+    /** Free a product that does not count; on any thread. */
+    void (*drop)(void *context, void *product);
+};
+
+/** What is read, and in what portions. */
+struct jobs_plan {
+    const struct pug_tree *tree; /* that the lanes' are clones of */
+    unsigned threads;
+    uint64_t from, end; /* of the capture */
+    uint64_t block;     /* bytes in a short one */
+    /**
+     * A thread takes a piece at once. It begins with so many short blocks, since runs join behind
+     * blocks, and goes on with blocks of that length together, since each costs something.
+     */
+    uint64_t growth;
+    uint64_t piece; /* bytes; about */
+};
+
+struct jobs_outcome {
+    unsigned threads;  /* that were at work */
+    uint64_t repeated; /* bytes that were read twice until states were equal */
+    bool failed;       /* no memory */
+};
+
+/** Does anything need the caller's thread, or one reader that sees it all? */
+bool jobs_must_be_alone(const struct pug_tree *tree);
+
+/** False: it is not worth several threads, or cannot be; nothing was read. */
+bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *client,
+                   struct jobs_outcome *outcome);
+
+/** For read(): feed the tree, and note the state behind the block if more can follow. */
+void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+               struct jobs_block *block);
+
+#endif
