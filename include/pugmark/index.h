@@ -50,8 +50,9 @@ struct pug_index_options {
 };
 
 /**
- * Index a capture in memory. The tree is new, and is used up; it is copied for each further thread.
- * A capture where the transport stops for good is indexed up to there.
+ * Index a capture in memory. The tree is new, and may be used up; where it can be it is copied, for
+ * each thread, and nothing is logged. A capture where the transport stops for good is indexed up to
+ * there.
  */
 enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                 const struct pug_index_options *options, struct pug_index **index);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file Making an index, or the rest of one: what the stretches of a capture gave, as one file. */
-#include "index/chain.h"
+/** @file Making an index, or the rest of one: what the blocks of a capture gave, as one file. */
+#include "index/collect.h"
 #include "index/reach.h"
 #include "pugmark/jobs.h"
+#include "tree/tree_internal.h"
 
 #include <stdlib.h>
 
@@ -14,13 +15,18 @@ struct making {
     struct index_header header;
     const struct pug_index *old; /* what it is the continuation of, or NULL */
     uint64_t kept;               /* blocks of it that stay as they are */
+    const struct pug_index_options *options;
+    unsigned threads;
+    struct job job; /* that is being done */
+    uint64_t at;    /* how far it has come */
     struct index_block *blocks;
-    struct chain marks;
+    uint64_t *states; /* the last known of the transport and of each source, hashed */
     struct records summaries, all_marks;
     struct value_table values;
     struct index_source *sources;
     size_t source_count;
     bool failed;
+    bool crowded; /* more ids than sources are counted: one thread has to number them */
 };
 
 /* ---- summaries and marks ---- */
@@ -87,9 +93,10 @@ static void gather(struct making *making, struct records *to, const void *items,
 }
 
 /** What stays of the old index. */
-static void gather_old(struct making *making, const struct value_rules *rules)
+static void gather_old(struct making *making)
 {
     const struct pug_index *old = making->old;
+    const struct value_rules *rules = &making->job.rules;
     if (!old)
         return;
     uint64_t end = making->kept * old->header->block, marks = old->header->marks;
@@ -111,20 +118,8 @@ static void gather_old(struct making *making, const struct value_rules *rules)
             making->values.given_up |= UINT32_C(1) << kind;
 }
 
-static void gather_all(struct making *making, const struct value_rules *rules)
+static void sort_all(struct making *making)
 {
-    gather_old(making, rules);
-    for (size_t i = 0; i < making->marks.count && !making->failed; i++) {
-        const struct stretch *stretch = making->marks.items[i];
-        gather(making, &making->summaries, stretch->summaries.items, stretch->summaries.count);
-        gather(making, &making->all_marks, stretch->marks.items, stretch->marks.count);
-        making->failed |= !index_values_merge(&making->values, rules, &stretch->values);
-        const struct behind *behind = stretch->behind.items;
-        for (size_t n = 0; n < stretch->behind.count; n++)
-            for (uint64_t block = behind[n].block + 1;
-                 block <= behind[n].reading && block < making->header.blocks; block++)
-                making->blocks[block].behind = 1;
-    }
     merge_summaries(&making->summaries);
     if (making->all_marks.count > 0)
         qsort(making->all_marks.items, making->all_marks.count, sizeof(struct index_mark),
@@ -158,7 +153,7 @@ static struct index_source *source_of(struct making *making, uint16_t id)
 }
 
 /** Those of the tree, and each id that has summaries. */
-static void fill_sources(struct making *making, struct pug_tree *tree)
+static void fill_sources(struct making *making, const struct pug_tree *tree)
 {
     const struct index_summary *summaries = making->summaries.items;
     struct pug_source *found;
@@ -178,6 +173,9 @@ static void fill_sources(struct making *making, struct pug_tree *tree)
         source->counts[summaries[i].kind] += summaries[i].count;
         making->failed = making->source_count > PUG_INDEX_SOURCE_LIMIT;
     }
+    const size_t unknown = making->source_count > 0 &&
+                           making->sources[making->source_count - 1].id == PUG_SOURCE_UNKNOWN;
+    making->crowded |= making->source_count - unknown >= PUG_INDEX_SOURCE_LIMIT;
 }
 
 /* ---- the file ---- */
@@ -227,51 +225,81 @@ static unsigned thread_count(const struct pug_tree *tree, const struct pug_index
     return options->jobs ? options->jobs : pug_jobs_processors();
 }
 
-/** The chain of one job; a capture of too many ids is one thread's. */
-static void read_chain(struct chain *chain, const struct job *job, struct pug_tree *tree,
-                       uint64_t first, struct chain_options how)
+/** The state behind a block is that of the next at its start. */
+static void note_states(struct making *making, const struct yield *yield)
 {
-    index_chain_read(chain, job, tree, first, &how);
-    if (!chain->crowded || how.threads == 1)
+    const uint64_t next = yield->block + 1;
+    const size_t sources = making->job.tree->source_count;
+    if (next >= making->job.blocks)
         return;
-    struct pug_tree *again = NULL;
-    if (first > 0 || pug_tree_clone(tree, NULL, &again) != PUG_OK)
-        return;
-    index_chain_free(chain);
-    how.threads = 1;
-    index_chain_read(chain, job, again, 0, &how);
-    pug_tree_free(again);
+    for (size_t i = 0; i <= sources; i++)
+        making->states[i] = yield->states[i] ? yield->states[i] : making->states[i];
+    struct index_block *block = &making->blocks[next];
+    *(making->job.elements ? &block->elements : &block->packets) =
+        yield->has_states ? index_state_sum(making->states, sources) : 0;
 }
 
-/** Note until when elements of each block came. False: decoding did not come to the end. */
-static bool note_late(struct making *making, const struct chain *chain)
+/** Until when do elements of a block come? */
+static void note_late(struct making *making, const struct behind *behind)
 {
-    for (size_t i = 0; i < chain->count; i++) {
-        const struct behind *behind = chain->items[i]->behind.items;
-        for (size_t n = 0; n < chain->items[i]->behind.count; n++) {
-            if (behind[n].block >= making->header.blocks)
-                continue;
-            uint32_t *late = &making->blocks[behind[n].block].late;
-            *late = behind[n].reading > *late ? (uint32_t)behind[n].reading : *late;
-        }
-    }
-    return !chain->failed && chain->at == making->header.indexed;
+    uint32_t *late = &making->blocks[behind->block].late;
+    *late = behind->reading > *late ? (uint32_t)behind->reading : *late;
+}
+
+/** Which blocks cannot be started at? */
+static void note_behind(struct making *making, const struct behind *behind)
+{
+    for (uint64_t block = behind->block + 1; block <= behind->reading && block < making->job.blocks;
+         block++)
+        making->blocks[block].behind = 1;
+}
+
+static void gather_yield(struct making *making, const struct yield *yield)
+{
+    const struct index_value *values = yield->values.items;
+    const struct behind *behind = yield->behind.items;
+    gather(making, &making->summaries, yield->summaries.items, yield->summaries.count);
+    gather(making, &making->all_marks, yield->marks.items, yield->marks.count);
+    for (size_t i = 0; i < yield->values.count && !making->failed; i++)
+        making->failed = !index_value_add(&making->values, &making->job.rules, &values[i]);
+    atomic_store_explicit(&making->job.given_up, making->values.given_up, memory_order_relaxed);
+    for (size_t i = 0; i < yield->behind.count; i++)
+        if (making->job.elements)
+            note_late(making, &behind[i]);
+        else
+            note_behind(making, &behind[i]);
+}
+
+/** Where there are too many ids, the first ones are counted: one thread has to read it all. */
+static bool has_to_renumber(const struct making *making)
+{
+    return making->crowded && (making->threads > 1 || making->kept > 0);
+}
+
+/** Progress is told of each megabyte. */
+static bool take_yield(void *context, const struct yield *yield)
+{
+    struct making *making = context;
+    const struct pug_index_options *options = making->options;
+    const bool tell = options->progress && making->at >> 20 != yield->at >> 20;
+    making->at = yield->at;
+    making->crowded |= yield->crowded;
+    note_states(making, yield);
+    gather_yield(making, yield);
+    return !making->failed && !has_to_renumber(making) &&
+           (!tell || options->progress(options->progress_context, yield->at));
 }
 
 /** Where decoding goes on: the old index's last block, if the tree can be brought there; else 0. */
-static uint64_t resume_decoding(const struct making *making, struct pug_tree *tree,
+static uint64_t resume_decoding(const struct making *making, const struct pug_tree *tree,
                                 const uint8_t *bytes, struct pug_tree **decoder)
 {
     const struct pug_index *old = making->old;
     uint64_t last = old && old->header->blocks > 0 ? old->header->blocks - 1 : 0;
     while (last > 0 && old->blocks[last].elements == 0)
         last--;
-    if (last > 0 && old->header->decode_identity == making->header.decode_identity &&
-        index_reach(old, tree, bytes, true, last, decoder))
-        return last;
-    *decoder = NULL;
-    (void)pug_tree_clone(tree, NULL, decoder);
-    return 0;
+    const bool known = last > 0 && old->header->decode_identity == making->header.decode_identity;
+    return known && index_reach(old, tree, bytes, true, last, decoder) ? last : 0;
 }
 
 /** What the old index knows of blocks before `first`, and nothing of the others. */
@@ -286,38 +314,34 @@ static void keep_elements(struct making *making, uint64_t first)
 }
 
 /** Decode from `first` on, for the states and for when the elements of each block come. */
-static void decode(struct making *making, struct pug_tree *decoder, const struct job *marks,
-                   uint64_t first, const struct chain_options *options)
+static void decode(struct making *making, struct pug_tree *decoder, uint64_t first)
 {
-    struct job job = *marks;
-    struct chain chain;
-    job.elements = true;
-    job.end = making->header.indexed;
-    job.blocks = making->header.blocks;
-    for (uint64_t block = 0; block < job.blocks; block++) {
+    struct job *job = &making->job;
+    job->elements = true;
+    job->standing = decoder;
+    job->first = first;
+    job->end = making->header.indexed;
+    job->blocks = making->header.blocks;
+    for (uint64_t block = 0; block < job->blocks; block++) {
         struct index_block *out = &making->blocks[block];
         if (out->late == UINT32_MAX) /* nothing of an old block comes later than this one's */
             out->late = block < first ? (uint32_t)first - 1 : (uint32_t)block;
     }
-    index_chain_read(&chain, &job, decoder, first, options);
-    if (!note_late(making, &chain))
+    if (!index_collect(job, making->threads) || making->at != job->end)
         keep_elements(making, 0);
-    index_chain_free(&chain);
 }
 
 /** The states of the decoders: of old blocks they are known. */
-static void prove_elements(struct making *making, struct pug_tree *tree, const struct job *marks,
-                           const struct chain_options *options)
+static void prove_elements(struct making *making, const struct pug_tree *tree)
 {
     const struct pug_index *old = making->old;
     bool had = old && (old->header->flags & INDEX_ELEMENTS);
     struct pug_tree *decoder = NULL;
     making->header.decode_identity = index_decode_identity(tree);
     if (making->header.decode_identity != 0) {
-        uint64_t first = resume_decoding(making, tree, marks->bytes, &decoder);
+        uint64_t first = resume_decoding(making, tree, making->job.bytes, &decoder);
         keep_elements(making, first);
-        if (decoder)
-            decode(making, decoder, marks, first, options);
+        decode(making, decoder, first);
         pug_tree_free(decoder);
     } else if (had) { /* by who has no program */
         making->header.decode_identity = old->header->decode_identity;
@@ -328,73 +352,98 @@ static void prove_elements(struct making *making, struct pug_tree *tree, const s
     making->header.flags |= INDEX_ELEMENTS;
 }
 
-static enum pug_status make(struct making *making, struct pug_tree *tree, const uint8_t *bytes,
-                            const struct pug_index_options *options, struct pug_index **index)
+/** Read the capture, or the rest of it, for its marks. */
+static void read_marks(struct making *making, struct pug_tree *tree, struct pug_tree *standing,
+                       const uint8_t *bytes)
 {
+    const struct pug_index_options *options = making->options;
     struct index_header *h = &making->header;
-    uint64_t size = h->trace_size,
-             end = options->limit && options->limit < size ? options->limit : size;
-    struct job job = {
+    const uint64_t size = h->trace_size,
+                   end = options->limit && options->limit < size ? options->limit : size;
+    making->job = (struct job){
+        .tree = tree,
+        .standing = standing,
         .bytes = bytes,
+        .first = making->kept,
         .end = end,
+        .ends = end == size,
         .block = h->block,
         .blocks = end / h->block + (end % h->block != 0),
         .full = options->full,
         .rules = index_value_rules(size, h->block),
+        .take = take_yield,
+        .take_context = making,
     };
-    const struct chain_options how = {
-        .threads = thread_count(tree, options),
-        .end_of_trace = end == size,
-        .progress = options->progress,
-        .progress_context = options->progress_context,
-    };
-    if (job.blocks > UINT32_MAX)
-        return PUG_ERR_MEM;
-    job.out = making->blocks = calloc(job.blocks + 1, sizeof(*making->blocks));
-    if (!job.out)
-        return PUG_ERR_MEM;
+    making->blocks = calloc(making->job.blocks + 1, sizeof(*making->blocks));
+    making->states = calloc(1 + tree->source_count, sizeof(*making->states));
+    making->failed = making->job.blocks > UINT32_MAX || !making->blocks || !making->states;
+    if (making->failed)
+        return;
     if (making->kept > 0)
-        memcpy(job.out, making->old->blocks, making->kept * sizeof(*job.out));
-    read_chain(&making->marks, &job, tree, making->kept, how);
-    making->failed = making->marks.failed;
-    h->indexed = making->marks.at;
+        memcpy(making->blocks, making->old->blocks, making->kept * sizeof(*making->blocks));
+    gather_old(making);
+    making->failed |= !index_collect(&making->job, making->threads);
+    h->indexed = making->at;
     h->blocks = h->indexed / h->block + (h->indexed % h->block != 0);
     h->flags = (options->full ? (unsigned)INDEX_FULL : 0u) |
-               (making->marks.ended ? (unsigned)INDEX_ENDED : 0u);
-    gather_all(making, &job.rules);
+               (end == size && making->at == end ? (unsigned)INDEX_ENDED : 0u);
+}
+
+static enum pug_status make(struct making *making, struct pug_tree *tree, struct pug_tree *standing,
+                            const uint8_t *bytes, struct pug_index **index)
+{
+    read_marks(making, tree, standing, bytes);
+    if (making->failed)
+        return PUG_ERR_MEM;
+    sort_all(making);
     fill_sources(making, tree);
     number_blocks(making);
     for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
-        if (job.rules.limits[kind] && !(making->values.given_up >> kind & 1))
-            h->valued |= UINT32_C(1) << kind;
-    if (options->elements && !making->failed)
-        prove_elements(making, tree, &job, &how);
+        if (making->job.rules.limits[kind] && !(making->values.given_up >> kind & 1))
+            making->header.valued |= UINT32_C(1) << kind;
+    making->failed |= has_to_renumber(making);
+    if (making->options->elements && !making->failed)
+        prove_elements(making, tree);
     return making->failed ? PUG_ERR_MEM : assemble(making, index);
 }
 
 static void clear(struct making *making)
 {
-    index_chain_free(&making->marks);
     index_values_free(&making->values);
     free(making->summaries.items);
     free(making->all_marks.items);
     free(making->blocks);
+    free(making->states);
     free(making->sources);
 }
 
-static uint64_t default_block(struct pug_tree *tree)
+static enum pug_status make_and_clear(struct making *making, struct pug_tree *tree,
+                                      struct pug_tree *standing, const uint8_t *bytes,
+                                      struct pug_index **index)
 {
-    size_t sources = 0;
-    while (pug_tree_source_at(tree, sources))
-        sources++;
+    const enum pug_status status = make(making, tree, standing, bytes, index);
+    struct pug_index_options alone = *making->options;
+    clear(making);
+    if (!has_to_renumber(making))
+        return status;
+    alone.jobs = 1;
+    alone.block = making->header.block;
+    return pug_index_build(tree, bytes, making->header.trace_size, &alone, index);
+}
+
+static uint64_t default_block(const struct pug_tree *tree)
+{
+    const size_t sources = tree->source_count;
     return sources > 1 ? DEFAULT_BLOCK * (sources + 1) / 2 : DEFAULT_BLOCK;
 }
 
 static struct making begin(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
-                           uint64_t block)
+                           const struct pug_index_options *options, uint64_t block)
 {
     const char *transport = pug_tree_transport(tree)->name;
     struct making making = {
+        .options = options,
+        .threads = thread_count(tree, options),
         .summaries.size = sizeof(struct index_summary),
         .all_marks.size = sizeof(struct index_mark),
         .header = {.magic = {'P', 'U', 'G', 'I', 'N', 'D', 'E', 'X'},
@@ -417,10 +466,8 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
         (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct making making =
-        begin(tree, bytes, size, options->block ? options->block : default_block(tree));
-    enum pug_status status = make(&making, tree, bytes, options, index);
-    clear(&making);
-    return status;
+        begin(tree, bytes, size, options, options->block ? options->block : default_block(tree));
+    return make_and_clear(&making, tree, NULL, bytes, index);
 }
 
 /** The last block before which all is complete. */
@@ -442,7 +489,9 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
         return PUG_ERR_INVALID_PARAM_VAL;
     more.full = old->header->flags & INDEX_FULL;
     more.elements = options->elements || (old->header->flags & INDEX_ELEMENTS);
-    struct making making = begin(tree, bytes, size, old->header->block);
+    if (more.limit && more.limit < old->header->indexed)
+        more.limit = old->header->indexed;
+    struct making making = begin(tree, bytes, size, &more, old->header->block);
     struct pug_tree *reached = NULL;
     making.old = old;
     making.kept = complete_blocks(old);
@@ -450,8 +499,7 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
         making.kept = 0;
     if (making.kept == 0)
         making.old = NULL;
-    enum pug_status status = make(&making, reached ? reached : tree, bytes, &more, index);
-    clear(&making);
+    const enum pug_status status = make_and_clear(&making, tree, reached, bytes, index);
     pug_tree_free(reached);
     return status;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file One tree's runs, marks and elements, added up by blocks. */
+/** @file One tree's runs, marks and elements, added up by blocks; and several trees'. */
 #include "index/collect.h"
+#include "index/reach.h"
+#include "tree/tree_internal.h"
 
 #include <stdlib.h>
 
@@ -8,6 +10,9 @@
 #define LIST 512u
 /* Values of a source and kind that were seen lately; a power of two. */
 #define SEEN 2048u
+/* A thread takes so many blocks at once, since it reads one or two twice; but no more. */
+#define LEAST_BLOCKS 16u
+#define MOST_BLOCKS  128u
 
 /** One source and kind in the block that was last marked. */
 struct tally {
@@ -16,7 +21,7 @@ struct tally {
     uint64_t first, last, least, greatest;
 };
 
-/** Values that are listed for `block`. Zero is never among them. */
+/** Values that the yield has for `block`. Zero is never among them. */
 struct seen {
     uint64_t block;
     uint64_t values[SEEN];
@@ -33,17 +38,15 @@ struct source {
 };
 
 struct collector {
-    const struct job *job;
-    struct pug_tree *tree;
+    struct job *job;
     const struct pug_transport *transport;
-    struct stretch *stretch; /* of now */
-    uint64_t block, at;      /* that is being read; bytes */
+    struct yield *yield; /* of now */
+    uint64_t block, at;  /* that is being read; where it begins */
     struct source *sources[PUG_INDEX_SOURCE_LIMIT];
     size_t source_count;
     struct source *last_run;
-    uint16_t *numbers; /* of each id: 1 + its place in `sources`; 0: none yet */
-    struct pug_state state;
-    bool failed, crowded, stopped;
+    uint16_t numbers[PUG_SOURCE_UNKNOWN + 1]; /* of each id: 1 + its place in `sources`; or 0 */
+    bool failed;
 };
 
 bool index_add_record(struct records *records, const void *record)
@@ -60,15 +63,6 @@ bool index_add_record(struct records *records, const void *record)
     return true;
 }
 
-void index_stretch_free(struct stretch *stretch)
-{
-    free(stretch->summaries.items);
-    free(stretch->marks.items);
-    free(stretch->behind.items);
-    index_values_free(&stretch->values);
-    pug_state_free(&stretch->start);
-}
-
 static void keep(struct collector *collector, struct records *records, const void *record)
 {
     if (!index_add_record(records, record))
@@ -78,7 +72,7 @@ static void keep(struct collector *collector, struct records *records, const voi
 /** Something of an earlier block came. */
 static void keep_behind(struct collector *collector, uint64_t block)
 {
-    struct records *records = &collector->stretch->behind;
+    struct records *records = &collector->yield->behind;
     const struct behind behind = {.block = block, .reading = collector->block};
     const struct behind *last = records->items;
     if (records->count > 0 && last[records->count - 1].block == block &&
@@ -108,7 +102,7 @@ static void close_tally(struct source *source, enum pug_mark_kind kind)
         .least = tally->least,
         .greatest = tally->greatest,
     };
-    keep(collector, &collector->stretch->summaries, &summary);
+    keep(collector, &collector->yield->summaries, &summary);
     if (summary.block < collector->block)
         keep_behind(collector, summary.block);
     tally->count = 0;
@@ -145,16 +139,16 @@ static void list_value(struct source *source, enum pug_mark_kind kind, uint64_t 
                        uint64_t block)
 {
     struct collector *collector = source->collector;
-    const struct value_rules *rules = &collector->job->rules;
+    struct job *job = collector->job;
     const struct index_value record = {
         .value = value,
         .kind = (uint8_t)kind,
         .first = (uint32_t)block,
         .last = (uint32_t)block,
-        .parts = UINT64_C(1) << index_part(block, rules->part_shift),
+        .parts = UINT64_C(1) << index_part(block, job->rules.part_shift),
     };
-    if (!index_value_add(&collector->stretch->values, rules, &record))
-        collector->failed = true;
+    if (!(atomic_load_explicit(&job->given_up, memory_order_relaxed) >> kind & 1))
+        keep(collector, &collector->yield->values, &record);
 }
 
 static struct seen *new_seen(struct source *source, enum pug_mark_kind kind)
@@ -183,12 +177,13 @@ static inline void note_value(struct source *source, enum pug_mark_kind kind, ui
     list_value(source, kind, value, block);
 }
 
-static void forget_seen(struct source *source)
+/** What one yield has is not in the next. */
+static void forget_seen(struct collector *collector)
 {
-    for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++) {
-        free(source->seen[kind]);
-        source->seen[kind] = NULL;
-    }
+    for (size_t i = 0; i < collector->source_count; i++)
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            if (collector->sources[i]->seen[kind])
+                collector->sources[i]->seen[kind]->block = UINT64_MAX;
 }
 
 static inline void add_mark(struct source *source, enum pug_mark_kind kind, uint64_t at,
@@ -208,7 +203,7 @@ static inline void add_mark(struct source *source, enum pug_mark_kind kind, uint
                    at - collector->at < collector->job->block ? collector->block
                                                               : at / collector->job->block);
     if (collector->job->full)
-        keep(collector, &collector->stretch->marks,
+        keep(collector, &collector->yield->marks,
              &(struct index_mark){
                  .at = at, .value = value, .source = source->id, .kind = (uint8_t)kind});
 }
@@ -243,7 +238,8 @@ static struct source *new_source(struct collector *collector, uint16_t id)
 static struct source *source_of(struct collector *collector, uint16_t id)
 {
     if (!collector->numbers[id] && collector->source_count >= PUG_INDEX_SOURCE_LIMIT - 1) {
-        collector->crowded = true;
+        if (collector->yield)
+            collector->yield->crowded = true;
         id = PUG_SOURCE_UNKNOWN;
     }
     return collector->numbers[id] ? collector->sources[collector->numbers[id] - 1]
@@ -302,20 +298,18 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-static void attach(struct collector *collector)
+static void attach(struct collector *collector, struct pug_tree *tree)
 {
-    struct pug_tree *tree = collector->tree;
-    struct pug_source *found;
     if (collector->job->elements) {
         pug_tree_on_elements(tree, on_elements, collector);
         return;
     }
-    for (size_t n = 0; (found = pug_tree_source_at(tree, n)) != NULL; n++) {
-        struct source *source = source_of(collector, pug_source_id(found));
+    for (size_t n = 0; n < tree->source_count; n++) {
+        struct source *source = source_of(collector, pug_source_id(tree->sources[n]));
         if (!source)
             return;
         source->in_tree = true;
-        pug_source_marks(found, &source->list);
+        pug_source_marks(tree->sources[n], &source->list);
     }
     pug_tree_on_runs(tree, on_run, collector);
     pug_tree_join_runs(tree, true);
@@ -324,123 +318,189 @@ static void attach(struct collector *collector)
 
 static void detach(struct pug_tree *tree)
 {
-    struct pug_source *found;
-    for (size_t n = 0; (found = pug_tree_source_at(tree, n)) != NULL; n++)
-        pug_source_marks(found, NULL);
+    for (size_t n = 0; n < tree->source_count; n++)
+        pug_source_marks(tree->sources[n], NULL);
     pug_tree_on_runs(tree, NULL, NULL);
     pug_tree_join_runs(tree, false);
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     pug_tree_on_elements(tree, NULL, NULL);
 }
 
-struct collector *index_collector_new(const struct job *job, struct pug_tree *tree, uint64_t block)
-{
-    struct collector *collector = malloc(sizeof(*collector));
-    uint16_t *numbers = calloc(PUG_SOURCE_UNKNOWN + 1, sizeof(*numbers));
-    if (!collector || !numbers) {
-        free(collector);
-        free(numbers);
-        return NULL;
-    }
-    *collector = (struct collector){
-        .job = job,
-        .tree = tree,
-        .transport = pug_tree_transport(tree),
-        .block = block,
-        .at = block * job->block,
-        .numbers = numbers,
-    };
-    attach(collector);
-    return collector;
-}
-
-void index_collector_free(struct collector *collector)
-{
-    if (!collector)
-        return;
-    detach(collector->tree);
-    for (size_t i = 0; i < collector->source_count; i++) {
-        forget_seen(collector->sources[i]);
-        free(collector->sources[i]);
-    }
-    free(collector->numbers);
-    pug_state_free(&collector->state);
-    free(collector);
-}
-
-/* ---- reading ---- */
-
-void index_collect_into(struct collector *collector, struct stretch *stretch)
-{
-    *stretch = (struct stretch){
-        .first = collector->block,
-        .end = collector->block,
-        .summaries.size = sizeof(struct index_summary),
-        .marks.size = sizeof(struct index_mark),
-        .behind.size = sizeof(struct behind),
-    };
-    stretch->has_start = index_collector_state(collector, &stretch->start);
-    collector->stretch = stretch;
-    for (size_t i = 0; i < collector->source_count; i++)
-        forget_seen(collector->sources[i]);
-}
+/* ---- blocks ---- */
 
 /** What the lists hold belongs to the block that was read. */
-static void empty_lists(struct collector *collector)
+static void close_block(struct collector *collector)
 {
     for (size_t i = 0; i < collector->source_count; i++)
         on_list(&collector->sources[i]->list);
-}
-
-static bool read_block(struct collector *collector)
-{
-    const struct job *job = collector->job;
-    uint64_t at = collector->at, end = (collector->block + 1) * job->block;
-    end = end < job->end ? end : job->end;
-    struct index_block *block = &job->out[collector->block];
-    *(job->elements ? &block->elements : &block->packets) =
-        index_state_hash(collector->tree, &collector->state);
-    const enum pug_response response = pug_tree_feed(collector->tree, job->bytes, &at, end);
-    empty_lists(collector);
-    close_tallies(collector);
-    collector->stopped = at < end || !PUG_RESP_IS_CONT(response);
-    collector->at = at;
-    collector->block++;
-    return !collector->stopped;
-}
-
-bool index_collect(struct collector *collector, uint64_t end)
-{
-    while (collector->block < end && !collector->stopped && !collector->failed)
-        (void)read_block(collector);
-    collector->stretch->end = collector->block;
-    return !collector->stopped && !collector->failed;
-}
-
-void index_collect_end(struct collector *collector)
-{
-    (void)pug_tree_end(collector->tree);
-    empty_lists(collector);
     close_tallies(collector);
 }
 
-bool index_collector_state(const struct collector *collector, struct pug_state *state)
+static void free_yield(void *context, void *product)
 {
-    state->size = 0;
-    return pug_tree_state(collector->tree, state);
+    struct yield *yield = product;
+    (void)context;
+    free(yield->summaries.items);
+    free(yield->marks.items);
+    free(yield->behind.items);
+    free(yield->values.items);
+    free(yield);
 }
 
-uint64_t index_collector_at(const struct collector *collector)
+static struct yield *new_yield(const struct pug_tree *tree, uint64_t block)
 {
-    return collector->at;
+    struct yield *yield = calloc(1, sizeof(*yield) + (1 + tree->source_count) * sizeof(uint64_t));
+    if (!yield)
+        return NULL;
+    yield->block = block;
+    yield->summaries.size = sizeof(struct index_summary);
+    yield->marks.size = sizeof(struct index_mark);
+    yield->behind.size = sizeof(struct behind);
+    yield->values.size = sizeof(struct index_value);
+    return yield;
 }
 
-bool index_collector_failed(const struct collector *collector)
+/** A source that got nothing since the tree was renewed has the state that it had before. */
+static void note_states(const struct pug_tree *tree, const struct jobs_block *block,
+                        struct yield *yield)
 {
-    return collector->failed;
+    yield->has_states = block->has_state && !pug_quirks_any(&tree->quirks);
+    if (!yield->has_states)
+        return;
+    index_state_hashes(&block->state, tree->source_count, yield->states);
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (!tree->sources[i]->touched)
+            yield->states[1 + i] = 0;
 }
 
-bool index_collector_crowded(const struct collector *collector)
+static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
+                       struct jobs_block *block)
 {
-    return collector->crowded;
+    const struct job *job = context;
+    struct collector *collector = lane->desk;
+    struct yield *yield = new_yield(lane->tree, block->at / job->block);
+    if (!yield)
+        return;
+    collector->yield = yield;
+    collector->block = yield->block;
+    collector->at = block->at;
+    forget_seen(collector);
+    jobs_feed(lane, job->bytes, end, block);
+    close_block(collector);
+    yield->at = block->at;
+    note_states(lane->tree, block, yield);
+    if (job->ends && block->at == job->end) {
+        collector->block++;
+        collector->at = block->at;
+        (void)pug_tree_end(lane->tree);
+        close_block(collector);
+    }
+    if (collector->failed)
+        free_yield(NULL, yield);
+    else
+        block->product = yield;
+}
+
+static bool take_block(void *context, struct jobs_block *block)
+{
+    const struct job *job = context;
+    const bool more = job->take(job->take_context, block->product);
+    free_yield(NULL, block->product);
+    return more;
+}
+
+/* ---- threads ---- */
+
+/** What is known before anything is read, as if it were behind the block before. */
+static bool take_start(struct job *job, const struct pug_tree *tree)
+{
+    struct pug_state state = {0};
+    struct yield *yield = new_yield(tree, job->first - 1);
+    if (!yield)
+        return false;
+    yield->at = job->first * job->block;
+    yield->has_states = !pug_quirks_any(&tree->quirks) && pug_tree_state(tree, &state);
+    if (yield->has_states)
+        index_state_hashes(&state, tree->source_count, yield->states);
+    (void)job->take(job->take_context, yield);
+    pug_state_free(&state);
+    free_yield(NULL, yield);
+    return true;
+}
+
+static bool open_lane(void *context, struct jobs_lane *lane)
+{
+    struct job *job = context;
+    struct collector *collector = lane->desk = calloc(1, sizeof(*collector));
+    if (lane->number == 0)
+        lane->tree = job->standing;
+    else if (pug_tree_clone(job->tree, NULL, &lane->tree) != PUG_OK)
+        return false;
+    if (!collector)
+        return false;
+    collector->job = job;
+    collector->transport = pug_tree_transport(lane->tree);
+    attach(collector, lane->tree);
+    return !collector->failed && (lane->number > 0 || take_start(job, lane->tree));
+}
+
+static void close_lane(void *context, struct jobs_lane *lane)
+{
+    struct collector *collector = lane->desk;
+    (void)context;
+    if (lane->number > 0)
+        pug_tree_free(lane->tree);
+    else
+        detach(lane->tree);
+    for (size_t i = 0; collector && i < collector->source_count; i++) {
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            free(collector->sources[i]->seen[kind]);
+        free(collector->sources[i]);
+    }
+    free(collector);
+}
+
+/** Equal pieces, a few for each thread. */
+static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
+{
+    const uint64_t rounds = blocks / (UINT64_C(1) * threads * MOST_BLOCKS) + 1;
+    const uint64_t piece = blocks / (threads * rounds) + 1;
+    return piece < LEAST_BLOCKS ? LEAST_BLOCKS : piece;
+}
+
+static bool read_with(struct job *job, unsigned threads)
+{
+    const struct jobs_client client = {.context = job,
+                                       .open = open_lane,
+                                       .close = close_lane,
+                                       .read = read_block,
+                                       .take = take_block,
+                                       .drop = free_yield};
+    const struct jobs_plan plan = {
+        .tree = job->tree,
+        .threads = threads,
+        .from = job->first * job->block,
+        .end = job->end,
+        .block = job->block,
+        .growth = 1,
+        .piece = piece_blocks(job->blocks - job->first, threads) * job->block,
+    };
+    struct jobs_outcome outcome;
+    if (!jobs_together(&plan, &client, &outcome))
+        jobs_alone(&plan, &client, &outcome);
+    return !outcome.failed;
+}
+
+bool index_collect(struct job *job, unsigned threads)
+{
+    struct pug_tree *own = NULL;
+    if (!job->standing && pug_tree_clone(job->tree, NULL, &own) != PUG_OK) {
+        job->standing = job->tree; /* where the tree cannot be copied, one thread has to do */
+        threads = 1;
+    } else if (own) {
+        job->standing = own;
+    }
+    const bool good = read_with(job, threads);
+    pug_tree_free(own);
+    return good;
 }

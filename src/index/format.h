@@ -99,8 +99,6 @@ uint64_t index_checksum(const struct index_header *header);
 uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size);
 /** What decoding depends on beside the capture; 0: that cannot be told. */
 uint64_t index_decode_identity(const struct pug_tree *tree);
-/** Hash of a tree's state, never 0; 0: it has none. `state` is room. */
-uint64_t index_state_hash(const struct pug_tree *tree, struct pug_state *state);
 
 /** The listed values of a kind: the first one that is not below `value`, up to before `*end`. */
 const struct index_value *index_values_from(const struct pug_index *index, enum pug_mark_kind kind,

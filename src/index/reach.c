@@ -4,61 +4,180 @@
  * before it is in the right state as soon as its state is the one that the index has for the block.
  */
 #include "index/reach.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
 
 /* So many times as far back is the next attempt. */
 #define FARTHER 4u
 
-uint64_t index_state_hash(const struct pug_tree *tree, struct pug_state *state)
+/* ---- states ---- */
+
+/** The hash of the section that begins at *at; never 0. */
+static uint64_t hash_section(const uint8_t **at)
 {
-    state->size = 0;
-    if (pug_quirks_any(pug_tree_quirks(tree)) || !pug_tree_state(tree, state))
-        return 0;
-    uint64_t hash = index_hash_bytes(state->size, state->bytes, state->size);
+    const struct pug_state_section section = pug_state_section(at);
+    const uint64_t hash = index_hash_bytes(section.size, section.bytes, section.size);
     return hash ? hash : 1;
 }
 
-/** Read [at, end); false: the transport stops for good. */
-static bool read_to(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end)
+void index_state_hashes(const struct pug_state *state, size_t sources, uint64_t *hashes)
 {
-    const enum pug_response response = pug_tree_feed(tree, bytes, &at, end);
-    return at == end && PUG_RESP_IS_CONT(response);
+    const uint8_t *at = state->bytes;
+    for (size_t i = 0; i <= sources; i++)
+        hashes[i] = hash_section(&at);
 }
 
-/** Where to start so that the sources are synchronised some blocks before `block`. */
-static uint64_t start_before(const struct pug_index *index, uint64_t block, uint64_t back)
+uint64_t index_state_sum(const uint64_t *hashes, size_t sources)
+{
+    const uint64_t sum = index_hash_bytes(0, hashes, (1 + sources) * sizeof(*hashes));
+    return sum ? sum : 1;
+}
+
+/** The sum for a tree as it is; 0: it has no state. */
+static uint64_t state_sum(const struct pug_tree *tree)
+{
+    struct pug_state state = {0};
+    uint64_t *hashes = malloc((1 + tree->source_count) * sizeof(*hashes));
+    uint64_t sum = 0;
+    if (hashes && pug_tree_state(tree, &state)) {
+        index_state_hashes(&state, tree->source_count, hashes);
+        sum = index_state_sum(hashes, tree->source_count);
+    }
+    pug_state_free(&state);
+    free(hashes);
+    return sum;
+}
+
+/* ---- coming to a block ---- */
+
+/** Where to start so that a source, or every one, is synchronised some blocks before `block`. */
+static uint64_t start_before(const struct pug_index *index, uint32_t source, uint64_t block,
+                             uint64_t back)
 {
     uint64_t size = index->header->block;
     uint64_t before = block > back ? (block - back) * size : 0;
-    uint64_t at = before ? pug_index_sync_before(index, PUG_INDEX_ANY, before) : 0;
+    uint64_t at = before ? pug_index_sync_before(index, source, before) : 0;
     /* A source that was synchronised long ago does not make everything be read. */
     uint64_t least = block > 2 * back + 1 ? (block - 2 * back - 1) * size : 0;
     at = at > least ? at : least;
     return at - at % INDEX_ALIGNMENT;
 }
 
-bool index_reach(const struct pug_index *index, const struct pug_tree *tree, const uint8_t *bytes,
+/** The last block before `block` that has bytes of a source, plus one; 0: none has. */
+static uint64_t silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
+{
+    for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
+        const struct index_summary *s = &index->summaries[n];
+        if (s->kind == PUG_MARK_DATA && s->source == id)
+            return s->block + UINT64_C(1);
+    }
+    return 0;
+}
+
+/** What is wanted: a tree at the start of a block. */
+struct aim {
+    const struct pug_index *index;
+    const struct pug_tree *model;
+    const uint8_t *bytes;
+    bool elements;
+    uint64_t block;
+    struct pug_mark_list nobody; /* where marks go when packets are not decoded */
+    struct pug_placed_mark marks[2 * PUG_MARK_LIMIT];
+};
+
+static void forget_marks(struct pug_mark_list *list)
+{
+    list->count = 0;
+}
+
+static void read_marks(struct pug_tree *tree, struct pug_mark_list *list)
+{
+    for (size_t i = 0; i < tree->source_count; i++)
+        pug_source_marks(tree->sources[i], list);
+}
+
+/**
+ * A copy of the model that has read [at, end), for one source or, where that is NULL, for all.
+ * NULL: no memory, or the transport stops for good.
+ */
+static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only, uint64_t at,
+                                  uint64_t end)
+{
+    struct pug_tree *tree = NULL;
+    if (pug_tree_clone(aim->model, NULL, &tree) != PUG_OK)
+        return NULL;
+    if (only) {
+        pug_tree_enable_all(tree, false);
+        pug_tree_enable(tree, only->slot, true);
+    }
+    read_marks(tree, aim->elements ? NULL : &aim->nobody);
+    if (PUG_RESP_IS_CONT(pug_tree_feed(tree, aim->bytes, &at, end)) && at == end)
+        return tree;
+    pug_tree_free(tree);
+    return NULL;
+}
+
+/**
+ * A source that was silent, or synchronised long ago, did not come to its state in what the tree
+ * has read since `from`: it is read alone, where it spoke.
+ */
+static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint64_t back,
+                         uint64_t from)
+{
+    const struct pug_source *source = tree->sources[n];
+    const uint16_t id = pug_source_id(source);
+    const uint64_t silent = silent_from(aim->index, id, aim->block);
+    const uint64_t at = start_before(aim->index, id, silent, back);
+    if (silent == 0 || at >= from)
+        return true;
+    /* What begins in one block may come with the next. */
+    const uint64_t end = silent < aim->block ? silent + 1 : silent;
+    struct pug_tree *other = read_part(aim, source, at, end * aim->index->header->block);
+    struct pug_source *brought = other ? pug_tree_take(other, aim->model, n) : NULL;
+    if (brought)
+        pug_source_free(pug_tree_exchange(tree, n, brought));
+    pug_tree_free(other);
+    return brought != NULL;
+}
+
+/** A tree that has read from some blocks before it on, and each source from where it must. */
+static struct pug_tree *read_before(struct aim *aim, uint64_t back, uint64_t from)
+{
+    struct pug_tree *tree = read_part(aim, NULL, from, aim->block * aim->index->header->block);
+    bool good = tree != NULL;
+    for (size_t n = 0; good && from > 0 && n < tree->source_count; n++)
+        good = bring_source(aim, tree, n, back, from);
+    if (good)
+        return tree;
+    pug_tree_free(tree);
+    return NULL;
+}
+
+bool index_reach(const struct pug_index *index, const struct pug_tree *model, const uint8_t *bytes,
                  bool elements, uint64_t block, struct pug_tree **reached)
 {
-    struct pug_state state = {0};
-    const struct index_block *wanted = &index->blocks[block];
-    uint64_t hash = elements ? wanted->elements : wanted->packets;
-    bool there = false;
-    for (uint64_t back = 0; !there; back = FARTHER * back + 1) {
-        uint64_t at = hash ? start_before(index, block, back) : 0;
-        struct pug_tree *fresh = NULL;
-        if (pug_tree_clone(tree, NULL, &fresh) != PUG_OK)
-            break;
-        there = read_to(fresh, bytes, at, block * index->header->block) &&
-                (at == 0 || index_state_hash(fresh, &state) == hash);
-        if (there)
-            *reached = fresh;
-        else
-            pug_tree_free(fresh);
-        if (at == 0)
-            break;
+    struct aim aim = {.index = index,
+                      .model = model,
+                      .bytes = bytes,
+                      .elements = elements,
+                      .block = block,
+                      .nobody = {.room = 2 * PUG_MARK_LIMIT, .full = forget_marks}};
+    const uint64_t hash = elements ? index->blocks[block].elements : index->blocks[block].packets;
+    uint64_t from = 1;
+    aim.nobody.marks = aim.marks;
+    *reached = NULL;
+    for (uint64_t back = 0; !*reached && from > 0; back = FARTHER * back + 1) {
+        from = hash ? start_before(index, PUG_INDEX_ANY, block, back) : 0;
+        struct pug_tree *tree = read_before(&aim, back, from);
+        if (tree && (from == 0 || state_sum(tree) == hash)) {
+            read_marks(tree, NULL);
+            *reached = tree;
+        } else {
+            pug_tree_free(tree);
+        }
     }
-    pug_state_free(&state);
-    return there;
+    return *reached != NULL;
 }
 
 /* ---- for who reads on ---- */

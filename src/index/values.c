@@ -93,22 +93,6 @@ bool index_value_add(struct value_table *table, const struct value_rules *rules,
     return true;
 }
 
-bool index_values_merge(struct value_table *table, const struct value_rules *rules,
-                        const struct value_table *other)
-{
-    uint32_t given_up = table->given_up | other->given_up;
-    if (given_up != table->given_up) {
-        table->given_up = given_up;
-        if (table->mask && !rebuild(table, table->mask + 1))
-            return false;
-    }
-    for (size_t i = 0; other->mask && i <= other->mask; i++)
-        if (other->slots[i].first <= other->slots[i].last &&
-            !index_value_add(table, rules, &other->slots[i]))
-            return false;
-    return true;
-}
-
 static int by_value(const void *a, const void *b)
 {
     const struct index_value *x = a, *y = b;

@@ -14,7 +14,7 @@ struct value_table {
     uint32_t given_up; /* bit set of kinds */
 };
 
-/** What all tables of one index have in common. */
+/** What is listed in one index. */
 struct value_rules {
     unsigned part_shift;
     size_t limits[PUG_MARK_KINDS]; /* 0: a kind's values are not listed */
@@ -22,11 +22,9 @@ struct value_rules {
 
 struct value_rules index_value_rules(uint64_t trace_size, uint64_t block);
 
-/** A value, or what another table knows of it. False: no memory. */
+/** A value in some blocks. False: no memory. */
 bool index_value_add(struct value_table *table, const struct value_rules *rules,
                      const struct index_value *value);
-bool index_values_merge(struct value_table *table, const struct value_rules *rules,
-                        const struct value_table *other);
 /** All values in the order of the file. */
 void index_values_sort(const struct value_table *table, struct index_value *out);
 void index_values_free(struct value_table *table);

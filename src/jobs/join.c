@@ -29,25 +29,11 @@ void jobs_touch(void *context, size_t source)
 
 /* ---- what is the same ---- */
 
-/** A section of a written state (tree/state.c). */
-struct section {
-    const uint8_t *at;
-    size_t size;
-};
-
-static struct section next_section(const uint8_t **at)
-{
-    uint64_t size;
-    memcpy(&size, *at, sizeof(size));
-    const struct section section = {*at + sizeof(size), (size_t)size};
-    *at = section.at + section.size;
-    return section;
-}
-
 static bool same_section(const uint8_t **a, const uint8_t **b)
 {
-    const struct section mine = next_section(a), its = next_section(b);
-    return mine.size == its.size && (mine.size == 0 || memcmp(mine.at, its.at, mine.size) == 0);
+    const struct pug_state_section mine = pug_state_section(a), its = pug_state_section(b);
+    return mine.size == its.size &&
+           (mine.size == 0 || memcmp(mine.bytes, its.bytes, mine.size) == 0);
 }
 
 /* ---- what becomes of a source ---- */
@@ -74,26 +60,14 @@ static enum verdict judge(struct jobs_run *other, size_t source, size_t number, 
     return NO;
 }
 
-/** Take the true source out of the worker's run; NULL: no memory. */
-static struct pug_source *take_source(struct jobs_worker *worker, size_t source)
-{
-    struct jobs_seat *seat = &worker->run->seats[source];
-    struct pug_tree *tree = worker->lane.tree;
-    struct pug_source *taken = seat->given, *fresh = NULL;
-    seat->given = NULL;
-    if (taken)
-        return taken;
-    taken = tree->sources[source];
-    tree->slots[taken->slot] = NULL;
-    if (pug_source_clone(worker->jobs->plan->tree->sources[source], tree, &fresh) == PUG_OK)
-        return pug_tree_exchange(tree, source, fresh);
-    tree->slots[taken->slot] = taken;
-    return NULL;
-}
-
+/** Hand the true source on to another run; false: no memory. */
 static bool give_source(struct jobs_worker *worker, size_t source, struct jobs_run *to)
 {
-    struct pug_source *given = take_source(worker, source);
+    struct jobs_seat *seat = &worker->run->seats[source];
+    struct pug_source *given = seat->given;
+    seat->given = NULL;
+    if (!given)
+        given = pug_tree_take(worker->lane.tree, worker->jobs->plan->tree, source);
     pug_source_free(to->seats[source].given);
     to->seats[source].given = given;
     if (!given)

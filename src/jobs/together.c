@@ -151,13 +151,13 @@ static bool start(struct jobs_worker *workers, unsigned count, struct jobs_state
 {
     pthread_mutex_lock(&jobs->lock);
     workers[0].run = jobs_new_run(jobs);
+    bool good = workers[0].run != NULL;
     pthread_mutex_unlock(&jobs->lock);
-    for (unsigned i = 0; i < count && workers[0].run; i++) {
+    for (unsigned i = 0; i < count && good; i++) {
         workers[i].running = pthread_create(&workers[i].thread, NULL, jobs_work, &workers[i]) == 0;
-        if (!workers[0].running)
-            return false;
+        good = workers[0].running;
     }
-    return workers[0].running;
+    return good;
 }
 
 static void finish(struct jobs_worker *workers, unsigned count, const struct jobs_client *client)
@@ -221,4 +221,24 @@ bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *clien
     free_runs(&jobs, jobs.old);
     free(jobs.owner);
     return done;
+}
+
+void jobs_alone(const struct jobs_plan *plan, const struct jobs_client *client,
+                struct jobs_outcome *outcome)
+{
+    struct jobs_lane lane = {.number = 0};
+    struct jobs_block block = {.at = plan->from};
+    bool more = block.at < plan->end, good = client->open(client->context, &lane);
+    while (good && more) {
+        const uint64_t left = plan->end - block.at;
+        const uint64_t end = left > plan->block ? block.at + plan->block : plan->end;
+        block.product = NULL;
+        client->read(client->context, &lane, end, &block);
+        good = block.product != NULL;
+        more = good && client->take(client->context, &block) && PUG_RESP_IS_CONT(block.response) &&
+               block.at == end && end < plan->end;
+        pug_state_free(&block.state);
+    }
+    client->close(client->context, &lane);
+    *outcome = (struct jobs_outcome){.threads = 1, .failed = !good};
 }

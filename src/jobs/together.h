@@ -72,6 +72,10 @@ bool jobs_must_be_alone(const struct pug_tree *tree);
 bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *client,
                    struct jobs_outcome *outcome);
 
+/** The same by the caller's thread, with lane 0 and in short blocks. */
+void jobs_alone(const struct jobs_plan *plan, const struct jobs_client *client,
+                struct jobs_outcome *outcome);
+
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
 void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
                struct jobs_block *block);

@@ -48,10 +48,21 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->tree = tree;
     source->stage.log = tree->log;
     source->stage.out.batch = &tree->batch;
+    source->marks = other->marks;
     if (source->stage.code)
         source->stage.code->config.batch = &tree->batch;
     tree->sources[n] = tree->slots[source->slot] = source;
     return other;
+}
+
+struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n)
+{
+    struct pug_source *taken = tree->sources[n], *fresh = NULL;
+    tree->slots[taken->slot] = NULL;
+    if (pug_source_clone(model->sources[n], tree, &fresh) == PUG_OK)
+        return pug_tree_exchange(tree, n, fresh);
+    tree->slots[taken->slot] = taken;
+    return NULL;
 }
 
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)

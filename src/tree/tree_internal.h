@@ -83,12 +83,34 @@ enum pug_status pug_tree_renew(struct pug_tree *tree);
 
 /**
  * Put a source, which is of a clone of this tree or of the one that it is a clone of, in the place
- * of the n-th; the answer is the one that was there.
+ * of the n-th; the answer is the one that was there. Marks go where they went from this place.
  */
 struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source);
 
+/**
+ * Take the n-th source out of a tree, as it is; a new one after that of the model, of which the
+ * tree is a clone, gets its place. NULL: no memory.
+ */
+struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n);
+
 /** The n-th source, which is about to get something. */
 struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
+
+/** A section of a tree's written state: the transport's, then that of each source. */
+struct pug_state_section {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/** The section that begins at *at, which is moved behind it. */
+static inline struct pug_state_section pug_state_section(const uint8_t **at)
+{
+    uint64_t size;
+    memcpy(&size, *at, sizeof(size));
+    const struct pug_state_section section = {*at + sizeof(size), (size_t)size};
+    *at = section.bytes + section.size;
+    return section;
+}
 
 /* What a batch can do. */
 bool pug_batch_deliver(struct pug_batch *batch);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file A source that spoke long ago and speaks again at the end, without a synchronisation point:
+ * what it knew is not lost where several threads read, and not looked for all over the capture by
+ * who starts in the middle.
+ */
+#include "index/format.h"
+#include "pugmark/pugmark.h"
+#include "recorder/frames.h"
+#include "recorder/stm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BUSY     0x10
+#define RARE     0x20
+#define MESSAGES 20000u
+#define BLOCK    4096u
+
+/** Nibbles in hex, blanks between them, of one source. */
+static void put(struct rec_frames *frames, uint8_t id, const char *text)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    for (; *text; text++)
+        if (*text != ' ')
+            rec_stm_nibble(&stm, (unsigned)strtoul((char[]){*text, 0}, NULL, 16));
+    rec_stm_end(&stm);
+    rec_frames_put(frames, id, bytes.data, bytes.size);
+    rec_bytes_free(&bytes);
+}
+
+/** Of the rare source's last message only the data are told: master and channel are those before.
+ */
+static struct rec_bytes make_capture(void)
+{
+    static const char *const messages[] = {"3 71 6 89ABCDEF", "3 72 4 55 3 73 4 66",
+                                           "6 00000001 6 00000002"};
+    struct rec_bytes capture = {0};
+    struct rec_frames frames = {.out = &capture};
+    for (unsigned n = 0; n < MESSAGES; n++) {
+        if (n % 100 == 0)
+            put(&frames, BUSY, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 24 3 70");
+        if (n == 10)
+            put(&frames, RARE, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 42 3 11 4 12");
+        if (n == MESSAGES - 100)
+            put(&frames, RARE, "4 34 4 56");
+        put(&frames, BUSY, messages[n % 3]);
+    }
+    rec_frames_finish(&frames);
+    return capture;
+}
+
+static struct pug_tree *new_tree(bool decode)
+{
+    struct pug_tree *tree = NULL;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "coresight"}, &tree),
+                     PUG_OK);
+    for (uint64_t id = BUSY; id <= RARE; id += RARE - BUSY) {
+        const struct pug_setting setting = {.name = "STMTCSR", .value = id << 16 | 7};
+        const struct pug_source_config source = {
+            .protocol = "STM", .settings = {.items = &setting, .count = 1}, .decode = decode};
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    }
+    return tree;
+}
+
+/* ---- decoding ---- */
+
+struct heard {
+    uint64_t elements, rare; /* of all, and of the rare source with its master and channel */
+};
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct heard *heard = context;
+    (void)taken;
+    heard->elements += count;
+    for (size_t i = 0; i < count; i++)
+        heard->rare += elements[i].source == RARE && PUG_SW_MASTER(&elements[i]) == 0x42 &&
+                       PUG_SW_CHANNEL(&elements[i]) == 0x11;
+    return PUG_RESP_CONT;
+}
+
+static void threads_hand_it_on(void **state)
+{
+    struct rec_bytes capture = make_capture();
+    struct heard heard[2] = {{0}};
+    struct pug_jobs_result result = {0};
+    (void)state;
+    for (unsigned n = 0; n < 2; n++) {
+        struct pug_tree *tree = new_tree(true);
+        const struct pug_jobs jobs = {.threads = 1 + 2 * n, .piece = 16384, .block = 256};
+        pug_tree_on_elements(tree, on_elements, &heard[n]);
+        assert_int_equal(pug_tree_decode(tree, &jobs, capture.data, capture.size, &result), PUG_OK);
+        pug_tree_free(tree);
+    }
+    assert_int_equal(result.threads, 3);
+    assert_int_equal(heard[0].elements, heard[1].elements);
+    assert_int_equal(heard[0].rare, heard[1].rare);
+    assert_true(heard[0].rare >= 3);
+    assert_true(result.repeated < capture.size / 2);
+    rec_bytes_free(&capture);
+}
+
+/* ---- indexes ---- */
+
+static struct pug_index *build(const struct rec_bytes *capture, unsigned jobs, bool elements)
+{
+    const struct pug_index_options options = {.block = BLOCK, .jobs = jobs, .elements = elements};
+    struct pug_tree *tree = new_tree(elements);
+    struct pug_index *index = NULL;
+    assert_int_equal(pug_index_build(tree, capture->data, capture->size, &options, &index), PUG_OK);
+    pug_tree_free(tree);
+    return index;
+}
+
+static void indexes_are_the_same(void **state)
+{
+    struct rec_bytes capture = make_capture();
+    (void)state;
+    for (unsigned elements = 0; elements < 2; elements++) {
+        struct pug_index *one = build(&capture, 1, elements);
+        for (unsigned jobs = 2; jobs <= 8; jobs *= 2) {
+            struct pug_index *many = build(&capture, jobs, elements);
+            assert_int_equal(many->size, one->size);
+            assert_memory_equal(many->bytes, one->bytes, one->size);
+            pug_index_free(many);
+        }
+        pug_index_free(one);
+    }
+    rec_bytes_free(&capture);
+}
+
+/** In the middle, where it is silent, and behind its last message. */
+static void places_are_reached(void **state)
+{
+    struct rec_bytes capture = make_capture();
+    struct pug_index *index = build(&capture, 2, true);
+    (void)state;
+    for (unsigned n = 0; n < 4; n++) {
+        const bool decode = n % 2;
+        struct pug_tree *tree = new_tree(decode), *reached = NULL;
+        const uint64_t before = n < 2 ? capture.size / 2 : capture.size;
+        uint64_t at;
+        assert_true(pug_index_reach(index, tree, capture.data, capture.size, decode, before,
+                                    &reached, &at));
+        assert_true(at < before && before - at <= BLOCK);
+        assert_true(pug_tree_transport_stats(reached)->delivered < capture.size / 8);
+        pug_tree_free(reached);
+        pug_tree_free(tree);
+    }
+    pug_index_free(index);
+    rec_bytes_free(&capture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_hand_it_on),
+        cmocka_unit_test(indexes_are_the_same),
+        cmocka_unit_test(places_are_reached),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
