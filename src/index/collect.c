@@ -151,30 +151,34 @@ static void list_value(struct source *source, enum pug_mark_kind kind, uint64_t 
         keep(collector, &collector->yield->values, &record);
 }
 
-static struct seen *new_seen(struct source *source, enum pug_mark_kind kind)
+/** The values that the yield has for a block; NULL: no memory. */
+static struct seen *seen_in(struct source *source, enum pug_mark_kind kind, uint64_t block)
 {
-    struct seen *seen = calloc(1, sizeof(*seen));
-    source->seen[kind] = seen;
-    source->collector->failed |= !seen;
+    struct seen *seen = source->seen[kind];
+    if (seen && seen->block == block)
+        return seen;
+    if (!seen && !(seen = source->seen[kind] = malloc(sizeof(*seen)))) {
+        source->collector->failed = true;
+        return NULL;
+    }
+    memset(seen->values, 0, sizeof(seen->values));
+    seen->block = block;
     return seen;
 }
 
 /** Most values are not new in their block. */
-static inline void note_value(struct source *source, enum pug_mark_kind kind, uint64_t value,
-                              uint64_t block)
+static void note_values(struct source *source, enum pug_mark_kind kind, uint64_t block,
+                        const struct pug_placed_mark *marks, uint32_t count)
 {
-    struct seen *seen = source->seen[kind];
-    if (!seen && !(seen = new_seen(source, kind)))
-        return;
-    if (seen->block != block) {
-        memset(seen->values, 0, sizeof(seen->values));
-        seen->block = block;
+    struct seen *seen = seen_in(source, kind, block);
+    for (uint32_t i = 0; seen && i < count; i++) {
+        const uint64_t value = marks[i].value;
+        uint64_t *slot = &seen->values[value * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (SEEN - 1)];
+        if (*slot == value && value != 0)
+            continue;
+        *slot = value;
+        list_value(source, kind, value, block);
     }
-    uint64_t *slot = &seen->values[value * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (SEEN - 1)];
-    if (*slot == value && value != 0)
-        return;
-    *slot = value;
-    list_value(source, kind, value, block);
 }
 
 /** What one yield has is not in the next. */
@@ -186,34 +190,61 @@ static void forget_seen(struct collector *collector)
                 collector->sources[i]->seen[kind]->block = UINT64_MAX;
 }
 
-static inline void add_mark(struct source *source, enum pug_mark_kind kind, uint64_t at,
-                            uint64_t value)
+/** Add to a tally what is of its kind and in its block; how many marks that were. */
+static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_placed_mark *marks,
+                         uint32_t count)
+{
+    uint64_t least = tally->least, greatest = tally->greatest;
+    uint32_t hash = tally->hash, n = 0;
+    do {
+        const uint64_t value = marks[n].value;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+        hash += index_mark_hash(marks[n].index, value);
+        n++;
+    } while (n < count && marks[n].kind == marks->kind && marks[n].index - tally->start < size);
+    tally->count += n;
+    tally->last = marks[n - 1].value;
+    tally->last_at = (uint32_t)(marks[n - 1].index - tally->start);
+    tally->least = least;
+    tally->greatest = greatest;
+    tally->hash = hash;
+    return n;
+}
+
+/** Add the first one, and those of the same kind and block that follow; how many that were. */
+static uint32_t add_marks(struct source *source, const struct pug_placed_mark *marks,
+                          uint32_t count)
 {
     struct collector *collector = source->collector;
-    struct tally *tally = tally_at(source, kind, at, value);
+    const struct job *job = collector->job;
+    const enum pug_mark_kind kind = (enum pug_mark_kind)marks->kind;
+    struct tally *tally = tally_at(source, kind, marks->index, marks->value);
     if (!tally)
-        return;
-    tally->count++;
-    tally->last = value;
-    tally->least = value < tally->least ? value : tally->least;
-    tally->greatest = value > tally->greatest ? value : tally->greatest;
-    tally->hash += index_mark_hash(at, value);
-    if (collector->job->rules.limits[kind])
-        note_value(source, kind, value,
-                   at - collector->at < collector->job->block ? collector->block
-                                                              : at / collector->job->block);
-    if (collector->job->full)
+        return 1;
+    count = tally_up(tally, job->block, marks, count);
+    if (job->rules.limits[kind])
+        note_values(source, kind, tally->start / job->block, marks, count);
+    for (uint32_t i = 0; job->full && i < count; i++)
         keep(collector, &collector->yield->marks,
-             &(struct index_mark){
-                 .at = at, .value = value, .source = source->id, .kind = (uint8_t)kind});
+             &(struct index_mark){.at = marks[i].index,
+                                  .value = marks[i].value,
+                                  .source = source->id,
+                                  .kind = (uint8_t)kind});
+    return count;
+}
+
+static void add_mark(struct source *source, enum pug_mark_kind kind, uint64_t at, uint64_t value)
+{
+    (void)add_marks(source, &(struct pug_placed_mark){.index = at, .value = value, .kind = kind},
+                    1);
 }
 
 static void on_list(struct pug_mark_list *list)
 {
     struct source *source = (struct source *)(void *)((char *)list - offsetof(struct source, list));
-    for (uint32_t i = 0; i < list->count; i++)
-        add_mark(source, (enum pug_mark_kind)list->marks[i].kind, list->marks[i].index,
-                 list->marks[i].value);
+    for (uint32_t i = 0; i < list->count;)
+        i += add_marks(source, list->marks + i, list->count - i);
     list->count = 0;
 }
 
