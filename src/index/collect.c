@@ -463,11 +463,11 @@ static bool open_lane(void *context, struct jobs_lane *lane)
 {
     struct job *job = context;
     struct collector *collector = lane->desk = calloc(1, sizeof(*collector));
-    if (lane->number == 0)
+    if (lane->number == 0 && job->standing)
         lane->tree = job->standing;
     else if (pug_tree_clone(job->tree, NULL, &lane->tree) != PUG_OK)
-        return false;
-    if (!collector)
+        lane->tree = lane->alone && !job->elements ? job->tree : NULL;
+    if (!collector || !lane->tree)
         return false;
     collector->job = job;
     collector->transport = pug_tree_transport(lane->tree);
@@ -477,12 +477,12 @@ static bool open_lane(void *context, struct jobs_lane *lane)
 
 static void close_lane(void *context, struct jobs_lane *lane)
 {
+    const struct job *job = context;
     struct collector *collector = lane->desk;
-    (void)context;
-    if (lane->number > 0)
-        pug_tree_free(lane->tree);
-    else
+    if (lane->tree && (lane->tree == job->standing || lane->tree == job->tree))
         detach(lane->tree);
+    else
+        pug_tree_free(lane->tree);
     for (size_t i = 0; collector && i < collector->source_count; i++) {
         for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
             free(collector->sources[i]->seen[kind]);
@@ -499,7 +499,7 @@ static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
     return piece < LEAST_BLOCKS ? LEAST_BLOCKS : piece;
 }
 
-static bool read_with(struct job *job, unsigned threads)
+bool index_collect(struct job *job, unsigned threads)
 {
     const struct jobs_client client = {.context = job,
                                        .open = open_lane,
@@ -512,26 +512,12 @@ static bool read_with(struct job *job, unsigned threads)
         .threads = threads,
         .from = job->first * job->block,
         .end = job->end,
+        .alone = job->block,
         .block = job->block,
         .growth = 1,
         .piece = piece_blocks(job->blocks - job->first, threads) * job->block,
     };
     struct jobs_outcome outcome;
-    if (!jobs_together(&plan, &client, &outcome))
-        jobs_alone(&plan, &client, &outcome);
+    jobs_read(&plan, &client, &outcome);
     return !outcome.failed;
-}
-
-bool index_collect(struct job *job, unsigned threads)
-{
-    struct pug_tree *own = NULL;
-    if (!job->standing && pug_tree_clone(job->tree, NULL, &own) != PUG_OK) {
-        job->standing = job->tree; /* where the tree cannot be copied, one thread has to do */
-        threads = 1;
-    } else if (own) {
-        job->standing = own;
-    }
-    const bool good = read_with(job, threads);
-    pug_tree_free(own);
-    return good;
 }

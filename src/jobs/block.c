@@ -8,9 +8,11 @@
 
 /** What a lane has beside its tree. */
 struct desk {
-    struct pug_log *log;
-    const struct pug_parts *parts;
+    const struct jobs_decoding *decoding;
+    struct pug_log *log;          /* its own; NULL: the tree is the caller's */
     struct jobs_decoded *product; /* being made */
+    pug_elements_fn *consumer;    /* of the caller's tree */
+    void *consumer_context;
 };
 
 /* ---- messages ---- */
@@ -58,20 +60,35 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     const struct desk *desk = context;
     *taken = count;
     if (desk->product)
-        desk->parts->elements(desk->product->part, elements, count);
+        desk->decoding->parts->elements(desk->product->part, elements, count);
     return PUG_RESP_CONT;
+}
+
+/** Elements without parts go where they are to go. */
+static bool has_parts(const struct jobs_decoding *decoding, const struct jobs_lane *lane)
+{
+    return !lane->alone || decoding->config->parts;
 }
 
 static bool open_lane(void *context, struct jobs_lane *lane)
 {
     const struct jobs_decoding *decoding = context;
     struct desk *desk = lane->desk = calloc(1, sizeof(*desk));
-    if (!desk || !(desk->log = pug_log_new(PUG_SEV_INFO)) ||
-        pug_tree_clone(decoding->tree, desk->log, &lane->tree) != PUG_OK)
+    if (!desk)
         return false;
-    desk->parts = decoding->parts;
-    pug_log_set_sink(desk->log, keep_record, desk);
-    pug_tree_on_elements(lane->tree, on_elements, desk);
+    desk->decoding = decoding;
+    if (lane->alone) {
+        lane->tree = decoding->tree;
+        desk->consumer = lane->tree->on_elements;
+        desk->consumer_context = lane->tree->elements_context;
+    } else {
+        desk->log = pug_log_new(PUG_SEV_INFO);
+        if (!desk->log || pug_tree_clone(decoding->tree, desk->log, &lane->tree) != PUG_OK)
+            return false;
+        pug_log_set_sink(desk->log, keep_record, desk);
+    }
+    if (has_parts(decoding, lane))
+        pug_tree_on_elements(lane->tree, on_elements, desk);
     return true;
 }
 
@@ -79,9 +96,13 @@ static void close_lane(void *context, struct jobs_lane *lane)
 {
     struct desk *desk = lane->desk;
     (void)context;
-    pug_tree_free(lane->tree);
-    if (desk)
-        pug_log_free(desk->log);
+    if (!desk)
+        return;
+    if (lane->alone)
+        pug_tree_on_elements(lane->tree, desk->consumer, desk->consumer_context);
+    else
+        pug_tree_free(lane->tree);
+    pug_log_free(desk->log);
     free(desk);
 }
 
@@ -97,14 +118,25 @@ static void drop_decoded(void *context, void *product)
     free(decoded);
 }
 
-static struct jobs_decoded *new_decoded(const struct jobs_decoding *decoding, unsigned worker)
+static struct jobs_decoded *new_decoded(const struct jobs_decoding *decoding,
+                                        const struct jobs_lane *lane)
 {
+    const struct pug_parts *parts = decoding->parts;
     struct jobs_decoded *decoded = calloc(1, sizeof(*decoded));
-    if (decoded && !(decoded->part = decoding->parts->begin(decoding->parts->context, worker))) {
-        free(decoded);
-        return NULL;
-    }
-    return decoded;
+    if (!decoded || !has_parts(decoding, lane) ||
+        (decoded->part = parts->begin(parts->context, lane->number)))
+        return decoded;
+    free(decoded);
+    return NULL;
+}
+
+/** A consumer that waits gets the rest at once. True: it waited. */
+static bool insist(struct pug_tree *tree, enum pug_response *response)
+{
+    const bool waited = PUG_RESP_IS_WAIT(*response);
+    while (PUG_RESP_IS_WAIT(*response))
+        *response = pug_tree_flush(tree);
+    return waited;
 }
 
 static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
@@ -112,10 +144,15 @@ static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
 {
     const struct jobs_decoding *decoding = context;
     struct desk *desk = lane->desk;
-    block->product = desk->product = new_decoded(decoding, lane->number);
-    jobs_feed(lane, decoding->bytes, end, block);
-    if (end == decoding->size && PUG_RESP_IS_CONT(block->response))
+    block->product = desk->product = new_decoded(decoding, lane);
+    do
+        jobs_feed(lane, decoding->bytes, end, block);
+    while (insist(lane->tree, &block->response) && block->at < end &&
+           PUG_RESP_IS_CONT(block->response));
+    if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
         block->response = pug_tree_end(lane->tree);
+        (void)insist(lane->tree, &block->response);
+    }
     desk->product = NULL;
 }
 
@@ -130,7 +167,7 @@ static bool take_block(void *context, struct jobs_block *block)
         pug_log_put(decoding->tree->log, &decoded->records.items[i]);
     result->at = block->at;
     result->response = block->response;
-    result->stopped = !parts->take(parts->context, decoded->part) ||
+    result->stopped = (decoded->part && !parts->take(parts->context, decoded->part)) ||
                       (config->progress && !config->progress(config->progress_context, block->at));
     decoded->part = NULL;
     drop_decoded(decoding, decoded);

@@ -9,7 +9,8 @@
 /* Pieces that nobody reads yet, so that nobody waits. */
 #define PIECES_AHEAD 1u
 
-bool jobs_must_be_alone(const struct pug_tree *tree)
+/** Does anything need the caller's thread, or one reader that sees it all? */
+static bool must_be_alone(const struct pug_tree *tree)
 {
     if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame || tree->classify ||
         (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
@@ -83,10 +84,17 @@ static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
     }
 }
 
+/** False: it is the last one. */
+static bool take(const struct jobs_client *client, struct jobs_block *block, uint64_t end)
+{
+    const bool more = client->take(client->context, block);
+    pug_state_free(&block->state);
+    return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
+}
+
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct jobs_state *jobs)
 {
-    const struct jobs_client *client = jobs->client;
     struct jobs_block block = {.product = NULL};
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
@@ -94,9 +102,7 @@ static void take_all(struct jobs_state *jobs)
         const uint64_t end = jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
         good = block.product != NULL;
-        more = good && client->take(client->context, &block) && PUG_RESP_IS_CONT(block.response) &&
-               block.at == end;
-        pug_state_free(&block.state);
+        more = good && take(jobs->client, &block, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
     }
@@ -190,8 +196,49 @@ static void divide(struct jobs_state *jobs)
         jobs->blocks++;
 }
 
-bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *client,
-                   struct jobs_outcome *outcome)
+/** False: nothing was read, and one thread has to do it. */
+static bool read_together(struct jobs_state *jobs, struct jobs_outcome *outcome)
+{
+    const struct jobs_plan *plan = jobs->plan;
+    unsigned threads = plan->threads < jobs->pieces ? plan->threads : (unsigned)jobs->pieces;
+    if (threads < 2 || must_be_alone(plan->tree))
+        return false;
+    jobs->window = threads + PIECES_AHEAD;
+    struct jobs_worker *workers = calloc(threads, sizeof(*workers));
+    jobs->owner = calloc(jobs->pieces, sizeof(struct jobs_run *));
+    const bool done = workers && jobs->owner && open_lanes(workers, &threads, jobs) &&
+                      start(workers, threads, jobs);
+    if (done)
+        take_all(jobs);
+    if (workers)
+        finish(workers, threads, jobs->client);
+    *outcome = (struct jobs_outcome){threads, jobs->repeated, jobs->failed};
+    free_runs(jobs, jobs->runs);
+    free_runs(jobs, jobs->old);
+    free(jobs->owner);
+    return done;
+}
+
+static void read_alone(const struct jobs_plan *plan, const struct jobs_client *client,
+                       struct jobs_outcome *outcome)
+{
+    struct jobs_lane lane = {.alone = true};
+    struct jobs_block block = {.at = plan->from};
+    bool good = client->open(client->context, &lane);
+    for (bool more = good; more;) {
+        const uint64_t left = plan->end - block.at;
+        const uint64_t end = left > plan->alone ? block.at + plan->alone : plan->end;
+        block.product = NULL;
+        client->read(client->context, &lane, end, &block);
+        good = block.product != NULL;
+        more = good && take(client, &block, end) && end < plan->end;
+    }
+    client->close(client->context, &lane);
+    *outcome = (struct jobs_outcome){.threads = 1, .failed = !good};
+}
+
+void jobs_read(const struct jobs_plan *plan, const struct jobs_client *client,
+               struct jobs_outcome *outcome)
 {
     struct jobs_state jobs = {
         .plan = plan,
@@ -202,43 +249,6 @@ bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *clien
         .ready = PTHREAD_COND_INITIALIZER,
     };
     divide(&jobs);
-    unsigned threads = plan->threads < jobs.pieces ? plan->threads : (unsigned)jobs.pieces;
-    *outcome = (struct jobs_outcome){.threads = threads};
-    if (threads < 2 || jobs_must_be_alone(plan->tree))
-        return false;
-    jobs.window = threads + PIECES_AHEAD;
-    struct jobs_worker *workers = calloc(threads, sizeof(*workers));
-    jobs.owner = calloc(jobs.pieces, sizeof(struct jobs_run *));
-    const bool done = workers && jobs.owner && open_lanes(workers, &threads, &jobs) &&
-                      start(workers, threads, &jobs);
-    if (done)
-        take_all(&jobs);
-    if (workers)
-        finish(workers, threads, client);
-    outcome->repeated = jobs.repeated;
-    outcome->failed = jobs.failed;
-    free_runs(&jobs, jobs.runs);
-    free_runs(&jobs, jobs.old);
-    free(jobs.owner);
-    return done;
-}
-
-void jobs_alone(const struct jobs_plan *plan, const struct jobs_client *client,
-                struct jobs_outcome *outcome)
-{
-    struct jobs_lane lane = {.number = 0};
-    struct jobs_block block = {.at = plan->from};
-    bool more = block.at < plan->end, good = client->open(client->context, &lane);
-    while (good && more) {
-        const uint64_t left = plan->end - block.at;
-        const uint64_t end = left > plan->block ? block.at + plan->block : plan->end;
-        block.product = NULL;
-        client->read(client->context, &lane, end, &block);
-        good = block.product != NULL;
-        more = good && client->take(client->context, &block) && PUG_RESP_IS_CONT(block.response) &&
-               block.at == end && end < plan->end;
-        pug_state_free(&block.state);
-    }
-    client->close(client->context, &lane);
-    *outcome = (struct jobs_outcome){.threads = 1, .failed = !good};
+    if (!read_together(&jobs, outcome))
+        read_alone(plan, client, outcome);
 }

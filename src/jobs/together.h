@@ -24,6 +24,7 @@ struct jobs_block {
 /** What reads: a tree, and what the client has beside it. */
 struct jobs_lane {
     unsigned number;
+    bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
     void *desk;
 };
@@ -50,7 +51,8 @@ struct jobs_plan {
     const struct pug_tree *tree; /* that the lanes' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
-    uint64_t block;     /* bytes in a short one */
+    uint64_t alone;     /* bytes in a block of who reads alone */
+    uint64_t block;     /* bytes in a short one of several threads */
     /**
      * A thread takes a piece at once. It begins with so many short blocks, since runs join behind
      * blocks, and goes on with blocks of that length together, since each costs something.
@@ -65,16 +67,12 @@ struct jobs_outcome {
     bool failed;       /* no memory */
 };
 
-/** Does anything need the caller's thread, or one reader that sees it all? */
-bool jobs_must_be_alone(const struct pug_tree *tree);
-
-/** False: it is not worth several threads, or cannot be; nothing was read. */
-bool jobs_together(const struct jobs_plan *plan, const struct jobs_client *client,
-                   struct jobs_outcome *outcome);
-
-/** The same by the caller's thread, with lane 0 and in short blocks. */
-void jobs_alone(const struct jobs_plan *plan, const struct jobs_client *client,
-                struct jobs_outcome *outcome);
+/**
+ * On one thread where the capture is short, where a tree cannot be copied or write its state, and
+ * where somebody watches more than elements or has to be asked.
+ */
+void jobs_read(const struct jobs_plan *plan, const struct jobs_client *client,
+               struct jobs_outcome *outcome);
 
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
 void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
