@@ -143,13 +143,14 @@ static bool may_hold_sync(const uint8_t *bytes)
     return ((low - ones) | (high - ones)) & UINT64_C(0x8000800080008000);
 }
 
-static void report_skipped(struct coresight *cs)
+/** `sync`: where the bytes that were skipped end. */
+static void report_skipped(struct coresight *cs, uint64_t sync)
 {
     if (cs->skipped > 0 && !cs->sink->quirks.silent_framing) {
         char text[64];
         snprintf(text, sizeof(text), "%llu bytes skipped before synchronisation.",
                  (unsigned long long)cs->skipped);
-        cs_log(cs, PUG_SEV_WARN, PUG_OK, cs->index, text);
+        cs_log(cs, PUG_SEV_WARN, PUG_OK, sync, text);
     }
     cs->skipped = 0;
 }
@@ -177,7 +178,7 @@ static bool search(struct coresight *cs, struct cs_block *block)
     cs->sink->stats->skipped += size - sync;
     cs->sink->stats->framing += sync;
     if (cs->synced)
-        report_skipped(cs);
+        report_skipped(cs, cs->index - sync);
     return cs->synced;
 }
 
@@ -201,9 +202,12 @@ enum taken { TAKEN, LOST, FATAL };
 /** A pair that cannot be: half an FSYNC without the other half. */
 static enum taken lose_sync(struct coresight *cs, const struct cs_block *block, struct pass *pass)
 {
-    const char *text = cs->half_sync_carried ? "Bad FSYNC pattern before frame or invalid ID.(0x7F)"
-                                             : "Bad FSYNC start in frame or invalid ID (0x7F).";
-    if (cs->sink->quirks.sync_error_fatal) {
+    const bool strict = cs->sink->quirks.sync_error_fatal;
+    /* The reference tells where one of its blocks ended. */
+    const char *text = strict && cs->half_sync_carried
+                           ? "Bad FSYNC pattern before frame or invalid ID.(0x7F)"
+                           : "Bad FSYNC start in frame or invalid ID (0x7F).";
+    if (strict) {
         fatal(cs, text);
         return FATAL;
     }
