@@ -3,51 +3,11 @@
  * @file Any bytes through any protocol, transport and block size: nothing may crash, hang, leak, or
  * deliver an element twice.
  *
- * An input is: protocol, transport, block size, wait pattern, a byte of settings, then trace. Run
- * without arguments it makes inputs itself: `fuzz_tree [COUNT [SEED]]`.
+ * Of the target's bytes of an input (inputs.h) the first is the block size, the second how the
+ * consumer waits.
  */
-#include "pugmark/pugmark.h"
+#include "inputs.h"
 #include "recorder/bytes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define HEADER     5u
-#define CODE_BYTES 65536u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/** Program memory: real-looking code at the bottom, a callback that invents the rest. */
-static uint32_t invent(void *context, uint64_t address, const struct pug_reader_space *space,
-                       uint32_t wanted, uint8_t *buffer)
-{
-    (void)context;
-    uint32_t given = wanted > 64 && (address >> 12 & 3) == 3 ? 10 : wanted;
-    if ((address >> 16 & 7) == 7)
-        return 0;
-    for (uint32_t i = 0; i < given; i++)
-        buffer[i] = (uint8_t)((address + i) * 2654435761u >> 13 ^ space->space);
-    return given;
-}
-
-static struct pug_image *make_image(uint8_t *code)
-{
-    struct rec_random random = {.state = 42};
-    static const uint32_t words[] = {0xd503201f, 0x14000010, 0x54000081, 0x94000020, 0xd65f03c0,
-                                     0xd61f0020, 0xd5033fdf, 0xb4ffff01, 0x47704770, 0xe7fed0fe};
-    for (uint32_t i = 0; i < CODE_BYTES; i += 4) {
-        uint32_t word = words[rec_random_below(&random, sizeof(words) / sizeof(words[0]))];
-        memcpy(code + i, &word, 4);
-    }
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    struct pug_image *image = pug_image_new();
-    if (image) {
-        pug_image_add_buffer(image, &anywhere, 0, code, CODE_BYTES);
-        pug_image_add_callback(image, &anywhere, CODE_BYTES, UINT64_MAX, invent, NULL);
-    }
-    return image;
-}
 
 struct consumer {
     unsigned wait_once_in;
@@ -81,61 +41,6 @@ static void monitor(void *context, enum pug_op op, const struct pug_packet *pack
         protocol->packet_text(packet->data, text, sizeof(text));
 }
 
-static size_t count_known(const void *(*at)(size_t))
-{
-    size_t n = 1; /* there is one */
-    while (at(n))
-        n++;
-    return n;
-}
-
-static const void *protocol_at(size_t n)
-{
-    return pug_protocol_at(n);
-}
-
-static const void *transport_at(size_t n)
-{
-    return pug_transport_at(n);
-}
-
-/** Registers that make most features of the protocols reachable; `bits` chooses among them. */
-static size_t make_settings(struct pug_setting *settings, uint8_t bits)
-{
-    const struct pug_setting all[] = {
-        {"TRCIDR0", 0x28000ea1u | (bits & 1 ? 0x18000u : 0) | (bits & 2 ? 0 : 0x40000000u), NULL},
-        {"TRCIDR1", 0x4100f462, NULL},
-        {"TRCIDR2", 0x80001088, NULL},
-        {"TRCIDR8", bits & 4 ? 64 : 0, NULL},
-        {"TRCCONFIGR", 0x1001u | (bits & 8 ? 0x10u : 0), NULL},
-        {"TRCTRACEIDR", 0x10, NULL},
-        {"TRCDEVARCH", 0x47735a13, NULL},
-        {"ETMCR", bits & 16 ? 0x1000u : 0x10001860u, NULL},
-        {"ETMIDR", 0x411cf312, NULL},
-        {"ETMCCER", 0x34c01ac2, NULL},
-        {"ETMTRACEIDR", 0x10, NULL},
-        {"STMTCSR", 0x100005, NULL},
-        {"ITMTCR", 0x100005, NULL},
-        {"arch", bits & 32 ? 0x864u : 0x700u, NULL},
-        {"profile", bits & 64 ? 1u : 3u, NULL},
-        {"src_id", bits & 128 ? 0 : 0x10, NULL},
-        {"xlen", bits & 1 ? 32 : 64, NULL},
-        {"iaddress_width_p", bits & 1 ? 32 : 64, NULL},
-        {"bpred_size_p", bits & 2 ? 4 : 0, NULL},
-        {"cache_size_p", bits & 4 ? 4 : 0, NULL},
-        {"return_stack_size_p", bits & 8 ? 3 : 0, NULL},
-        {"f0s_width_p", (bits & 6) == 6, NULL},
-        {"implicit_return", bits & 8 ? 3 : 0, NULL},
-        {"sequential_jump", bits & 16 ? 1 : 0, NULL},
-        {"zcmp_zcmt", bits & 32 ? 1 : 0, NULL},
-        {"fsyncs", bits & 1, NULL},
-        {"walk_limit", 1u << 14, NULL}, /* work per packet: enough here, and the run is bounded */
-        {"branch_limit", 1u << 14, NULL},
-    };
-    memcpy(settings, all, sizeof(all));
-    return sizeof(all) / sizeof(all[0]);
-}
-
 static void feed(struct pug_tree *tree, const uint8_t *bytes, size_t size, size_t block)
 {
     uint64_t index = 0;
@@ -161,18 +66,18 @@ static void feed(struct pug_tree *tree, const uint8_t *bytes, size_t size, size_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t code[CODE_BYTES];
     static struct pug_image *image;
     if (!image)
-        image = make_image(code);
-    if (size < HEADER || !image)
+        image = fuzz_image(true);
+    if (size < FUZZ_HEADER || !image)
         return 0;
-    const struct pug_protocol *protocol = pug_protocol_at(data[0] % count_known(protocol_at));
-    const struct pug_transport *transport = pug_transport_at(data[1] % count_known(transport_at));
-    struct pug_setting items[40];
-    struct pug_settings settings = {.items = items, .count = make_settings(items, data[4])};
-    struct pug_tree_config config = {
-        .transport = transport->name, .settings = settings, .image = image, .code_limit = 1 << 20};
+    const struct pug_protocol *protocol = fuzz_protocol(data);
+    struct pug_setting items[FUZZ_SETTINGS];
+    struct pug_settings settings = {.items = items, .count = fuzz_settings(data, items)};
+    struct pug_tree_config config = {.transport = fuzz_transport(data)->name,
+                                     .settings = settings,
+                                     .image = image,
+                                     .code_limit = 1 << 20};
     if (data[3] & 0x80)
         config.quirks = pug_quirks_reference();
     struct pug_tree *tree;
@@ -190,44 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             pug_source_monitor(source, monitor, (void *)(uintptr_t)protocol);
         /* Some transports want whole words. */
         size_t block = data[2] ? (size_t)data[2] * 16 : 1;
-        feed(tree, data + HEADER, size - HEADER, block);
+        feed(tree, data + FUZZ_HEADER, size - FUZZ_HEADER, block);
     }
     pug_tree_free(tree);
     return 0;
 }
-
-#ifndef PUG_LIBFUZZER
-/** Bytes that look like trace now and then: zeros for synchronisation, runs, and noise. */
-static size_t make_input(uint8_t *data, size_t room, struct rec_random *random)
-{
-    size_t size = HEADER + rec_random_below(random, (uint32_t)(room - HEADER));
-    for (size_t i = 0; i < size; i++)
-        data[i] = (uint8_t)rec_random(random);
-    for (unsigned n = rec_random_below(random, 12); n > 0; n--) {
-        static const uint8_t syncs[][16] = {
-            {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00, 0x04}, /* ETMv4 */
-            {0, 0, 0, 0, 0, 0x80, 0x08, 0x00, 0x10, 0x00, 0x00, 0x21},       /* PTM, ETMv3 */
-            {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x2f}, /* STM */
-            {0xff, 0xff, 0xff, 0x7f},                                                 /* TPIU */
-            {0x73, 0, 0, 0, 0, 0, 4}, /* E-Trace start */
-            {0x24, 0x00, 0x03, 0xff}, /* N-Trace */
-        };
-        size_t which = rec_random_below(random, sizeof(syncs) / sizeof(syncs[0]));
-        size_t at = HEADER + rec_random_below(random, (uint32_t)(size > 32 ? size - 32 : 1));
-        if (at + 16 <= size)
-            memcpy(data + at, syncs[which], 16);
-    }
-    return size;
-}
-
-int main(int argc, char **argv)
-{
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000;
-    struct rec_random random = {.state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1};
-    static uint8_t data[4096];
-    for (unsigned long i = 0; i < count; i++)
-        LLVMFuzzerTestOneInput(data, make_input(data, sizeof(data), &random));
-    printf("%lu inputs\n", count);
-    return 0;
-}
-#endif

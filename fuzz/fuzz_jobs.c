@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Any bytes on several threads: elements, messages and the answer must be those of one.
+ *
+ * Of the target's bytes of an input (inputs.h) the first chooses the sizes of blocks and pieces,
+ * the second the number of threads.
+ */
+#include "inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** All that comes out. */
+struct outcome {
+    uint64_t elements, element_hash, records, record_hash, at;
+    enum pug_response response;
+};
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static enum pug_response take_elements(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    struct outcome *outcome = context;
+    (void)taken;
+    outcome->elements += count;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_element element = elements[i];
+        if (element.flags & PUG_ELEM_PAYLOAD) {
+            outcome->element_hash = mix(outcome->element_hash, element.payload, element.count);
+            element.payload = NULL;
+        }
+        outcome->element_hash = mix(outcome->element_hash, &element, sizeof(element));
+    }
+    return PUG_RESP_CONT;
+}
+
+static void take_record(void *context, const struct pug_log_record *record)
+{
+    struct outcome *outcome = context;
+    char text[512];
+    pug_log_text(record, text, sizeof(text));
+    outcome->record_hash = mix(outcome->record_hash, text, strlen(text));
+    outcome->records++;
+}
+
+/** A source of the protocol and, where there can be more than one, another. */
+static bool add_sources(struct pug_tree *tree, const uint8_t *data)
+{
+    struct pug_setting items[FUZZ_SETTINGS];
+    const struct pug_setting other = {.name = "STMTCSR", .value = 0x110005};
+    const struct pug_source_config first = {
+        .protocol = fuzz_protocol(data)->name,
+        .settings = {.items = items, .count = fuzz_settings(data, items)},
+        .decode = true,
+        .options = {.data_elements = true}};
+    const struct pug_source_config second = {
+        .protocol = "STM", .settings = {.items = &other, .count = 1}, .decode = true};
+    if (pug_tree_add_source(tree, &first, NULL) != PUG_OK)
+        return false;
+    if (!fuzz_transport(data)->single)
+        (void)pug_tree_add_source(tree, &second, NULL);
+    return true;
+}
+
+static struct outcome decode(const uint8_t *data, size_t size, struct pug_image *image,
+                             unsigned threads)
+{
+    struct outcome outcome = {0};
+    struct pug_setting items[FUZZ_SETTINGS];
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree = NULL;
+    const struct pug_tree_config config = {
+        .transport = fuzz_transport(data)->name,
+        .settings = {.items = items, .count = fuzz_settings(data, items)},
+        .image = image,
+        .log = log,
+        .code_limit = 1 << 20};
+    if (pug_tree_new(&config, &tree) == PUG_OK && add_sources(tree, data)) {
+        const struct pug_jobs jobs = {
+            .threads = threads, .block = 16 + data[2] % 64, .piece = 128 + 8 * (data[2] / 64)};
+        struct pug_jobs_result result;
+        pug_log_set_sink(log, take_record, &outcome);
+        pug_tree_on_elements(tree, take_elements, &outcome);
+        (void)pug_tree_decode(tree, &jobs, data + FUZZ_HEADER, size - FUZZ_HEADER, &result);
+        outcome.at = result.at;
+        outcome.response = result.response;
+    }
+    pug_tree_free(tree);
+    pug_log_free(log);
+    return outcome;
+}
+
+/** An event of Open SoC Debug is as long as its run, and other transports' runs may be cut. */
+static bool depends_on_cuts(const uint8_t *data)
+{
+    return strncmp(fuzz_protocol(data)->name, "OSD", 3) == 0 &&
+           strcmp(fuzz_transport(data)->name, "osd") != 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct pug_image *image;
+    if (!image)
+        image = fuzz_image(false);
+    if (size < FUZZ_HEADER || !image || depends_on_cuts(data))
+        return 0;
+    const struct outcome one = decode(data, size, image, 1);
+    const struct outcome many = decode(data, size, image, 2 + data[3] % 3);
+    if (one.elements == many.elements && one.element_hash == many.element_hash &&
+        one.records == many.records && one.record_hash == many.record_hash && one.at == many.at &&
+        one.response == many.response)
+        return 0;
+    fprintf(stderr, "%s in %s: not what one thread gives\n", fuzz_protocol(data)->name,
+            fuzz_transport(data)->name);
+    abort();
+}
