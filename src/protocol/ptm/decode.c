@@ -24,17 +24,10 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
     element->cycle_count = packet->cycle_count;
 }
 
-/** Program memory is read in the current context from now on. */
-static void tell_space(struct pug_ptm_decoder *decoder)
-{
-    pug_armv7_tell_space(decoder->stage);
-    decoder->from = NULL;
-}
-
 static void put_context(struct pug_ptm_decoder *decoder)
 {
     pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
-    tell_space(decoder);
+    pug_armv7_tell_space(decoder->stage);
 }
 
 /* ---- packets ---- */
@@ -56,7 +49,7 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     if (context->updated_context_id)
         elsewhere |= pug_armv7_set_context_id(decoder->stage, context->context_id);
     if (elsewhere)
-        tell_space(decoder);
+        pug_armv7_tell_space(decoder->stage);
     changed |= elsewhere;
     if (quirks->ptm_silent_context)
         changed = starts && (packet->isa != packet->previous_isa || context->updated_context_id);
@@ -207,6 +200,7 @@ static enum pug_response take_packet(struct pug_ptm_decoder *decoder,
     const struct pug_ptm_packet *data = packet->data;
     bool a_sync = data->type == TYPE(A_SYNC);
     decoder->index = packet->index;
+    decoder->from = NULL;
     switch (decoder->state) {
     case PUG_PTM_NO_SYNC:
         pug_ptm_put(decoder, PUG_ELEM_NO_SYNC)->reason = decoder->reason;

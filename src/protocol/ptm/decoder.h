@@ -39,10 +39,11 @@ struct pug_ptm_decoder {
     uint8_t isa;
     struct pug_ptm_stack stack;
 
-    /* where a run ended: behind a block */
+    /* where a run ended: behind a block, of which the next one is known */
     const struct pug_block *from; /**< or NULL */
     uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
-    bool from_taken;
+    bool from_taken;              /**< by its direct branch */
+    bool from_jumps;              /**< by its indirect branch, to `address` */
     /** Or at one that is not plain: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
 

@@ -47,19 +47,14 @@ static size_t branch_size(const struct pug_ptm_config *config, const uint8_t *at
 /* ---- blocks ---- */
 
 /** The block at the decoder's address. The elements so far may be delivered on the way. */
-static const struct pug_block *current_block(struct pug_ptm_decoder *decoder)
+static inline const struct pug_block *current_block(struct pug_ptm_decoder *decoder)
 {
     const struct pug_block *from = decoder->from;
-    const bool taken = decoder->from_taken;
     if (!from || decoder->from_epoch != decoder->code->epoch)
         return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
-    if (taken && from->insn.type == PUG_INSTR_BR_INDIRECT && from->isa == decoder->isa)
+    if (decoder->from_jumps)
         return pug_block_jump(decoder->code, from, decoder->address);
-    uint8_t isa = taken ? from->insn.next_isa : from->isa;
-    if (from->insn.type != PUG_INSTR_BR_INDIRECT && isa == decoder->isa &&
-        pug_block_next(from, taken && from->insn.type == PUG_INSTR_BR) == decoder->address)
-        return pug_block_follow(decoder->code, from, taken && from->insn.type == PUG_INSTR_BR);
-    return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
+    return pug_block_follow(decoder->code, from, decoder->from_taken);
 }
 
 /** Does an atom on this block end it all? A quirk, where the return stack is empty. */
@@ -92,11 +87,18 @@ static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
     return element;
 }
 
-/** The quirk of a silent context: what is no range has the ISA of the last one. */
-static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
+/**
+ * Behind a block, where the decoder's address and ISA are already those of the next one. `known`:
+ * the block tells them. The quirk of a silent context: what is no range has the ISA of the last.
+ */
+static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken,
+                         bool known)
 {
-    decoder->from = block;
-    decoder->from_taken = taken;
+    const bool indirect = taken && block->insn.type == PUG_INSTR_BR_INDIRECT;
+    const uint8_t isa = taken && !indirect ? block->insn.next_isa : block->isa;
+    decoder->from = (known || indirect) && isa == decoder->isa ? block : NULL;
+    decoder->from_taken = taken && block->insn.type == PUG_INSTR_BR;
+    decoder->from_jumps = indirect;
     decoder->from_epoch = decoder->code->epoch;
     decoder->stage->out.blank.isa = block->isa;
 }
@@ -104,16 +106,14 @@ static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block
 /** Behind a block by an atom. */
 static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
 {
-    leave(decoder, block, taken);
     decoder->address = pug_block_next(block, taken && block->insn.type == PUG_INSTR_BR);
     if (taken || decoder->stage->quirks.ptm_untaken_blx)
         decoder->isa = block->insn.next_isa;
-    if (!taken)
-        return;
-    if (block->insn.type == PUG_INSTR_BR_INDIRECT)
+    if (taken && block->insn.type == PUG_INSTR_BR_INDIRECT)
         decoder->has_address = decoder->config->return_stack && pug_ptm_pop(decoder);
-    if (block->insn.link)
+    if (taken && block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
+    leave(decoder, block, taken, true);
 }
 
 /* ---- packets ---- */
@@ -151,9 +151,10 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     pug_ptm_put_cycles(element, packet);
     if (block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
-    leave(decoder, block, true);
     decoder->address = packet->address.value;
     decoder->isa = packet->isa;
+    bool told = pug_block_next(block, block->insn.type == PUG_INSTR_BR) == decoder->address;
+    leave(decoder, block, true, told);
     return true;
 }
 
@@ -200,6 +201,7 @@ static enum pug_response decode_rest(struct pug_ptm_reader *reader, struct pug_p
     packet->type = PUG_PTM_ATOM;
     packet->atoms.bits = decoder->config->atoms[header].bits;
     packet->atoms.count = decoder->config->atoms[header].count;
+    decoder->from = NULL;
     return pug_ptm_atoms(decoder, packet, packet->atoms.count - left);
 }
 
