@@ -82,6 +82,7 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .decode = pug_etmv3_decode,
     .resume = pug_etmv3_resume,
     .run = pug_etmv3_run,
+    .run_each = pug_etmv3_run_each,
     .decode_end = pug_etmv3_decode_end,
     .decoder_reset = pug_etmv3_decoder_reset,
     .packet_text = pug_etmv3_packet_text,

@@ -65,6 +65,7 @@ struct pug_etmv3_place {
     const struct pug_etmv3_insn *insn; /**< the next one; or NULL, and then: */
     const struct pug_etmv3_insn *from; /**< the one before it, or NULL */
     bool executed;                     /**< that was */
+    bool jumped; /**< what is behind `from` is not to be followed: the decoder has the address */
 };
 
 /** The instructions that were met, as long as the code map says that they hold. */
@@ -121,7 +122,8 @@ struct pug_etmv3_decoder {
     enum pug_response response; /**< of the packet whose elements are on their way out */
     struct pug_etmv3_list list;
 
-    bool runs; /**< this configuration may take P-headers in a row */
+    bool plain; /**< instructions are traced, and no data */
+    bool runs;  /**< … and there is no quirk in how P-headers become elements */
 
     struct pug_etmv3_insns insns;
 };
@@ -191,13 +193,18 @@ static inline void pug_etmv3_refresh_epoch(struct pug_etmv3_decoder *decoder)
 enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
                                   const struct pug_etmv3_insn **insn);
 
+/** Whether memory may be asked for an instruction, or only what was met is looked at. */
+enum pug_etmv3_asking { PUG_ETMV3_MET_ONLY, PUG_ETMV3_ASK };
+
 /** The same where it is kept, else NULL. */
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa);
+                                                 uint64_t address, uint8_t isa,
+                                                 enum pug_etmv3_asking asking);
 
 /** The one behind `from`, which was executed or not; and a link to it. NULL: none is kept. */
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
-                                              const struct pug_etmv3_insn *from, bool executed);
+                                              const struct pug_etmv3_insn *from, bool executed,
+                                              enum pug_etmv3_asking asking);
 
 /** What a link leads to. */
 static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etmv3_insn *entries,
@@ -209,7 +216,15 @@ static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etm
 /** The one at `address`, where the indirect branch `from` went this time. */
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa);
+                                            uint8_t isa, enum pug_etmv3_asking asking);
+
+/** The last 8 bytes of an element. */
+static inline uint64_t pug_etmv3_tail(const struct pug_element *element)
+{
+    uint64_t tail;
+    memcpy(&tail, (const char *)element + PUG_ETMV3_TAIL, sizeof(tail));
+    return tail;
+}
 
 /** A byte of its elements, by its place in them. */
 static inline uint8_t pug_etmv3_insn_byte(const struct pug_etmv3_insn *insn, size_t offset)

@@ -67,6 +67,7 @@ void pug_etmv3_reader_free(void *reader);
 bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
 /** P-headers in a row at once. */
 enum pug_response pug_etmv3_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etmv3_run_each(void *reader, void *decoder, struct pug_span *span);
 bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv3_reader_reset(void *reader);
 

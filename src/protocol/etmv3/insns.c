@@ -42,7 +42,7 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
 static void forget(struct pug_etmv3_insns *insns)
 {
     insns->flushes++;
-    insns->place = (struct pug_etmv3_place){.insn = NULL};
+    insns->place = (struct pug_etmv3_place){.jumped = true};
     insns->count = 1;
     if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
         memset(insns->slots, 0, insns->slot_count * sizeof(*insns->slots));
@@ -104,13 +104,6 @@ static struct pug_etmv3_insn *own(const struct pug_etmv3_insns *insns,
     return &insns->entries[entry - insns->entries];
 }
 
-static uint64_t tail_of(const struct pug_element *element)
-{
-    uint64_t tail;
-    memcpy(&tail, (const char *)element + PUG_ETMV3_TAIL, sizeof(tail));
-    return tail;
-}
-
 static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *entry,
                  uint64_t address, uint8_t isa, const struct pug_insn *insn)
 {
@@ -124,13 +117,13 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
         .last_size = insn->size,
         .isa = isa,
     };
-    const uint64_t not_executed = tail_of(&range);
+    const uint64_t not_executed = pug_etmv3_tail(&range);
     range.flags |= PUG_ELEM_EXECUTED;
     *entry = (struct pug_etmv3_insn){
         .ways = {{.goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0,
                   .tail = not_executed},
-                 {.next_isa = insn->next_isa, .tail = tail_of(&range)},
-                 {.next = link_to(&decoder->insns, entry), .tail = tail_of(&waiting)}},
+                 {.next_isa = insn->next_isa, .tail = pug_etmv3_tail(&range)},
+                 {.next = link_to(&decoder->insns, entry), .tail = pug_etmv3_tail(&waiting)}},
         .start = address,
         .end = address + insn->size,
     };
@@ -162,24 +155,32 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
 }
 
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa)
+                                                 uint64_t address, uint8_t isa,
+                                                 enum pug_etmv3_asking asking)
 {
+    const struct pug_etmv3_insns *insns = &decoder->insns;
     const struct pug_etmv3_insn *insn;
+    if (asking == PUG_ETMV3_MET_ONLY) {
+        uint32_t number = *find_slot(insns, address, isa);
+        return number > 0 ? &insns->entries[number] : NULL;
+    }
     enum pug_status status = pug_etmv3_insn_at(decoder, address, isa, &insn);
-    return status == PUG_OK && insn != &decoder->insns.passing ? insn : NULL;
+    return status == PUG_OK && insn != &insns->passing ? insn : NULL;
 }
 
 /* ---- from one to the next ---- */
 
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
-                                              const struct pug_etmv3_insn *from, bool executed)
+                                              const struct pug_etmv3_insn *from, bool executed,
+                                              enum pug_etmv3_asking asking)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     if (executed && pug_etmv3_is_indirect(from))
         return NULL;
     uint32_t flushes = insns->flushes;
-    const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
-        decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
+    const struct pug_etmv3_insn *next =
+        pug_etmv3_kept_insn(decoder, pug_etmv3_next_address(from, executed),
+                            pug_etmv3_isa_behind(from, executed), asking);
     if (insns->flushes == flushes)
         own(insns, from)->ways[executed].next = link_to(insns, next);
     return next;
@@ -187,14 +188,14 @@ const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
 
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa)
+                                            uint8_t isa, enum pug_etmv3_asking asking)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->ways[0].goes);
     if (from->ways[0].goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
         return next;
     uint32_t flushes = insns->flushes;
-    next = pug_etmv3_kept_insn(decoder, address, isa);
+    next = pug_etmv3_kept_insn(decoder, address, isa, asking);
     if (insns->flushes == flushes)
         own(insns, from)->ways[0].goes = link_to(insns, next);
     return next;

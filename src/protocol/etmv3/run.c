@@ -7,7 +7,7 @@
  * in one loop; the hop from instruction to instruction in it has no branch that depends on the
  * trace but the end. Cycle-accurate headers have few atoms, or only wait: that is a step, too.
  */
-#include "protocol/etmv3/decoder.h"
+#include "protocol/etmv3/course.h"
 #include "protocol/etmv3/reader.h"
 
 /** Most atoms that are laid out before another header is looked at. */
@@ -20,12 +20,10 @@ struct steps {
     uint64_t index; /**< of the first header, less what its first step adds */
 };
 
-/** Where a run is. */
 struct run {
     struct pug_etmv3_decoder *decoder;
     struct pug_etmv3_place *place; /**< the decoder's */
-    bool jumped; /**< a branch packet told the address since `from`: it is the decoder's */
-    bool holds;  /**< the last element is an instruction that can still be cancelled */
+    bool holds; /**< the last element is an instruction that can still be cancelled */
 };
 
 /** There are gaps between the headers, of which the first one is at `at`. */
@@ -66,115 +64,12 @@ static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
     return at;
 }
 
-/** The decoder's address and ISA are where the run is. */
-static void settle(struct run *run)
-{
-    struct pug_etmv3_decoder *decoder = run->decoder;
-    const struct pug_etmv3_place *place = run->place;
-    if (place->insn) {
-        decoder->address = place->insn->start;
-        decoder->isa = pug_etmv3_insn_isa(place->insn);
-    } else if (place->from && !run->jumped) {
-        pug_etmv3_advance(decoder, place->from, place->executed);
-        run->jumped = true;
-    }
-    decoder->stage->out.blank.isa = decoder->isa;
-}
-
-static bool is_jump(const struct pug_etmv3_place *place)
-{
-    return place->from && place->executed && pug_etmv3_is_indirect(place->from);
-}
-
-/** A run begins where the last one ended, unless something came between. */
-static struct run begin(struct pug_etmv3_decoder *decoder)
-{
-    struct run run = {.decoder = decoder, .place = &decoder->insns.place};
-    const struct pug_etmv3_insn *insn = run.place->insn, *from = run.place->from;
-    const bool executed = run.place->executed, lost = decoder->need_address;
-    if (insn) {
-        if (!lost && insn->start == decoder->address && pug_etmv3_insn_isa(insn) == decoder->isa)
-            return run;
-        run.place->insn = NULL;
-        run.place->from = NULL;
-        run.jumped = true;
-        return run;
-    }
-    run.jumped = !from || is_jump(run.place) || lost ||
-                 pug_etmv3_next_address(from, executed) != decoder->address ||
-                 pug_etmv3_isa_behind(from, executed) != decoder->isa;
-    return run;
-}
-
-/** Find what is behind an instruction; that one may be forgotten meanwhile. */
-static void follow(struct run *run)
-{
-    struct pug_etmv3_place *place = run->place;
-    const struct pug_etmv3_insn *from = place->from;
-    const bool executed = place->executed;
-    place->insn = pug_etmv3_follow(run->decoder, from, executed);
-    if (place->insn || place->from)
-        return;
-    pug_etmv3_advance(run->decoder, from, executed); /* nothing was put in its place yet */
-    run->jumped = true;
-}
-
-/** Find the next instruction. False: what comes is not for this way. */
-static bool find(struct run *run)
-{
-    struct pug_etmv3_decoder *decoder = run->decoder;
-    struct pug_etmv3_place *place = run->place;
-    if (place->insn)
-        return true;
-    if (!run->jumped)
-        follow(run);
-    else if (decoder->need_address)
-        return false;
-    else if (is_jump(place))
-        place->insn = pug_etmv3_jump(decoder, place->from, decoder->address, decoder->isa);
-    else
-        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa);
-    return place->insn;
-}
-
 /* ---- steps ---- */
-
-/** Behind a step whose link is not made. */
-static void stop_behind(struct run *run, const struct pug_etmv3_insn *insn, unsigned step)
-{
-    run->place->insn = NULL;
-    run->place->from = insn;
-    run->place->executed = (step & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_E;
-    run->jumped = false;
-}
-
-/** Two words that are taken at once. */
-typedef uint64_t pair __attribute__((vector_size(16)));
-
-static inline pair load(const void *at)
-{
-    pair value;
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-/** What the elements of a row have in common, from `context_id` on. */
-static inline pair load_context(const struct run *run)
-{
-    return load(&run->decoder->stage->out.blank.context_id);
-}
-
-static_assert(offsetof(struct pug_element, value) == offsetof(struct pug_element, start) + 16 &&
-                  offsetof(struct pug_element, count) == offsetof(struct pug_element, value) + 8 &&
-                  offsetof(struct pug_element, cycle_count) ==
-                      offsetof(struct pug_element, count) + 4 &&
-                  PUG_ETMV3_TAIL == offsetof(struct pug_element, context_id) + 16,
-              "an element is its addresses, counts, context and tail");
 
 /** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
 static inline unsigned take_row(struct run *run, const struct steps *steps, bool cycles)
 {
-    static const pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
+    static const pug_etmv3_pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
     const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
     const uint64_t *const counts = run->decoder->config->counts;
     struct pug_batch *batch = run->decoder->stage->out.batch;
@@ -182,13 +77,13 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
     const struct pug_etmv3_insn *insn = run->place->insn;
     const uint16_t *at = steps->all, *const end = at + steps->count;
     uint64_t index = steps->index;
-    pair context = load_context(run);
+    pug_etmv3_pair context = pug_etmv3_context(run->decoder);
     while (at < end) {
         const unsigned step = *at++;
         const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
         __builtin_prefetch(insn + 4); /* most code is kept in the order in which it runs */
         const uint32_t next = way->next;
-        pair range = load(&insn->start);
+        pug_etmv3_pair range = pug_etmv3_load(&insn->start);
         if (cycles)
             range &= addresses[pug_etmv3_way_of(step)];
         index += step >> PUG_ETMV3_STEP_BITS;
@@ -203,13 +98,13 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
             insn = pug_etmv3_linked(entries, next);
             continue;
         }
-        stop_behind(run, insn, step);
+        pug_etmv3_stop_behind(run->place, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
-        if (at == end || !find(run))
+        if (at == end || !pug_etmv3_find(run->decoder, PUG_ETMV3_ASK))
             return (unsigned)(at - steps->all);
         element = &batch->elements[batch->count]; /* it may have been delivered */
         insn = run->place->insn;
-        context = load_context(run);
+        context = pug_etmv3_context(run->decoder);
     }
     run->place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
@@ -251,14 +146,6 @@ static size_t take_waits(struct run *run, const struct pug_span *span)
     return (size_t)(at - span->at);
 }
 
-/** The last `left` steps of a header are taken the long way. */
-static void go_long(struct run *run, const struct pug_etmv3_p_header *header, unsigned left)
-{
-    settle(run);
-    pug_etmv3_walk(run->decoder, header, (uint32_t)header->bits >> (header->step_count - left),
-                   header->count > 0 ? left : 0);
-}
-
 /** The header in or behind which a row of `done` steps from `at` ends; *left: of its steps. */
 static const uint8_t *stopped_in(const struct pug_etmv3_config *config, const uint8_t *at,
                                  unsigned done, unsigned *left)
@@ -296,7 +183,7 @@ static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const 
                         size_t size)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    settle(run);
+    pug_etmv3_settle(run->decoder);
     packet->type = PUG_ETMV3_BRANCH_ADDRESS;
     packet->previous_isa = packet->isa;
     packet->has_isa = false;
@@ -304,7 +191,7 @@ static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const 
     pug_etmv3_parse_branch(reader, at, size, &packet->address);
     pug_etmv3_branch_to(run->decoder, packet);
     run->place->insn = NULL;
-    run->jumped = true;
+    run->place->jumped = true;
     run->holds = false;
 }
 
@@ -343,7 +230,8 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
     while (decoder->list.count > 0)
         pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
-    struct run run = begin(decoder);
+    pug_etmv3_begin(decoder);
+    struct run run = {.decoder = decoder, .place = &decoder->insns.place};
     unsigned most, left = 0;
     while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
         const uint8_t *at = span->at;
@@ -357,10 +245,10 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
             continue;
         }
         run.holds = false; /* finding code may deliver what there is */
-        if (find(&run)) {
+        if (pug_etmv3_find(decoder, PUG_ETMV3_ASK)) {
             span->at = take_headers(&run, span, most, &left);
         } else {
-            settle(&run);
+            pug_etmv3_settle(decoder);
             span->at += decoder->need_address ? take_waits(&run, span) : 0;
             if (span->at == at)
                 break;
@@ -371,11 +259,11 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         decoder->index = pug_run_index(span->run, span->at - 1);
         run.holds &= last->count > 0;
         if (left > 0)
-            go_long(&run, last, left);
+            pug_etmv3_go_long(decoder, last, left);
     }
     if (left > 0)
         return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
-    settle(&run);
+    pug_etmv3_settle(decoder);
     if (run.holds)
         hold(decoder);
     return PUG_RESP_CONT;
