@@ -112,6 +112,15 @@ static enum pug_response branch(struct pug_ptm_decoder *decoder,
     return response;
 }
 
+/** The consumer waits: the packet's atoms but for the first `done` come later. */
+static void suspend(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet,
+                    unsigned done)
+{
+    decoder->packet = (struct pug_packet){.data = packet, .index = decoder->index};
+    decoder->done = done;
+    decoder->stage->pending = true;
+}
+
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet, unsigned done)
 {
@@ -122,11 +131,23 @@ enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
         put_cycle_count(decoder, packet);
     for (unsigned i = done; i < packet->atoms.count && decoder->has_address; i++) {
         walk.executed = packet->atoms.bits >> i & 1;
+        walk.behind = i > 0;
         enum pug_response response = pug_ptm_walk(decoder, &walk);
+        if (PUG_RESP_IS_WAIT(response)) {
+            suspend(decoder, packet, i);
+            return worst;
+        }
         if (response > worst)
             worst = response;
     }
     return worst;
+}
+
+static enum pug_response atoms(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
+{
+    unsigned done = decoder->done;
+    decoder->done = 0;
+    return pug_ptm_atoms(decoder, packet, done);
 }
 
 static enum pug_response waypoint_update(struct pug_ptm_decoder *decoder,
@@ -172,7 +193,7 @@ static enum pug_response decode_packet(struct pug_ptm_decoder *decoder,
                                        const struct pug_ptm_packet *packet)
 {
     switch (packet->type) {
-    case TYPE(ATOM): return pug_ptm_atoms(decoder, packet, 0);
+    case TYPE(ATOM): return atoms(decoder, packet);
     case TYPE(BRANCH_ADDRESS): return branch(decoder, packet);
     case TYPE(WPOINT_UPDATE): return waypoint_update(decoder, packet);
     case TYPE(BAD_SEQUENCE):
@@ -258,6 +279,7 @@ static void start(struct pug_ptm_decoder *decoder, enum pug_unsync reason)
     decoder->stack.count = 0;
     decoder->from = decoder->unusual = NULL;
     decoder->at_end = false;
+    decoder->done = 0;
     pug_armv7_clear_context(decoder->stage);
 }
 

@@ -47,8 +47,9 @@ struct pug_ptm_decoder {
     /** Or at one that is not plain: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
 
-    /* suspended before a packet, or before the end of trace */
+    /* suspended before a packet or one of its atoms, or before the end of trace */
     struct pug_packet packet;
+    unsigned done; /**< atoms of it */
     bool at_end;
 };
 
@@ -58,6 +59,7 @@ struct pug_ptm_walk {
     const char *what; /**< "atom", "BranchAddr", "WP update" */
     bool executed;    /**< E */
     bool pops;        /**< an indirect branch may return by the stack */
+    bool behind;      /**< other walks of the packet were before this one */
 };
 
 /** An element with this packet's index. */

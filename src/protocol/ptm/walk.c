@@ -109,10 +109,23 @@ static enum pug_response error(struct pug_ptm_decoder *decoder, enum pug_status 
                                                    : PUG_RESP_ERR_CONT;
 }
 
+/**
+ * Nothing is logged while the consumer waits at what came before in the packet: PUG_RESP_WAIT, and
+ * nothing has changed.
+ */
+static bool must_wait(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk)
+{
+    if (walk->behind)
+        pug_armv7_deliver(decoder->stage);
+    return walk->behind && !pug_out_ready(&decoder->stage->out);
+}
+
 /** The walk came to something that is no instruction that it knows. */
 static enum pug_response fail(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                               enum pug_status status)
 {
+    if (must_wait(decoder, walk))
+        return PUG_RESP_WAIT;
     if (status != PUG_ERR_UNSUPPORTED_ISA)
         return error(decoder, status, "Error processing", walk);
     complain(decoder, PUG_SEV_WARN, status, "Warning: unsupported instruction set processing",
@@ -129,13 +142,21 @@ const struct pug_block *pug_ptm_take_unusual(struct pug_ptm_decoder *decoder)
     return pug_codemap_outdated(decoder->code) ? NULL : block;
 }
 
-/** Where the waypoint leads. False: by the return stack, but that is empty. */
-static bool follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
+/** Does the return stack fail, and with it everything? */
+static bool stack_fails(const struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
+                        const struct pug_insn *insn)
+{
+    return walk->executed && walk->pops && insn->type == PUG_INSTR_BR_INDIRECT &&
+           decoder->stack.count == 0 && decoder->stage->quirks.ptm_errors_fatal;
+}
+
+/** Where the waypoint leads. */
+static void follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                    const struct stretch *stretch)
 {
     const struct pug_insn *insn = &stretch->insn;
     uint8_t isa = decoder->isa;
-    bool taken = walk->executed, good = true;
+    bool taken = walk->executed;
     decoder->address = stretch->end;
     if (taken || decoder->stage->quirks.ptm_untaken_blx)
         decoder->isa = insn->next_isa;
@@ -143,11 +164,11 @@ static bool follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *w
         decoder->address = insn->target;
     if (taken && insn->type == PUG_INSTR_BR_INDIRECT) {
         decoder->has_address = false;
-        good = !walk->pops || pug_ptm_pop(decoder);
+        if (walk->pops)
+            pug_ptm_pop(decoder);
     }
     if (taken && insn->link)
         pug_ptm_push(decoder, stretch->end, isa);
-    return good;
 }
 
 enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk)
@@ -176,9 +197,11 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
     }
     if (block->ending == PUG_BLOCK_ERROR)
         return fail(decoder, walk, block->status);
-    bool returns = follow(decoder, walk, &stretch);
-    if (!returns && decoder->stage->quirks.ptm_errors_fatal)
-        return error(decoder, PUG_ERR_RET_STACK_OVERFLOW, "Return stack error processing", walk);
+    if (stack_fails(decoder, walk, &stretch.insn))
+        return must_wait(decoder, walk) ? PUG_RESP_WAIT
+                                        : error(decoder, PUG_ERR_RET_STACK_OVERFLOW,
+                                                "Return stack error processing", walk);
+    follow(decoder, walk, &stretch);
     pug_ptm_put_cycles(put_range(decoder, start, isa, &stretch, walk->executed), walk->packet);
     tell_isa(decoder, isa);
     return PUG_RESP_CONT;
@@ -243,9 +266,7 @@ enum pug_response pug_ptm_walk_to(struct pug_ptm_decoder *decoder, const struct 
     if (status != PUG_OK)
         return fail(decoder, walk, status);
     uint8_t isa = decoder->isa;
-    bool found = follow(decoder, walk, &stretch);
-    if (!found && decoder->stage->quirks.ptm_errors_fatal)
-        return error(decoder, PUG_ERR_RET_STACK_OVERFLOW, "Return stack error processing", walk);
+    follow(decoder, walk, &stretch);
     put_range(decoder, start, isa, &stretch, true);
     tell_isa(decoder, isa);
     return PUG_RESP_CONT;
