@@ -76,20 +76,48 @@ static void forget_waiting(struct pug_tree *tree)
     tree->batch.response = PUG_RESP_CONT;
 }
 
+/**
+ * The end of a source while the consumer waits at `*rest` elements, which are of one source: they
+ * come before its own end, if at all, and after that of others.
+ */
+static enum pug_response end_beside(struct pug_tree *tree, struct pug_source *source,
+                                    uint32_t *rest)
+{
+    struct pug_batch *batch = &tree->batch;
+    bool own = *rest > 0 && batch->elements[0].source == source->stage.source;
+    if (own && source->protocol->ends_without_rest)
+        *rest = 0;
+    uint32_t aside = own ? 0 : *rest;
+    batch->count = *rest - aside;
+    batch->response = PUG_RESP_CONT;
+    batch->elements += aside;
+    batch->limit -= aside;
+    enum pug_response answer = pug_source_end(source);
+    forget_waiting(tree);
+    batch->elements -= aside;
+    batch->limit += aside;
+    *rest = aside;
+    return answer;
+}
+
+/** The elements that wait, as many of them as leave room for others. */
+static uint32_t waiting(const struct pug_batch *batch)
+{
+    return batch->response >= PUG_RESP_WAIT && batch->count <= batch->limit / 2 ? batch->count : 0;
+}
+
 static enum pug_response end_sources(struct pug_tree *tree)
 {
     bool waits = !tree->quirks.end_does_not_wait;
+    uint32_t rest = waits ? 0 : waiting(&tree->batch);
     enum pug_response worst = PUG_RESP_CONT;
     for (; tree->end_next < tree->source_count; tree->end_next++) {
         if (!is_active(tree, tree->sources[tree->end_next]))
             continue;
-        if (!waits && tree->sources[tree->end_next]->protocol->ends_without_rest)
-            forget_waiting(tree);
-        worst = worse(worst, pug_source_end(pug_tree_touch(tree, tree->end_next)));
+        struct pug_source *source = pug_tree_touch(tree, tree->end_next);
+        worst = worse(worst, waits ? pug_source_end(source) : end_beside(tree, source, &rest));
         if (waits && PUG_RESP_IS_WAIT(worst))
             return worst;
-        if (!waits)
-            forget_waiting(tree);
     }
     tree->ending = false;
     for (size_t i = 0; i < tree->source_count; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file END while the consumer waits. */
 #include "pugmark/pugmark.h"
+#include "recorder/frames.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,15 +50,16 @@ static const struct input itm_input = {"ITM", itm, sizeof(itm)};
 static const struct input ptm_input = {"PTM", ptm, sizeof(ptm)};
 static const struct input etmv3_input = {"ETMV3", etmv3, sizeof(etmv3)};
 
+static const struct pug_setting registers[] = {{.name = "ITMTCR", .value = 0x00100000},
+                                               {.name = "ETMCR"},
+                                               {.name = "ETMIDR"},
+                                               {.name = "ETMCCER"},
+                                               {.name = "ETMTRACEIDR", .value = 0x20}};
+
 static struct pug_tree *start(const struct input *input, bool lost, struct heard *heard)
 {
-    static const struct pug_setting settings[] = {{.name = "ITMTCR", .value = 0x00100000},
-                                                  {.name = "ETMCR"},
-                                                  {.name = "ETMIDR"},
-                                                  {.name = "ETMCCER"},
-                                                  {.name = "ETMTRACEIDR", .value = 0x10}};
     struct pug_source_config source = {
-        .protocol = input->protocol, .settings = {.items = settings, .count = 5}, .decode = true};
+        .protocol = input->protocol, .settings = {.items = registers, .count = 5}, .decode = true};
     struct pug_tree_config config = {.quirks = {.end_does_not_wait = lost}};
     struct pug_source *made;
     struct pug_tree *tree;
@@ -115,12 +117,55 @@ static void test_rest(void **unused)
     pug_tree_free(tree);
 }
 
+static void add(struct pug_tree *tree, const char *protocol, struct heard *heard)
+{
+    struct pug_source_config config = {
+        .protocol = protocol, .settings = {.items = registers, .count = 5}, .decode = true};
+    struct pug_source *source;
+    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    pug_source_monitor(source, on_packet, heard);
+}
+
+/** … and after the end of sources before it. */
+static void test_rest_of_another(void **unused)
+{
+    (void)unused;
+    struct pug_tree_config config = {.transport = "coresight", .quirks = {.end_does_not_wait = 1}};
+    struct heard heard = {.count = 0};
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    add(tree, "ITM", &heard);
+    add(tree, "ETMV3", &heard);
+    pug_tree_on_elements(tree, on_elements, &heard);
+    rec_frames_put(&frames, 0x10, itm, sizeof(itm));
+    rec_frames_put(&frames, 0x20, etmv3, sizeof(etmv3));
+    rec_frames_finish(&frames);
+    enum pug_response response = PUG_RESP_CONT;
+    size_t used, at = 0;
+    while (at < bytes.size || (PUG_RESP_IS_WAIT(response) && heard.count < 4)) {
+        if (PUG_RESP_IS_WAIT(response)) {
+            response = pug_tree_flush(tree);
+        } else {
+            response = pug_tree_data(tree, at, bytes.data + at, bytes.size - at, &used);
+            at += used;
+        }
+    }
+    assert_string_equal(heard.letters, "bsbc");
+    pug_tree_end(tree);
+    assert_string_equal(heard.letters, "bsbcdEeE");
+    pug_tree_free(tree);
+    rec_bytes_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_does_not_wait),
         cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_rest_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
