@@ -420,6 +420,7 @@ void pug_etmv3_reader_reset(void *pointer)
         (struct pug_etmv3_packet){.isa = PUG_ISA_UNKNOWN, .previous_isa = PUG_ISA_UNKNOWN};
     reader->packet.context.vmid_as_character = reader->stage->quirks.armv7_vmid_as_character;
     reader->state = PUG_ETMV3_UNSYNCED;
+    reader->stage->joins = !reader->stage->quirks.etmv3_unsynced_by_block;
     reader->raw.size = 0;
     reader->zeros = reader->given = reader->split = false;
 }
@@ -431,7 +432,6 @@ enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    stage->joins = !stage->quirks.etmv3_unsynced_by_block;
     pug_etmv3_reader_reset(reader);
     *out = reader;
     return PUG_OK;
