@@ -457,18 +457,28 @@ static bool is_wanted(void *context, uint64_t at)
     return false;
 }
 
-/** A source that the index has no byte of gives no packet. */
+static bool is_among(uint16_t id, const uint16_t *ids, size_t count)
+{
+    size_t n = 0;
+    while (n < count && ids[n] != id)
+        n++;
+    return n < count;
+}
+
+/** A source that the index has no byte of near the window has no packet that begins in it. */
 static void excuse_silent(struct list_state *state, const struct pug_index *index)
 {
+    const struct list_options *options = state->options;
     struct pug_index_info info;
-    struct pug_index_source source;
+    uint16_t ids[PUG_INDEX_SOURCE_LIMIT];
     pug_index_info(index, &info);
     if (info.indexed != state->input->trace_size)
         return;
+    /* bytes of a run may lie in the block behind that of its first */
+    const uint64_t from = options->from > info.block ? options->from - info.block : 0;
+    const size_t count = pug_index_active(index, from, options->to, ids, PUG_INDEX_SOURCE_LIMIT);
     for (size_t i = 0; i < state->packet_count; i++)
-        for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
-            if (source.id == pug_source_id(state->packets[i].source))
-                state->packets[i].past |= source.bytes == 0;
+        state->packets[i].past |= !is_among(pug_source_id(state->packets[i].source), ids, count);
 }
 
 /** Bring the tree to a place some way before the window. False: there is no tree. */
