@@ -230,10 +230,10 @@ static void note_states(struct making *making, const struct yield *yield)
 {
     const uint64_t next = yield->block + 1;
     const size_t sources = making->job.tree->source_count;
-    if (next >= making->job.blocks)
-        return;
     for (size_t i = 0; i <= sources; i++)
         making->states[i] = yield->states[i] ? yield->states[i] : making->states[i];
+    if (next >= making->job.blocks || yield->at != next * making->job.block)
+        return;
     struct index_block *block = &making->blocks[next];
     *(making->job.elements ? &block->elements : &block->packets) =
         yield->has_states ? index_state_sum(making->states, sources) : 0;

@@ -10,9 +10,12 @@
 #define LIST 512u
 /* Values of a source and kind that were seen lately; a power of two. */
 #define SEEN 2048u
-/* A thread takes so many blocks at once, since it reads one or two twice; but no more. */
-#define LEAST_BLOCKS 16u
-#define MOST_BLOCKS  128u
+/* A thread takes so many blocks at once, since a part of one is read twice; but no more. */
+#define LEAST_BLOCKS 8u
+#define MOST_BLOCKS  16u
+/* Blocks are read in so many parts, if these are not too short: threads can join behind each. */
+#define PARTS      8u
+#define LEAST_PART UINT64_C(2048)
 
 /** One source and kind in the block that was last marked. */
 struct tally {
@@ -404,6 +407,30 @@ static void note_states(const struct pug_tree *tree, const struct jobs_block *bl
             yield->states[1 + i] = 0;
 }
 
+/** How many parts of a block are read one after the other. */
+static uint64_t part_count(uint64_t block)
+{
+    uint64_t parts = PARTS;
+    while (parts > 1 && (block % parts != 0 || block / parts < LEAST_PART))
+        parts /= 2;
+    return parts;
+}
+
+/** What transports make of bytes may depend on where they are cut: that is the same everywhere. */
+static void feed_parts(const struct job *job, const struct jobs_lane *lane, uint64_t end,
+                       struct jobs_block *block)
+{
+    const uint64_t part = job->block / part_count(job->block);
+    uint64_t next = block->at;
+    block->response = PUG_RESP_CONT;
+    while (block->at == next && end - next > part && PUG_RESP_IS_CONT(block->response)) {
+        next += part;
+        block->response = pug_tree_feed(lane->tree, job->bytes, &block->at, next);
+    }
+    if (block->at == next && PUG_RESP_IS_CONT(block->response))
+        jobs_feed(lane, job->bytes, end, block);
+}
+
 static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
                        struct jobs_block *block)
 {
@@ -414,9 +441,9 @@ static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
         return;
     collector->yield = yield;
     collector->block = yield->block;
-    collector->at = block->at;
+    collector->at = yield->block * job->block;
     forget_seen(collector);
-    jobs_feed(lane, job->bytes, end, block);
+    feed_parts(job, lane, end, block);
     close_block(collector);
     yield->at = block->at;
     note_states(lane->tree, block, yield);
@@ -513,8 +540,8 @@ bool index_collect(struct job *job, unsigned threads)
         .from = job->first * job->block,
         .end = job->end,
         .alone = job->block,
-        .block = job->block,
-        .growth = 1,
+        .block = job->block / part_count(job->block),
+        .growth = part_count(job->block),
         .piece = piece_blocks(job->blocks - job->first, threads) * job->block,
     };
     struct jobs_outcome outcome;

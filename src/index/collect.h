@@ -22,7 +22,7 @@ struct behind {
     uint64_t reading; /* the block that was read; of the end of trace: behind the last one */
 };
 
-/** What reading a block gave, wherever it belongs. */
+/** What reading a block, or a part of it, gave, wherever it belongs. */
 struct yield {
     uint64_t block;
     struct records summaries, marks, behind, values;
