@@ -207,7 +207,8 @@ static void take_joined(struct coresight *cs, struct cs_block *block)
         .index = cs->index, .bytes = cs->joined, .size = size, .gaps = cs->gaps, .source = cs->id};
     size_t used = 0;
     enum pug_response answer = cs->sink->run(cs->sink->context, &run, &used);
-    count = settle_joined(cs, &run, answer == PUG_RESP_CONT ? size : used);
+    bool all = answer == PUG_RESP_CONT && used == 0; /* who just looks on need not count */
+    count = settle_joined(cs, &run, all ? size : used);
     block->at += CS_FRAME_BYTES * count;
     cs->index += CS_FRAME_BYTES * count;
     cs->shift = cs_word(block->at - 4);

@@ -295,11 +295,11 @@ static enum pug_response answer_that_ends(const struct pug_span *span)
 }
 
 /** All packets of a plain source: as run_watched(), with no question asked twice. */
-static enum pug_response run_plain(struct pug_source *source, struct pug_span *span)
+static enum pug_response run_plain(struct pug_source *source, struct pug_span *span,
+                                   enum pug_response response)
 {
     struct pug_batch *const batch = source->stage.out.batch;
     const bool each = source->tree->each_packet;
-    enum pug_response response = PUG_RESP_CONT;
     while (pug_out_ready(&source->stage.out)) {
         batch->response = PUG_RESP_CONT;
         if (!take_plain(source, span, &response))
@@ -313,11 +313,11 @@ static enum pug_response run_plain(struct pug_source *source, struct pug_span *s
     return batch->response;
 }
 
-static enum pug_response run_watched(struct pug_source *source, struct pug_span *span)
+static enum pug_response run_watched(struct pug_source *source, struct pug_span *span,
+                                     enum pug_response response)
 {
     const enum pug_response end = answer_that_ends(span);
     struct pug_packet packet;
-    enum pug_response response = PUG_RESP_CONT;
     while (response < end) {
         if (!pug_out_ready(&source->stage.out))
             response = source->tree->batch.response;
@@ -326,6 +326,33 @@ static enum pug_response run_watched(struct pug_source *source, struct pug_span 
         else
             break;
     }
+    return response;
+}
+
+/** The packets of a span. `response`: the answer, should there be none. */
+static enum pug_response run_packets(struct pug_source *source, struct pug_span *span,
+                                     enum pug_response response)
+{
+    return is_plain(source) ? run_plain(source, span, response)
+                            : run_watched(source, span, response);
+}
+
+/** A joined run stopped inside a frame: to its end, where the answer to the frame is known. */
+static enum pug_response run_frame(struct pug_source *source, struct pug_span *span,
+                                   enum pug_response response)
+{
+    const struct pug_run *joined = span->run;
+    size_t from = (size_t)(span->at - joined->bytes), to = from;
+    while (to < joined->size && joined->gaps[to] == joined->gaps[from - 1])
+        to++;
+    struct pug_run rest = {.index = pug_span_index(span),
+                           .bytes = span->at,
+                           .size = to - from,
+                           .source = joined->source};
+    struct pug_span piece = {.at = rest.bytes, .end = rest.bytes + rest.size, .run = &rest};
+    if (rest.size > 0)
+        response = run_packets(source, &piece, response);
+    span->at = piece.at;
     return response;
 }
 
@@ -347,7 +374,9 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     if (source->marks)
         pug_source_take_marks(source, &span);
     else
-        response = is_plain(source) ? run_plain(source, &span) : run_watched(source, &span);
+        response = run_packets(source, &span, PUG_RESP_CONT);
+    if (run->gaps && response > PUG_RESP_CONT && response < PUG_RESP_WAIT && span.at > run->bytes)
+        response = run_frame(source, &span, response);
     *used = (size_t)(span.at - run->bytes);
     source->stage.stats.bytes += *used;
     return response;

@@ -314,9 +314,65 @@ static void test_captures(void **state)
     }
 }
 
+/** What two frames, joined, are answered: `bytes` are those behind an I-sync in ThumbEE state. */
+static enum pug_response answer(const uint8_t bytes[30])
+{
+    static const struct pug_setting registers[] = {{.name = "ETMCR"},
+                                                   {.name = "ETMIDR"},
+                                                   {.name = "ETMCCER"},
+                                                   {.name = "ETMTRACEIDR", .value = 0x13}};
+    static const uint8_t start[14] = {0,    0,    0, 0, 0,    0x80, 0x08,
+                                      0x01, 0x80, 0, 0, 0x25, 0x66, 0x66};
+    static const uint8_t memory[16] = {0};
+    struct pug_source_config source = {
+        .protocol = "PTM", .settings = {.items = registers, .count = 4}, .decode = true};
+    struct pug_image *image = pug_image_new();
+    struct pug_tree_config config = {.transport = "coresight", .image = image};
+    struct rec_bytes trace = {0};
+    struct rec_frames frames = {.out = &trace};
+    struct pug_tree *tree;
+    size_t used;
+    assert_int_equal(pug_image_add_buffer(image, &(struct pug_place){.space = PUG_SPACE_ANY},
+                                          0x8000, memory, sizeof(memory)),
+                     PUG_OK);
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    rec_frames_put(&frames, 0x13, start, sizeof(start));
+    rec_frames_put(&frames, 0x13, bytes, 30);
+    rec_frames_finish(&frames);
+    assert_int_equal(trace.size, 48);
+    assert_int_equal(pug_tree_data(tree, 0, trace.data, 16, &used), PUG_RESP_CONT);
+    enum pug_response response = pug_tree_data(tree, 16, trace.data + 16, 32, &used);
+    assert_int_equal(used, 32);
+    pug_tree_free(tree);
+    pug_image_free(image);
+    rec_bytes_free(&trace);
+    return response;
+}
+
+/** The answer to frames is the worst of what comes last in each. */
+static void test_answers(void **state)
+{
+    (void)state;
+    static const uint8_t branch[4] = {0x81, 0x80, 0x80, 0x00};
+    const uint8_t atom = 0x84; /* of an instruction set that is not known: a warning */
+    uint8_t bytes[30];
+    memset(bytes, 0x66, sizeof(bytes)); /* IGNORE */
+    assert_int_equal(answer(bytes), PUG_RESP_CONT);
+    bytes[3] = atom;
+    assert_int_equal(answer(bytes), PUG_RESP_CONT);
+    bytes[3] = 0x66;
+    bytes[14] = atom;
+    assert_int_equal(answer(bytes), PUG_RESP_WARN_CONT);
+    bytes[12] = atom;
+    memcpy(bytes + 13, branch, sizeof(branch)); /* only begins in this frame */
+    assert_int_equal(answer(bytes), PUG_RESP_WARN_CONT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded),
-                                       cmocka_unit_test(test_captures)};
+                                       cmocka_unit_test(test_captures),
+                                       cmocka_unit_test(test_answers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
