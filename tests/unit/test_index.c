@@ -6,7 +6,7 @@
 #include "index/values.h"
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
-#include "recorder/bytes.h"
+#include "recorder/encapsulation.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -515,6 +515,69 @@ static void is_the_same_from_threads(void **state)
     each_capture(compare_damaged_jobs);
 }
 
+/** Packets of more sources than are counted, each of which comes once and again. */
+static struct rec_bytes make_crowd(void)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_encapsulation out = {.src_bits = 12, .padding = REC_PAD_ZERO, .out = &bytes};
+    struct rec_random random = {.state = 5};
+    for (unsigned n = 0; n < 6000; n++) {
+        const uint64_t payload = rec_random(&random);
+        if (n % 64 == 0)
+            rec_encapsulation_sync(&out);
+        rec_encapsulate(&out, (uint16_t)(n % 3000 + rec_random_below(&random, 500)), 0, NULL,
+                        (const uint8_t *)&payload, 7);
+    }
+    return bytes;
+}
+
+static struct pug_tree *new_crowd_tree(void)
+{
+    const struct pug_setting width = {.name = "src_bits", .value = 12};
+    const struct pug_tree_config config = {.transport = "encapsulation",
+                                           .settings = {.items = &width, .count = 1}};
+    struct pug_tree *tree = NULL;
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    const struct pug_source_config source = {.protocol = "E-Trace"};
+    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    return tree;
+}
+
+/** Those that are counted are the first ones, whoever reads, and also where an index goes on. */
+static void counts_the_first_ids(void **state)
+{
+    struct rec_bytes bytes = make_crowd();
+    struct pug_index *one = NULL, *other = NULL, *part = NULL;
+    struct pug_index_options options = {.block = 1024, .jobs = 1};
+    struct pug_tree *tree = new_crowd_tree();
+    (void)state;
+    assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &one), PUG_OK);
+    pug_tree_free(tree);
+    assert_int_equal(one->header->sources, PUG_INDEX_SOURCE_LIMIT);
+    for (options.jobs = 2; options.jobs <= 4; options.jobs++) {
+        tree = new_crowd_tree();
+        assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &other), PUG_OK);
+        assert_same(other, one);
+        pug_index_free(other);
+        pug_tree_free(tree);
+    }
+    tree = new_crowd_tree();
+    options.limit = 8192;
+    assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &part), PUG_OK);
+    assert_true(part->header->sources < PUG_INDEX_SOURCE_LIMIT);
+    options.limit = 0;
+    pug_tree_free(tree);
+    tree = new_crowd_tree();
+    assert_int_equal(pug_index_extend(part, tree, bytes.data, bytes.size, &options, &other),
+                     PUG_OK);
+    assert_same(other, one);
+    pug_index_free(other);
+    pug_index_free(part);
+    pug_index_free(one);
+    pug_tree_free(tree);
+    rec_bytes_free(&bytes);
+}
+
 /** A part, gone on with, is the index of the whole. */
 static void compare_parts(const struct capture *capture)
 {
@@ -693,19 +756,13 @@ static void indexes_a_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_same),
-        cmocka_unit_test(knows_sources),
-        cmocka_unit_test(refuses_damage),
-        cmocka_unit_test(refuses_lies),
-        cmocka_unit_test(saves_and_loads),
-        cmocka_unit_test(indexes_a_part),
-        cmocka_unit_test(is_the_same_from_threads),
-        cmocka_unit_test(goes_on),
-        cmocka_unit_test(lists_values),
-        cmocka_unit_test(gives_up_kinds),
-        cmocka_unit_test(knows_global_times),
-        cmocka_unit_test(marks_what_packets_say),
-        cmocka_unit_test(follows_growth),
+        cmocka_unit_test(finds_the_same),           cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
+        cmocka_unit_test(counts_the_first_ids),     cmocka_unit_test(lists_values),
+        cmocka_unit_test(gives_up_kinds),           cmocka_unit_test(knows_global_times),
+        cmocka_unit_test(marks_what_packets_say),   cmocka_unit_test(follows_growth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pug_image_free(program);
