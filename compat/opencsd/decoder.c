@@ -176,8 +176,7 @@ static void print_packet(const struct shell_decoder *decoder, const struct shell
         pug_listing_packet(&text, pug_source_protocol(decoder->source), printer->id, packet, bytes);
     else
         pug_listing_operation(&text, printer->id, op);
-    pug_text_end(&text);
-    errlog_print(printer->output, buffer);
+    errlog_print_text(printer->output, &text);
     free(buffer);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "errlog.h"
 
-#include "base/text.h"
 #include "listing/listing.h"
 #include "shell.h"
 
@@ -98,31 +97,37 @@ bool errlog_output_is_used(const struct errlog_output *output)
 }
 
 /** Standard output, standard error, file; under the lock. */
-static void write_streams(struct errlog_output *output, const char *text)
+static void write_streams(struct errlog_output *output, const char *text, size_t size)
 {
     if (output->flags & C_API_MSGLOGOUT_FLG_STDOUT)
-        fputs(text, stdout);
+        fwrite(text, 1, size, stdout);
     if (output->flags & C_API_MSGLOGOUT_FLG_STDERR)
-        fputs(text, stderr);
+        fwrite(text, 1, size, stderr);
     if (!(output->flags & C_API_MSGLOGOUT_FLG_FILE))
         return;
     if (!output->file)
         output->file = fopen(output->path ? output->path : DEFAULT_FILE, "a");
     if (output->file)
-        fputs(text, output->file);
+        fwrite(text, 1, size, output->file);
 }
 
-void errlog_print(struct errlog_output *output, const char *text)
+void errlog_print(struct errlog_output *output, const char *text, size_t size)
 {
     if (!output)
         return;
     pthread_mutex_lock(&lock);
-    write_streams(output, text);
+    write_streams(output, text, size);
     FnDefLoggerPrintStrCB callback = output->callback;
     const void *context = output->context;
     pthread_mutex_unlock(&lock);
     if (callback)
-        callback(context, text, (int)strlen(text));
+        callback(context, text, (int)size);
+}
+
+void errlog_print_text(struct errlog_output *output, struct pug_text *text)
+{
+    size_t length = pug_text_end(text);
+    errlog_print(output, text->buffer, length < text->size ? length : text->size - 1);
 }
 
 /* ---- errors and messages ---- */
@@ -162,8 +167,7 @@ void errlog_put(const struct pug_log_record *record, enum pug_severity latched)
         char buffer[1024];
         struct pug_text text = PUG_TEXT(buffer, sizeof(buffer));
         pug_listing_log(&text, record);
-        pug_text_end(&text);
-        errlog_print(output, buffer);
+        errlog_print_text(output, &text);
     }
     if (output)
         errlog_output_release(output);
@@ -233,7 +237,7 @@ void ocsd_def_errlog_msgout(const char *msg)
     if (!msg)
         return;
     struct errlog_output *output = errlog_output_hold();
-    errlog_print(output, msg);
+    errlog_print(output, msg, strlen(msg));
     if (output)
         errlog_output_release(output);
 }

@@ -7,6 +7,7 @@
 #ifndef OPENCSD_ERRLOG_H
 #define OPENCSD_ERRLOG_H
 
+#include "base/text.h"
 #include "pugmark/log.h"
 
 #include <opencsd/c_api/ocsd_c_api_types.h>
@@ -19,8 +20,10 @@ struct errlog_output;
 struct errlog_output *errlog_output_hold(void);
 void errlog_output_release(struct errlog_output *output);
 
-/** Write a text; NULL goes nowhere. */
-void errlog_print(struct errlog_output *output, const char *text);
+/** Write a text, which may have NULs in it; to NULL it goes nowhere. */
+void errlog_print(struct errlog_output *output, const char *text, size_t size);
+/** The same; what had no room is left out. */
+void errlog_print_text(struct errlog_output *output, struct pug_text *text);
 
 /** Does anybody read what is written there? */
 bool errlog_output_is_used(const struct errlog_output *output);

@@ -188,8 +188,7 @@ static enum pug_response print_elements(void *context, const struct pug_element 
         char buffer[1024];
         struct pug_text text = PUG_TEXT(buffer, sizeof(buffer));
         pug_listing_element(&text, &elements[i]);
-        pug_text_end(&text);
-        errlog_print(tree->element_output, buffer);
+        errlog_print_text(tree->element_output, &text);
     }
     return PUG_RESP_CONT;
 }
@@ -256,8 +255,7 @@ static void print_frame(void *context, enum pug_op op, uint64_t index, enum pug_
         return;
     struct pug_text text = PUG_TEXT(buffer, room);
     pug_listing_frame(&text, index, kind, source, bytes, size);
-    pug_text_end(&text);
-    errlog_print(tree->frame_output, buffer);
+    errlog_print_text(tree->frame_output, &text);
     free(buffer);
 }
 

@@ -263,6 +263,44 @@ static void index_wraps(void **state)
     rec_bytes_free(&bytes);
 }
 
+struct printed {
+    char text[256];
+    size_t size;
+};
+
+static void keep_text(const void *context, const char *text, const int size)
+{
+    struct printed *printed = (struct printed *)(uintptr_t)context;
+    assert_true(printed->size + (size_t)size < sizeof(printed->text));
+    memcpy(printed->text + printed->size, text, (size_t)size);
+    printed->size += (size_t)size;
+}
+
+/** A VMID is printed as a character; that of number 0 does not end the line. */
+static void texts_with_nul(void **state)
+{
+    (void)state;
+    static const uint8_t trace[] = {0, 0, 0, 0, 0, 0x80, 0x3c, 0x00, 0x66};
+    static const char wanted[] = "Idx:6; ID:13;\tVMID : VM ID packet; VMID=0x0\0; \n";
+    struct printed printed = {.size = 0};
+    ocsd_ptm_cfg config = {.reg_trc_id = 0x13, .arch_ver = ARCH_V7, .core_prof = profile_CortexA};
+    unsigned char id = 0;
+    assert_int_equal(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1), OCSD_OK);
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    assert_int_equal(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_PTM, OCSD_CREATE_FLG_PACKET_PROC,
+                                            &config, &id),
+                     OCSD_OK);
+    assert_int_equal(ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, NULL), OCSD_OK);
+    assert_int_equal(ocsd_def_errlog_set_strprint_cb(tree, &printed, keep_text), OCSD_OK);
+    assert_int_equal(ocsd_dt_set_pkt_protocol_printer(tree, id, 0), OCSD_OK);
+    feed(tree, 0, trace, 6);
+    printed.size = 0;
+    feed(tree, 6, trace + 6, 2);
+    assert_int_equal(printed.size, sizeof(wanted) - 1);
+    assert_memory_equal(printed.text, wanted, sizeof(wanted) - 1);
+    ocsd_destroy_dcd_tree(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +310,7 @@ int main(void)
         cmocka_unit_test(old_clients_element_is_initialised),
         cmocka_unit_test(packets_in_both_layouts),
         cmocka_unit_test(index_wraps),
+        cmocka_unit_test(texts_with_nul),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
