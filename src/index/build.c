@@ -159,9 +159,10 @@ static void fill_sources(struct making *making, const struct pug_tree *tree)
     struct pug_source *found;
     making->sources = calloc(PUG_INDEX_SOURCE_LIMIT + 2, sizeof(*making->sources));
     making->failed |= !making->sources;
-    for (size_t n = 0; !making->failed && n < PUG_INDEX_SOURCE_LIMIT - 1 &&
-                       (found = pug_tree_source_at(tree, n)) != NULL;
-         n++) {
+    if (making->failed)
+        return;
+    for (size_t n = 0;
+         n < PUG_INDEX_SOURCE_LIMIT - 1 && (found = pug_tree_source_at(tree, n)) != NULL; n++) {
         const char *name = pug_source_protocol(found)->name;
         struct index_source *source = source_of(making, pug_source_id(found));
         memcpy(source->protocol, name, strnlen(name, sizeof(source->protocol) - 1));
