@@ -257,6 +257,8 @@ struct pug_stage {
      * and nothing depends on where runs begin. For a reader to set; it may change its mind.
      */
     bool joins;
+    /** A reader's: the byte that told it that the last packet is bad, and is not part of it. */
+    const uint8_t *looked_at;
     bool unwraps; /**< it takes packets with their headers, too (struct pug_run.header) */
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };

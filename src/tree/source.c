@@ -377,6 +377,8 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
         response = run_packets(source, &span, PUG_RESP_CONT);
     if (run->gaps && response > PUG_RESP_CONT && response < PUG_RESP_WAIT && span.at > run->bytes)
         response = run_frame(source, &span, response);
+    if (run->gaps && PUG_RESP_IS_FATAL(response) && span.at == source->stage.looked_at)
+        span.at++; /* its frame counts as taken */
     *used = (size_t)(span.at - run->bytes);
     source->stage.stats.bytes += *used;
     return response;

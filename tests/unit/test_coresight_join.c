@@ -314,20 +314,20 @@ static void test_captures(void **state)
     }
 }
 
-/** What two frames, joined, are answered: `bytes` are those behind an I-sync in ThumbEE state. */
-static enum pug_response answer(const uint8_t bytes[30])
+/** What two frames, joined, are answered: of `bytes`, behind a frame with `start`. */
+static enum pug_response answer(const char *protocol, const uint8_t start[14],
+                                const uint8_t bytes[30])
 {
     static const struct pug_setting registers[] = {{.name = "ETMCR"},
                                                    {.name = "ETMIDR"},
                                                    {.name = "ETMCCER"},
                                                    {.name = "ETMTRACEIDR", .value = 0x13}};
-    static const uint8_t start[14] = {0,    0,    0, 0, 0,    0x80, 0x08,
-                                      0x01, 0x80, 0, 0, 0x25, 0x66, 0x66};
     static const uint8_t memory[16] = {0};
     struct pug_source_config source = {
-        .protocol = "PTM", .settings = {.items = registers, .count = 4}, .decode = true};
+        .protocol = protocol, .settings = {.items = registers, .count = 4}, .decode = true};
     struct pug_image *image = pug_image_new();
-    struct pug_tree_config config = {.transport = "coresight", .image = image};
+    struct pug_tree_config config = {
+        .transport = "coresight", .image = image, .quirks = {.etmv3_bad_packet_fatal = 1}};
     struct rec_bytes trace = {0};
     struct rec_frames frames = {.out = &trace};
     struct pug_tree *tree;
@@ -337,7 +337,7 @@ static enum pug_response answer(const uint8_t bytes[30])
                      PUG_OK);
     assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
     assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
-    rec_frames_put(&frames, 0x13, start, sizeof(start));
+    rec_frames_put(&frames, 0x13, start, 14);
     rec_frames_put(&frames, 0x13, bytes, 30);
     rec_frames_finish(&frames);
     assert_int_equal(trace.size, 48);
@@ -354,25 +354,41 @@ static enum pug_response answer(const uint8_t bytes[30])
 static void test_answers(void **state)
 {
     (void)state;
+    /* A_SYNC; I_SYNC in ThumbEE state */
+    static const uint8_t start[14] = {0,    0,    0, 0, 0,    0x80, 0x08,
+                                      0x01, 0x80, 0, 0, 0x25, 0x66, 0x66};
     static const uint8_t branch[4] = {0x81, 0x80, 0x80, 0x00};
     const uint8_t atom = 0x84; /* of an instruction set that is not known: a warning */
     uint8_t bytes[30];
     memset(bytes, 0x66, sizeof(bytes)); /* IGNORE */
-    assert_int_equal(answer(bytes), PUG_RESP_CONT);
+    assert_int_equal(answer("PTM", start, bytes), PUG_RESP_CONT);
     bytes[3] = atom;
-    assert_int_equal(answer(bytes), PUG_RESP_CONT);
+    assert_int_equal(answer("PTM", start, bytes), PUG_RESP_CONT);
     bytes[3] = 0x66;
     bytes[14] = atom;
-    assert_int_equal(answer(bytes), PUG_RESP_WARN_CONT);
+    assert_int_equal(answer("PTM", start, bytes), PUG_RESP_WARN_CONT);
     bytes[12] = atom;
     memcpy(bytes + 13, branch, sizeof(branch)); /* only begins in this frame */
-    assert_int_equal(answer(bytes), PUG_RESP_WARN_CONT);
+    assert_int_equal(answer("PTM", start, bytes), PUG_RESP_WARN_CONT);
+}
+
+/** The byte that breaks an A-sync is not part of it, but its frame is taken. */
+static void test_byte_behind(void **state)
+{
+    (void)state;
+    /* A_SYNC; I_SYNC */
+    static const uint8_t start[14] = {0, 0, 0, 0, 0, 0x80, 0x08, 0x21, 0, 0x80, 0, 0, 0x66, 0x66};
+    uint8_t bytes[30];
+    memset(bytes, 0x66, sizeof(bytes)); /* IGNORE */
+    assert_int_equal(answer("ETMV3", start, bytes), PUG_RESP_CONT);
+    bytes[13] = bytes[14] = 0;
+    assert_int_equal(answer("ETMV3", start, bytes), PUG_RESP_FATAL_INVALID_DATA);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded),
-                                       cmocka_unit_test(test_captures),
-                                       cmocka_unit_test(test_answers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recorded), cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_byte_behind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

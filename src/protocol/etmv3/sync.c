@@ -125,6 +125,7 @@ bool pug_etmv3_read_a_sync(struct pug_etmv3_reader *reader, struct pug_span *spa
             span->at++;
             return synchronised(reader, packet);
         } else { /* the byte is the next header */
+            reader->stage->looked_at = span->at;
             reader->state = PUG_ETMV3_AT_HEADER;
             return bad_a_sync(reader, reader->a_sync, "A-Sync ? : Unexpected byte in sequence",
                               packet);
