@@ -103,8 +103,8 @@ struct pug_etmv3_decoder {
     struct pug_stage *stage;
     struct pug_codemap *code;
     enum pug_etmv3_decoder_state state;
-    uint8_t reason;   /**< enum pug_unsync, of the next NO_SYNC */
-    uint64_t index;   /**< of the last packet */
+    uint8_t reason; /**< enum pug_unsync, of the next NO_SYNC */
+    uint64_t index; /**< of the last packet */
 
     /* where the processor is */
     uint64_t address;
