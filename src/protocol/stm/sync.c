@@ -48,18 +48,28 @@ static void give_async(struct stm_reader *r, const struct pug_span *span, struct
     r->tail_length = 0;
 }
 
-/** One nibble of the search: is it the 0 that completes an ASYNC? */
-static bool completes(struct stm_reader *r, uint8_t nibble, uint64_t index)
+/** Where the reference takes an F to be, `count` nibbles from where its block began. */
+static uint64_t guessed_index(const struct stm_reader *r)
 {
-    if (nibble == 0xf) {
-        if (!r->started)
-            r->sync_index = index;
-        r->started = true;
-        r->f_run++;
-        if (r->stage->quirks.stm_counts_in_8_bits)
-            r->f_run &= 0xff;
-        return false;
-    }
+    uint8_t count = (uint8_t)r->count;
+    return count ? r->index + (count - 1u) / 2u : r->index;
+}
+
+/** An F of the search, in the byte at `at`. */
+static void count_f(struct stm_reader *r, const struct pug_run *run, const uint8_t *at)
+{
+    bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
+    if (!r->started)
+        r->sync_index = in_8_bits ? guessed_index(r) : pug_run_index(run, at);
+    r->started = true;
+    r->f_run++;
+    if (in_8_bits)
+        r->f_run &= 0xff;
+}
+
+/** Another nibble: is it the 0 that completes an ASYNC? */
+static bool completes(struct stm_reader *r, uint8_t nibble)
+{
     if (nibble == 0 && r->f_run >= STM_ASYNC_RUN)
         return true;
     r->started = false;
@@ -86,43 +96,61 @@ static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint6
         pug_rawbytes_add_byte(&r->raw, *span->at & 0xf0);
 }
 
-/** Where the reference takes an F to be, `count` nibbles from where its block began. */
-static uint64_t guessed_index(const struct stm_reader *r)
+/**
+ * At the begin of a byte, behind no F: whatever becomes an ASYNC and begins in the next ten bytes
+ * has the 21st nibble from here on. Where less is left, only the F at its end count. Not up to the
+ * last nibble of a piece, since there it matters whether an F came just before.
+ */
+static void skip_far(struct stm_reader *r, struct pug_span *span, uint64_t limit)
 {
-    uint8_t count = (uint8_t)r->count;
-    return count ? r->index + (count - 1u) / 2u : r->index;
+    const size_t step = STM_ASYNC_RUN / 2;
+    while ((size_t)(span->end - span->at) > step && r->count + 2 * step + 1 < limit &&
+           (span->at[step] & 0xf) != 0xf) {
+        span->at += step;
+        r->count += 2 * step;
+    }
+    size_t left = (size_t)(span->end - span->at);
+    if (left > step || r->count + 2 * left >= limit)
+        return;
+    while (left > 1 && span->at[left - 1] == 0xff)
+        left--;
+    span->at += left - 1;
+    r->count += 2 * (left - 1);
 }
 
 /** Bytes without any F are no part of an ASYNC. */
-static void skip_plain(struct stm_reader *r, struct pug_span *span)
+static void skip_plain(struct stm_reader *r, struct pug_span *span, uint64_t limit)
 {
-    const uint8_t *from = span->at;
-    while (span->at != span->end && r->count < NOTSYNC_NIBBLES && (*span->at & 0xf) != 0xf &&
+    skip_far(r, span, limit);
+    while (span->at != span->end && r->count < limit && (*span->at & 0xf) != 0xf &&
            *span->at < 0xf0) {
         span->at++;
         r->count += 2;
     }
-    pug_rawbytes_add(&r->raw, from, (size_t)(span->at - from));
 }
 
 static void take_piece(struct stm_reader *r, struct pug_span *span)
 {
-    bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
+    const uint64_t limit = r->stage->quirks.stm_counts_in_8_bits ? UINT64_MAX : NOTSYNC_NIBBLES;
+    /* A byte is the packet's with its low nibble. */
+    const uint8_t *from = span->at + r->odd;
     while (!r->found && span->at != span->end) {
-        if (!r->odd && !in_8_bits && r->f_run == 0 && r->count < NOTSYNC_NIBBLES) {
-            skip_plain(r, span);
-            if (span->at == span->end || r->count >= NOTSYNC_NIBBLES)
+        if (!r->odd && !r->started) {
+            skip_plain(r, span, limit);
+            if (span->at == span->end || r->count >= limit)
                 break;
         }
-        uint64_t index = pug_span_index(span);
-        if (!r->odd)
-            pug_rawbytes_add_byte(&r->raw, *span->at);
+        const uint8_t *at = span->at;
         uint8_t nibble = stm_take_nibble(r, span);
         r->count++;
-        r->found = completes(r, nibble, in_8_bits ? guessed_index(r) : index);
-        if (!in_8_bits && r->f_run == 0 && r->count >= NOTSYNC_NIBBLES)
+        if (nibble == 0xf)
+            count_f(r, span->run, at);
+        else
+            r->found = completes(r, nibble);
+        if (!r->started && r->count >= limit)
             break;
     }
+    pug_rawbytes_add(&r->raw, from, (size_t)(span->at + r->odd - from));
 }
 
 static bool give_notsync(struct stm_reader *r, struct pug_packet *packet, uint64_t nibbles)
