@@ -71,40 +71,51 @@ static void put_context(const struct pug_element *e, ocsd_generic_trace_elem *ou
     memcpy((char *)&out->context + 16, &bits, sizeof(bits));
 }
 
-/** The two words behind the flags, and the pointer; 1.3.3 keeps the pointer where 1.8.0 has word 1.
- */
-static void put_payload_pointer(struct shell_element *out, const void *payload)
+/** Payload or NULL; 1.3.3 keeps the pointer where 1.8.0 has the second word of the union. */
+static inline void put_payload_pointer(ocsd_generic_trace_elem *client, const void *payload)
 {
-    out->client.ptr_extended_data = payload;
-    out->client.flag_bits |= FLAG_EXTENDED_DATA;
+    client->ptr_extended_data = payload;
 #ifndef OCSD_STRICT_1_3
-    memcpy((char *)&out->client + OLD_POINTER, &payload, sizeof(payload));
+    memcpy((char *)client + OLD_POINTER, &payload, sizeof(payload));
 #endif
 }
 
-static void put_software(const struct pug_element *e, struct shell_element *out)
+/** What `sw_flags` says in the client's word of bit fields; few say more than two bits do. */
+static inline uint32_t software_flags(uint32_t ours)
 {
-    ocsd_swt_info_t *info = &out->client.sw_trace_info;
-    info->swt_master_id = (uint16_t)PUG_SW_MASTER(e);
-    info->swt_channel_id = (uint16_t)PUG_SW_CHANNEL(e);
-    info->swt_payload_pkt_bitsize = e->sw_bits;
-    info->swt_payload_num_packets = e->sw_packets;
-    info->swt_marker_packet = (e->sw_flags & PUG_SW_MARKER) != 0;
-    info->swt_has_timestamp = (e->flags & PUG_ELEM_HAS_TS) != 0;
-    info->swt_marker_first = (e->sw_flags & PUG_SW_MARKER_FIRST) != 0;
-    info->swt_master_err = (e->sw_flags & PUG_SW_MASTER_ERROR) != 0;
-    info->swt_global_err = (e->sw_flags & PUG_SW_GLOBAL_ERROR) != 0;
-    info->swt_trigger_event = (e->sw_flags & PUG_SW_TRIGGER) != 0;
-    info->swt_frequency = (e->sw_flags & PUG_SW_FREQUENCY) != 0;
-    info->swt_id_valid = (e->sw_flags & PUG_SW_ID_VALID) != 0;
-    if (e->flags & PUG_ELEM_HAS_TS)
-        out->client.timestamp = e->timestamp;
-    if (e->flags & PUG_ELEM_PAYLOAD) {
-        put_payload_pointer(out, e->payload);
-    } else if (e->sw_bits > 0) {
-        out->payload = e->value;
-        put_payload_pointer(out, &out->payload);
-    }
+    static_assert(PUG_SW_ID_VALID == 1 && PUG_SW_MARKER == 2 && PUG_SW_MARKER_FIRST == 4 &&
+                      PUG_SW_TRIGGER == 8 && PUG_SW_FREQUENCY == 16 && PUG_SW_MASTER_ERROR == 32 &&
+                      PUG_SW_GLOBAL_ERROR == 64,
+                  "the shifts below fit");
+    uint32_t flags = (ours & PUG_SW_ID_VALID) << 23 | (ours & PUG_SW_MARKER) << 15;
+    if (ours > (PUG_SW_ID_VALID | PUG_SW_MARKER))
+        flags |= (ours & PUG_SW_MARKER_FIRST) << 16 |
+                 (ours & (PUG_SW_TRIGGER | PUG_SW_FREQUENCY)) << 18 |
+                 (ours & (PUG_SW_MASTER_ERROR | PUG_SW_GLOBAL_ERROR)) << 14;
+    return flags;
+}
+
+/**
+ * All that differs between two elements of software trace: they have no context, and here their
+ * payloads are not joined.
+ */
+static inline void put_software(const struct pug_element *e, struct shell_element *out)
+{
+    static_assert(PUG_ELEM_HAS_TS == 1 << 3 && FLAG_HAS_TS == 1 << 9, "the shifts below fit");
+    ocsd_generic_trace_elem *client = &out->client;
+    /* One word, as it was written: parts of it would wait for the store. */
+    const uint32_t word = e->context_flags | (uint32_t)e->sw_flags << 8 |
+                          (uint32_t)e->sw_bits << 16 | (uint32_t)e->sw_packets << 24;
+    const uint32_t timed = e->flags & (uint32_t)PUG_ELEM_HAS_TS;
+    const bool loaded = (word >> 16 & 0xff) != 0;
+    out->payload = e->value;
+    client->timestamp = timed ? e->timestamp : 0;
+    client->flag_bits = timed << 6 | (loaded ? FLAG_EXTENDED_DATA : 0u);
+    client->sw_trace_info.swt_master_id = (uint16_t)PUG_SW_MASTER(e);
+    client->sw_trace_info.swt_channel_id = (uint16_t)PUG_SW_CHANNEL(e);
+    client->sw_trace_info.swt_flag_bits =
+        word >> 16 | software_flags(word >> 8 & 0xff) | timed << 14;
+    put_payload_pointer(client, loaded ? &out->payload : NULL);
 }
 
 #ifndef OCSD_STRICT_1_3
@@ -231,14 +242,14 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
     /* Copied, since of memset() a string instruction is made, which takes longer to begin. */
     static const ocsd_generic_trace_elem cleared;
     ocsd_generic_trace_elem *client = &out->client;
-    out->range = e->type == PUG_ELEM_INSTR_RANGE;
+    out->type = e->type;
     *client = cleared;
     client->elem_type = client_type(e->type);
     client->isa = (ocsd_isa)e->isa;
     client->cycle_count = e->cycle_count;
     if (has_context(e))
         put_context(e, client);
-    if (out->range) {
+    if (e->type == PUG_ELEM_INSTR_RANGE) {
         out->context = context_words(e);
         put_range(e, client);
         return true;
@@ -250,25 +261,40 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
 /** A range behind a range of the same context: a few words of the struct are others. */
 static inline bool is_next_range(const struct pug_element *e, const struct shell_element *out)
 {
-    if (!out->range || e->type != PUG_ELEM_INSTR_RANGE)
+    if (out->type != PUG_ELEM_INSTR_RANGE || e->type != PUG_ELEM_INSTR_RANGE)
         return false;
     struct shell_context words = context_words(e);
     return words.ids == out->context.ids && words.levels == out->context.levels;
 }
 
-enum pug_response shell_give_elements(void *context, const struct pug_element *elements,
-                                      size_t count, size_t *taken)
+/** Software trace behind software trace. */
+static inline bool is_next_software(const struct pug_element *e, const struct shell_element *out)
 {
-    struct shell_tree *tree = context;
+    return out->type == PUG_ELEM_SWTRACE && e->type == PUG_ELEM_SWTRACE;
+}
+
+/** Only what differs from the element before; false: the struct is to be made anew. */
+static inline bool make_over(const struct pug_element *e, struct shell_element *out)
+{
+    bool range = is_next_range(e, out), software = is_next_software(e, out);
+    if (range)
+        put_range(e, &out->client);
+    if (software)
+        put_software(e, out);
+    return range || software;
+}
+
+static __attribute__((noinline)) enum pug_response give_several(struct shell_tree *tree,
+                                                                const struct pug_element *elements,
+                                                                size_t count, size_t *taken)
+{
     struct shell_element *out = &tree->element;
     const FnTraceElemIn function = tree->element_fn;
     const void *const client_context = tree->element_context;
     const struct pug_element *const end = elements + count;
     ocsd_datapath_resp_t response = OCSD_RESP_CONT;
     for (const struct pug_element *e = elements; e != end; e++) {
-        if (is_next_range(e, out))
-            put_range(e, &out->client);
-        else if (!convert(e, out))
+        if (!make_over(e, out) && !convert(e, out))
             continue;
         response =
             function(client_context, (ocsd_trc_index_t)e->index, (uint8_t)e->source, &out->client);
@@ -278,6 +304,19 @@ enum pug_response shell_give_elements(void *context, const struct pug_element *e
         }
     }
     return (enum pug_response)response;
+}
+
+/** Most come alone: each packet's are delivered before the next one is read. */
+enum pug_response shell_give_elements(void *context, const struct pug_element *elements,
+                                      size_t count, size_t *taken)
+{
+    struct shell_tree *tree = context;
+    if (count != 1 || !make_over(elements, &tree->element))
+        return give_several(tree, elements, count, taken);
+    *taken = 1;
+    return (enum pug_response)tree->element_fn(tree->element_context,
+                                               (ocsd_trc_index_t)elements->index,
+                                               (uint8_t)elements->source, &tree->element.client);
 }
 
 /* ---- from the client, for printing ---- */

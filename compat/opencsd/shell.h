@@ -24,8 +24,8 @@ struct shell_context {
 struct shell_element {
     ocsd_generic_trace_elem client;
     uint64_t payload; /**< of software trace */
-    bool range;       /**< it is a range: another one of this context needs a few words only */
-    struct shell_context context; /**< of that range */
+    uint8_t type;     /**< enum pug_element_type: another one like it needs a few words only */
+    struct shell_context context; /**< of a range */
 };
 
 /** Takes elements for a struct shell_tree and gives each to the client's function. */

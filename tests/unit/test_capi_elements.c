@@ -104,18 +104,12 @@ static void undefined_fields_are_zero(void **state)
     assert_memory_equal(&seen.element[5], &want, sizeof(want));
 }
 
-/** The payload's address is where 1.8.0 has it and where 1.3.3 has it. */
-static void software_trace_payload(void **state)
+static struct seen decode_stm(const struct pug_stm_packet *packets, size_t count)
 {
-    (void)state;
     struct rec_bytes bytes = {0};
     struct rec_stm stm = {.bytes = &bytes};
-    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
-    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload = 3});
-    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_M8, .master = 0x21});
-    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_C8, .channel = 0x43});
-    rec_stm_put(
-        &stm, &(struct pug_stm_packet){.type = PUG_STM_D32, .marker = true, .payload = 0x12345678});
+    for (size_t i = 0; i < count; i++)
+        rec_stm_put(&stm, &packets[i]);
     rec_stm_end(&stm);
 
     const ocsd_stm_cfg config = {.reg_tcsr = 0x00200005, .reg_feat3r = 0x10000, .reg_devid = 0xff};
@@ -125,8 +119,30 @@ static void software_trace_payload(void **state)
     ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
     ocsd_dt_set_gen_elem_outfn(tree, keep, &seen);
     feed(tree, 0, bytes.data, bytes.size);
+    ocsd_destroy_dcd_tree(tree);
     rec_bytes_free(&bytes);
+    return seen;
+}
 
+static const void *old_pointer(const ocsd_generic_trace_elem *e)
+{
+    const void *old;
+    memcpy(&old, (const char *)e + 80, sizeof(old));
+    return old;
+}
+
+/** The payload's address is where 1.8.0 has it and where 1.3.3 has it. */
+static void software_trace_payload(void **state)
+{
+    (void)state;
+    static const struct pug_stm_packet packets[] = {
+        {.type = PUG_STM_ASYNC},
+        {.type = PUG_STM_VERSION, .payload = 3},
+        {.type = PUG_STM_M8, .master = 0x21},
+        {.type = PUG_STM_C8, .channel = 0x43},
+        {.type = PUG_STM_D32, .marker = true, .payload = 0x12345678},
+    };
+    struct seen seen = decode_stm(packets, sizeof(packets) / sizeof(packets[0]));
     const ocsd_generic_trace_elem *e = &seen.element[seen.count - 1];
     assert_int_equal(e->elem_type, OCSD_GEN_TRC_ELEM_SWTRACE);
     assert_int_equal(e->sw_trace_info.swt_master_id, 0x21);
@@ -136,10 +152,66 @@ static void software_trace_payload(void **state)
     assert_int_equal(e->sw_trace_info.swt_id_valid, 1);
     assert_int_equal(e->extended_data, 1);
     assert_int_equal(seen.payload[seen.count - 1], 0x12345678);
-    const void *old;
-    memcpy(&old, (const char *)e + 80, sizeof(old));
-    assert_ptr_equal(old, e->ptr_extended_data);
-    ocsd_destroy_dcd_tree(tree);
+    assert_ptr_equal(old_pointer(e), e->ptr_extended_data);
+}
+
+/** One struct serves all elements: what one has and the next has not is not there any more. */
+static void software_trace_leaves_nothing(void **state)
+{
+    (void)state;
+    static const struct pug_stm_packet packets[] = {
+        {.type = PUG_STM_ASYNC},
+        {.type = PUG_STM_VERSION, .payload = 3},
+        {.type = PUG_STM_M8, .master = 0x21},
+        {.type = PUG_STM_FREQ, .payload = 0x01020304},
+        {.type = PUG_STM_D8,
+         .marker = true,
+         .has_ts = true,
+         .payload = 9,
+         .timestamp = 5,
+         .ts_bits = 4},
+        {.type = PUG_STM_FLAG},
+        {.type = PUG_STM_TRIG, .payload = 7},
+        {.type = PUG_STM_C8, .channel = 0x43},
+        {.type = PUG_STM_D64, .payload = UINT64_MAX},
+        {.type = PUG_STM_MERR, .payload = 6},
+        {.type = PUG_STM_D4, .payload = 4},
+        {.type = PUG_STM_GERR, .payload = 3},
+        {.type = PUG_STM_D16, .payload = 2},
+    };
+    enum { MARKER = 1 << 16, TIMED = 1 << 17, MERR = 1 << 19, GERR = 1 << 20, TRIG = 1 << 21 };
+    enum { FREQ = 1 << 22, VALID = 1 << 23, ONE = 1 << 8 };
+    static const struct {
+        uint16_t master, channel;
+        uint32_t bits;
+        uint64_t payload;
+    } want[] = {
+        {0x21, 0, VALID | FREQ | ONE | 32, 0x01020304},
+        {0x21, 0, VALID | MARKER | TIMED | ONE | 8, 9},
+        {0x21, 0, VALID | MARKER, 0},
+        {0x21, 0, VALID | TRIG | ONE | 8, 7},
+        {0x21, 0x43, VALID | ONE | 64, UINT64_MAX},
+        {0x21, 0, VALID | MERR | ONE | 8, 6},
+        {0x21, 0, VALID | ONE | 4, 4},
+        {0, 0, GERR | ONE | 8, 3},
+        {0, 0, ONE | 16, 2},
+    };
+    struct seen seen = decode_stm(packets, sizeof(packets) / sizeof(packets[0]));
+    assert_int_equal(seen.count, 1 + sizeof(want) / sizeof(want[0]));
+    for (unsigned i = 0; i < seen.count - 1; i++) {
+        const ocsd_generic_trace_elem *e = &seen.element[i + 1];
+        bool timed = want[i].bits & TIMED, loaded = want[i].bits & ONE;
+        assert_int_equal(e->elem_type, OCSD_GEN_TRC_ELEM_SWTRACE);
+        assert_int_equal(e->sw_trace_info.swt_master_id, want[i].master);
+        assert_int_equal(e->sw_trace_info.swt_channel_id, want[i].channel);
+        assert_int_equal(e->sw_trace_info.swt_flag_bits, want[i].bits);
+        assert_int_equal(e->has_ts, timed);
+        assert_int_equal(e->timestamp, timed ? 5 : 0);
+        assert_int_equal(e->extended_data, loaded);
+        assert_int_equal(e->ptr_extended_data != NULL, loaded);
+        assert_ptr_equal(old_pointer(e), e->ptr_extended_data);
+        assert_int_equal(seen.payload[i + 1], want[i].payload);
+    }
 }
 
 /** What a client of 1.3.3 makes ends at byte 88 and has its pointer at 80. */
@@ -306,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undefined_fields_are_zero),
         cmocka_unit_test(software_trace_payload),
+        cmocka_unit_test(software_trace_leaves_nothing),
         cmocka_unit_test(old_clients_element_is_printed),
         cmocka_unit_test(old_clients_element_is_initialised),
         cmocka_unit_test(packets_in_both_layouts),
