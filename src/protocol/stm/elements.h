@@ -32,14 +32,20 @@ enum stm_action {
     STM_UNSYNC,
 };
 
+/**
+ * sw_flags, sw_bits and sw_packets in one word that begins with context_flags. They are written as
+ * one: who takes the element at once and reads some of them together need not wait.
+ */
+#define STM_WORD(flags, bits)                                                                      \
+    ((uint32_t)(flags) << 8 | (uint32_t)(bits) << 16 | (uint32_t)((bits) > 0) << 24)
+
 /** What a packet type means to the decoder. */
 static const struct {
     uint8_t action; /**< enum stm_action */
-    uint8_t flags;  /**< enum pug_sw_flag */
-    uint8_t bits;   /**< of payload */
     bool joins;     /**< the payload may be a part of a message */
     bool sets_id;   /**< master and channel are known from here on … */
     bool clears_id; /**< … or not known any more */
+    uint32_t word;  /**< STM_WORD() */
     uint64_t mask;  /**< of the payload */
 } stm_meanings[PUG_STM_TYPE_COUNT] = {
     [PUG_STM_NOTSYNC] = {.action = STM_UNSYNC},
@@ -49,18 +55,32 @@ static const struct {
     [PUG_STM_M8] = {.action = STM_FOLLOW, .sets_id = true},
     [PUG_STM_C8] = {.action = STM_FOLLOW},
     [PUG_STM_C16] = {.action = STM_FOLLOW},
-    [PUG_STM_FREQ] = {STM_TELL, PUG_SW_FREQUENCY, 32, .mask = UINT32_MAX},
-    [PUG_STM_TRIG] = {STM_TELL, PUG_SW_TRIGGER, 8, .mask = 0xff},
-    [PUG_STM_GERR] = {STM_TELL_ERROR, PUG_SW_GLOBAL_ERROR, 8, .clears_id = true, .mask = 0xff},
-    [PUG_STM_MERR] = {STM_TELL_ERROR, PUG_SW_MASTER_ERROR, 8, .mask = 0xff},
+    [PUG_STM_FREQ] = {STM_TELL, .word = STM_WORD(PUG_SW_FREQUENCY, 32), .mask = UINT32_MAX},
+    [PUG_STM_TRIG] = {STM_TELL, .word = STM_WORD(PUG_SW_TRIGGER, 8), .mask = 0xff},
+    [PUG_STM_GERR] = {STM_TELL_ERROR, .clears_id = true, .word = STM_WORD(PUG_SW_GLOBAL_ERROR, 8),
+                      .mask = 0xff},
+    [PUG_STM_MERR] = {STM_TELL_ERROR, .word = STM_WORD(PUG_SW_MASTER_ERROR, 8), .mask = 0xff},
     [PUG_STM_NULL] = {.action = STM_TELL_TIME},
-    [PUG_STM_FLAG] = {STM_TELL, PUG_SW_MARKER, 0, .mask = 0},
-    [PUG_STM_D4] = {STM_TELL, 0, 4, .mask = 0xf},
-    [PUG_STM_D8] = {STM_TELL, 0, 8, .joins = true, .mask = 0xff},
-    [PUG_STM_D16] = {STM_TELL, 0, 16, .joins = true, .mask = 0xffff},
-    [PUG_STM_D32] = {STM_TELL, 0, 32, .joins = true, .mask = UINT32_MAX},
-    [PUG_STM_D64] = {STM_TELL, 0, 64, .joins = true, .mask = UINT64_MAX},
+    [PUG_STM_FLAG] = {STM_TELL, .word = STM_WORD(PUG_SW_MARKER, 0), .mask = 0},
+    [PUG_STM_D4] = {STM_TELL, .word = STM_WORD(0, 4), .mask = 0xf},
+    [PUG_STM_D8] = {STM_TELL, .joins = true, .word = STM_WORD(0, 8), .mask = 0xff},
+    [PUG_STM_D16] = {STM_TELL, .joins = true, .word = STM_WORD(0, 16), .mask = 0xffff},
+    [PUG_STM_D32] = {STM_TELL, .joins = true, .word = STM_WORD(0, 32), .mask = UINT32_MAX},
+    [PUG_STM_D64] = {STM_TELL, .joins = true, .word = STM_WORD(0, 64), .mask = UINT64_MAX},
 };
+
+/** What an element that is `blank` otherwise says of a packet. */
+static inline void stm_fill_software(const struct stm_decoder *d, struct pug_element *e,
+                                     unsigned type, bool marker, bool has_ts)
+{
+    uint32_t word = stm_meanings[type].word | (uint32_t)marker * STM_WORD(PUG_SW_MARKER, 0) |
+                    STM_WORD(d->blank.sw_flags, 0);
+    e->flags = has_ts ? PUG_ELEM_HAS_TS : 0;
+    e->context_flags = (uint8_t)word;
+    e->sw_flags = (uint8_t)(word >> 8);
+    e->sw_bits = (uint8_t)(word >> 16);
+    e->sw_packets = (uint8_t)(word >> 24);
+}
 
 /** The element that a packet alone gives. */
 static inline void stm_fill_element(struct stm_decoder *d, struct pug_element *e, uint64_t index,
@@ -71,13 +91,9 @@ static inline void stm_fill_element(struct stm_decoder *d, struct pug_element *e
         d->timestamp = packet->timestamp;
     *e = d->blank;
     e->index = index;
-    e->sw_flags = (uint8_t)(d->blank.sw_flags | stm_meanings[type].flags |
-                            (packet->marker ? PUG_SW_MARKER : 0));
-    e->sw_bits = stm_meanings[type].bits;
-    e->sw_packets = stm_meanings[type].bits != 0;
     e->value = packet->payload & stm_meanings[type].mask;
     e->timestamp = d->timestamp;
-    e->flags = packet->has_ts ? PUG_ELEM_HAS_TS : 0;
+    stm_fill_software(d, e, type, packet->marker, packet->has_ts);
 }
 
 static inline void stm_follow_ids(struct stm_decoder *d, const struct pug_stm_packet *packet)

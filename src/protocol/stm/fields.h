@@ -19,6 +19,7 @@ struct stm_opcode {
     uint8_t type;
     uint8_t kind;    /**< enum stm_opcode_kind; STM_EFFECT: it changes the stream's state */
     uint8_t nibbles; /**< of payload */
+    uint8_t unused;  /**< bits of a word above those */
     bool marker;
     bool has_ts;   /**< a timestamp follows */
     uint64_t mask; /**< of the packet's payload field; 0: it is an id */
@@ -28,8 +29,9 @@ enum { MARKED = 1, TIMED = 2 };
 
 #define OPCODE(kind_, type_, nibbles_, mask_, flags_)                                              \
     {                                                                                              \
-        .type = (type_), .kind = (kind_), .nibbles = (nibbles_), .mask = (mask_),                  \
-        .marker = ((flags_)&MARKED) != 0, .has_ts = ((flags_)&TIMED) != 0                          \
+        .type = (type_), .kind = (kind_), .nibbles = (nibbles_),                                   \
+        .unused = (64 - 4 * (nibbles_)) & 63, .mask = (mask_), .marker = ((flags_)&MARKED) != 0,   \
+        .has_ts = ((flags_)&TIMED) != 0                                                            \
     }
 #define PACKET(type_, nibbles_, mask_, flags_)                                                     \
     OPCODE(STM_PACKET, PUG_STM_##type_, nibbles_, mask_, flags_)

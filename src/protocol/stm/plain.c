@@ -22,12 +22,12 @@ static inline uint64_t index_at(const struct stm_reader *r, const struct pug_run
     return pug_run_index(run, run->bytes + (place + at / 2)) + (at & r->next_index);
 }
 
-/** `count` nibbles from nibble `at` on, the first one highest; anything for none. */
-static inline uint64_t nibbles_at(const uint8_t *bytes, unsigned at, unsigned count)
+/** 16 nibbles from nibble `at` on, the first one highest. */
+static inline uint64_t nibbles_at(const uint8_t *bytes, unsigned at)
 {
     const struct stm_view view = {.bytes = bytes, .at = at};
     uint64_t last = (uint64_t)bytes[at / 2 + 8] << 60;
-    return stm_turn(stm_look(&view) | (last & (0 - (uint64_t)(at & 1))), count);
+    return stm_turn(stm_look(&view) | (last & (0 - (uint64_t)(at & 1))), 16);
 }
 
 /** The opcode that begins at nibble `at`, with its F; one more after F0 is not looked at. */
@@ -51,11 +51,11 @@ struct common {
 };
 
 static inline struct common begin_common(const struct stm_reader *r, const struct stm_decoder *d,
-                                         unsigned at)
+                                         unsigned at, bool each)
 {
     const struct pug_batch *batch = r->stage->out.batch;
     struct common c = {.next = &batch->elements[batch->count],
-                       .open = d->message.element.sw_packets > 0,
+                       .open = !each && d->message.element.sw_packets > 0,
                        .channel = r->packet.channel,
                        .told_master = PUG_SW_MASTER(&d->blank),
                        .told_channel = PUG_SW_CHANNEL(&d->blank),
@@ -69,8 +69,6 @@ static inline struct common begin_common(const struct stm_reader *r, const struc
 
 static inline void end_common(struct stm_reader *r, struct stm_decoder *d, const struct common *c)
 {
-    struct pug_batch *batch = r->stage->out.batch;
-    batch->count = (uint32_t)(c->next - batch->elements);
     PUG_SW_MASTER(&d->blank) = c->told_master;
     PUG_SW_CHANNEL(&d->blank) = c->told_channel;
     d->timestamp = c->told_time;
@@ -98,60 +96,82 @@ static inline void set_channel(struct common *c, uint32_t master, const struct s
     c->told_channel = c->channel;
 }
 
+/** What elements have in common. */
+static inline void fill_blank(const struct stm_decoder *d, const struct common *c)
+{
+    *c->next = d->blank;
+    PUG_SW_MASTER(c->next) = c->told_master;
+    PUG_SW_CHANNEL(c->next) = c->told_channel;
+}
+
 /** A timestamp in natural binary, at nibble `at`; where it ends, 0: it is none. */
 static inline unsigned take_time(struct common *c, const struct stm_view *view, unsigned at)
 {
     unsigned length = stm_ts_nibbles[view->bytes[at / 2] >> 4 * (at & 1) & 0xf];
-    uint64_t value = nibbles_at(view->bytes, at + 1, length);
-    uint64_t mask = length < 16 ? (UINT64_C(1) << 4 * length) - 1 : UINT64_MAX;
     if (length > 16 || at + 1 + length > view->end)
         return 0;
+    uint64_t mask = length < 16 ? (UINT64_C(1) << 4 * length) - 1 : UINT64_MAX;
+    uint64_t value = nibbles_at(view->bytes, at + 1) >> ((64 - 4 * length) & 63);
     c->time = c->told_time = (c->time & ~mask) | (value & mask);
     return at + 1 + length;
 }
 
-/** Data or a flag. */
-static inline void tell_common(struct stm_decoder *d, struct common *c,
+/** What differs from element to element. */
+static inline void fill_common(const struct stm_decoder *d, const struct common *c,
                                const struct stm_opcode *opcode, uint64_t value, uint64_t index)
 {
-    struct pug_element *e = c->next;
-    unsigned bits = stm_meanings[opcode->type].bits;
-    value &= stm_meanings[opcode->type].mask;
+    c->next->index = index;
+    c->next->timestamp = c->told_time;
+    c->next->value = value;
+    stm_fill_software(d, c->next, opcode->type, opcode->marker, opcode->has_ts);
+}
+
+/** Data or a flag as one more element of the batch, or of the message under way. */
+static inline void add_common(struct stm_decoder *d, struct common *c,
+                              const struct stm_opcode *opcode, uint64_t value, uint64_t index)
+{
+    unsigned bits = stm_meanings[opcode->type].word >> 16 & 0xff;
     if (c->open) {
         if (stm_meanings[opcode->type].joins && !opcode->marker && !opcode->has_ts &&
-            stm_message_takes(&d->message, e, bits)) {
-            stm_message_go_on(&d->message, e, value, bits);
+            stm_message_takes(&d->message, c->next, bits)) {
+            stm_message_go_on(&d->message, c->next, value, bits);
             return;
         }
         close_message(d, c);
-        e = c->next;
     }
-    *e = d->blank;
-    e->index = index;
-    e->timestamp = c->told_time;
-    e->value = value;
-    PUG_SW_MASTER(e) = c->told_master;
-    PUG_SW_CHANNEL(e) = c->told_channel;
-    e->flags = opcode->has_ts ? PUG_ELEM_HAS_TS : 0;
-    e->sw_flags = (uint8_t)(d->blank.sw_flags | stm_meanings[opcode->type].flags |
-                            (opcode->marker ? PUG_SW_MARKER : 0));
-    e->sw_bits = (uint8_t)bits;
-    e->sw_packets = bits != 0;
+    fill_blank(d, c);
+    fill_common(d, c, opcode, value, index);
     c->open = d->join_payloads && stm_meanings[opcode->type].joins;
     c->next += !c->open;
     if (c->open)
         stm_message_append(&d->message, value, bits);
 }
 
-/** Deliver what a packet gave; true: the consumer goes on. */
-static inline bool deliver(struct pug_batch *batch, struct common *c)
+/** Deliver the one element; true: the consumer goes on. */
+static inline bool deliver(struct pug_batch *batch)
 {
-    if (c->next == batch->elements)
-        return true;
-    batch->count = (uint32_t)(c->next - batch->elements);
+    batch->count = 1;
     pug_batch_give(batch);
-    c->next = &batch->elements[batch->count];
     return batch->response == PUG_RESP_CONT;
+}
+
+static inline bool is_common(const struct stm_opcode *opcode)
+{
+    return opcode->kind == STM_PACKET || opcode->type == PUG_STM_C8 || opcode->type == PUG_STM_C16;
+}
+
+/** Data or a flag; true: the consumer goes on. */
+static inline bool tell_common(struct stm_decoder *d, struct common *c,
+                               const struct stm_opcode *opcode, uint64_t value, uint64_t index,
+                               struct pug_batch *each)
+{
+    value &= opcode->mask;
+    if (!each) {
+        add_common(d, c, opcode, value, index);
+        return true;
+    }
+    fill_common(d, c, opcode, value, index);
+    return deliver(each);
 }
 
 /**
@@ -166,31 +186,33 @@ static inline unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
     const struct pug_element *const full = &batch->elements[batch->limit];
     const bool natural = r->packet.ts_type == PUG_STM_TS_NATURAL;
     const uint32_t master = r->packet.master;
-    struct common c = begin_common(r, d, view->at);
+    struct common c = begin_common(r, d, view->at, each);
     unsigned at = view->at;
-    while (at < stop && c.next < full) {
+    if (each)
+        fill_blank(d, &c);
+    while (at < stop && (each || c.next < full)) {
         unsigned after = at;
         const struct stm_opcode *opcode = opcode_at(view->bytes, &after);
-        uint64_t value = nibbles_at(view->bytes, after, opcode->nibbles);
+        uint64_t value = nibbles_at(view->bytes, after) >> opcode->unused;
         after += opcode->nibbles;
-        if (after > view->end)
+        if (after > view->end || !is_common(opcode) ||
+            (opcode->has_ts && (!natural || !(after = take_time(&c, view, after)))))
             break;
-        if (opcode->kind == STM_PACKET) {
-            if (opcode->has_ts && (!natural || !(after = take_time(&c, view, after))))
-                break;
-            if (opcode->type != PUG_STM_NULL)
-                tell_common(d, &c, opcode, value, index_at(r, run, place, at));
-        } else if (opcode->type == PUG_STM_C8 || opcode->type == PUG_STM_C16) {
-            close_message(d, &c);
-            set_channel(&c, master, opcode, value);
-        } else {
-            break;
-        }
         c.last = at;
         at = after;
-        if (each && !deliver(batch, &c))
+        if (opcode->kind != STM_PACKET) {
+            close_message(d, &c);
+            set_channel(&c, master, opcode, value);
+            if (each)
+                fill_blank(d, &c);
+        } else if (opcode->type != PUG_STM_NULL &&
+                   !tell_common(d, &c, opcode, value, index_at(r, run, place, c.last),
+                                each ? batch : NULL)) {
             break;
+        }
     }
+    if (!each)
+        batch->count = (uint32_t)(c.next - batch->elements);
     end_common(r, d, &c);
     if (at != view->at) {
         /* The last packet once more, for what the reader keeps of it. */
@@ -237,7 +259,7 @@ static inline struct stm_view view_long(const struct stm_reader *r, const struct
     return view;
 }
 
-static inline void advance_long(struct stm_reader *r, struct pug_span *span, unsigned at)
+static inline void advance(struct stm_reader *r, struct pug_span *span, unsigned at)
 {
     span->at += at / 2;
     r->odd = at & 1;
@@ -250,7 +272,7 @@ static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_
     struct stm_view view = view_long(r, span, &stop);
     size_t place = (size_t)(span->at - span->run->bytes);
     uint64_t own = index_at(r, span->run, place, r->odd);
-    advance_long(r, span, decode_piece(r, d, view, stop, span->run, place, own).at);
+    advance(r, span, decode_piece(r, d, view, stop, span->run, place, own).at);
 }
 
 /** Up to 32 bytes; pieces that overlap need no loop. */
@@ -318,20 +340,46 @@ enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span
     return PUG_RESP_CONT;
 }
 
-/** Payloads that are joined, and runs that may end in a packet, are left to the reader. */
+/** What is left of a short run, from a copy. */
+static inline struct stm_view view_short(struct stm_reader *r, const struct pug_span *span)
+{
+    unsigned size = (unsigned)(span->end - span->at);
+    copy_short(r->copy + STM_PACKET_BYTES, span->at, size);
+    return (struct stm_view){.bytes = r->copy + STM_PACKET_BYTES, .at = r->odd, .end = 2 * size};
+}
+
+/** Undo stm_use_up(), if the byte is of this run. */
+static inline void take_back(struct stm_reader *r, struct pug_span *span)
+{
+    if (r->held == 0 || span->at == span->run->bytes)
+        return;
+    span->at--;
+    r->held = 0;
+}
+
+/** Payloads that are joined, and packets that began in an earlier run, are left to the reader. */
 enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span)
 {
     struct stm_reader *r = reader;
     struct stm_decoder *d = decoder;
-    const struct pug_batch *batch = r->stage->out.batch;
-    if (r->state != STM_READING || d->state != STM_RUN || d->join_payloads || batch->count > 0 ||
-        !is_long(r, span))
+    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN ||
+        d->join_payloads || r->open || r->stage->out.batch->count > 0)
         return PUG_RESP_CONT;
-    unsigned stop;
-    struct stm_view view = view_long(r, span, &stop);
+    take_back(r, span);
+    if (r->held > 0)
+        return PUG_RESP_CONT;
     size_t place = (size_t)(span->at - span->run->bytes);
-    advance_long(r, span, take_common(r, d, &view, stop, span->run, place, true));
-    if (batch->response != PUG_RESP_CONT)
+    unsigned stop;
+    struct stm_view view;
+    if (is_long(r, span)) {
+        view = view_long(r, span, &stop);
+    } else {
+        view = view_short(r, span);
+        stop = view.end;
+    }
+    advance(r, span, take_common(r, d, &view, stop, span->run, place, true));
+    /* The reader is to look at the last nibble of a run: the packet's index is of this run then. */
+    if (span->end - span->at > 1 || r->stage->out.batch->response != PUG_RESP_CONT)
         stm_use_up(r, span);
     return PUG_RESP_CONT;
 }
