@@ -248,3 +248,19 @@ void pug_armv7_atoms_text(struct pug_text *text, const struct pug_armv7_atoms *a
     for (unsigned i = 0; i < atoms->count; i++)
         pug_text_put(text, atoms->bits >> i & 1 ? "E" : "N");
 }
+
+void pug_armv7_branch_text(struct pug_text *text, const struct pug_armv7_address *address,
+                           uint8_t isa, uint8_t previous_isa,
+                           const struct pug_armv7_context *context)
+{
+    pug_text_put(text, "Addr=");
+    pug_armv7_address_text(text, address);
+    pug_text_put(text, "; ");
+    if (isa != previous_isa)
+        pug_text_format(text, "ISA=%s; ", pug_armv7_isa_text(isa));
+    if (!context->updated)
+        return;
+    pug_text_put(text, pug_armv7_security_text(context));
+    if (context->hyp)
+        pug_text_put(text, "Hyp; ");
+}

@@ -146,6 +146,11 @@ void pug_armv7_hex_text(struct pug_text *text, uint64_t value, unsigned digits);
 /** `S; ` or `NS; `. */
 const char *pug_armv7_security_text(const struct pug_armv7_context *context);
 
+/** What a branch packet says of where it goes: `Addr=…; ISA=…; …`. */
+void pug_armv7_branch_text(struct pug_text *text, const struct pug_armv7_address *address,
+                           uint8_t isa, uint8_t previous_isa,
+                           const struct pug_armv7_context *context);
+
 /** The number of a virtual machine after `0x`. */
 void pug_armv7_vmid_text(struct pug_text *text, const struct pug_armv7_context *context);
 

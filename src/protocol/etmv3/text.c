@@ -77,16 +77,9 @@ static void put_exception(struct pug_text *text, const struct pug_etmv3_exceptio
 
 static void put_branch(struct pug_text *text, const struct pug_etmv3_packet *packet)
 {
-    pug_text_put(text, "; Addr=");
-    pug_armv7_address_text(text, &packet->address);
     pug_text_put(text, "; ");
-    if (packet->isa != packet->previous_isa)
-        pug_text_format(text, "ISA=%s; ", pug_armv7_isa_text(packet->isa));
-    if (packet->context.updated) {
-        pug_text_put(text, pug_armv7_security_text(&packet->context));
-        if (packet->context.hyp)
-            pug_text_put(text, "Hyp; ");
-    }
+    pug_armv7_branch_text(text, &packet->address, packet->isa, packet->previous_isa,
+                          &packet->context);
     if (packet->exception.present)
         put_exception(text, &packet->exception);
 }
