@@ -39,7 +39,7 @@ static void environment(void)
 
 static const struct edge_case rest[] = {
     CASE(environment),
-    {NULL},
+    {.name = NULL},
 };
 
 static const struct edge_case *const lists[] = {edge_tree, edge_memory, edge_text,

@@ -267,5 +267,5 @@ const struct edge_case edge_custom[] = {
     UNDEFINED(custom_deregister_after_builtin),
     CASE(custom_decoder),
     CASE(custom_incomplete),
-    {NULL},
+    {.name = NULL},
 };

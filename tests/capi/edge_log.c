@@ -196,5 +196,5 @@ const struct edge_case edge_log[] = {
     CASE(printer_outputs),
     UNDEFINED(raw_printer_single),
     CASE(element_printer_then_function),
-    {NULL},
+    {.name = NULL},
 };

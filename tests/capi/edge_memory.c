@@ -199,5 +199,5 @@ const struct edge_case edge_memory[] = {
     CASE(mapped_ranges),
     CASE(memory_callback),
     CASE(memory_bad_length),
-    {NULL},
+    {.name = NULL},
 };

@@ -203,5 +203,5 @@ const struct edge_case edge_text[] = {
     UNDEFINED(error_string_nowhere),
     CASE(element_strings),
     CASE(packet_strings),
-    {NULL},
+    {.name = NULL},
 };

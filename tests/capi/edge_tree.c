@@ -467,5 +467,5 @@ const struct edge_case edge_tree[] = {
     CASE(wait_on_end),
     CASE(fatal_answer),
     CASE(two_trees),
-    {NULL},
+    {.name = NULL},
 };

@@ -319,23 +319,29 @@ static void settings(void **state)
     assert_null(pug_settings_word(&(struct pug_settings){0}, "core", NULL));
 }
 
+struct asked {
+    char text[128];
+    size_t length;
+};
+
 static void note_name(void *context, const char *name, bool word)
 {
-    strcat(context, word ? "word " : "");
-    strcat(context, name);
-    strcat(context, ";");
+    struct asked *asked = context;
+    int length = snprintf(asked->text + asked->length, sizeof(asked->text) - asked->length, "%s%s;",
+                          word ? "word " : "", name);
+    asked->length += (size_t)length;
 }
 
 static void asked_settings(void **state)
 {
     (void)state;
-    char asked[128] = "";
-    const struct pug_settings_watch watch = {note_name, asked};
+    struct asked asked = {.length = 0};
+    const struct pug_settings_watch watch = {note_name, &asked};
     const struct pug_settings list = {.watch = &watch};
     pug_settings_number(&list, "xlen", 0);
     pug_settings_word(&list, "isa", NULL);
     pug_settings_find(&list, "ts");
-    assert_string_equal(asked, "xlen;word isa;ts;");
+    assert_string_equal(asked.text, "xlen;word isa;ts;");
     struct pug_settings copy;
     assert_true(pug_settings_copy(&list, &copy));
     assert_null(copy.watch);

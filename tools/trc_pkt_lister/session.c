@@ -224,7 +224,7 @@ static bool make_tree(struct lister *lister)
     struct pug_snapshot_tree_config config = {
         .decode = options->decode,
         .options = options->decoder,
-        .transport = {&setting, 1},
+        .transport = {.items = &setting, .count = 1},
         .log = lister->log,
         .quirks = pug_quirks_reference(),
     };
