@@ -147,10 +147,9 @@ static inline void add_common(struct stm_decoder *d, struct common *c,
         stm_message_append(&d->message, value, bits);
 }
 
-/** Deliver the one element; true: the consumer goes on. */
+/** Deliver what there is; true: the consumer goes on. */
 static inline bool deliver(struct pug_batch *batch)
 {
-    batch->count = 1;
     pug_batch_give(batch);
     return batch->response == PUG_RESP_CONT;
 }
@@ -171,6 +170,7 @@ static inline bool tell_common(struct stm_decoder *d, struct common *c,
         return true;
     }
     fill_common(d, c, opcode, value, index);
+    each->count = 1;
     return deliver(each);
 }
 
@@ -178,9 +178,9 @@ static inline bool tell_common(struct stm_decoder *d, struct common *c,
  * Data, flags and channels, and times in natural binary. Stops before anything else, and where a
  * packet is not whole. With `each`, elements are delivered as they come. How far it got.
  */
-static inline unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
-                                   const struct stm_view *view, unsigned stop,
-                                   const struct pug_run *run, size_t place, bool each)
+static inline __attribute__((always_inline)) unsigned
+take_common(struct stm_reader *r, struct stm_decoder *d, const struct stm_view *view, unsigned stop,
+            const struct pug_run *run, size_t place, bool each)
 {
     struct pug_batch *const batch = r->stage->out.batch;
     const struct pug_element *const full = &batch->elements[batch->limit];
@@ -223,56 +223,74 @@ static inline unsigned take_common(struct stm_reader *r, struct stm_decoder *d,
     return at;
 }
 
-/**
- * The packets that begin before nibble `stop` of a piece, which stands at `place` of the run. The
- * first one has index `own`.
- */
-static struct reached decode_piece(struct stm_reader *r, struct stm_decoder *d,
-                                   struct stm_view view, unsigned stop, const struct pug_run *run,
-                                   size_t place, uint64_t own)
+/** A function of its own, so that the loop has the registers for itself. */
+static __attribute__((noinline)) unsigned take_each(struct stm_reader *r, struct stm_decoder *d,
+                                                    struct stm_view view, unsigned stop,
+                                                    const struct pug_run *run, size_t place)
 {
-    const struct pug_batch *batch = r->stage->out.batch;
+    return take_common(r, d, &view, stop, run, place, true);
+}
+
+/** May the next packet be taken? With `each`, what the last one gave is delivered before. */
+static inline bool goes_on(struct pug_batch *batch, bool each)
+{
+    if (!each)
+        return batch->count < batch->limit;
+    return batch->response == PUG_RESP_CONT && (batch->count == 0 || deliver(batch));
+}
+
+/** A part of a run that is decoded at once. */
+struct piece {
+    struct stm_view view;
+    unsigned stop; /**< no packet is to begin from this nibble on */
+    size_t place;  /**< of the view in the run */
+    uint64_t own;  /**< index of the first packet */
+    bool ends;     /**< with it the run ends, and what is not whole goes on in the next one */
+};
+
+static inline __attribute__((always_inline)) struct reached
+decode_piece(struct stm_reader *r, struct stm_decoder *d, const struct piece *piece,
+             const struct pug_run *run, bool each)
+{
+    struct pug_batch *batch = r->stage->out.batch;
+    struct stm_view view = piece->view;
     struct reached reached = {.at = view.at, .progress = DONE};
-    while (reached.at < stop && batch->count < batch->limit) {
+    uint64_t own = piece->own;
+    while (reached.at < piece->stop && goes_on(batch, each)) {
         reached.progress = stm_take_packet(r, &view);
-        if (reached.progress != DONE)
+        /* The tree sees by the span that a packet was taken: this one is left to the reader. */
+        bool unseen = each && view.at / 2 <= r->held;
+        if (reached.progress != DONE || unseen)
             break;
         stm_decode_running(d, own, &r->packet);
         r->open = false;
-        view.at = take_common(r, d, &view, stop, run, place, false);
+        if (goes_on(batch, each))
+            view.at = each ? take_each(r, d, view, piece->stop, run, piece->place)
+                           : take_common(r, d, &view, piece->stop, run, piece->place, false);
         reached.at = view.at;
-        own = index_at(r, run, place, view.at);
+        own = index_at(r, run, piece->place, view.at);
     }
     return reached;
 }
 
-/** What is left of a long run, of which no packet is under way; *stop: no packet is to begin there.
- */
-static inline struct stm_view view_long(const struct stm_reader *r, const struct pug_span *span,
-                                        unsigned *stop)
+static inline bool is_long(const struct stm_reader *r, const struct pug_span *span)
+{
+    return r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES;
+}
+
+/** What is left of a long run, of which no packet is under way. */
+static inline struct piece long_piece(const struct stm_reader *r, const struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);
-    struct stm_view view = {.bytes = span->at, .at = r->odd, .end = PLAIN_NIBBLES};
+    struct piece piece = {
+        .view = {.bytes = span->at, .at = r->odd, .end = PLAIN_NIBBLES},
+        .place = (size_t)(span->at - span->run->bytes),
+    };
     if (left < PLAIN_NIBBLES / 2)
-        view.end = 2 * (unsigned)left;
-    *stop = view.end - 2 * STM_LOOK_BYTES + 1;
-    return view;
-}
-
-static inline void advance(struct stm_reader *r, struct pug_span *span, unsigned at)
-{
-    span->at += at / 2;
-    r->odd = at & 1;
-    r->copied = false;
-}
-
-static void decode_long(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
-{
-    unsigned stop;
-    struct stm_view view = view_long(r, span, &stop);
-    size_t place = (size_t)(span->at - span->run->bytes);
-    uint64_t own = index_at(r, span->run, place, r->odd);
-    advance(r, span, decode_piece(r, d, view, stop, span->run, place, own).at);
+        piece.view.end = 2 * (unsigned)left;
+    piece.stop = piece.view.end - 2 * STM_LOOK_BYTES + 1;
+    piece.own = index_at(r, span->run, piece.place, r->odd);
+    return piece;
 }
 
 /** Up to 32 bytes; pieces that overlap need no loop. */
@@ -291,95 +309,65 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, unsigned size)
 }
 
 /** A short run, or the rest of a packet, from a copy. */
-static void decode_short(struct stm_reader *r, struct stm_decoder *d, struct pug_span *span)
+static inline struct piece short_piece(struct stm_reader *r, const struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);
     unsigned size = left < STM_LOOK_BYTES ? (unsigned)left : STM_LOOK_BYTES;
     copy_short(r->copy + STM_PACKET_BYTES, span->at, size);
-    r->copied = false;
     if (!r->open)
         stm_place_half(r);
-    struct stm_view view = {
-        .bytes = r->copy + STM_PACKET_BYTES - r->held, .at = r->odd, .end = 2 * (r->held + size)};
     /* What is held stands before the run's bytes: only the first packet begins in it. */
-    const struct pug_run *run = span->run;
-    size_t place = (size_t)(span->at - run->bytes) - r->held;
-    uint64_t own = r->open   ? r->index
-                   : r->held ? stm_half_index(span)
-                             : index_at(r, run, place, r->odd);
-    struct reached reached = decode_piece(r, d, view, view.end, run, place, own);
-    if (reached.at / 2 < r->held)
+    struct piece piece = {
+        .view = {.bytes = r->copy + STM_PACKET_BYTES - r->held,
+                 .at = r->odd,
+                 .end = 2 * (r->held + size)},
+        .stop = 2 * (r->held + size),
+        .place = (size_t)(span->at - span->run->bytes) - r->held,
+        .ends = size == left,
+    };
+    piece.own = r->open   ? r->index
+                : r->held ? stm_half_index(span)
+                          : index_at(r, span->run, piece.place, r->odd);
+    return piece;
+}
+
+static inline __attribute__((always_inline)) void run(struct stm_reader *r, struct stm_decoder *d,
+                                                      struct pug_span *span, bool each)
+{
+    const struct pug_batch *batch = r->stage->out.batch;
+    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN ||
+        (each && batch->count > 0))
+        return;
+    struct piece piece = is_long(r, span) ? long_piece(r, span) : short_piece(r, span);
+    struct reached reached = decode_piece(r, d, &piece, span->run, each);
+    r->copied = false;
+    /* Of who takes elements after each packet, the answer to an earlier one is to stay. */
+    if (reached.at / 2 < r->held || (each && reached.at == piece.view.at))
         return;
     span->at += reached.at / 2 - r->held;
     r->odd = reached.at & 1;
     r->held = 0;
-    if (reached.progress != MORE || size < left)
-        return;
-    /* What begins here goes on in the next run. */
-    view.bytes += reached.at / 2;
-    view.end -= reached.at & ~1u;
-    r->index = index_at(r, run, place, reached.at);
-    stm_hold(r, &view, span);
-}
-
-static bool is_long(const struct stm_reader *r, const struct pug_span *span)
-{
-    return r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES;
+    if (each && batch->response != PUG_RESP_CONT) {
+        stm_use_up(r, span);
+    } else if (reached.progress == MORE && piece.ends) {
+        piece.view.bytes += reached.at / 2;
+        piece.view.end -= reached.at & ~1u;
+        r->index = index_at(r, span->run, piece.place, reached.at);
+        stm_hold(r, &piece.view, span);
+    }
 }
 
 enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span)
 {
-    struct stm_reader *r = reader;
-    struct stm_decoder *d = decoder;
-    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN)
-        return PUG_RESP_CONT;
-    if (is_long(r, span))
-        decode_long(r, d, span);
-    else
-        decode_short(r, d, span);
+    run(reader, decoder, span, false);
     return PUG_RESP_CONT;
 }
 
-/** What is left of a short run, from a copy. */
-static inline struct stm_view view_short(struct stm_reader *r, const struct pug_span *span)
-{
-    unsigned size = (unsigned)(span->end - span->at);
-    copy_short(r->copy + STM_PACKET_BYTES, span->at, size);
-    return (struct stm_view){.bytes = r->copy + STM_PACKET_BYTES, .at = r->odd, .end = 2 * size};
-}
-
-/** Undo stm_use_up(), if the byte is of this run. */
-static inline void take_back(struct stm_reader *r, struct pug_span *span)
-{
-    if (r->held == 0 || span->at == span->run->bytes)
-        return;
-    span->at--;
-    r->held = 0;
-}
-
-/** Payloads that are joined, and packets that began in an earlier run, are left to the reader. */
+/** Payloads that are joined are left to the decoder. */
 enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span)
 {
-    struct stm_reader *r = reader;
     struct stm_decoder *d = decoder;
-    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN ||
-        d->join_payloads || r->open || r->stage->out.batch->count > 0)
-        return PUG_RESP_CONT;
-    take_back(r, span);
-    if (r->held > 0)
-        return PUG_RESP_CONT;
-    size_t place = (size_t)(span->at - span->run->bytes);
-    unsigned stop;
-    struct stm_view view;
-    if (is_long(r, span)) {
-        view = view_long(r, span, &stop);
-    } else {
-        view = view_short(r, span);
-        stop = view.end;
-    }
-    advance(r, span, take_common(r, d, &view, stop, span->run, place, true));
-    /* The reader is to look at the last nibble of a run: the packet's index is of this run then. */
-    if (span->end - span->at > 1 || r->stage->out.batch->response != PUG_RESP_CONT)
-        stm_use_up(r, span);
+    if (!d->join_payloads)
+        run(reader, d, span, true);
     return PUG_RESP_CONT;
 }
