@@ -31,6 +31,12 @@ static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_p
         r->stage->stats.unsynced += r->raw.size;
 }
 
+/** Of the byte whose low nibble is used, what is left. */
+static uint8_t half_left(const struct stm_reader *r, const struct pug_span *span)
+{
+    return (r->held ? r->half : *span->at) & 0xf0;
+}
+
 /** The ASYNC is complete: from here on the stream is packets. */
 static void give_async(struct stm_reader *r, const struct pug_span *span, struct pug_packet *packet,
                        bool after_notsync)
@@ -38,7 +44,7 @@ static void give_async(struct stm_reader *r, const struct pug_span *span, struct
     r->raw.size = 0;
     /* The reference leaves the nibble that comes next with the bytes of the NOTSYNC. */
     if (after_notsync && r->stage->quirks.stm_counts_in_8_bits && r->odd)
-        pug_rawbytes_add_byte(&r->raw, (r->held ? r->half : *span->at) & 0xf0);
+        pug_rawbytes_add_byte(&r->raw, half_left(r, span));
     pug_rawbytes_add(&r->raw, async_bytes, sizeof(async_bytes));
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
     r->state = STM_READING;
@@ -93,7 +99,7 @@ static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint6
     r->from_odd = r->odd;
     r->raw.size = 0;
     if (r->odd)
-        pug_rawbytes_add_byte(&r->raw, *span->at & 0xf0);
+        pug_rawbytes_add_byte(&r->raw, half_left(r, span));
 }
 
 /**
