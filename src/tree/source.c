@@ -272,11 +272,13 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
     if (run) {
         const struct pug_batch *batch = source->stage.out.batch;
         enum pug_response answer = run(source->reader, source->decoder, span);
-        if (span->at != from) {
+        const bool good = answer == PUG_RESP_CONT && batch->response == PUG_RESP_CONT;
+        const bool used_up = span->at == span->end;
+        if (span->at != from)
             *response = answer;
-            return span->at != span->end || answer != PUG_RESP_CONT ||
-                   batch->response != PUG_RESP_CONT || (each && batch->count > 0);
-        }
+        if (span->at != from && (each || !good || used_up || batch->count >= batch->limit))
+            return !used_up || !good || (each && batch->count > 0);
+        /* It took nothing, or stopped before a packet that is not plain. */
     }
     if (!protocol->read(source->reader, span, &packet))
         return false;
