@@ -92,12 +92,12 @@ static bool take_header(struct pug_etmv3_reader *reader, struct pug_etmv3_decode
     if (header->step_count == 0 || decoder->need_address ||
         list->count + header->step_count > list->capacity ||
         (decoder->stage->quirks.etmv3_blx_forgotten && decoder->isa != reader->packet.isa) ||
-        (header->count > 0 && !pug_etmv3_find(decoder, PUG_ETMV3_MET_ONLY)))
+        (!pug_etmv3_waits(header) && !pug_etmv3_find(decoder, PUG_ETMV3_MET_ONLY)))
         return false;
     list->held = 0;
     pug_etmv3_parse_p_header(reader, byte);
     reader->packet.type = PUG_ETMV3_P_HDR;
-    if (header->count == 0) {
+    if (pug_etmv3_waits(header)) {
         put_wait(decoder, header->steps[0] % PUG_ETMV3_STEPS);
         return true;
     }

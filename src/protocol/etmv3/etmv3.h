@@ -27,6 +27,12 @@ struct pug_etmv3_p_header {
     uint16_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< PUG_ETMV3_STEP_… */
 };
 
+/** Does it have no atom, but cycles? */
+static inline bool pug_etmv3_waits(const struct pug_etmv3_p_header *header)
+{
+    return header->step_count > 0 && header->count == 0;
+}
+
 #define PUG_ETMV3_STEPS 64u
 
 /** The registers in words of the protocol. */
@@ -44,8 +50,7 @@ struct pug_etmv3_config {
     uint8_t context_id_bytes;
     uint8_t timestamp_bytes;                  /**< longest: 7 (48 bits) or 9 (64 bits) */
     struct pug_etmv3_p_header p_headers[256]; /**< by header byte; others are zero */
-    uint64_t
-        counts[PUG_ETMV3_STEPS]; /**< by step: instructions and cycles, as an element has them */
+    uint64_t counts[PUG_ETMV3_STEPS];         /**< count and cycle_count, by step */
 };
 
 static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)
@@ -67,6 +72,7 @@ void pug_etmv3_reader_free(void *reader);
 bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
 /** P-headers in a row at once. */
 enum pug_response pug_etmv3_run(void *reader, void *decoder, struct pug_span *span);
+/** P-headers one after another, for who takes the elements of each packet. */
 enum pug_response pug_etmv3_run_each(void *reader, void *decoder, struct pug_span *span);
 bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv3_reader_reset(void *reader);

@@ -22,7 +22,6 @@ struct steps {
 
 struct run {
     struct pug_etmv3_decoder *decoder;
-    struct pug_etmv3_place *place; /**< the decoder's */
     bool holds; /**< the last element is an instruction that can still be cancelled */
 };
 
@@ -74,7 +73,8 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
     const uint64_t *const counts = run->decoder->config->counts;
     struct pug_batch *batch = run->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
-    const struct pug_etmv3_insn *insn = run->place->insn;
+    struct pug_etmv3_place *const place = &run->decoder->insns.place;
+    const struct pug_etmv3_insn *insn = place->insn;
     const uint16_t *at = steps->all, *const end = at + steps->count;
     uint64_t index = steps->index;
     pug_etmv3_pair context = pug_etmv3_context(run->decoder);
@@ -98,15 +98,15 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
             insn = pug_etmv3_linked(entries, next);
             continue;
         }
-        pug_etmv3_stop_behind(run->place, insn, step);
+        pug_etmv3_stop_behind(place, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
         if (at == end || !pug_etmv3_find(run->decoder, PUG_ETMV3_ASK))
             return (unsigned)(at - steps->all);
         element = &batch->elements[batch->count]; /* it may have been delivered */
-        insn = run->place->insn;
+        insn = place->insn;
         context = pug_etmv3_context(run->decoder);
     }
-    run->place->insn = insn;
+    place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
     return steps->count;
 }
@@ -120,12 +120,6 @@ static void hold(struct pug_etmv3_decoder *decoder)
     list->count = list->held = 1;
 }
 
-static bool is_waiting(const struct pug_etmv3_p_header *header)
-{
-    return header->step_count == 1 &&
-           (header->steps[0] & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
-}
-
 /** P-headers that only wait need no address. How many there are. */
 static size_t take_waits(struct run *run, const struct pug_span *span)
 {
@@ -134,7 +128,7 @@ static size_t take_waits(struct run *run, const struct pug_span *span)
     const uint8_t *at = span->at;
     for (; at < span->end && batch->count < batch->limit; at++) {
         const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*at];
-        if (!is_waiting(header))
+        if (!pug_etmv3_waits(header))
             break;
         decoder->index = pug_run_index(span->run, at);
         decoder->told_unknown = true;
@@ -190,8 +184,8 @@ static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const 
     packet->exception.present = false;
     pug_etmv3_parse_branch(reader, at, size, &packet->address);
     pug_etmv3_branch_to(run->decoder, packet);
-    run->place->insn = NULL;
-    run->place->jumped = true;
+    run->decoder->insns.place.insn = NULL;
+    run->decoder->insns.place.jumped = true;
     run->holds = false;
 }
 
@@ -206,7 +200,7 @@ static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_deco
         return false;
     const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*span->at];
     if (header->step_count > 0)
-        return !decoder->need_address || is_waiting(header);
+        return !decoder->need_address || pug_etmv3_waits(header);
     return (*span->at & 1) && pug_etmv3_branch_size(reader, span->at, span->end) > 0;
 }
 
@@ -231,7 +225,7 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
     pug_etmv3_begin(decoder);
-    struct run run = {.decoder = decoder, .place = &decoder->insns.place};
+    struct run run = {.decoder = decoder};
     unsigned most, left = 0;
     while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
         const uint8_t *at = span->at;
