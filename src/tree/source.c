@@ -373,6 +373,7 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     }
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
     enum pug_response response = PUG_RESP_CONT;
+    source->stage.looked_at = NULL;
     if (source->marks)
         pug_source_take_marks(source, &span);
     else
