@@ -22,7 +22,7 @@ static uint64_t spread(unsigned aux)
     return table[aux & 15];
 }
 
-/** How many of eight bits are set. */
+/** How many of eight bits are set: once a frame, and the builtin is a call on most targets. */
 static unsigned count_bits(unsigned bits)
 {
     static const uint8_t counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
