@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/stm.h"
 
+#include <stdlib.h>
+
 #define ASYNC_RUN 21u
 
 /** Opcode nibbles of a packet type, in each of its forms; first nibble highest. */
@@ -38,6 +40,13 @@ void rec_stm_nibble(struct rec_stm *stm, unsigned nibble)
         rec_put(stm->bytes, (uint8_t)(stm->low | nibble << 4));
     stm->low = nibble & 0xf;
     stm->half = !stm->half;
+}
+
+void rec_stm_nibbles(struct rec_stm *stm, const char *text)
+{
+    for (; *text; text++)
+        if (*text != ' ')
+            rec_stm_nibble(stm, (unsigned)strtoul((char[]){*text, 0}, NULL, 16));
 }
 
 /** Most significant nibble first. */

@@ -14,6 +14,8 @@ struct rec_stm {
 
 /** One nibble, as it is; for what a trace unit would not send. */
 void rec_stm_nibble(struct rec_stm *stm, unsigned nibble);
+/** The same of many, in hexadecimal with blanks between them. */
+void rec_stm_nibbles(struct rec_stm *stm, const char *text);
 
 /**
  * One packet as a decoder would give it back: of a master or channel packet `master` and `channel`,

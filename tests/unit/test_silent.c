@@ -26,9 +26,7 @@ static void put(struct rec_frames *frames, uint8_t id, const char *text)
 {
     struct rec_bytes bytes = {0};
     struct rec_stm stm = {.bytes = &bytes};
-    for (; *text; text++)
-        if (*text != ' ')
-            rec_stm_nibble(&stm, (unsigned)strtoul((char[]){*text, 0}, NULL, 16));
+    rec_stm_nibbles(&stm, text);
     rec_stm_end(&stm);
     rec_frames_put(frames, id, bytes.data, bytes.size);
     rec_bytes_free(&bytes);

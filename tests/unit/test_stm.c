@@ -35,9 +35,7 @@ static struct rec_bytes nibbles(const char *text)
 {
     struct rec_bytes bytes = {0};
     struct rec_stm stm = {.bytes = &bytes};
-    for (; *text; text++)
-        if (*text != ' ')
-            rec_stm_nibble(&stm, (unsigned)strtoul((char[]){*text, 0}, NULL, 16));
+    rec_stm_nibbles(&stm, text);
     rec_stm_end(&stm);
     return bytes;
 }
