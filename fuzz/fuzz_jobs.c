@@ -6,49 +6,19 @@
  * the second the number of threads.
  */
 #include "inputs.h"
+#include "support/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** All that comes out. */
-struct outcome {
-    uint64_t elements, element_hash, records, record_hash, at;
-    enum pug_response response;
-};
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
                                        size_t count, size_t *taken)
 {
-    struct outcome *outcome = context;
     (void)taken;
-    outcome->elements += count;
-    for (size_t i = 0; i < count; i++) {
-        struct pug_element element = elements[i];
-        if (element.flags & PUG_ELEM_PAYLOAD) {
-            outcome->element_hash = mix(outcome->element_hash, element.payload, element.count);
-            element.payload = NULL;
-        }
-        outcome->element_hash = mix(outcome->element_hash, &element, sizeof(element));
-    }
+    for (size_t i = 0; i < count; i++)
+        outcome_add(context, outcome_hash(&elements[i]));
     return PUG_RESP_CONT;
-}
-
-static void take_record(void *context, const struct pug_log_record *record)
-{
-    struct outcome *outcome = context;
-    char text[512];
-    pug_log_text(record, text, sizeof(text));
-    outcome->record_hash = mix(outcome->record_hash, text, strlen(text));
-    outcome->records++;
 }
 
 /** A source of the protocol and, where there can be more than one, another. */
@@ -87,7 +57,7 @@ static struct outcome decode(const uint8_t *data, size_t size, struct pug_image 
         const struct pug_jobs jobs = {
             .threads = threads, .block = 16 + data[2] % 64, .piece = 128 + 8 * (data[2] / 64)};
         struct pug_jobs_result result;
-        pug_log_set_sink(log, take_record, &outcome);
+        pug_log_set_sink(log, outcome_record, &outcome);
         pug_tree_on_elements(tree, take_elements, &outcome);
         (void)pug_tree_decode(tree, &jobs, data + FUZZ_HEADER, size - FUZZ_HEADER, &result);
         outcome.at = result.at;
@@ -114,9 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const struct outcome one = decode(data, size, image, 1);
     const struct outcome many = decode(data, size, image, 2 + data[3] % 3);
-    if (one.elements == many.elements && one.element_hash == many.element_hash &&
-        one.records == many.records && one.record_hash == many.record_hash && one.at == many.at &&
-        one.response == many.response)
+    if (outcome_equals(&one, &many))
         return 0;
     fprintf(stderr, "%s in %s: not what one thread gives\n", fuzz_protocol(data)->name,
             fuzz_transport(data)->name);

@@ -7,6 +7,7 @@
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"
+#include "support/outcome.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,39 +35,6 @@ static const struct manner manners[] = {
     {8, 128, 4096, false}, {2, 512, 16384, true}, {3, 16, 128, false},
 };
 
-/** Everything that came out. */
-struct outcome {
-    uint64_t elements, element_hash, records, record_hash;
-    enum pug_response response;
-    uint64_t at, repeated;
-    unsigned threads;
-};
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-static uint64_t hash_element(const struct pug_element *element)
-{
-    struct pug_element e = *element;
-    uint64_t hash = 0;
-    if (e.flags & PUG_ELEM_PAYLOAD) {
-        hash = mix(hash, e.payload, e.count);
-        e.payload = NULL;
-    }
-    return mix(hash, &e, sizeof(e));
-}
-
-static void add_hash(struct outcome *outcome, uint64_t hash)
-{
-    outcome->element_hash = mix(outcome->element_hash, &hash, sizeof(hash));
-    outcome->elements++;
-}
-
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
                                        size_t count, size_t *taken)
 {
@@ -74,21 +42,12 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     /* one more wait now and then must change nothing */
     if (outcome->elements % 97 == 5 && count > 1) {
         *taken = 1;
-        add_hash(outcome, hash_element(elements));
+        outcome_add(outcome, outcome_hash(elements));
         return PUG_RESP_WAIT;
     }
     for (size_t i = 0; i < count; i++)
-        add_hash(outcome, hash_element(&elements[i]));
+        outcome_add(outcome, outcome_hash(&elements[i]));
     return PUG_RESP_CONT;
-}
-
-static void take_record(void *context, const struct pug_log_record *record)
-{
-    struct outcome *outcome = context;
-    char text[512];
-    pug_log_text(record, text, sizeof(text));
-    outcome->record_hash = mix(outcome->record_hash, text, strlen(text));
-    outcome->records++;
 }
 
 /* ---- parts: the hashes of their elements ---- */
@@ -113,7 +72,7 @@ static void part_elements(void *context, const struct pug_element *elements, siz
         part->hashes = realloc(part->hashes, part->room * sizeof(*part->hashes));
     }
     for (size_t i = 0; i < count; i++)
-        part->hashes[part->count++] = hash_element(&elements[i]);
+        part->hashes[part->count++] = outcome_hash(&elements[i]);
 }
 
 static void part_drop(void *context)
@@ -127,7 +86,7 @@ static bool part_take(void *context, void *taken)
 {
     struct part *part = taken;
     for (size_t i = 0; i < part->count; i++)
-        add_hash(context, part->hashes[i]);
+        outcome_add(context, part->hashes[i]);
     part_drop(part);
     return true;
 }
@@ -149,7 +108,7 @@ static struct outcome decode(const struct capture *capture, const struct manner 
                                       .piece = manner->piece,
                                       .parts = manner->parts ? &parts : NULL};
         struct pug_jobs_result result;
-        pug_log_set_sink(log, take_record, &outcome);
+        pug_log_set_sink(log, outcome_record, &outcome);
         pug_tree_on_elements(tree, take_elements, &outcome);
         assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, &result),
                          PUG_OK);
@@ -170,9 +129,7 @@ static void compare(const struct capture *capture, const char *what)
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         const struct manner *manner = &manners[i];
         const struct outcome outcome = decode(capture, manner);
-        if (outcome.elements != serial.elements || outcome.element_hash != serial.element_hash ||
-            outcome.records != serial.records || outcome.record_hash != serial.record_hash ||
-            outcome.response != serial.response || outcome.at != serial.at)
+        if (!outcome_equals(&outcome, &serial))
             fail_msg("%s %s, %s: %u threads, blocks of %zu, pieces of %zu: %llu elements "
                      "(%llu), %llu messages (%llu), answer %d (%d) at %llu (%llu)",
                      pug_snapshot_directory(capture->snapshot), capture->buffer->name, what,
