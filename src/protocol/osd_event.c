@@ -15,7 +15,7 @@ enum osd_register { MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
 #define PIECES 64u
 
 struct osd_reader {
-    const struct osd_config *config;
+    const struct pug_osd_config *config;
     struct pug_stage *stage;
     unsigned width; /* 0: not known yet */
     uint16_t pieces[PIECES];
@@ -28,7 +28,7 @@ struct osd_reader {
 
 /* ---- configuration ---- */
 
-static enum pug_status refuse(const struct osd_module *module, struct pug_log *log,
+static enum pug_status refuse(const struct pug_osd_module *module, struct pug_log *log,
                               const char *text)
 {
     pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
@@ -40,7 +40,7 @@ static enum pug_status refuse(const struct osd_module *module, struct pug_log *l
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
-static const struct pug_setting *width_setting(const struct osd_module *module,
+static const struct pug_setting *width_setting(const struct pug_osd_module *module,
                                                const struct pug_settings *settings)
 {
     const struct pug_setting *setting = pug_settings_find(settings, module->settings[0]);
@@ -48,8 +48,9 @@ static const struct pug_setting *width_setting(const struct osd_module *module,
     return setting ? setting : other;
 }
 
-enum pug_status osd_config_new(const struct osd_module *module, const struct pug_settings *settings,
-                               struct pug_log *log, void **out)
+enum pug_status pug_osd_config_new(const struct pug_osd_module *module,
+                                   const struct pug_settings *settings, struct pug_log *log,
+                                   void **out)
 {
     const struct pug_setting *width = width_setting(module, settings);
     uint64_t id = pug_settings_number(settings, "src_id", 0);
@@ -61,7 +62,7 @@ enum pug_status osd_config_new(const struct osd_module *module, const struct pug
         return refuse(module, log, "src_id must be below 65535");
     if (xlen != 0 && xlen != 32 && xlen != 64)
         return refuse(module, log, "xlen must be 32 or 64");
-    struct osd_config *config = calloc(1, sizeof(*config));
+    struct pug_osd_config *config = calloc(1, sizeof(*config));
     if (!config)
         return PUG_ERR_MEM;
     config->module = module;
@@ -73,36 +74,36 @@ enum pug_status osd_config_new(const struct osd_module *module, const struct pug
     return PUG_OK;
 }
 
-void osd_config_free(void *config)
+void pug_osd_config_free(void *config)
 {
     free(config);
 }
 
-uint16_t osd_trace_id(const void *config)
+uint16_t pug_osd_trace_id(const void *config)
 {
-    return ((const struct osd_config *)config)->id;
+    return ((const struct pug_osd_config *)config)->id;
 }
 
 /* ---- making ---- */
 
-enum pug_status osd_reader_new(const void *config, struct pug_stage *stage, void **out)
+enum pug_status pug_osd_reader_new(const void *config, struct pug_stage *stage, void **out)
 {
     struct osd_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    osd_reader_reset(reader);
+    pug_osd_reader_reset(reader);
     *out = reader;
     return PUG_OK;
 }
 
-void osd_reader_free(void *reader)
+void pug_osd_reader_free(void *reader)
 {
     free(reader);
 }
 
-void osd_reader_reset(void *data)
+void pug_osd_reader_reset(void *data)
 {
     struct osd_reader *reader = data;
     reader->width = reader->config->width;
@@ -163,7 +164,7 @@ static bool give_bad(struct osd_reader *reader, struct pug_packet *packet, uint6
 
 /* ---- events ---- */
 
-static unsigned length_of(const struct osd_module *module, unsigned width)
+static unsigned length_of(const struct pug_osd_module *module, unsigned width)
 {
     return width == 0    ? 0
            : width == 16 ? module->lengths[0]
@@ -172,7 +173,7 @@ static unsigned length_of(const struct osd_module *module, unsigned width)
 }
 
 /** The width that events of so many words have; 0: none. */
-static unsigned width_of(const struct osd_module *module, unsigned words)
+static unsigned width_of(const struct pug_osd_module *module, unsigned words)
 {
     for (unsigned i = 0; i < 3; i++)
         if (module->lengths[i] == words)
@@ -183,14 +184,14 @@ static unsigned width_of(const struct osd_module *module, unsigned words)
 /** Does an event of the module have so many words? */
 static bool right_length(const struct osd_reader *reader, unsigned words)
 {
-    const struct osd_module *module = reader->config->module;
+    const struct pug_osd_module *module = reader->config->module;
     return reader->width ? words == length_of(module, reader->width) : width_of(module, words) != 0;
 }
 
 /** The longest event, as far as the width is known. */
 static unsigned longest(const struct osd_reader *reader)
 {
-    const struct osd_module *module = reader->config->module;
+    const struct pug_osd_module *module = reader->config->module;
     return reader->width ? length_of(module, reader->width) : module->lengths[2];
 }
 
@@ -221,7 +222,7 @@ static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint
                       const struct pug_span *span)
 {
     struct pug_osd_packet *event = &reader->packet;
-    const struct osd_module *module = reader->config->module;
+    const struct pug_osd_module *module = reader->config->module;
     unsigned pieces = reader->piece_count, total = pieces + event->count;
     bool alone = pieces > 0 && right_length(reader, event->count) &&
                  (reader->width || !right_length(reader, total));
@@ -283,7 +284,7 @@ static bool take_event(struct osd_reader *reader, struct pug_packet *packet, uin
 static void note_register(struct osd_reader *reader, uint16_t number, uint16_t value,
                           uint64_t index)
 {
-    const struct osd_module *module = reader->config->module;
+    const struct pug_osd_module *module = reader->config->module;
     if (number == MODULE_WIDTH && !reader->config->width &&
         (value == 16 || value == 32 || value == 64))
         reader->width = value;
@@ -314,7 +315,7 @@ static uint16_t word_at(const uint8_t *bytes)
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-bool osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
+bool pug_osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
     struct osd_reader *reader = data;
     const uint8_t *at = span->at;
@@ -337,7 +338,7 @@ bool osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
     return give(reader, packet, index, PUG_OSD_KIND_REGISTER, span);
 }
 
-bool osd_read_end(void *data, struct pug_packet *packet)
+bool pug_osd_read_end(void *data, struct pug_packet *packet)
 {
     struct osd_reader *reader = data;
     if (reader->piece_count == 0)
@@ -349,7 +350,7 @@ bool osd_read_end(void *data, struct pug_packet *packet)
     return give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
 }
 
-void osd_reader_state(const void *data, struct pug_state *state)
+void pug_osd_reader_state(const void *data, struct pug_state *state)
 {
     const struct osd_reader *reader = data;
     pug_state_number(state, reader->width);
@@ -362,32 +363,32 @@ void osd_reader_state(const void *data, struct pug_state *state)
     pug_state_put(state, reader->pieces, reader->piece_count * sizeof(reader->pieces[0]));
 }
 
-size_t osd_marks(const void *state, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+size_t pug_osd_marks(const void *state, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
 {
-    const struct osd_config *config = state;
+    const struct pug_osd_config *config = state;
     const struct pug_osd_packet *packet = data;
     if (packet->kind == PUG_OSD_KIND_OVERFLOW)
         return pug_mark_put(marks, 0, PUG_MARK_OVERFLOW, packet->missed);
     if (packet->kind != PUG_OSD_KIND_EVENT)
         return 0;
     size_t n = pug_mark_put(marks, 0, PUG_MARK_TIMESTAMP, packet->timestamp);
-    if (config->module->type == OSD_TYPE_STM)
+    if (config->module->type == PUG_OSD_TYPE_STM)
         return pug_mark_put(marks, n, PUG_MARK_EVENT, packet->id);
     return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->npc);
 }
 
 /* ---- words ---- */
 
-const char *osd_packet_name(uint32_t kind)
+const char *pug_osd_packet_name(uint32_t kind)
 {
     static const char *const names[] = {"EVENT", "OVERFLOW", "REGISTER",
                                         "OTHER", "BAD",      "INCOMPLETE"};
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-bool osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text)
+bool pug_osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text)
 {
-    pug_text_format(text, "%s : ", osd_packet_name(packet->kind));
+    pug_text_format(text, "%s : ", pug_osd_packet_name(packet->kind));
     switch (packet->kind) {
     case PUG_OSD_KIND_EVENT: return false;
     case PUG_OSD_KIND_OVERFLOW:

@@ -10,10 +10,10 @@
 #include "pugmark/protocol.h"
 
 /** Values of MOD_TYPE. */
-enum { OSD_TYPE_STM = 4, OSD_TYPE_CTM = 5 };
+enum { PUG_OSD_TYPE_STM = 4, PUG_OSD_TYPE_CTM = 5 };
 
 /** A kind of module. */
-struct osd_module {
+struct pug_osd_module {
     const char *name;        /**< in the log of its configuration */
     uint16_t type;           /**< MOD_TYPE */
     const char *settings[2]; /**< names of the width: the register's, and in lower case */
@@ -21,44 +21,45 @@ struct osd_module {
     void (*parse)(struct pug_osd_packet *packet, unsigned width);
 };
 
-struct osd_config {
-    const struct osd_module *module;
+struct pug_osd_config {
+    const struct pug_osd_module *module;
     uint16_t id;
     uint8_t width; /**< 16, 32, 64; 0: by the registers in the trace, or by the first event */
     bool riscv;    /**< the traced core is one; else its code can't be followed */
     uint8_t xlen;  /**< of the traced core; 0: the width of its addresses */
 };
 
-enum pug_status osd_config_new(const struct osd_module *module, const struct pug_settings *settings,
-                               struct pug_log *log, void **config);
-void osd_config_free(void *config);
-uint16_t osd_trace_id(const void *config);
+enum pug_status pug_osd_config_new(const struct pug_osd_module *module,
+                                   const struct pug_settings *settings, struct pug_log *log,
+                                   void **config);
+void pug_osd_config_free(void *config);
+uint16_t pug_osd_trace_id(const void *config);
 
-enum pug_status osd_reader_new(const void *config, struct pug_stage *stage, void **reader);
-void osd_reader_free(void *reader);
-bool osd_read(void *reader, struct pug_span *span, struct pug_packet *packet);
-bool osd_read_end(void *reader, struct pug_packet *packet);
-void osd_reader_reset(void *reader);
+enum pug_status pug_osd_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void pug_osd_reader_free(void *reader);
+bool pug_osd_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool pug_osd_read_end(void *reader, struct pug_packet *packet);
+void pug_osd_reader_reset(void *reader);
 
 /** What the packets to come depend on (state.h). */
-void osd_reader_state(const void *reader, struct pug_state *state);
+void pug_osd_reader_state(const void *reader, struct pug_state *state);
 
 /** What is not an event, in words; false for events. */
 struct pug_text;
-bool osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
-const char *osd_packet_name(uint32_t kind);
+bool pug_osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
+const char *pug_osd_packet_name(uint32_t kind);
 
 /** Times are as sent: 32 bits, which wrap. An event of an STM is one, with its id. */
-size_t osd_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+size_t pug_osd_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 
 /** The 32-bit time of one module, extended over its wraps. */
-struct osd_clock {
+struct pug_osd_clock {
     uint64_t time;
     bool started;
 };
 
 /** Events of one module come in the order of time: less than before is one wrap. */
-static inline uint64_t osd_clock_extend(struct osd_clock *clock, uint32_t timestamp)
+static inline uint64_t pug_osd_clock_extend(struct pug_osd_clock *clock, uint32_t timestamp)
 {
     uint64_t time = (clock->time & ~UINT64_C(0xffffffff)) | timestamp;
     if (clock->started && time < clock->time)
@@ -68,7 +69,7 @@ static inline uint64_t osd_clock_extend(struct osd_clock *clock, uint32_t timest
     return time;
 }
 
-static inline void osd_clock_state(const struct osd_clock *clock, struct pug_state *state)
+static inline void pug_osd_clock_state(const struct pug_osd_clock *clock, struct pug_state *state)
 {
     pug_state_number(state, clock->started);
     pug_state_number(state, clock->time);

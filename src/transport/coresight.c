@@ -13,10 +13,10 @@ static const struct {
     const char *name;
     uint32_t flag;
 } flag_names[] = {
-    {"fsyncs", CS_FSYNCS},
-    {"hsyncs", CS_HSYNCS},
-    {"mem_align", CS_MEM_ALIGN},
-    {"reset_on_4x_fsync", CS_RESET_ON_4X_FSYNC},
+    {"fsyncs", PUG_CS_FSYNCS},
+    {"hsyncs", PUG_CS_HSYNCS},
+    {"mem_align", PUG_CS_MEM_ALIGN},
+    {"reset_on_4x_fsync", PUG_CS_RESET_ON_4X_FSYNC},
 };
 
 /** The settings as flags; memory-aligned where none of them speaks of frames. */
@@ -28,51 +28,52 @@ static uint32_t read_flags(const struct pug_settings *settings)
     for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
         if (pug_settings_number(settings, flag_names[i].name, 0))
             flags |= flag_names[i].flag;
-    if (!(flags & (CS_FSYNCS | CS_HSYNCS)) && !pug_settings_find(settings, "mem_align"))
-        flags |= CS_MEM_ALIGN;
+    if (!(flags & (PUG_CS_FSYNCS | PUG_CS_HSYNCS)) && !pug_settings_find(settings, "mem_align"))
+        flags |= PUG_CS_MEM_ALIGN;
     return flags;
 }
 
-static enum pug_status check_flags(struct coresight *cs)
+static enum pug_status check_flags(struct pug_coresight *cs)
 {
     const char *wrong = NULL;
-    if (cs->flags & ~(uint32_t)CS_ALL_FLAGS)
+    if (cs->flags & ~(uint32_t)PUG_CS_ALL_FLAGS)
         wrong = "Unknown Config Flags";
     if (cs->flags == 0)
         wrong = "No Config Flags Set";
-    if ((cs->flags & (CS_FSYNCS | CS_HSYNCS)) && (cs->flags & CS_MEM_ALIGN))
+    if ((cs->flags & (PUG_CS_FSYNCS | PUG_CS_HSYNCS)) && (cs->flags & PUG_CS_MEM_ALIGN))
         wrong = "Invalid Config Flag Combination Set";
     if (!wrong)
         return PUG_OK;
-    cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, wrong);
+    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, wrong);
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
 /** What all but the configuration starts with. */
-static void forget(struct coresight *cs)
+static void forget(struct pug_coresight *cs)
 {
-    *cs = (struct coresight){
+    *cs = (struct pug_coresight){
         .sink = cs->sink,
         .flags = cs->flags,
         .dstream = cs->dstream,
         .find_padding = cs->find_padding,
         .used = cs->used,
-        .synced = !(cs->flags & CS_FSYNCS),
+        .synced = !(cs->flags & PUG_CS_FSYNCS),
         .id = PUG_SOURCE_UNKNOWN,
-        .from = CS_NO_FRAME,
+        .from = PUG_CS_NO_FRAME,
     };
 }
 
 static enum pug_status coresight_create(const struct pug_settings *settings,
                                         struct pug_transport_sink *sink, void **transport)
 {
-    struct coresight *cs = calloc(1, sizeof(*cs));
+    struct pug_coresight *cs = calloc(1, sizeof(*cs));
     if (!cs)
         return PUG_ERR_MEM;
     cs->sink = sink;
     cs->flags = read_flags(settings);
     cs->dstream = pug_settings_number(settings, "dstream", 0);
-    cs->find_padding = (cs->flags & CS_RESET_ON_4X_FSYNC) || !sink->quirks.fsync_padding_is_data;
+    cs->find_padding =
+        (cs->flags & PUG_CS_RESET_ON_4X_FSYNC) || !sink->quirks.fsync_padding_is_data;
     enum pug_status status = check_flags(cs);
     if (status != PUG_OK) {
         free(cs);
@@ -84,15 +85,15 @@ static enum pug_status coresight_create(const struct pug_settings *settings,
 }
 
 /** What the reference wants a block's size to be a multiple of. */
-static size_t unit(const struct coresight *cs)
+static size_t unit(const struct pug_coresight *cs)
 {
-    return cs->flags & CS_HSYNCS ? 2 : cs->flags & CS_FSYNCS ? 4 : CS_FRAME_BYTES;
+    return cs->flags & PUG_CS_HSYNCS ? 2 : cs->flags & PUG_CS_FSYNCS ? 4 : PUG_CS_FRAME_BYTES;
 }
 
-static bool check_block(struct coresight *cs, uint64_t index, size_t size)
+static bool check_block(struct pug_coresight *cs, uint64_t index, size_t size)
 {
     if (cs->started && cs->index != index) {
-        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_NOTCONTTRACE, index, "");
+        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_NOTCONTTRACE, index, "");
         return false;
     }
     cs->started = true;
@@ -101,7 +102,7 @@ static bool check_block(struct coresight *cs, uint64_t index, size_t size)
         char text[64];
         snprintf(text, sizeof(text), "Input block incorrect size, must be %zu byte multiple",
                  unit(cs));
-        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, text);
+        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_INVALID_PARAM_VAL, PUG_NO_INDEX, text);
         cs->used = 0;
         return false;
     }
@@ -109,15 +110,15 @@ static bool check_block(struct coresight *cs, uint64_t index, size_t size)
 }
 
 /** Take frames out of a piece of input; how many bytes it took. */
-static size_t take(struct coresight *cs, const uint8_t *bytes, size_t size)
+static size_t take(struct pug_coresight *cs, const uint8_t *bytes, size_t size)
 {
-    struct cs_block block = {.at = bytes, .end = bytes + size};
-    cs_take_frames(cs, &block);
+    struct pug_cs_block block = {.at = bytes, .end = bytes + size};
+    pug_cs_take_frames(cs, &block);
     return (size_t)(block.at - bytes);
 }
 
 /** The same with footers between the pieces. */
-static size_t take_dstream(struct coresight *cs, const uint8_t *bytes, size_t size)
+static size_t take_dstream(struct pug_coresight *cs, const uint8_t *bytes, size_t size)
 {
     size_t used = 0;
     while (used < size && PUG_RESP_IS_CONT(cs->worst)) {
@@ -140,7 +141,7 @@ static size_t take_dstream(struct coresight *cs, const uint8_t *bytes, size_t si
 static enum pug_response coresight_data(void *transport, uint64_t index, const uint8_t *bytes,
                                         size_t size, size_t *used)
 {
-    struct coresight *cs = transport;
+    struct pug_coresight *cs = transport;
     *used = 0;
     if (!bytes)
         return PUG_RESP_FATAL_INVALID_PARAM;
@@ -151,7 +152,7 @@ static enum pug_response coresight_data(void *transport, uint64_t index, const u
     }
     if (cs->sink->quirks.strict_blocks)
         cs->in_padding = false;
-    cs_deliver(cs);
+    pug_cs_deliver(cs);
     *used = cs->dstream ? take_dstream(cs, bytes, size) : take(cs, bytes, size);
     cs->used = *used;
     return cs->worst;
@@ -159,29 +160,29 @@ static enum pug_response coresight_data(void *transport, uint64_t index, const u
 
 static enum pug_response coresight_flush(void *transport)
 {
-    struct coresight *cs = transport;
+    struct pug_coresight *cs = transport;
     cs->worst = PUG_RESP_CONT;
-    cs_deliver(cs);
+    pug_cs_deliver(cs);
     return cs->worst;
 }
 
 /** What the end left undone. */
-static void report_end(struct coresight *cs, size_t left)
+static void report_end(struct pug_coresight *cs, size_t left)
 {
     char text[64];
     if (left > 0) {
         snprintf(text, sizeof(text), "%zu bytes of a frame that is not whole.", left);
-        cs_log(cs, PUG_SEV_INFO, PUG_OK, cs->frame_index, text);
+        pug_cs_log(cs, PUG_SEV_INFO, PUG_OK, cs->frame_index, text);
     }
     if (!cs->synced && cs->started)
-        cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
-               "Not synchronised at the end of trace.");
+        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
+                   "Not synchronised at the end of trace.");
 }
 
 /** A partial frame is dropped: what belongs to whom is only known with its last byte. */
 static enum pug_response coresight_end(void *transport)
 {
-    struct coresight *cs = transport;
+    struct pug_coresight *cs = transport;
     enum pug_response response = PUG_RESP_CONT;
     size_t left = (size_t)cs->fill + cs->odd;
     if (!cs->sink->quirks.end_does_not_wait)
@@ -203,12 +204,12 @@ static void coresight_reset(void *transport)
 /** Runs that wait are a consumer's that waits: there is no state to compare then. */
 static void coresight_state(const void *transport, struct pug_state *state)
 {
-    const struct coresight *cs = transport;
-    state->failed |= cs->run_there || cs->from != CS_NO_FRAME;
+    const struct pug_coresight *cs = transport;
+    state->failed |= cs->run_there || cs->from != PUG_CS_NO_FRAME;
     pug_state_number(state, cs->column);
     pug_state_number(state, cs->synced);
     pug_state_number(state, cs->synced ? 0 : cs->skipped);
-    pug_state_number(state, cs->flags & CS_MEM_ALIGN ? cs->in_padding : cs->shift);
+    pug_state_number(state, cs->flags & PUG_CS_MEM_ALIGN ? cs->in_padding : cs->shift);
     pug_state_number(state, cs->half_sync);
     pug_state_number(state, cs->half_sync && cs->half_sync_carried);
     pug_state_number(state, cs->odd ? 0x100u | cs->first : 0);
@@ -223,7 +224,7 @@ static void coresight_state(const void *transport, struct pug_state *state)
 /** The null source and the ids that the architecture keeps for itself. */
 static bool coresight_reserved(uint16_t source)
 {
-    return source == CS_ID_NULL || source >= CS_ID_FIRST_RESERVED;
+    return source == PUG_CS_ID_NULL || source >= PUG_CS_ID_FIRST_RESERVED;
 }
 
 static void coresight_free(void *transport)

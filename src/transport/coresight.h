@@ -9,38 +9,38 @@
 
 #include "transport/builtin.h"
 
-#define CS_COMPONENT   "DFMT_CSFRAMES"
-#define CS_FRAME_BYTES 16u
-#define CS_NO_FRAME    CS_FRAME_BYTES /* where a run would begin when there is no frame */
-#define CS_MOST_JOINED 64u /* frames: what becomes of them stays in the first-level cache */
-#define CS_FSYNC       0xFFFFFF7Fu
+#define PUG_CS_COMPONENT   "DFMT_CSFRAMES"
+#define PUG_CS_FRAME_BYTES 16u
+#define PUG_CS_NO_FRAME    PUG_CS_FRAME_BYTES /* where a run would begin when there is no frame */
+#define PUG_CS_MOST_JOINED 64u /* frames: what becomes of them stays in the first-level cache */
+#define PUG_CS_FSYNC       0xFFFFFF7Fu
 
 /* Bits of the "flags" setting: the reference's numbers. */
-enum cs_flag {
-    CS_FSYNCS = 0x01,
-    CS_HSYNCS = 0x02,
-    CS_MEM_ALIGN = 0x04,
-    CS_RAW_PACKED = 0x08,
-    CS_RAW_UNPACKED = 0x10,
-    CS_RESET_ON_4X_FSYNC = 0x20,
-    CS_ALL_FLAGS = 0x3f,
+enum pug_cs_flag {
+    PUG_CS_FSYNCS = 0x01,
+    PUG_CS_HSYNCS = 0x02,
+    PUG_CS_MEM_ALIGN = 0x04,
+    PUG_CS_RAW_PACKED = 0x08,
+    PUG_CS_RAW_UNPACKED = 0x10,
+    PUG_CS_RESET_ON_4X_FSYNC = 0x20,
+    PUG_CS_ALL_FLAGS = 0x3f,
 };
 
-enum cs_id {
-    CS_ID_NULL = 0x00,
-    CS_ID_FIRST_RESERVED = 0x70,
-    CS_ID_FLUSH = 0x7b,
-    CS_ID_TRIGGER = 0x7d,
+enum pug_cs_id {
+    PUG_CS_ID_NULL = 0x00,
+    PUG_CS_ID_FIRST_RESERVED = 0x70,
+    PUG_CS_ID_FLUSH = 0x7b,
+    PUG_CS_ID_TRIGGER = 0x7d,
 };
 
 /** What of the input is not taken yet. */
-struct cs_block {
+struct pug_cs_block {
     const uint8_t *at, *end;
 };
 
-struct coresight {
+struct pug_coresight {
     struct pug_transport_sink *sink;
-    uint32_t flags;    /* enum cs_flag */
+    uint32_t flags;    /* enum pug_cs_flag */
     bool dstream;      /* 504 bytes of frames, then 8 of footer */
     bool find_padding; /* FSYNCs in memory-aligned frames are padding */
 
@@ -64,7 +64,7 @@ struct coresight {
     /* the frame being collected */
     uint8_t fill;
     uint64_t frame_index;
-    uint8_t frame[CS_FRAME_BYTES];
+    uint8_t frame[PUG_CS_FRAME_BYTES];
 
     /* the last whole frame, run by run */
     uint16_t id;       /* whose the next byte is */
@@ -76,46 +76,46 @@ struct coresight {
     bool run_offered;  /* ... and was offered before */
     bool run_begun;    /* ... and part of it was taken */
     struct pug_run run;
-    uint8_t bytes[2 * CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
+    uint8_t bytes[2 * PUG_CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
 
     /* a joined run, and its gaps */
-    uint8_t joined[CS_MOST_JOINED * CS_FRAME_BYTES];
-    uint16_t gaps[CS_MOST_JOINED * CS_FRAME_BYTES];
+    uint8_t joined[PUG_CS_MOST_JOINED * PUG_CS_FRAME_BYTES];
+    uint16_t gaps[PUG_CS_MOST_JOINED * PUG_CS_FRAME_BYTES];
 };
 
-static inline void cs_answer(struct coresight *cs, enum pug_response answer)
+static inline void pug_cs_answer(struct pug_coresight *cs, enum pug_response answer)
 {
     if (answer > cs->worst)
         cs->worst = answer;
 }
 
-static inline void cs_log(struct coresight *cs, enum pug_severity severity, enum pug_status code,
-                          uint64_t index, const char *text)
+static inline void pug_cs_log(struct pug_coresight *cs, enum pug_severity severity,
+                              enum pug_status code, uint64_t index, const char *text)
 {
     pug_log_put(cs->sink->log, &(struct pug_log_record){.severity = severity,
                                                         .code = code,
                                                         .index = index,
                                                         .source = PUG_NO_SOURCE,
-                                                        .component = CS_COMPONENT,
+                                                        .component = PUG_CS_COMPONENT,
                                                         .text = text});
 }
 
-static inline void cs_show(struct coresight *cs, unsigned want, uint64_t index,
-                           enum pug_frame_kind kind, uint16_t source, const uint8_t *bytes,
-                           size_t size)
+static inline void pug_cs_show(struct pug_coresight *cs, unsigned want, uint64_t index,
+                               enum pug_frame_kind kind, uint16_t source, const uint8_t *bytes,
+                               size_t size)
 {
     if (cs->sink->want & want)
         cs->sink->frame(cs->sink->frame_context, PUG_OP_DATA, index, kind, source, bytes, size);
 }
 
-/** Four bytes in stream order: FSYNC is CS_FSYNC. */
-static inline uint32_t cs_word(const uint8_t *bytes)
+/** Four bytes in stream order: FSYNC is PUG_CS_FSYNC. */
+static inline uint32_t pug_cs_word(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
 /** Eight bytes, the first one lowest. */
-static inline uint64_t cs_load(const uint8_t *bytes)
+static inline uint64_t pug_cs_load(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof(value));
@@ -125,7 +125,7 @@ static inline uint64_t cs_load(const uint8_t *bytes)
     return value;
 }
 
-static inline void cs_store(uint8_t *bytes, uint64_t value)
+static inline void pug_cs_store(uint8_t *bytes, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap64(value);
@@ -137,12 +137,12 @@ static inline void cs_store(uint8_t *bytes, uint64_t value)
  * The next whole frame, its index in `frame_index`; NULL when the block is used up, or when an
  * error ended the call (`worst` says so).
  */
-const uint8_t *cs_next_frame(struct coresight *cs, struct cs_block *block);
+const uint8_t *pug_cs_next_frame(struct pug_coresight *cs, struct pug_cs_block *block);
 
 /** Take the frames of a block and hand out their runs, until an answer that stops; to `worst`. */
-void cs_take_frames(struct coresight *cs, struct cs_block *block);
+void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block);
 
 /** Hand out the runs that are left of the frame; answers to `worst`. */
-void cs_deliver(struct coresight *cs);
+void pug_cs_deliver(struct pug_coresight *cs);
 
 #endif

@@ -32,18 +32,19 @@ static unsigned count_bits(unsigned bits)
 /** Even bytes that are ids: a bit each. */
 static unsigned find_ids(const uint8_t *frame)
 {
-    const uint64_t low = cs_load(frame) & EVEN_BIT_0, high = cs_load(frame + 8) & EVEN_BIT_0;
+    const uint64_t low = pug_cs_load(frame) & EVEN_BIT_0,
+                   high = pug_cs_load(frame + 8) & EVEN_BIT_0;
     return (unsigned)(((low | high << 4) * UINT64_C(0x0001000200040008)) >> 48) & 0xff;
 }
 
 /* ---- run by run ---- */
 
 /** A frame to be taken apart into runs. The one before has none left. */
-static void begin_frame(struct coresight *cs, const uint8_t *frame)
+static void begin_frame(struct pug_coresight *cs, const uint8_t *frame)
 {
     const unsigned ids = find_ids(frame), aux = frame[15];
-    cs_store(cs->bytes, cs_load(frame) | spread(aux));
-    cs_store(cs->bytes + 8, cs_load(frame + 8) | spread(aux >> 4u));
+    pug_cs_store(cs->bytes, pug_cs_load(frame) | spread(aux));
+    pug_cs_store(cs->bytes + 8, pug_cs_load(frame + 8) | spread(aux >> 4u));
     cs->ids = (uint8_t)ids;
     cs->aux = (uint8_t)aux;
     cs->from = cs->told_from = 0;
@@ -51,7 +52,7 @@ static void begin_frame(struct coresight *cs, const uint8_t *frame)
 }
 
 /** The run in hand is what ends here. */
-static void end_run(struct coresight *cs, unsigned from, unsigned end)
+static void end_run(struct pug_coresight *cs, unsigned from, unsigned end)
 {
     cs->run.index = cs->frame_index + cs->told_from;
     cs->run.bytes = cs->bytes + from;
@@ -63,9 +64,9 @@ static void end_run(struct coresight *cs, unsigned from, unsigned end)
 }
 
 /** What is behind the last id that divides runs. False: nothing. */
-static bool last_run(struct coresight *cs, unsigned from)
+static bool last_run(struct pug_coresight *cs, unsigned from)
 {
-    if (from == CS_NO_FRAME)
+    if (from == PUG_CS_NO_FRAME)
         return false;
     const unsigned end = cs->ids ? 14 : 15;
     const bool some = end > from || cs->sink->quirks.empty_run_fatal;
@@ -73,7 +74,7 @@ static bool last_run(struct coresight *cs, unsigned from)
         end_run(cs, from, end);
     if (cs->ids)
         cs->id = cs->bytes[14] >> 1;
-    cs->from = CS_NO_FRAME;
+    cs->from = PUG_CS_NO_FRAME;
     return some;
 }
 
@@ -81,7 +82,7 @@ static bool last_run(struct coresight *cs, unsigned from)
  * The next run of the frame, to `run`. The bytes of a run are next to each other but for an id
  * among them; then those before it move.
  */
-static bool next_run(struct coresight *cs)
+static bool next_run(struct pug_coresight *cs)
 {
     uint8_t *const bytes = cs->bytes;
     unsigned from = cs->from, ids = cs->ids;
@@ -115,26 +116,26 @@ static bool next_run(struct coresight *cs)
 /** The data of a frame whose ids all say what is known; how many bytes that is. */
 static unsigned put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
 {
-    uint64_t low = cs_load(frame) | spread(frame[15]);
-    uint64_t high = cs_load(frame + 8) | spread(frame[15] >> 4u);
-    uint8_t data[2 * CS_FRAME_BYTES] = {0}, *to = ids ? data : out;
-    cs_store(to, low);
-    cs_store(to + 8, high);
+    uint64_t low = pug_cs_load(frame) | spread(frame[15]);
+    uint64_t high = pug_cs_load(frame + 8) | spread(frame[15] >> 4u);
+    uint8_t data[2 * PUG_CS_FRAME_BYTES] = {0}, *to = ids ? data : out;
+    pug_cs_store(to, low);
+    pug_cs_store(to + 8, high);
     if (ids == 0)
-        return CS_FRAME_BYTES - 1;
+        return PUG_CS_FRAME_BYTES - 1;
     unsigned size = 0, from = 0;
     for (unsigned left = ids & 0x7f; left; left &= left - 1) {
         unsigned at = 2 * (unsigned)__builtin_ctz(left);
-        memcpy(out + size, data + from, CS_FRAME_BYTES);
+        memcpy(out + size, data + from, PUG_CS_FRAME_BYTES);
         size += at - from;
         from = at + 1;
     }
-    memcpy(out + size, data + from, CS_FRAME_BYTES);
+    memcpy(out + size, data + from, PUG_CS_FRAME_BYTES);
     return size + (ids & 0x80 ? 14 : 15) - from;
 }
 
 /** Do all ids of a frame say what is known? A sync has an even byte of 0xff, and so does not. */
-static inline bool repeats_id(const struct coresight *cs, const uint8_t *frame, unsigned ids)
+static inline bool repeats_id(const struct pug_coresight *cs, const uint8_t *frame, unsigned ids)
 {
     for (; ids; ids &= ids - 1)
         if (frame[2 * __builtin_ctz(ids)] >> 1 != cs->id)
@@ -143,36 +144,37 @@ static inline bool repeats_id(const struct coresight *cs, const uint8_t *frame, 
 }
 
 /** Most frames of a trace of several sources are not to be joined: that is seen from the ids. */
-static inline bool are_joinable(const struct coresight *cs, const struct cs_block *block)
+static inline bool are_joinable(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
-    const uint8_t *first = block->at, *second = first + CS_FRAME_BYTES;
-    return block->end - first >= (ptrdiff_t)(2 * CS_FRAME_BYTES) &&
+    const uint8_t *first = block->at, *second = first + PUG_CS_FRAME_BYTES;
+    return block->end - first >= (ptrdiff_t)(2 * PUG_CS_FRAME_BYTES) &&
            repeats_id(cs, first, find_ids(first)) && repeats_id(cs, second, find_ids(second));
 }
 
-static bool may_join(const struct coresight *cs)
+static bool may_join(const struct pug_coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
     return sink->joins && !(sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd &&
-           !cs->half_sync && cs->id < CS_ID_FIRST_RESERVED && sink->joins(sink->context, cs->id);
+           !cs->half_sync && cs->id < PUG_CS_ID_FIRST_RESERVED &&
+           sink->joins(sink->context, cs->id);
 }
 
 /** Which frame a byte of the joined run is from. */
-static size_t frame_of(const struct coresight *cs, size_t place)
+static size_t frame_of(const struct pug_coresight *cs, size_t place)
 {
-    return (place + cs->gaps[place]) / CS_FRAME_BYTES;
+    return (place + cs->gaps[place]) / PUG_CS_FRAME_BYTES;
 }
 
 /**
  * Where the consumer stopped, the frames behind are not taken, and the rest of the last one is a
  * run of its own. How many frames are taken.
  */
-static size_t settle_joined(struct coresight *cs, const struct pug_run *run, size_t used)
+static size_t settle_joined(struct pug_coresight *cs, const struct pug_run *run, size_t used)
 {
     size_t last = frame_of(cs, used > 0 ? used - 1 : 0), end = used;
     while (end < run->size && frame_of(cs, end) == last)
         end++;
-    cs->sink->stats->framing += CS_FRAME_BYTES * (last + 1) - end;
+    cs->sink->stats->framing += PUG_CS_FRAME_BYTES * (last + 1) - end;
     cs->run_there = end > used;
     if (cs->run_there) {
         cs->run_offered = true;
@@ -189,17 +191,17 @@ static size_t settle_joined(struct coresight *cs, const struct pug_run *run, siz
  * Take frames of the current source alone as one run and hand it out; the answer to `worst`. After
  * an answer that stops, no more is taken than would have been frame by frame.
  */
-static void take_joined(struct coresight *cs, struct cs_block *block)
+static void take_joined(struct pug_coresight *cs, struct pug_cs_block *block)
 {
-    size_t frames = (size_t)(block->end - block->at) / CS_FRAME_BYTES, count = 0;
+    size_t frames = (size_t)(block->end - block->at) / PUG_CS_FRAME_BYTES, count = 0;
     unsigned size = 0;
-    for (; count < frames && count < CS_MOST_JOINED; count++) {
-        const uint8_t *frame = block->at + CS_FRAME_BYTES * count;
+    for (; count < frames && count < PUG_CS_MOST_JOINED; count++) {
+        const uint8_t *frame = block->at + PUG_CS_FRAME_BYTES * count;
         unsigned ids = find_ids(frame);
         if (!repeats_id(cs, frame, ids))
             break;
-        uint16_t gap = (uint16_t)(CS_FRAME_BYTES * count - size);
-        for (unsigned i = 0; i < CS_FRAME_BYTES; i++)
+        uint16_t gap = (uint16_t)(PUG_CS_FRAME_BYTES * count - size);
+        for (unsigned i = 0; i < PUG_CS_FRAME_BYTES; i++)
             cs->gaps[size + i] = gap;
         size += put_data(cs->joined + size, frame, ids);
     }
@@ -209,49 +211,49 @@ static void take_joined(struct coresight *cs, struct cs_block *block)
     enum pug_response answer = cs->sink->run(cs->sink->context, &run, &used);
     bool all = answer == PUG_RESP_CONT && used == 0; /* who just looks on need not count */
     count = settle_joined(cs, &run, all ? size : used);
-    block->at += CS_FRAME_BYTES * count;
-    cs->index += CS_FRAME_BYTES * count;
-    cs->shift = cs_word(block->at - 4);
+    block->at += PUG_CS_FRAME_BYTES * count;
+    cs->index += PUG_CS_FRAME_BYTES * count;
+    cs->shift = pug_cs_word(block->at - 4);
     cs->in_padding = false;
     /* The answer to a frame is that to what comes last in it. */
     if (!cs->run_there || !PUG_RESP_IS_CONT(answer))
-        cs_answer(cs, answer);
-    cs_deliver(cs);
+        pug_cs_answer(cs, answer);
+    pug_cs_deliver(cs);
 }
 
 /* ---- handing out ---- */
 
 /** Ids of no trace source that mean something. */
-static void report_special(struct coresight *cs, const struct pug_run *run)
+static void report_special(struct pug_coresight *cs, const struct pug_run *run)
 {
     cs->sink->stats->triggers++;
     if (cs->sink->quirks.silent_framing)
         return;
-    if (run->source == CS_ID_TRIGGER)
-        cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Trigger marker (ID 0x7D).");
-    else if (run->source == CS_ID_FLUSH)
-        cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Flush response (ID 0x7B).");
+    if (run->source == PUG_CS_ID_TRIGGER)
+        pug_cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Trigger marker (ID 0x7D).");
+    else if (run->source == PUG_CS_ID_FLUSH)
+        pug_cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Flush response (ID 0x7B).");
 }
 
 /** What is said of a run beside giving it out. */
-static void announce(struct coresight *cs, const struct pug_run *run)
+static void announce(struct pug_coresight *cs, const struct pug_run *run)
 {
     if (!cs->run_begun)
-        cs_show(cs, 2, run->index, PUG_FRAME_ID_DATA, run->source, run->bytes, run->size);
-    if (run->source >= CS_ID_FIRST_RESERVED && run->source != PUG_SOURCE_UNKNOWN &&
+        pug_cs_show(cs, 2, run->index, PUG_FRAME_ID_DATA, run->source, run->bytes, run->size);
+    if (run->source >= PUG_CS_ID_FIRST_RESERVED && run->source != PUG_SOURCE_UNKNOWN &&
         !cs->run_offered)
         report_special(cs, run);
 }
 
-void cs_deliver(struct coresight *cs)
+void pug_cs_deliver(struct pug_coresight *cs)
 {
     struct pug_transport_sink *sink = cs->sink;
     struct pug_run *run = &cs->run;
     while (PUG_RESP_IS_CONT(cs->worst) && (cs->run_there || next_run(cs))) {
-        if ((sink->want & 2) || run->source >= CS_ID_FIRST_RESERVED)
+        if ((sink->want & 2) || run->source >= PUG_CS_ID_FIRST_RESERVED)
             announce(cs, run);
         size_t used = 0;
-        cs_answer(cs, sink->run(sink->context, run, &used));
+        pug_cs_answer(cs, sink->run(sink->context, run, &used));
         cs->run_there = used < run->size && !PUG_RESP_IS_CONT(cs->worst);
         if (!cs->run_there)
             continue;
@@ -266,20 +268,20 @@ void cs_deliver(struct coresight *cs)
 /* ---- all of it ---- */
 
 /** The next frame; most are memory-aligned and whole. */
-static inline const uint8_t *next_frame(struct coresight *cs, struct cs_block *block)
+static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *frame = block->at;
-    if (!(cs->flags & CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
-        block->end - frame < (ptrdiff_t)CS_FRAME_BYTES || cs_word(frame) == CS_FSYNC)
-        return cs_next_frame(cs, block);
+    if (!(cs->flags & PUG_CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
+        block->end - frame < (ptrdiff_t)PUG_CS_FRAME_BYTES || pug_cs_word(frame) == PUG_CS_FSYNC)
+        return pug_cs_next_frame(cs, block);
     cs->frame_index = cs->index;
-    cs->index += CS_FRAME_BYTES;
+    cs->index += PUG_CS_FRAME_BYTES;
     cs->in_padding = false;
-    block->at += CS_FRAME_BYTES;
+    block->at += PUG_CS_FRAME_BYTES;
     return frame;
 }
 
-void cs_take_frames(struct coresight *cs, struct cs_block *block)
+void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     while (PUG_RESP_IS_CONT(cs->worst)) {
         if (are_joinable(cs, block) && may_join(cs)) {
@@ -290,6 +292,6 @@ void cs_take_frames(struct coresight *cs, struct cs_block *block)
         if (!frame)
             break;
         begin_frame(cs, frame);
-        cs_deliver(cs);
+        pug_cs_deliver(cs);
     }
 }

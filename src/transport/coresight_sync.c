@@ -18,30 +18,31 @@ struct pass {
     uint64_t hsyncs; /* of them, HSYNC */
 };
 
-static struct pass pass_begin(const struct coresight *cs, const struct cs_block *block)
+static struct pass pass_begin(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     return (struct pass){.start = block->at, .index = cs->index};
 }
 
-static void pass_end(struct coresight *cs, const struct cs_block *block, const struct pass *pass)
+static void pass_end(struct pug_coresight *cs, const struct pug_cs_block *block,
+                     const struct pass *pass)
 {
     size_t size = (size_t)(block->at - pass->start);
-    cs_show(cs, 1, pass->index, PUG_FRAME_PACKED, 0, pass->start, size);
+    pug_cs_show(cs, 1, pass->index, PUG_FRAME_PACKED, 0, pass->start, size);
     cs->index = pass->index + size;
     cs->sink->stats->framing += pass->syncs;
 }
 
-static void fatal(struct coresight *cs, const char *text)
+static void fatal(struct pug_coresight *cs, const char *text)
 {
-    cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index, text);
-    cs_answer(cs, PUG_RESP_FATAL_INVALID_DATA);
+    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index, text);
+    pug_cs_answer(cs, PUG_RESP_FATAL_INVALID_DATA);
 }
 
 /** Bytes are gone: whose they were, and what the next ones belong to, is not known. */
-static void trace_lost(struct coresight *cs, uint64_t index, uint64_t dropped, const char *text)
+static void trace_lost(struct pug_coresight *cs, uint64_t index, uint64_t dropped, const char *text)
 {
-    cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, index, text);
-    cs_answer(cs, PUG_RESP_ERR_CONT);
+    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, index, text);
+    pug_cs_answer(cs, PUG_RESP_ERR_CONT);
     cs->sink->stats->dropped += dropped;
     cs->id = PUG_SOURCE_UNKNOWN;
     cs->fill = 0;
@@ -51,48 +52,48 @@ static void trace_lost(struct coresight *cs, uint64_t index, uint64_t dropped, c
 
 /* ---- memory-aligned frames ---- */
 
-static bool is_padding(const struct coresight *cs, const uint8_t *frame)
+static bool is_padding(const struct pug_coresight *cs, const uint8_t *frame)
 {
-    return cs->find_padding && cs_word(frame) == CS_FSYNC;
+    return cs->find_padding && pug_cs_word(frame) == PUG_CS_FSYNC;
 }
 
 /**
  * FSYNCs at the start of a frame: groups of four are padding, after which no id is known. False
  * ends the call.
  */
-static bool skip_padding(struct coresight *cs, struct cs_block *block, uint64_t index)
+static bool skip_padding(struct pug_coresight *cs, struct pug_cs_block *block, uint64_t index)
 {
     const uint8_t *start = block->at;
-    const uint8_t *end = start + (block->end - start) / CS_FRAME_BYTES * CS_FRAME_BYTES;
+    const uint8_t *end = start + (block->end - start) / PUG_CS_FRAME_BYTES * PUG_CS_FRAME_BYTES;
     size_t size = 0;
-    while (start + size < end && cs_word(start + size) == CS_FSYNC)
+    while (start + size < end && pug_cs_word(start + size) == PUG_CS_FSYNC)
         size += 4;
-    size_t whole = size / CS_FRAME_BYTES * CS_FRAME_BYTES;
+    size_t whole = size / PUG_CS_FRAME_BYTES * PUG_CS_FRAME_BYTES;
     if (size != whole && cs->sink->quirks.sync_error_fatal) {
-        cs_show(cs, 3, index, PUG_FRAME_FSYNC, 0, start, size);
+        pug_cs_show(cs, 3, index, PUG_FRAME_FSYNC, 0, start, size);
         fatal(cs, "Incorrect FSYNC frame reset pattern");
         return false;
     }
     if (whole > 0) {
-        if ((cs->flags & CS_RESET_ON_4X_FSYNC) && !cs->in_padding)
+        if ((cs->flags & PUG_CS_RESET_ON_4X_FSYNC) && !cs->in_padding)
             cs->sink->reset(cs->sink->context, index);
-        cs_show(cs, 7, index, PUG_FRAME_FSYNC, 0, start, whole);
+        pug_cs_show(cs, 7, index, PUG_FRAME_FSYNC, 0, start, whole);
         cs->id = PUG_SOURCE_UNKNOWN;
         cs->in_padding = true;
         cs->sink->stats->framing += whole;
     }
     block->at += whole;
     if (size != whole) {
-        trace_lost(cs, index + whole, CS_FRAME_BYTES, "Incorrect FSYNC frame reset pattern");
-        block->at += CS_FRAME_BYTES;
+        trace_lost(cs, index + whole, PUG_CS_FRAME_BYTES, "Incorrect FSYNC frame reset pattern");
+        block->at += PUG_CS_FRAME_BYTES;
     }
     return true;
 }
 
 /** Bytes of a frame that blocks cut. */
-static const uint8_t *collect(struct coresight *cs, struct cs_block *block)
+static const uint8_t *collect(struct pug_coresight *cs, struct pug_cs_block *block)
 {
-    size_t size = CS_FRAME_BYTES - cs->fill, left = (size_t)(block->end - block->at);
+    size_t size = PUG_CS_FRAME_BYTES - cs->fill, left = (size_t)(block->end - block->at);
     if (size > left)
         size = left;
     if (cs->fill == 0)
@@ -100,28 +101,29 @@ static const uint8_t *collect(struct coresight *cs, struct cs_block *block)
     memcpy(cs->frame + cs->fill, block->at, size);
     cs->fill += (uint8_t)size;
     block->at += size;
-    if (cs->fill < CS_FRAME_BYTES)
+    if (cs->fill < PUG_CS_FRAME_BYTES)
         return NULL;
     cs->fill = 0;
     if (!is_padding(cs, cs->frame))
         return cs->frame;
-    skip_padding(cs, &(struct cs_block){cs->frame, cs->frame + CS_FRAME_BYTES}, cs->frame_index);
+    skip_padding(cs, &(struct pug_cs_block){cs->frame, cs->frame + PUG_CS_FRAME_BYTES},
+                 cs->frame_index);
     return NULL;
 }
 
-static const uint8_t *aligned_frame(struct coresight *cs, struct cs_block *block)
+static const uint8_t *aligned_frame(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     if (!block->at || block->at == block->end)
         return NULL;
     struct pass pass = pass_begin(cs, block);
     const uint8_t *frame = NULL;
     while (!frame && block->at < block->end) {
-        if (cs->fill > 0 || block->end - block->at < (ptrdiff_t)CS_FRAME_BYTES) {
+        if (cs->fill > 0 || block->end - block->at < (ptrdiff_t)PUG_CS_FRAME_BYTES) {
             frame = collect(cs, block);
         } else if (!is_padding(cs, block->at)) {
             frame = block->at;
             cs->frame_index = cs->index;
-            block->at += CS_FRAME_BYTES;
+            block->at += PUG_CS_FRAME_BYTES;
         } else if (!skip_padding(cs, block, cs->index)) {
             block->at = pass.start;
             return NULL;
@@ -139,29 +141,29 @@ static const uint8_t *aligned_frame(struct coresight *cs, struct cs_block *block
 static bool may_hold_sync(const uint8_t *bytes)
 {
     const uint64_t even = UINT64_C(0x00ff00ff00ff00ff), ones = UINT64_C(0x0001000100010001);
-    uint64_t low = ~cs_load(bytes) & even, high = ~cs_load(bytes + 8) & even;
+    uint64_t low = ~pug_cs_load(bytes) & even, high = ~pug_cs_load(bytes + 8) & even;
     return ((low - ones) | (high - ones)) & UINT64_C(0x8000800080008000);
 }
 
 /** `sync`: where the bytes that were skipped end. */
-static void report_skipped(struct coresight *cs, uint64_t sync)
+static void report_skipped(struct pug_coresight *cs, uint64_t sync)
 {
     if (cs->skipped > 0 && !cs->sink->quirks.silent_framing) {
         char text[64];
         snprintf(text, sizeof(text), "%llu bytes skipped before synchronisation.",
                  (unsigned long long)cs->skipped);
-        cs_log(cs, PUG_SEV_WARN, PUG_OK, sync, text);
+        pug_cs_log(cs, PUG_SEV_WARN, PUG_OK, sync, text);
     }
     cs->skipped = 0;
 }
 
 /** Look for an FSYNC, at every byte. False: there is none up to the block's end. */
-static bool search(struct coresight *cs, struct cs_block *block)
+static bool search(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *start = block->at;
     while (block->at < block->end && !cs->synced) {
         cs->shift = cs->shift << 8 | *block->at++;
-        cs->synced = cs->shift == CS_FSYNC;
+        cs->synced = cs->shift == PUG_CS_FSYNC;
     }
     uint64_t size = (uint64_t)(block->at - start), sync = 0;
     if (cs->synced && size >= 4)
@@ -183,7 +185,8 @@ static bool search(struct coresight *cs, struct cs_block *block)
 }
 
 /** An FSYNC ends here. Where it was not expected, bytes of the frame before it are missing. */
-static void take_full_sync(struct coresight *cs, const struct cs_block *block, struct pass *pass)
+static void take_full_sync(struct pug_coresight *cs, const struct pug_cs_block *block,
+                           struct pass *pass)
 {
     bool expected = cs->half_sync && cs->odd && cs->fill == 0;
     unsigned half = cs->half_sync ? 2 : 0;
@@ -200,7 +203,8 @@ static void take_full_sync(struct coresight *cs, const struct cs_block *block, s
 enum taken { TAKEN, LOST, FATAL };
 
 /** A pair that cannot be: half an FSYNC without the other half. */
-static enum taken lose_sync(struct coresight *cs, const struct cs_block *block, struct pass *pass)
+static enum taken lose_sync(struct pug_coresight *cs, const struct pug_cs_block *block,
+                            struct pass *pass)
 {
     const bool strict = cs->sink->quirks.sync_error_fatal;
     /* The reference tells where one of its blocks ended. */
@@ -220,13 +224,14 @@ static enum taken lose_sync(struct coresight *cs, const struct cs_block *block, 
     return LOST;
 }
 
-static enum taken take_pair(struct coresight *cs, const struct cs_block *block, struct pass *pass,
-                            uint8_t second)
+static enum taken take_pair(struct pug_coresight *cs, const struct pug_cs_block *block,
+                            struct pass *pass, uint8_t second)
 {
-    bool strict = cs->sink->quirks.sync_error_fatal, fsyncs = cs->flags & CS_FSYNCS;
+    bool strict = cs->sink->quirks.sync_error_fatal, fsyncs = cs->flags & PUG_CS_FSYNCS;
     if (cs->half_sync)
         return lose_sync(cs, block, pass);
-    if (cs->first == 0xff && second == 0x7f && ((cs->flags & CS_HSYNCS) || (fsyncs && !strict))) {
+    if (cs->first == 0xff && second == 0x7f &&
+        ((cs->flags & PUG_CS_HSYNCS) || (fsyncs && !strict))) {
         pass->syncs += 2;
         pass->hsyncs += 2;
         return TAKEN;
@@ -253,14 +258,15 @@ static enum taken take_pair(struct coresight *cs, const struct cs_block *block, 
     return TAKEN;
 }
 
-static enum taken take_pairs(struct coresight *cs, struct cs_block *block, struct pass *pass)
+static enum taken take_pairs(struct pug_coresight *cs, struct pug_cs_block *block,
+                             struct pass *pass)
 {
     bool strict = cs->sink->quirks.sync_error_fatal;
     enum taken taken = TAKEN;
-    while (taken == TAKEN && cs->fill < CS_FRAME_BYTES && block->at < block->end) {
+    while (taken == TAKEN && cs->fill < PUG_CS_FRAME_BYTES && block->at < block->end) {
         uint8_t byte = *block->at++;
         cs->shift = cs->shift << 8 | byte;
-        if (cs->shift == CS_FSYNC && (cs->flags & CS_FSYNCS) &&
+        if (cs->shift == PUG_CS_FSYNC && (cs->flags & PUG_CS_FSYNCS) &&
             (!strict || (cs->half_sync && cs->odd))) {
             take_full_sync(cs, block, pass);
         } else if (!cs->odd) {
@@ -275,17 +281,17 @@ static enum taken take_pairs(struct coresight *cs, struct cs_block *block, struc
     return taken;
 }
 
-static const uint8_t *port_frame(struct coresight *cs, struct cs_block *block)
+static const uint8_t *port_frame(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     while (block->at < block->end) {
         if (!cs->synced && !search(cs, block))
             return NULL;
         struct pass pass = pass_begin(cs, block);
         if (cs->fill == 0 && !cs->odd && !cs->half_sync &&
-            block->end - block->at >= (ptrdiff_t)CS_FRAME_BYTES && !may_hold_sync(block->at)) {
+            block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES && !may_hold_sync(block->at)) {
             cs->frame_index = cs->index;
-            cs->shift = cs_word(block->at + 12);
-            block->at += CS_FRAME_BYTES;
+            cs->shift = pug_cs_word(block->at + 12);
+            block->at += PUG_CS_FRAME_BYTES;
             pass_end(cs, block, &pass);
             return pass.start;
         }
@@ -295,7 +301,7 @@ static const uint8_t *port_frame(struct coresight *cs, struct cs_block *block)
             return NULL;
         }
         pass_end(cs, block, &pass);
-        if (cs->fill == CS_FRAME_BYTES) {
+        if (cs->fill == PUG_CS_FRAME_BYTES) {
             cs->fill = 0;
             return cs->frame;
         }
@@ -303,7 +309,7 @@ static const uint8_t *port_frame(struct coresight *cs, struct cs_block *block)
     return NULL;
 }
 
-const uint8_t *cs_next_frame(struct coresight *cs, struct cs_block *block)
+const uint8_t *pug_cs_next_frame(struct pug_coresight *cs, struct pug_cs_block *block)
 {
-    return cs->flags & CS_MEM_ALIGN ? aligned_frame(cs, block) : port_frame(cs, block);
+    return cs->flags & PUG_CS_MEM_ALIGN ? aligned_frame(cs, block) : port_frame(cs, block);
 }

@@ -21,7 +21,7 @@
 #define FIRST_PACKETS 8u
 #define BAD_LIMIT     4u /* so many bad packets of the last 16: not synchronised */
 
-static_assert(UNWRAP_CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
+static_assert(PUG_UNWRAP_CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
 
 #define NO_TIMESTAMPS "header says that a timestamp follows, but timestamps are configured off"
 
@@ -134,15 +134,15 @@ static void put_bits(struct pug_unwrap *unwrap, uint8_t byte, uint64_t index)
 
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes, size_t size)
 {
-    if (size > UNWRAP_CAPACITY - unwrap->tail && unwrap->head > 0) {
+    if (size > PUG_UNWRAP_CAPACITY - unwrap->tail && unwrap->head > 0) {
         uint32_t count = held(unwrap);
         memmove(unwrap->bytes, unwrap->bytes + unwrap->head, count);
         memmove(unwrap->index, unwrap->index + unwrap->head, count * sizeof(unwrap->index[0]));
         unwrap->head = 0;
         unwrap->tail = count;
     }
-    if (size > UNWRAP_CAPACITY - unwrap->tail)
-        size = UNWRAP_CAPACITY - unwrap->tail;
+    if (size > PUG_UNWRAP_CAPACITY - unwrap->tail)
+        size = PUG_UNWRAP_CAPACITY - unwrap->tail;
     if (unwrap->config.bit_stream) {
         for (size_t i = 0; i < size; i++)
             put_bits(unwrap, bytes[i], index + i);
@@ -259,7 +259,7 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
 /** Offset of the first header that all lasting chains share, or -1. */
 static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
 {
-    uint8_t visits[UNWRAP_CAPACITY] = {0};
+    uint8_t visits[PUG_UNWRAP_CAPACITY] = {0};
     uint32_t starts = pug_unwrap_longest(&unwrap->config);
     enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_CUT;
     unsigned lasting = 0;

@@ -5,7 +5,7 @@
 
 #include "transport/unwrap.h"
 
-#define UNWRAP_CAPACITY 4096u
+#define PUG_UNWRAP_CAPACITY 4096u
 
 enum state { STATE_BITS, STATE_START, STATE_SEARCH, STATE_SYNCED };
 
@@ -32,8 +32,8 @@ struct pug_unwrap {
     uint8_t *seen; /* a bit a source: had a packet since the last gap */
     size_t seen_size;
     uint8_t scratch[PUG_UNWRAP_LONGEST];
-    uint8_t bytes[UNWRAP_CAPACITY + PUG_RUN_SPARE];
-    uint64_t index[UNWRAP_CAPACITY];
+    uint8_t bytes[PUG_UNWRAP_CAPACITY + PUG_RUN_SPARE];
+    uint64_t index[PUG_UNWRAP_CAPACITY];
 };
 
 static inline uint32_t held(const struct pug_unwrap *unwrap)

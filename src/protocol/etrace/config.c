@@ -103,33 +103,33 @@ static enum pug_status complain(struct pug_log *log, const char *text)
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
-static bool is_layout(const struct etrace_config *config, enum etrace_layout layout)
+static bool is_layout(const struct pug_etrace_config *config, enum pug_etrace_layout layout)
 {
     return config->layout == layout;
 }
 
-static bool is_esp(const struct etrace_config *config)
+static bool is_esp(const struct pug_etrace_config *config)
 {
-    return is_layout(config, ETRACE_LAYOUT_ESP1) || is_layout(config, ETRACE_LAYOUT_ESP2);
+    return is_layout(config, PUG_ETRACE_LAYOUT_ESP1) || is_layout(config, PUG_ETRACE_LAYOUT_ESP2);
 }
 
 /** Defaults depend on the layout of the payloads, and on each other. */
-static uint64_t default_of(const struct etrace_config *config, unsigned which,
+static uint64_t default_of(const struct pug_etrace_config *config, unsigned which,
                            const uint64_t *values)
 {
-    bool pulp = is_layout(config, ETRACE_LAYOUT_PULP);
+    bool pulp = is_layout(config, PUG_ETRACE_LAYOUT_PULP);
     switch (which) {
     case P_XLEN: return pulp ? 64 : 0;
     case P_IADDRESS_WIDTH: return values[P_XLEN] ? values[P_XLEN] : 32;
     case P_IADDRESS_LSB: return pulp ? 0 : 1;
     case P_PRIVILEGE_WIDTH: return is_esp(config) ? 1 : 2;
-    case P_ECAUSE_WIDTH: return pulp ? 64 : is_layout(config, ETRACE_LAYOUT_ESP2) ? 6 : 4;
+    case P_ECAUSE_WIDTH: return pulp ? 64 : is_layout(config, PUG_ETRACE_LAYOUT_ESP2) ? 6 : 4;
     case P_RETURN_STACK_SIZE: return 0;
     default: return parameters[which].otherwise;
     }
 }
 
-static enum pug_status take_parameters(struct etrace_config *config,
+static enum pug_status take_parameters(struct pug_etrace_config *config,
                                        const struct pug_settings *settings, struct pug_log *log)
 {
     uint64_t values[PARAMETERS] = {0};
@@ -187,7 +187,7 @@ static uint64_t option(const struct pug_settings *settings, const char *name, co
     return whole ? whole->value >> lsb & ((1u << width) - 1) : otherwise;
 }
 
-static void take_options(struct etrace_config *config, const struct pug_settings *settings)
+static void take_options(struct pug_etrace_config *config, const struct pug_settings *settings)
 {
     struct pug_etrace_options *o = &config->options;
     static const char features[] = "trTeInstFeatures", data[] = "trTeDataControl";
@@ -212,7 +212,7 @@ static void take_options(struct etrace_config *config, const struct pug_settings
     o->data_no_address = option(settings, "noaddr", "trTeDataNoAddr", data, 17, 1, 0);
     o->data_full_address = pug_settings_number(settings, "full_daddress", 0);
     o->data_full_value = pug_settings_number(settings, "full_data", 0);
-    if (config->layout == ETRACE_LAYOUT_ESP1)
+    if (config->layout == PUG_ETRACE_LAYOUT_ESP1)
         config->full_address_known = o->full_address = true;
 }
 
@@ -241,18 +241,18 @@ static bool word_of(const struct pug_settings *settings, const char *name, const
 }
 
 static const struct word layout_words[] = {
-    {"standard", ETRACE_LAYOUT_STANDARD},
-    {"esp32_1", ETRACE_LAYOUT_ESP1},
-    {"esp32_2", ETRACE_LAYOUT_ESP2},
-    {"pulp", ETRACE_LAYOUT_PULP},
+    {"standard", PUG_ETRACE_LAYOUT_STANDARD},
+    {"esp32_1", PUG_ETRACE_LAYOUT_ESP1},
+    {"esp32_2", PUG_ETRACE_LAYOUT_ESP2},
+    {"pulp", PUG_ETRACE_LAYOUT_PULP},
     {NULL, 0},
 };
 
 static const struct word support_words[] = {
-    {"ref", ETRACE_SUPPORT_REF},
-    {"ref+sijump", ETRACE_SUPPORT_REF_SIJUMP},
-    {"std", ETRACE_SUPPORT_STD},
-    {"standard", ETRACE_SUPPORT_STD},
+    {"ref", PUG_ETRACE_SUPPORT_REF},
+    {"ref+sijump", PUG_ETRACE_SUPPORT_REF_SIJUMP},
+    {"std", PUG_ETRACE_SUPPORT_STD},
+    {"standard", PUG_ETRACE_SUPPORT_STD},
     {NULL, 0},
 };
 
@@ -279,11 +279,12 @@ static int default_support(const struct pug_settings *settings)
 {
     uint64_t impl = pug_settings_number(settings, "trTeImpl", 0);
     unsigned major = impl >> 16 & 15, minor = impl >> 20 & 15;
-    return major > 2 || (major == 2 && minor >= 1) ? ETRACE_SUPPORT_STD : ETRACE_SUPPORT_REF;
+    return major > 2 || (major == 2 && minor >= 1) ? PUG_ETRACE_SUPPORT_STD
+                                                   : PUG_ETRACE_SUPPORT_REF;
 }
 
-static enum pug_status take_words(struct etrace_config *config, const struct pug_settings *settings,
-                                  struct pug_log *log)
+static enum pug_status take_words(struct pug_etrace_config *config,
+                                  const struct pug_settings *settings, struct pug_log *log)
 {
     int support = default_support(settings), container = PUG_WRAP_ENCAPSULATION, irets = 0;
     int mma = 0, bytes = 0, difference = 0;
@@ -299,7 +300,7 @@ static enum pug_status take_words(struct etrace_config *config, const struct pug
         return complain(log, "daddr_units must be sent or bytes");
     if (!word_of(settings, "compression", compression_words, &difference))
         return complain(log, "compression must be full, xor, diff or best");
-    config->support = (enum etrace_support)support;
+    config->support = (enum pug_etrace_support)support;
     config->wrapping = (enum pug_wrapping)container;
     config->options.irets = irets;
     config->options.data_mma_cas = mma;
@@ -310,9 +311,9 @@ static enum pug_status take_words(struct etrace_config *config, const struct pug
 
 /* ---- the rest ---- */
 
-static void take_vectors(struct etrace_config *config, const struct pug_settings *settings)
+static void take_vectors(struct pug_etrace_config *config, const struct pug_settings *settings)
 {
-    static const char *const names[ETRACE_PRIVILEGES] = {
+    static const char *const names[PUG_ETRACE_PRIVILEGES] = {
         [0] = "implicit_exception_vector_u",
         [1] = "implicit_exception_vector_s",
         [3] = "implicit_exception_vector_m",
@@ -320,7 +321,7 @@ static void take_vectors(struct etrace_config *config, const struct pug_settings
     };
     uint64_t base = pug_settings_number(settings, "implicit_exception_vector", 0);
     bool vectored = pug_settings_number(settings, "implicit_exception_vectored", 0);
-    for (unsigned i = 0; i < ETRACE_PRIVILEGES; i++) {
+    for (unsigned i = 0; i < PUG_ETRACE_PRIVILEGES; i++) {
         config->vectors[i].base = names[i] ? pug_settings_number(settings, names[i], base) : base;
         config->vectors[i].vectored = vectored;
     }
@@ -341,7 +342,7 @@ static uint64_t source_id(const struct pug_settings *settings)
     return pug_settings_number(settings, "trTeInstFeatures", 0) >> 16 & 0xfff;
 }
 
-static enum pug_status take_numbers(struct etrace_config *config,
+static enum pug_status take_numbers(struct pug_etrace_config *config,
                                     const struct pug_settings *settings, struct pug_log *log)
 {
     uint64_t source = source_id(settings);
@@ -377,17 +378,17 @@ static enum pug_status take_numbers(struct etrace_config *config,
     return PUG_OK;
 }
 
-enum pug_status etrace_config_new(const struct pug_settings *settings, struct pug_log *log,
-                                  void **out)
+enum pug_status pug_etrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                      void **out)
 {
-    struct etrace_config *config = calloc(1, sizeof(*config));
+    struct pug_etrace_config *config = calloc(1, sizeof(*config));
     if (!config)
         return PUG_ERR_MEM;
-    int layout = ETRACE_LAYOUT_STANDARD;
+    int layout = PUG_ETRACE_LAYOUT_STANDARD;
     enum pug_status status = PUG_OK;
     if (!word_of(settings, "layout", layout_words, &layout))
         status = complain(log, "layout must be standard, esp32_1, esp32_2 or pulp");
-    config->layout = (enum etrace_layout)layout;
+    config->layout = (enum pug_etrace_layout)layout;
     if (status == PUG_OK)
         status = take_parameters(config, settings, log);
     if (status == PUG_OK)
@@ -406,14 +407,14 @@ enum pug_status etrace_config_new(const struct pug_settings *settings, struct pu
     return PUG_OK;
 }
 
-void etrace_config_free(void *config)
+void pug_etrace_config_free(void *config)
 {
     free(config);
 }
 
-uint16_t etrace_trace_id(const void *config)
+uint16_t pug_etrace_trace_id(const void *config)
 {
-    return ((const struct etrace_config *)config)->source;
+    return ((const struct pug_etrace_config *)config)->source;
 }
 
 static const char *text_of(const struct word *words, int value)
@@ -423,9 +424,9 @@ static const char *text_of(const struct word *words, int value)
     return words->text;
 }
 
-size_t etrace_config_text(const void *data, char *buffer, size_t size)
+size_t pug_etrace_config_text(const void *data, char *buffer, size_t size)
 {
-    const struct etrace_config *config = data;
+    const struct pug_etrace_config *config = data;
     const struct pug_etrace_options *o = &config->options;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "srcid = %u\nxlen = %u\n", config->source, config->xlen);

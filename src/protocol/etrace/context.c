@@ -3,7 +3,7 @@
 #include "protocol/etrace/decoder.h"
 
 /** The time of a packet: its own field, or what the wrapping carries, whichever tells more. */
-static bool update_time(struct etrace_decoder *d)
+static bool update_time(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     unsigned width = d->options.time_width, bits = p->timestamp_bits;
@@ -22,7 +22,7 @@ static bool update_time(struct etrace_decoder *d)
     return true;
 }
 
-void etrace_push_time(struct etrace_decoder *d)
+void pug_etrace_push_time(struct pug_etrace_decoder *d)
 {
     if (update_time(d))
         pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->time;
@@ -31,13 +31,13 @@ void etrace_push_time(struct etrace_decoder *d)
 static void set_privilege(struct pug_element *blank, unsigned privilege)
 {
     static const int8_t levels[] = {
-        [ETRACE_PRIVILEGE_U] = 0,
-        [ETRACE_PRIVILEGE_S] = 1,
+        [PUG_ETRACE_PRIVILEGE_U] = 0,
+        [PUG_ETRACE_PRIVILEGE_S] = 1,
         [2] = -1,
-        [ETRACE_PRIVILEGE_M] = 3,
-        [ETRACE_PRIVILEGE_D] = 3,
-        [ETRACE_PRIVILEGE_VU] = 0,
-        [ETRACE_PRIVILEGE_VS] = 1,
+        [PUG_ETRACE_PRIVILEGE_M] = 3,
+        [PUG_ETRACE_PRIVILEGE_D] = 3,
+        [PUG_ETRACE_PRIVILEGE_VU] = 0,
+        [PUG_ETRACE_PRIVILEGE_VS] = 1,
         [7] = -1,
     };
     int8_t level = privilege < sizeof(levels) ? levels[privilege] : -1;
@@ -45,12 +45,12 @@ static void set_privilege(struct pug_element *blank, unsigned privilege)
     blank->level = level < 0 ? 0 : level;
     if (level >= 0)
         blank->context_flags |= PUG_CTX_LEVEL;
-    if (privilege == ETRACE_PRIVILEGE_VU || privilege == ETRACE_PRIVILEGE_VS)
+    if (privilege == PUG_ETRACE_PRIVILEGE_VU || privilege == PUG_ETRACE_PRIVILEGE_VS)
         blank->context_flags |= PUG_CTX_VMID;
 }
 
 /** Context of the packet into force. True: it is another one. */
-static bool update_context(struct etrace_decoder *d)
+static bool update_context(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     struct pug_element *blank = &d->out->blank, before = *blank;
@@ -76,13 +76,13 @@ static bool update_context(struct etrace_decoder *d)
             .vmid = blank->vmid,
         };
         pug_codemap_space(d->code, &reader);
-        etrace_forget_blocks(d);
+        pug_etrace_forget_blocks(d);
         pug_codemap_context_changed(d->code);
     }
     return changed;
 }
 
-void etrace_push_context(struct etrace_decoder *d, bool always)
+void pug_etrace_push_context(struct pug_etrace_decoder *d, bool always)
 {
     if (update_context(d) || always)
         pug_out_push(d->out, PUG_ELEM_PE_CONTEXT, d->index);

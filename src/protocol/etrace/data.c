@@ -37,7 +37,7 @@ struct base {
 };
 
 struct etrace_data_state {
-    const struct etrace_config *config;
+    const struct pug_etrace_config *config;
     struct access *queue; /* a ring */
     uint32_t capacity, head, count;
     uint32_t settled;            /* so many of them, from the head on */
@@ -49,7 +49,7 @@ struct etrace_data_state {
     bool bases_used; /* not as set_bases() left them */
 };
 
-struct etrace_data_state *etrace_data_new(const struct etrace_config *config)
+struct etrace_data_state *pug_etrace_data_new(const struct pug_etrace_config *config)
 {
     struct etrace_data_state *data = calloc(1, sizeof(*data));
     if (data)
@@ -57,7 +57,7 @@ struct etrace_data_state *etrace_data_new(const struct etrace_config *config)
     return data;
 }
 
-void etrace_data_free(struct etrace_data_state *data)
+void pug_etrace_data_free(struct etrace_data_state *data)
 {
     if (data)
         free(data->queue);
@@ -104,7 +104,7 @@ static bool restore(struct etrace_data_state *state, struct base *base, enum met
 }
 
 /** Code 1 of a field that can say more: XOR, but for the reference model. */
-static enum method value_method(const struct etrace_config *config, unsigned diff)
+static enum method value_method(const struct pug_etrace_config *config, unsigned diff)
 {
     switch (diff) {
     case 1: return config->diff1_is_subtraction ? METHOD_DIFFERENCE : METHOD_XOR;
@@ -118,7 +118,7 @@ static bool is_csr(unsigned access)
     return access >= PUG_ACCESS_CSR_RW && access <= PUG_ACCESS_CSR_RC;
 }
 
-static enum method packet_method(const struct etrace_config *config,
+static enum method packet_method(const struct pug_etrace_config *config,
                                  const struct pug_etrace_data *data)
 {
     bool only_value = !data->has_address || is_csr(data->access);
@@ -150,7 +150,7 @@ static void restore_operand(struct etrace_data_state *state, struct pug_etrace_d
  */
 static void restore_address(struct etrace_data_state *state, struct pug_etrace_data *data)
 {
-    const struct etrace_config *config = state->config;
+    const struct pug_etrace_config *config = state->config;
     unsigned shift = data->unaligned ? 0 : data->size;
     uint64_t mask = UINT64_MAX >> (64 - config->daddress_width);
     enum method method = data->diff != 0 ? METHOD_DIFFERENCE : METHOD_FULL;
@@ -177,14 +177,14 @@ static void decompress(struct etrace_data_state *state, struct pug_etrace_data *
 
 /* ---- the queue ---- */
 
-static void note(struct etrace_decoder *d)
+static void note(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
     d->data_complete = data->count > 0 && at(data, 0)->settled && !at(data, 0)->waiting;
 }
 
 /** Nobody looks for the instructions of the accesses so far. */
-static void settle_all(struct etrace_decoder *d)
+static void settle_all(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
     for (uint32_t i = data->settled; i < data->count; i++)
@@ -193,14 +193,14 @@ static void settle_all(struct etrace_decoder *d)
     note(d);
 }
 
-static void stop_counting(struct etrace_decoder *d)
+static void stop_counting(struct pug_etrace_decoder *d)
 {
     d->data_counts = false;
     d->data->insn_count = 0;
     settle_all(d);
 }
 
-static void stop_waiting(struct etrace_decoder *d)
+static void stop_waiting(struct pug_etrace_decoder *d)
 {
     for (uint32_t i = 0; i < d->data->count; i++)
         at(d->data, i)->waiting = false;
@@ -222,7 +222,7 @@ static bool grow(struct etrace_data_state *data)
     return true;
 }
 
-static void enqueue(struct etrace_decoder *d, const struct access *access)
+static void enqueue(struct pug_etrace_decoder *d, const struct access *access)
 {
     struct etrace_data_state *data = d->data;
     if (data->count == data->capacity && !grow(data)) {
@@ -241,7 +241,7 @@ static void enqueue(struct etrace_decoder *d, const struct access *access)
     stop_waiting(d);
 }
 
-static bool push_value(struct etrace_decoder *d, const struct access *access, bool operand)
+static bool push_value(struct pug_etrace_decoder *d, const struct access *access, bool operand)
 {
     const struct pug_etrace_data *data = &access->data;
     bool address = !operand && !data->has_value;
@@ -264,7 +264,7 @@ static bool push_value(struct etrace_decoder *d, const struct access *access, bo
     return true;
 }
 
-bool etrace_data_drain(struct etrace_decoder *d)
+bool pug_etrace_data_drain(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
     while (d->data_complete) {
@@ -297,7 +297,7 @@ static bool takes(const struct retired *insn, const struct pug_etrace_data *data
 }
 
 /** An instruction whose kind is not the next access's is not traced. */
-static void match(struct etrace_decoder *d)
+static void match(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
     while (data->insn_count > 0 && data->settled < data->count) {
@@ -363,7 +363,8 @@ static void classify_32(uint32_t opcode, struct retired *insn)
 }
 
 /* Quadrants 0 and 2 are alike: functions 1 to 3 load, 5 to 7 store; 2 and 6 are words. */
-static void classify_16(const struct etrace_config *config, uint32_t opcode, struct retired *insn)
+static void classify_16(const struct pug_etrace_config *config, uint32_t opcode,
+                        struct retired *insn)
 {
     unsigned function = opcode >> 13 & 7, wide = config->xlen == 64 ? 3 : 2;
     bool store = function >= 5;
@@ -380,7 +381,7 @@ static void classify_16(const struct etrace_config *config, uint32_t opcode, str
     insn->access = store ? PUG_ACCESS_STORE : PUG_ACCESS_LOAD;
 }
 
-static void classify(struct etrace_decoder *d, struct retired *insn)
+static void classify(struct pug_etrace_decoder *d, struct retired *insn)
 {
     uint8_t bytes[4] = {0};
     pug_codemap_read(d->code, insn->pc, bytes, sizeof(bytes));
@@ -393,7 +394,7 @@ static void classify(struct etrace_decoder *d, struct retired *insn)
         classify_16(d->config, opcode & 0xffff, insn);
 }
 
-static void retire(struct etrace_decoder *d, uint64_t pc, const struct pug_insn *insn)
+static void retire(struct pug_etrace_decoder *d, uint64_t pc, const struct pug_insn *insn)
 {
     struct etrace_data_state *data = d->data;
     if (data->insn_count == INSNS) { /* none of them has its data: nothing to count by */
@@ -405,7 +406,7 @@ static void retire(struct etrace_decoder *d, uint64_t pc, const struct pug_insn 
     classify(d, retired);
 }
 
-void etrace_data_range(struct etrace_decoder *d, uint64_t start, uint32_t count)
+void pug_etrace_data_range(struct pug_etrace_decoder *d, uint64_t start, uint32_t count)
 {
     struct pug_insn insn;
     uint64_t pc = start;
@@ -422,7 +423,7 @@ void etrace_data_range(struct etrace_decoder *d, uint64_t start, uint32_t count)
 
 /* ---- what the decoder says ---- */
 
-void etrace_data_restart(struct etrace_decoder *d)
+void pug_etrace_data_restart(struct pug_etrace_decoder *d)
 {
     set_bases(d->data, true);
 }
@@ -431,10 +432,10 @@ void etrace_data_restart(struct etrace_decoder *d)
  * Instructions before it keep their places in the queue, as their data may be on the way, unless
  * some instructions were not traced: then those may be as well.
  */
-void etrace_data_sync(struct etrace_decoder *d)
+void pug_etrace_data_sync(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
-    etrace_data_restart(d);
+    pug_etrace_data_restart(d);
     settle_all(d);
     if (data->filtered || !d->data_counts)
         data->insn_count = 0;
@@ -442,19 +443,19 @@ void etrace_data_sync(struct etrace_decoder *d)
     d->data_counts = data->enabled;
 }
 
-void etrace_data_uncount(struct etrace_decoder *d)
+void pug_etrace_data_uncount(struct pug_etrace_decoder *d)
 {
     stop_counting(d);
 }
 
-void etrace_data_lose(struct etrace_decoder *d)
+void pug_etrace_data_lose(struct pug_etrace_decoder *d)
 {
-    etrace_data_uncount(d);
+    pug_etrace_data_uncount(d);
     stop_waiting(d);
     set_bases(d->data, false);
 }
 
-void etrace_data_reset(struct etrace_decoder *d)
+void pug_etrace_data_reset(struct pug_etrace_decoder *d)
 {
     struct etrace_data_state *data = d->data;
     data->head = data->count = data->settled = data->insn_count = 0;
@@ -463,13 +464,13 @@ void etrace_data_reset(struct etrace_decoder *d)
     set_bases(data, true);
 }
 
-void etrace_data_enable(struct etrace_decoder *d)
+void pug_etrace_data_enable(struct pug_etrace_decoder *d)
 {
     d->data->enabled = true;
 }
 
 /** The data of a request complete the access that waits for them. */
-static void reply(struct etrace_decoder *d, const struct pug_etrace_packet *packet)
+static void reply(struct pug_etrace_decoder *d, const struct pug_etrace_packet *packet)
 {
     struct etrace_data_state *data = d->data;
     struct pug_etrace_data answer = packet->data;
@@ -491,7 +492,7 @@ static void reply(struct etrace_decoder *d, const struct pug_etrace_packet *pack
     note(d);
 }
 
-void etrace_data_packet(struct etrace_decoder *d, const struct pug_etrace_packet *packet)
+void pug_etrace_data_packet(struct pug_etrace_decoder *d, const struct pug_etrace_packet *packet)
 {
     struct etrace_data_state *data = d->data;
     data->enabled = true;
@@ -536,7 +537,7 @@ static void write_bases(const struct base *bases, struct pug_state *state)
     }
 }
 
-void etrace_data_write(const struct etrace_decoder *d, struct pug_state *state)
+void pug_etrace_data_write(const struct pug_etrace_decoder *d, struct pug_state *state)
 {
     struct etrace_data_state *data = d->data;
     pug_state_number(state, data->enabled);

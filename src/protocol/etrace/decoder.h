@@ -13,41 +13,42 @@
 #include "image/codemap.h"
 #include "protocol/etrace/etrace.h"
 
-#define ETRACE_BPRED_MAX 1024u
-#define ETRACE_CACHE_MAX 256u
+#define PUG_ETRACE_BPRED_MAX 1024u
+#define PUG_ETRACE_CACHE_MAX 256u
 
 /* ---- state.c ---- */
 
 /** Branch outcomes that were reported and are not executed yet, in this order. */
-struct etrace_outcomes {
+struct pug_etrace_outcomes {
     uint64_t map; /**< explicit ones, bit 0 first; 1: not taken */
     unsigned mapped;
     uint64_t predicted; /**< so many correct predictions */
     bool mispredicted;  /**< then a wrong one */
 };
 
-struct etrace_link {
+struct pug_etrace_link {
     uint64_t address;
     uint32_t count; /**< recursions to the same address beyond the first */
 };
 
 /** Predicted returns: the most recent calls. */
-struct etrace_stack {
-    struct etrace_link *links; /**< a ring of `limit` */
+struct pug_etrace_stack {
+    struct pug_etrace_link *links; /**< a ring of `limit` */
     uint32_t limit, entries, top;
     uint32_t recursion; /**< most that an entry counts; 0: entries are not counted */
 };
 
 /* ---- walk.c ---- */
 
-enum etrace_walk_kind {
-    WALK_FLOW,   /**< formats 0, 1 and 2 */
-    WALK_SYNC,   /**< a synchronisation packet in mid-flow */
-    WALK_REPLAY, /**< once more round, to the address where the last packet stopped too early */
+enum pug_etrace_walk_kind {
+    PUG_ETRACE_WALK_FLOW,   /**< formats 0, 1 and 2 */
+    PUG_ETRACE_WALK_SYNC,   /**< a synchronisation packet in mid-flow */
+    PUG_ETRACE_WALK_REPLAY, /**< once more round, to the address where the last packet stopped too
+                               early */
 };
 
 /** What of a packet decides where a walk ends. */
-struct etrace_goal {
+struct pug_etrace_goal {
     uint64_t target;
     bool has_target;
     bool only_discontinuity; /**< nothing but an uninferable jump may end the walk */
@@ -57,11 +58,15 @@ struct etrace_goal {
     uint8_t privilege;
 };
 
-enum etrace_walk_result { WALK_DONE, WALK_SUSPENDED, WALK_FAILED };
+enum pug_etrace_walk_result {
+    PUG_ETRACE_WALK_DONE,
+    PUG_ETRACE_WALK_SUSPENDED,
+    PUG_ETRACE_WALK_FAILED
+};
 
-struct etrace_walk {
-    enum etrace_walk_kind kind;
-    struct etrace_goal goal;
+struct pug_etrace_walk {
+    enum pug_etrace_walk_kind kind;
+    struct pug_etrace_goal goal;
     bool target_known, target_is_branch; /**< looked up */
     uint64_t at;                         /**< where the block to execute begins */
     bool reported;                       /**< its first instruction is `pc` */
@@ -82,7 +87,7 @@ struct etrace_walk {
 struct etrace_data_state;
 
 /** How a block is executed up to an address in it. */
-struct etrace_way {
+struct pug_etrace_way {
     uint64_t start, target;
     uint64_t last;          /**< the instruction before the target */
     struct pug_insn before; /**< the same */
@@ -90,52 +95,54 @@ struct etrace_way {
 };
 
 /** Blocks and ways that lately were looked up: most walks begin and end at the same few. */
-#define ETRACE_NEAR 256u
-#define ETRACE_WAYS 64u
-struct etrace_near {
-    uint32_t epoch;                              /**< of the map that they hold in */
-    const struct pug_block *blocks[ETRACE_NEAR]; /**< by address */
-    struct etrace_way ways[ETRACE_WAYS];         /**< by target */
+#define PUG_ETRACE_NEAR 256u
+#define PUG_ETRACE_WAYS 64u
+struct pug_etrace_near {
+    uint32_t epoch;                                  /**< of the map that they hold in */
+    const struct pug_block *blocks[PUG_ETRACE_NEAR]; /**< by address */
+    struct pug_etrace_way ways[PUG_ETRACE_WAYS];     /**< by target */
 };
 
 /* ---- decode.c ---- */
 
 /** What packets that may hold differences hold. */
-enum etrace_addresses {
-    ADDRESSES_AS_SAID,   /**< what settings or a support packet say */
-    ADDRESSES_UNSAID,    /**< nobody has said it yet: differences, if the program has those */
-    ADDRESSES_SEEM_FULL, /**< nobody has said it; what would be differences led nowhere */
+enum pug_etrace_addresses {
+    PUG_ETRACE_ADDRESSES_AS_SAID, /**< what settings or a support packet say */
+    PUG_ETRACE_ADDRESSES_UNSAID,  /**< nobody has said it yet: differences, if the program has those
+                                   */
+    PUG_ETRACE_ADDRESSES_SEEM_FULL, /**< nobody has said it; what would be differences led nowhere
+                                     */
 };
 
 /** Of a packet's work. */
-enum etrace_phase {
-    ETRACE_PHASE_IDLE,
-    ETRACE_PHASE_BEGIN,
-    ETRACE_PHASE_REPLAY, /* then ETRACE_PHASE_FLOW or ETRACE_PHASE_OPTIONS */
-    ETRACE_PHASE_FLOW,   /* formats 0, 1, 2 */
-    ETRACE_PHASE_FLOW_WALK,
-    ETRACE_PHASE_NOTIFY,
-    ETRACE_PHASE_SYNC, /* format 3 subformat 0 */
-    ETRACE_PHASE_SYNC_WALK,
-    ETRACE_PHASE_TRAP,    /* format 3 subformat 1 */
-    ETRACE_PHASE_REPORT,  /* the instruction that a synchronisation or a trap reports */
-    ETRACE_PHASE_CONTEXT, /* format 3 subformat 2 */
-    ETRACE_PHASE_OPTIONS, /* format 3 subformat 3 */
-    ETRACE_PHASE_DATA,
-    ETRACE_PHASE_BAD,
-    ETRACE_PHASE_TIME, /* nothing left but the time */
-    ETRACE_PHASE_END,
-    ETRACE_PHASES
+enum pug_etrace_phase {
+    PUG_ETRACE_PHASE_IDLE,
+    PUG_ETRACE_PHASE_BEGIN,
+    PUG_ETRACE_PHASE_REPLAY, /* then PUG_ETRACE_PHASE_FLOW or PUG_ETRACE_PHASE_OPTIONS */
+    PUG_ETRACE_PHASE_FLOW,   /* formats 0, 1, 2 */
+    PUG_ETRACE_PHASE_FLOW_WALK,
+    PUG_ETRACE_PHASE_NOTIFY,
+    PUG_ETRACE_PHASE_SYNC, /* format 3 subformat 0 */
+    PUG_ETRACE_PHASE_SYNC_WALK,
+    PUG_ETRACE_PHASE_TRAP,    /* format 3 subformat 1 */
+    PUG_ETRACE_PHASE_REPORT,  /* the instruction that a synchronisation or a trap reports */
+    PUG_ETRACE_PHASE_CONTEXT, /* format 3 subformat 2 */
+    PUG_ETRACE_PHASE_OPTIONS, /* format 3 subformat 3 */
+    PUG_ETRACE_PHASE_DATA,
+    PUG_ETRACE_PHASE_BAD,
+    PUG_ETRACE_PHASE_TIME, /* nothing left but the time */
+    PUG_ETRACE_PHASE_END,
+    PUG_ETRACE_PHASES
 };
 
-struct etrace_decoder {
-    const struct etrace_config *config;
+struct pug_etrace_decoder {
+    const struct pug_etrace_config *config;
     struct pug_stage *stage;
     struct pug_out *out;
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
-    bool runs;            /**< etrace_run() knows the layout of packets */
+    bool runs;            /**< pug_etrace_run() knows the layout of packets */
     bool plain_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
     uint8_t address_bits; /**< of an address as sent */
@@ -147,19 +154,19 @@ struct etrace_decoder {
     uint64_t last; /**< the instruction executed before pc */
     bool last_valid;
     uint64_t address; /**< base of differences */
-    enum etrace_addresses addresses;
+    enum pug_etrace_addresses addresses;
     uint8_t privilege;
     bool privilege_known;
     bool tentative; /**< stopped at what may be the first of two visits */
-    struct etrace_goal tentative_goal;
+    struct pug_etrace_goal tentative_goal;
     bool after_trap, next_epc_valid;
     uint64_t next_epc;
 
-    struct etrace_outcomes outcomes;
-    struct etrace_stack stack;
+    struct pug_etrace_outcomes outcomes;
+    struct pug_etrace_stack stack;
     uint32_t irets; /**< implicit returns since the last branch or packet */
-    uint8_t predictor[ETRACE_BPRED_MAX];
-    uint64_t targets[ETRACE_CACHE_MAX];
+    uint8_t predictor[PUG_ETRACE_BPRED_MAX];
+    uint64_t targets[PUG_ETRACE_CACHE_MAX];
 
     bool lost;    /**< trace was lost since the flow ended */
     bool started; /**< NO_SYNC is out */
@@ -167,11 +174,11 @@ struct etrace_decoder {
     bool time_known;
     uint64_t time;
 
-    enum etrace_phase phase; /**< of the packet in work */
+    enum pug_etrace_phase phase; /**< of the packet in work */
     uint64_t index;
     const struct pug_etrace_packet *packet;
-    struct etrace_walk walk;
-    struct etrace_near near;
+    struct pug_etrace_walk walk;
+    struct pug_etrace_near near;
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
     bool data_complete; /**< an access is ready to be pushed */
@@ -179,13 +186,13 @@ struct etrace_decoder {
 
 /* ---- state.c ---- */
 
-static inline uint64_t etrace_outcomes_total(const struct etrace_outcomes *outcomes)
+static inline uint64_t pug_etrace_outcomes_total(const struct pug_etrace_outcomes *outcomes)
 {
     return outcomes->mapped + outcomes->predicted + outcomes->mispredicted;
 }
 
 /** A predictor entry behind an outcome. The upper bit is the prediction, the lower the last one. */
-static inline uint8_t etrace_train(uint8_t entry, bool taken)
+static inline uint8_t pug_etrace_train(uint8_t entry, bool taken)
 {
     unsigned prediction = entry >> 1, last = entry & 1;
     if (prediction != last)
@@ -193,13 +200,13 @@ static inline uint8_t etrace_train(uint8_t entry, bool taken)
     return (uint8_t)(prediction << 1 | taken);
 }
 
-static inline uint8_t *etrace_predictor_entry(struct etrace_decoder *d, uint64_t address)
+static inline uint8_t *pug_etrace_predictor_entry(struct pug_etrace_decoder *d, uint64_t address)
 {
     uint64_t mask = (UINT64_C(1) << d->options.bpred_size) - 1;
-    return &d->predictor[address >> d->config->iaddress_lsb & mask & (ETRACE_BPRED_MAX - 1)];
+    return &d->predictor[address >> d->config->iaddress_lsb & mask & (PUG_ETRACE_BPRED_MAX - 1)];
 }
 
-static inline uint64_t etrace_canonical(const struct etrace_decoder *d, uint64_t address)
+static inline uint64_t pug_etrace_canonical(const struct pug_etrace_decoder *d, uint64_t address)
 {
     address &= d->address_mask;
     return d->config->sign_extend_address ? pug_sign_extend(address, d->config->iaddress_width)
@@ -207,94 +214,98 @@ static inline uint64_t etrace_canonical(const struct etrace_decoder *d, uint64_t
 }
 
 /** Outcome of the branch at `address`, which there must be; nothing changes. */
-bool etrace_peek_outcome(struct etrace_decoder *d, uint64_t address);
+bool pug_etrace_peek_outcome(struct pug_etrace_decoder *d, uint64_t address);
 
 /** Execute the branch at `address`. */
-bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address);
+bool pug_etrace_take_outcome(struct pug_etrace_decoder *d, uint64_t address);
 
 /** The outcome that is left belongs to the branch at `address`: make it explicit. */
-void etrace_fix_outcome(struct etrace_decoder *d, uint64_t address);
+void pug_etrace_fix_outcome(struct pug_etrace_decoder *d, uint64_t address);
 
-void etrace_clear_outcomes(struct etrace_decoder *d);
+void pug_etrace_clear_outcomes(struct pug_etrace_decoder *d);
 
 /** Predictor, stack and jump targets as after a synchronisation. */
-void etrace_forget(struct etrace_decoder *d);
+void pug_etrace_forget(struct pug_etrace_decoder *d);
 
 /** Take over options; what has another size than before begins empty. False: no memory. */
-bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options);
+bool pug_etrace_set_options(struct pug_etrace_decoder *d, const struct pug_etrace_options *options);
 
 /** True: there is one more entry now. */
-bool etrace_push(struct etrace_decoder *d, uint64_t link);
-uint64_t etrace_top(const struct etrace_decoder *d);
-uint64_t etrace_pop(struct etrace_decoder *d);
-void etrace_learn_target(struct etrace_decoder *d, uint64_t target);
-uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index);
+bool pug_etrace_push(struct pug_etrace_decoder *d, uint64_t link);
+uint64_t pug_etrace_top(const struct pug_etrace_decoder *d);
+uint64_t pug_etrace_pop(struct pug_etrace_decoder *d);
+void pug_etrace_learn_target(struct pug_etrace_decoder *d, uint64_t target);
+uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned index);
 
 /* ---- decode.c ---- */
 
 /** Go on until the packet is done, or the consumer waits. */
-void etrace_go_on(struct etrace_decoder *d);
+void pug_etrace_go_on(struct pug_etrace_decoder *d);
 
 /* ---- context.c ---- */
 
-#define ETRACE_PRIVILEGE_U  0u
-#define ETRACE_PRIVILEGE_S  1u
-#define ETRACE_PRIVILEGE_M  3u
-#define ETRACE_PRIVILEGE_D  4u
-#define ETRACE_PRIVILEGE_VU 5u
-#define ETRACE_PRIVILEGE_VS 6u
+#define PUG_ETRACE_PRIVILEGE_U  0u
+#define PUG_ETRACE_PRIVILEGE_S  1u
+#define PUG_ETRACE_PRIVILEGE_M  3u
+#define PUG_ETRACE_PRIVILEGE_D  4u
+#define PUG_ETRACE_PRIVILEGE_VU 5u
+#define PUG_ETRACE_PRIVILEGE_VS 6u
 
 /** The time of the packet in work, if it has one. */
-void etrace_push_time(struct etrace_decoder *d);
+void pug_etrace_push_time(struct pug_etrace_decoder *d);
 
 /** The packet's context comes into force; it is told if it is another one, or always. */
-void etrace_push_context(struct etrace_decoder *d, bool always);
+void pug_etrace_push_context(struct pug_etrace_decoder *d, bool always);
 
 /* ---- walk.c, stop.c, range.c ---- */
 
-static inline const struct pug_block **etrace_near_slot(struct etrace_decoder *d, uint64_t address)
+static inline const struct pug_block **pug_etrace_near_slot(struct pug_etrace_decoder *d,
+                                                            uint64_t address)
 {
-    return &d->near.blocks[address >> 1 & (ETRACE_NEAR - 1)];
+    return &d->near.blocks[address >> 1 & (PUG_ETRACE_NEAR - 1)];
 }
 
 /** The block at an address if it is at hand, and the image is as it was; else NULL. */
-static inline const struct pug_block *etrace_near_block(struct etrace_decoder *d, uint64_t address)
+static inline const struct pug_block *pug_etrace_near_block(struct pug_etrace_decoder *d,
+                                                            uint64_t address)
 {
-    const struct pug_block *block = *etrace_near_slot(d, address);
+    const struct pug_block *block = *pug_etrace_near_slot(d, address);
     return d->near.epoch == d->code->epoch && block && block->start == address ? block : NULL;
 }
 
 /** Another image, or another space: blocks have to be looked up. */
-void etrace_forget_blocks(struct etrace_decoder *d);
+void pug_etrace_forget_blocks(struct pug_etrace_decoder *d);
 
 /** Have it at hand from now on. */
-static inline void etrace_keep_block(struct etrace_decoder *d, const struct pug_block *block)
+static inline void pug_etrace_keep_block(struct pug_etrace_decoder *d,
+                                         const struct pug_block *block)
 {
     if (d->near.epoch != d->code->epoch)
-        etrace_forget_blocks(d);
+        pug_etrace_forget_blocks(d);
     if (pug_block_lasts(block))
-        *etrace_near_slot(d, block->start) = block;
+        *pug_etrace_near_slot(d, block->start) = block;
 }
 
-static inline const struct pug_block *etrace_block(struct etrace_decoder *d, uint64_t address)
+static inline const struct pug_block *pug_etrace_block(struct pug_etrace_decoder *d,
+                                                       uint64_t address)
 {
-    const struct pug_block *block = etrace_near_block(d, address);
+    const struct pug_block *block = pug_etrace_near_block(d, address);
     if (block && !pug_codemap_outdated(d->code))
         return block;
     block = pug_codemap_block(d->code, address, d->isa, 0);
-    etrace_keep_block(d, block);
+    pug_etrace_keep_block(d, block);
     return block;
 }
 
 /** The block that begins at pc. */
-static inline const struct pug_block *etrace_pc_block(struct etrace_decoder *d)
+static inline const struct pug_block *pug_etrace_pc_block(struct pug_etrace_decoder *d)
 {
-    return etrace_block(d, d->pc);
+    return pug_etrace_block(d, d->pc);
 }
 
 /** The first instruction of a block that has one; nothing but the last one moves the flow. */
-static inline const struct pug_insn *etrace_first_insn(const struct pug_block *block,
-                                                       struct pug_insn *room)
+static inline const struct pug_insn *pug_etrace_first_insn(const struct pug_block *block,
+                                                           struct pug_insn *room)
 {
     if (block->count == 1)
         return &block->insn;
@@ -303,44 +314,44 @@ static inline const struct pug_insn *etrace_first_insn(const struct pug_block *b
 }
 
 /** Get ready to execute from `pc` on, to the goal that is set in the walk. */
-void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind);
-/** Go on; WALK_FAILED: the error is out, and the decoder waits for a synchronisation. */
-enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d);
+void pug_etrace_walk_begin(struct pug_etrace_decoder *d, enum pug_etrace_walk_kind kind);
+/** Go on; PUG_ETRACE_WALK_FAILED: the error is out, and the decoder waits for a synchronisation. */
+enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d);
 
 /** Is this jump inferable by the constant in front of it? Then *target is set. */
-bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct pug_insn *insn,
-                       uint64_t *target);
+bool pug_etrace_sequential(struct pug_etrace_decoder *d, uint64_t address,
+                           const struct pug_insn *insn, uint64_t *target);
 
 /** The range of the one instruction at pc. */
-void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn);
+void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_insn *insn);
 
 /** The same; false: it is not there, and the flow ends. */
-bool etrace_report_pc(struct etrace_decoder *d);
+bool pug_etrace_report_pc(struct pug_etrace_decoder *d);
 
 /** The flow ends: log, elements, wait for the next synchronisation. */
-void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text);
-void etrace_unsync(struct etrace_decoder *d);
+void pug_etrace_fail(struct pug_etrace_decoder *d, enum pug_status code, const char *text);
+void pug_etrace_unsync(struct pug_etrace_decoder *d);
 
 /* ---- data.c ---- */
 
-struct etrace_data_state *etrace_data_new(const struct etrace_config *config);
-void etrace_data_free(struct etrace_data_state *data);
-void etrace_data_reset(struct etrace_decoder *d);
+struct etrace_data_state *pug_etrace_data_new(const struct pug_etrace_config *config);
+void pug_etrace_data_free(struct etrace_data_state *data);
+void pug_etrace_data_reset(struct pug_etrace_decoder *d);
 /** A synchronisation packet: compression begins anew, and counting at the next instruction. */
-void etrace_data_sync(struct etrace_decoder *d);
+void pug_etrace_data_sync(struct pug_etrace_decoder *d);
 /** Instructions cannot be counted up to the next synchronisation. */
-void etrace_data_uncount(struct etrace_decoder *d);
+void pug_etrace_data_uncount(struct pug_etrace_decoder *d);
 /** … and data packets are missing. */
-void etrace_data_lose(struct etrace_decoder *d);
+void pug_etrace_data_lose(struct pug_etrace_decoder *d);
 /** Compression begins anew. */
-void etrace_data_restart(struct etrace_decoder *d);
+void pug_etrace_data_restart(struct pug_etrace_decoder *d);
 /** There is data trace: count from the next synchronisation on. */
-void etrace_data_enable(struct etrace_decoder *d);
-void etrace_data_packet(struct etrace_decoder *d, const struct pug_etrace_packet *packet);
+void pug_etrace_data_enable(struct pug_etrace_decoder *d);
+void pug_etrace_data_packet(struct pug_etrace_decoder *d, const struct pug_etrace_packet *packet);
 /** Instructions of a range have retired. */
-void etrace_data_range(struct etrace_decoder *d, uint64_t start, uint32_t count);
+void pug_etrace_data_range(struct pug_etrace_decoder *d, uint64_t start, uint32_t count);
 /** Push what is complete; false: the consumer waits. */
-bool etrace_data_drain(struct etrace_decoder *d);
-void etrace_data_write(const struct etrace_decoder *d, struct pug_state *state);
+bool pug_etrace_data_drain(struct pug_etrace_decoder *d);
+void pug_etrace_data_write(const struct pug_etrace_decoder *d, struct pug_state *state);
 
 #endif

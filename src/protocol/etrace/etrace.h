@@ -9,40 +9,40 @@
 #include "transport/unwrap.h"
 
 /** Layouts of instruction payloads. */
-enum etrace_layout {
-    ETRACE_LAYOUT_STANDARD,
-    ETRACE_LAYOUT_ESP1, /**< ESP32 generation 1: whole bytes, full addresses */
-    ETRACE_LAYOUT_ESP2, /**< ESP32 generation 2 */
-    ETRACE_LAYOUT_PULP, /**< PULP rv_tracer: the address is cut in mid-packet */
+enum pug_etrace_layout {
+    PUG_ETRACE_LAYOUT_STANDARD,
+    PUG_ETRACE_LAYOUT_ESP1, /**< ESP32 generation 1: whole bytes, full addresses */
+    PUG_ETRACE_LAYOUT_ESP2, /**< ESP32 generation 2 */
+    PUG_ETRACE_LAYOUT_PULP, /**< PULP rv_tracer: the address is cut in mid-packet */
 };
 
 /** Layouts of support packets. */
-enum etrace_support {
-    ETRACE_SUPPORT_REF,        /**< the reference flow's */
-    ETRACE_SUPPORT_REF_SIJUMP, /**< and a sijump bit */
-    ETRACE_SUPPORT_STD,        /**< Standard Support Packet 0.8 */
+enum pug_etrace_support {
+    PUG_ETRACE_SUPPORT_REF,        /**< the reference flow's */
+    PUG_ETRACE_SUPPORT_REF_SIJUMP, /**< and a sijump bit */
+    PUG_ETRACE_SUPPORT_STD,        /**< Standard Support Packet 0.8 */
 };
 
 /** How trap handlers are found where packets leave their address out. */
-struct etrace_vector {
+struct pug_etrace_vector {
     uint64_t base;
     bool vectored; /**< interrupts: base + 4 * cause */
 };
 
 /** Width of the field irdepth or irets. */
-static inline unsigned etrace_return_width(const struct pug_etrace_options *options)
+static inline unsigned pug_etrace_return_width(const struct pug_etrace_options *options)
 {
     unsigned stack = options->return_stack_size;
     return options->irets ? 8 : stack + (stack > 0) + options->call_counter_size;
 }
 
-#define ETRACE_PRIVILEGES 8u
-#define ETRACE_LRIDS      64u
+#define PUG_ETRACE_PRIVILEGES 8u
+#define PUG_ETRACE_LRIDS      64u
 
-struct etrace_config {
+struct pug_etrace_config {
     uint16_t source;
-    enum etrace_layout layout;
-    enum etrace_support support;
+    enum pug_etrace_layout layout;
+    enum pug_etrace_support support;
     enum pug_wrapping wrapping; /**< where the transport knows no packets */
     struct pug_unwrap_config unwrap;
 
@@ -58,7 +58,7 @@ struct etrace_config {
     bool sijump_returns;
     bool zcmt;
     uint64_t jvt_base;
-    struct etrace_vector vectors[ETRACE_PRIVILEGES];
+    struct pug_etrace_vector vectors[PUG_ETRACE_PRIVILEGES];
     bool asid_vmid; /**< context: ASID in bits 15:0, VMID in 29:16 */
     uint64_t walk_limit, branch_limit;
 
@@ -77,53 +77,57 @@ struct etrace_config {
 };
 
 /* config.c */
-enum pug_status etrace_config_new(const struct pug_settings *settings, struct pug_log *log,
-                                  void **config);
-void etrace_config_free(void *config);
-uint16_t etrace_trace_id(const void *config);
-size_t etrace_config_text(const void *config, char *buffer, size_t size);
+enum pug_status pug_etrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                      void **config);
+void pug_etrace_config_free(void *config);
+uint16_t pug_etrace_trace_id(const void *config);
+size_t pug_etrace_config_text(const void *config, char *buffer, size_t size);
 
 /* packet.c */
-enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
-void etrace_reader_free(void *reader);
-bool etrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
-bool etrace_read_end(void *reader, struct pug_packet *packet);
-void etrace_reader_reset(void *reader);
-void etrace_reader_state(const void *reader, struct pug_state *state);
+enum pug_status pug_etrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void pug_etrace_reader_free(void *reader);
+bool pug_etrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool pug_etrace_read_end(void *reader, struct pug_packet *packet);
+void pug_etrace_reader_reset(void *reader);
+void pug_etrace_reader_state(const void *reader, struct pug_state *state);
 
 /* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. */
-void etrace_parse_instruction(const struct etrace_config *config,
-                              struct pug_etrace_options *options, const uint8_t *payload,
-                              unsigned size, struct pug_etrace_packet *packet);
-void etrace_parse_data(const struct etrace_config *config, const struct pug_etrace_options *options,
-                       const uint8_t *payload, unsigned size, uint8_t request_sizes[ETRACE_LRIDS],
-                       struct pug_etrace_packet *packet);
+void pug_etrace_parse_instruction(const struct pug_etrace_config *config,
+                                  struct pug_etrace_options *options, const uint8_t *payload,
+                                  unsigned size, struct pug_etrace_packet *packet);
+void pug_etrace_parse_data(const struct pug_etrace_config *config,
+                           const struct pug_etrace_options *options, const uint8_t *payload,
+                           unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
+                           struct pug_etrace_packet *packet);
 
 /* written.c */
-void etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
-void etrace_decoder_state(const void *decoder, struct pug_state *state);
+void pug_etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
+void pug_etrace_decoder_state(const void *decoder, struct pug_state *state);
 
 /* packet_vendor.c */
-void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_options *options,
-                      struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet);
-void etrace_parse_pulp(const struct etrace_config *config, struct pug_etrace_options *options,
-                       struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet);
+void pug_etrace_parse_esp(const struct pug_etrace_config *config,
+                          struct pug_etrace_options *options, struct pug_fields *fields,
+                          unsigned size, struct pug_etrace_packet *packet);
+void pug_etrace_parse_pulp(const struct pug_etrace_config *config,
+                           struct pug_etrace_options *options, struct pug_fields *fields,
+                           unsigned size, struct pug_etrace_packet *packet);
 
 /* text.c */
-size_t etrace_packet_text(const void *packet, char *buffer, size_t size);
-const char *etrace_packet_name(uint32_t type);
+size_t pug_etrace_packet_text(const void *packet, char *buffer, size_t size);
+const char *pug_etrace_packet_name(uint32_t type);
 
 /* mark.c */
-size_t etrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-void etrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+size_t pug_etrace_marks(const void *config, const void *packet,
+                        struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_etrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 /* decode.c */
-enum pug_status etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
-void etrace_decoder_free(void *decoder);
-enum pug_response etrace_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response etrace_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response etrace_resume(void *decoder);
-enum pug_response etrace_decode_end(void *decoder);
-void etrace_decoder_reset(void *decoder);
+enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void pug_etrace_decoder_free(void *decoder);
+enum pug_response pug_etrace_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_etrace_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etrace_resume(void *decoder);
+enum pug_response pug_etrace_decode_end(void *decoder);
+void pug_etrace_decoder_reset(void *decoder);
 
 #endif

@@ -15,24 +15,24 @@ static inline bool may_stop(const struct pug_block *block, uint64_t target, uint
 }
 
 /** Where the return that ends the block goes to, if that is inferred and the block is at hand. */
-static const struct pug_block *return_block(struct etrace_decoder *d, uint64_t left,
+static const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64_t left,
                                             const struct pug_block *block, uint32_t epoch)
 {
-    const struct etrace_goal *goal = &d->walk.goal;
+    const struct pug_etrace_goal *goal = &d->walk.goal;
     if (block->insn.kind != PUG_RV_RETURN || d->stack.entries == 0 ||
-        d->walk.returns >= ETRACE_RETURN_LIMIT ||
+        d->walk.returns >= PUG_ETRACE_RETURN_LIMIT ||
         (d->options.sijump && (block->sequential || block->count == 1)))
         return NULL;
     if (goal->irreport && left == d->walk.target_is_branch &&
         goal->ir_value == (goal->irets ? d->irets : d->stack.entries))
         return NULL; /* the one that the packet reports */
-    uint64_t target = etrace_top(d);
+    uint64_t target = pug_etrace_top(d);
     const struct pug_block *next = pug_block_linked(block, true, epoch);
-    return next && next->start == target ? next : etrace_near_block(d, target);
+    return next && next->start == target ? next : pug_etrace_near_block(d, target);
 }
 
 /** A branch took an outcome: what is counted from there on begins anew. */
-static void begin_counts(struct etrace_decoder *d)
+static void begin_counts(struct pug_etrace_decoder *d)
 {
     d->walk.steps = 0;
     d->walk.jumps = d->walk.returns = 0;
@@ -40,10 +40,10 @@ static void begin_counts(struct etrace_decoder *d)
 }
 
 /** The block behind a jump or return. NULL: not so easily; nothing was done. */
-static const struct pug_block *jump(struct etrace_decoder *d, const struct pug_block *block,
+static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct pug_block *block,
                                     uint64_t left, bool stacks, uint32_t epoch)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     const struct pug_insn *insn = &block->insn;
     bool direct = insn->type == PUG_INSTR_BR;
     const struct pug_block *next = NULL;
@@ -51,20 +51,20 @@ static const struct pug_block *jump(struct etrace_decoder *d, const struct pug_b
         next = pug_block_linked(block, true, epoch);
     else if (!direct && stacks)
         next = return_block(d, left, block, epoch);
-    if (!next || (w->jumps > 0 && w->jumps % ETRACE_LOOKS == 0) ||
+    if (!next || (w->jumps > 0 && w->jumps % PUG_ETRACE_LOOKS == 0) ||
         w->steps + block->count > d->config->walk_limit)
         return NULL;
     if (!direct) {
-        etrace_pop(d);
+        pug_etrace_pop(d);
         d->irets++;
         w->returns++;
         w->jumps = 0;
-    } else if (stacks && insn->kind == PUG_RV_CALL && etrace_push(d, block->end)) {
+    } else if (stacks && insn->kind == PUG_RV_CALL && pug_etrace_push(d, block->end)) {
         w->jumps = 0;
     }
     w->steps += block->count;
     w->at = next->start;
-    (void)etrace_goes_round(w);
+    (void)pug_etrace_goes_round(w);
     return next;
 }
 
@@ -73,10 +73,11 @@ static const struct pug_block *jump(struct etrace_decoder *d, const struct pug_b
  * each use, since most streams have neither predictions nor a stack.
  */
 static inline __attribute__((always_inline)) const struct pug_block *
-hop(struct etrace_decoder *d, const struct pug_block *block, const bool predicts, const bool stacks)
+hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool predicts,
+    const bool stacks)
 {
-    struct etrace_walk *w = &d->walk;
-    struct etrace_outcomes outcomes = d->outcomes;
+    struct pug_etrace_walk *w = &d->walk;
+    struct pug_etrace_outcomes outcomes = d->outcomes;
     struct pug_batch *batch = d->out->batch;
     struct pug_element *e = &batch->elements[batch->count];
     const struct pug_element *const end = &batch->elements[batch->limit];
@@ -91,7 +92,7 @@ hop(struct etrace_decoder *d, const struct pug_block *block, const bool predicts
     while (e < end && block->ending == PUG_BLOCK_FLOW) {
         const struct pug_insn *insn = &block->insn;
         const struct pug_block *next;
-        const uint64_t left = predicts ? etrace_outcomes_total(&outcomes) : outcomes.mapped;
+        const uint64_t left = predicts ? pug_etrace_outcomes_total(&outcomes) : outcomes.mapped;
         bool taken = true;
         if (left <= 1 && may_stop(block, target, left, skip))
             break;
@@ -101,7 +102,7 @@ hop(struct etrace_decoder *d, const struct pug_block *block, const bool predicts
                 (predicts && outcomes.mapped + outcomes.predicted == 0))
                 break;
             if (predicts)
-                entry = etrace_predictor_entry(d, block->last);
+                entry = pug_etrace_predictor_entry(d, block->last);
             taken = !predicts || outcomes.mapped > 0 ? !(outcomes.map & 1) : *entry >> 1;
             next = pug_block_linked(block, taken, epoch);
             if (!next)
@@ -112,7 +113,7 @@ hop(struct etrace_decoder *d, const struct pug_block *block, const bool predicts
                 outcomes.mapped--;
             outcomes.map >>= 1;
             if (predicts)
-                *entry = etrace_train(*entry, taken);
+                *entry = pug_etrace_train(*entry, taken);
             branches++;
             anew = true;
             returned = false;
@@ -149,7 +150,7 @@ hop(struct etrace_decoder *d, const struct pug_block *block, const bool predicts
     return block;
 }
 
-const struct pug_block *etrace_hop(struct etrace_decoder *d, const struct pug_block *block)
+const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     bool stacks = d->options.implicit_return;
     if (d->options.branch_prediction || d->outcomes.predicted > 0 || d->outcomes.mispredicted ||

@@ -2,7 +2,7 @@
 /** @file What packets are for an index. */
 #include "protocol/etrace/etrace.h"
 
-size_t etrace_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+size_t pug_etrace_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
 {
     const struct pug_etrace_packet *packet = data;
     size_t n = 0;

@@ -15,7 +15,7 @@ static bool take_flag(struct pug_fields *fields)
     return pug_fields_take(fields, 1) != before;
 }
 
-static void take_address(const struct etrace_config *config,
+static void take_address(const struct pug_etrace_config *config,
                          const struct pug_etrace_options *options, struct pug_fields *fields,
                          bool may_differ, struct pug_etrace_packet *packet)
 {
@@ -31,7 +31,7 @@ static void take_address(const struct etrace_config *config,
 static void take_implicit_return(const struct pug_etrace_options *options,
                                  struct pug_fields *fields, struct pug_etrace_packet *packet)
 {
-    unsigned width = etrace_return_width(options);
+    unsigned width = pug_etrace_return_width(options);
     packet->irreport = take_flag(fields);
     packet->irets = options->irets;
     packet->has_ir = width > 0;
@@ -39,7 +39,7 @@ static void take_implicit_return(const struct pug_etrace_options *options,
 }
 
 /** What follows an address, or stands alone in its place. */
-static void take_address_flags(const struct etrace_config *config,
+static void take_address_flags(const struct pug_etrace_config *config,
                                const struct pug_etrace_options *options, struct pug_fields *fields,
                                struct pug_etrace_packet *packet)
 {
@@ -49,7 +49,7 @@ static void take_address_flags(const struct etrace_config *config,
     take_implicit_return(options, fields, packet);
 }
 
-static void take_context(const struct etrace_config *config,
+static void take_context(const struct pug_etrace_config *config,
                          const struct pug_etrace_options *options, struct pug_fields *fields,
                          struct pug_etrace_packet *packet)
 {
@@ -62,8 +62,9 @@ static void take_context(const struct etrace_config *config,
     packet->context = pug_fields_take(fields, config->context_width);
 }
 
-static void parse_sync(const struct etrace_config *config, const struct pug_etrace_options *options,
-                       struct pug_fields *fields, struct pug_etrace_packet *packet)
+static void parse_sync(const struct pug_etrace_config *config,
+                       const struct pug_etrace_options *options, struct pug_fields *fields,
+                       struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_SYNC;
     packet->branch = pug_fields_take(fields, 1);
@@ -71,8 +72,9 @@ static void parse_sync(const struct etrace_config *config, const struct pug_etra
     take_address(config, options, fields, false, packet);
 }
 
-static void parse_trap(const struct etrace_config *config, const struct pug_etrace_options *options,
-                       struct pug_fields *fields, struct pug_etrace_packet *packet)
+static void parse_trap(const struct pug_etrace_config *config,
+                       const struct pug_etrace_options *options, struct pug_fields *fields,
+                       struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_TRAP;
     packet->branch = pug_fields_take(fields, 1);
@@ -86,7 +88,7 @@ static void parse_trap(const struct etrace_config *config, const struct pug_etra
         packet->tval = pug_fields_take(fields, config->iaddress_width);
 }
 
-static void take_ref_options(const struct etrace_config *config, struct pug_fields *fields,
+static void take_ref_options(const struct pug_etrace_config *config, struct pug_fields *fields,
                              struct pug_etrace_packet *packet, struct pug_etrace_options *options)
 {
     options->implicit_return = pug_fields_take(fields, 1);
@@ -94,7 +96,7 @@ static void take_ref_options(const struct etrace_config *config, struct pug_fiel
     options->full_address = pug_fields_take(fields, 1);
     options->jump_target_cache = pug_fields_take(fields, 1);
     options->branch_prediction = pug_fields_take(fields, 1);
-    if (config->support == ETRACE_SUPPORT_REF_SIJUMP)
+    if (config->support == PUG_ETRACE_SUPPORT_REF_SIJUMP)
         options->sijump = pug_fields_take(fields, 1);
     packet->denable = pug_fields_take(fields, 1);
     packet->dloss = pug_fields_take(fields, 1);
@@ -132,10 +134,11 @@ static void take_standard_options(struct pug_fields *fields, struct pug_etrace_p
     options->data_full_value = pug_fields_take(fields, 1);
 }
 
-static void parse_support(const struct etrace_config *config, struct pug_etrace_options *options,
-                          struct pug_fields *fields, struct pug_etrace_packet *packet)
+static void parse_support(const struct pug_etrace_config *config,
+                          struct pug_etrace_options *options, struct pug_fields *fields,
+                          struct pug_etrace_packet *packet)
 {
-    bool standard = config->support == ETRACE_SUPPORT_STD;
+    bool standard = config->support == PUG_ETRACE_SUPPORT_STD;
     packet->type = PUG_ETRACE_SUPPORT;
     packet->ienable = pug_fields_take(fields, 1);
     packet->encoder_mode = (uint8_t)pug_fields_take(fields, standard ? 2 : 1);
@@ -147,25 +150,26 @@ static void parse_support(const struct etrace_config *config, struct pug_etrace_
     packet->options = *options;
 }
 
-static void parse_format_0(const struct etrace_config *config,
+static void parse_format_0(const struct pug_etrace_config *config,
                            const struct pug_etrace_options *options, struct pug_fields *fields,
                            struct pug_etrace_packet *packet)
 {
-    switch (etrace_take_subformat_0(options, fields)) {
+    switch (pug_etrace_take_subformat_0(options, fields)) {
     case 0:
-        if (etrace_take_count(options, fields, packet))
+        if (pug_etrace_take_count(options, fields, packet))
             take_address_flags(config, options, fields, packet);
         break;
     case 1:
-        if (etrace_take_jump_cache(options, fields, packet))
+        if (pug_etrace_take_jump_cache(options, fields, packet))
             take_implicit_return(options, fields, packet);
         break;
-    default: etrace_bad(packet, "reserved subformat of format 0");
+    default: pug_etrace_bad(packet, "reserved subformat of format 0");
     }
 }
 
-static void parse_format_3(const struct etrace_config *config, struct pug_etrace_options *options,
-                           struct pug_fields *fields, struct pug_etrace_packet *packet)
+static void parse_format_3(const struct pug_etrace_config *config,
+                           struct pug_etrace_options *options, struct pug_fields *fields,
+                           struct pug_etrace_packet *packet)
 {
     switch (pug_fields_take(fields, 2)) {
     case 0: parse_sync(config, options, fields, packet); break;
@@ -178,8 +182,9 @@ static void parse_format_3(const struct etrace_config *config, struct pug_etrace
     }
 }
 
-static void parse_standard(const struct etrace_config *config, struct pug_etrace_options *options,
-                           struct pug_fields *fields, struct pug_etrace_packet *packet)
+static void parse_standard(const struct pug_etrace_config *config,
+                           struct pug_etrace_options *options, struct pug_fields *fields,
+                           struct pug_etrace_packet *packet)
 {
     unsigned branches;
     switch (pug_fields_take(fields, 2)) {
@@ -187,7 +192,7 @@ static void parse_standard(const struct etrace_config *config, struct pug_etrace
     case 1:
         packet->type = PUG_ETRACE_BRANCHES;
         branches = (unsigned)pug_fields_take(fields, 5);
-        etrace_take_map(fields, branches, packet);
+        pug_etrace_take_map(fields, branches, packet);
         if (branches > 0)
             take_address_flags(config, options, fields, packet);
         break;
@@ -199,44 +204,46 @@ static void parse_standard(const struct etrace_config *config, struct pug_etrace
     }
 }
 
-void etrace_parse_instruction(const struct etrace_config *config,
-                              struct pug_etrace_options *options, const uint8_t *payload,
-                              unsigned size, struct pug_etrace_packet *packet)
+void pug_etrace_parse_instruction(const struct pug_etrace_config *config,
+                                  struct pug_etrace_options *options, const uint8_t *payload,
+                                  unsigned size, struct pug_etrace_packet *packet)
 {
     struct pug_fields fields;
     pug_fields_set(&fields, payload, size);
     switch (config->layout) {
-    case ETRACE_LAYOUT_STANDARD: parse_standard(config, options, &fields, packet); break;
-    case ETRACE_LAYOUT_PULP: etrace_parse_pulp(config, options, &fields, size, packet); break;
-    default: etrace_parse_esp(config, options, &fields, size, packet);
+    case PUG_ETRACE_LAYOUT_STANDARD: parse_standard(config, options, &fields, packet); break;
+    case PUG_ETRACE_LAYOUT_PULP:
+        pug_etrace_parse_pulp(config, options, &fields, size, packet);
+        break;
+    default: pug_etrace_parse_esp(config, options, &fields, size, packet);
     }
 }
 
 /* ---- the reader ---- */
 
-enum pug_status etrace_reader_new(const void *config, struct pug_stage *stage, void **out)
+enum pug_status pug_etrace_reader_new(const void *config, struct pug_stage *stage, void **out)
 {
-    struct etrace_reader *reader = calloc(1, sizeof(*reader));
+    struct pug_etrace_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
     stage->unwraps = true;
-    etrace_reader_reset(reader);
+    pug_etrace_reader_reset(reader);
     *out = reader;
     return PUG_OK;
 }
 
-void etrace_reader_free(void *data)
+void pug_etrace_reader_free(void *data)
 {
-    struct etrace_reader *reader = data;
+    struct pug_etrace_reader *reader = data;
     pug_unwrap_free(reader->unwrap);
     free(reader);
 }
 
-void etrace_reader_reset(void *data)
+void pug_etrace_reader_reset(void *data)
 {
-    struct etrace_reader *reader = data;
+    struct pug_etrace_reader *reader = data;
     reader->options = reader->config->options;
     reader->unknown_mode = false;
     memset(reader->request_sizes, 0, sizeof(reader->request_sizes));
@@ -246,7 +253,7 @@ void etrace_reader_reset(void *data)
 
 static void report(void *context, enum pug_status code, uint64_t index, const char *text)
 {
-    struct etrace_reader *reader = context;
+    struct pug_etrace_reader *reader = context;
     enum pug_severity severity = code == PUG_ERR_BAD_PACKET_SEQ ? PUG_SEV_WARN : PUG_SEV_ERROR;
     pug_stage_log(reader->stage, reader->stage->reader_name, severity, code, index, text);
 }
@@ -260,18 +267,19 @@ static void clear(struct pug_etrace_packet *packet)
     memset((char *)packet + HALF, 0, ALL - HALF);
 }
 
-static void parse(struct etrace_reader *reader, const uint8_t *payload, unsigned size, bool is_data)
+static void parse(struct pug_etrace_reader *reader, const uint8_t *payload, unsigned size,
+                  bool is_data)
 {
     struct pug_etrace_packet *packet = &reader->packet;
     clear(packet);
     if (size > PUG_FIELDS_PAYLOAD) {
         packet->moves_flow = true;
-        etrace_bad(packet, "payload is longer than any packet");
+        pug_etrace_bad(packet, "payload is longer than any packet");
     } else if (is_data || reader->config->only_data) {
-        etrace_parse_data(reader->config, &reader->options, payload, size, reader->request_sizes,
-                          packet);
+        pug_etrace_parse_data(reader->config, &reader->options, payload, size,
+                              reader->request_sizes, packet);
     } else {
-        etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
+        pug_etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
         packet->moves_flow = (payload[0] & 3) != 3;
         if (packet->type == PUG_ETRACE_SUPPORT)
             reader->unknown_mode = packet->encoder_mode != 0;
@@ -280,7 +288,7 @@ static void parse(struct etrace_reader *reader, const uint8_t *payload, unsigned
     }
 }
 
-static void finish(struct etrace_reader *reader, uint64_t index, const uint8_t *payload,
+static void finish(struct pug_etrace_reader *reader, uint64_t index, const uint8_t *payload,
                    unsigned size, struct pug_packet *packet)
 {
     packet->index = index;
@@ -298,7 +306,8 @@ static void finish(struct etrace_reader *reader, uint64_t index, const uint8_t *
                   PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
 }
 
-void etrace_parse_payload(struct etrace_reader *reader, const struct etrace_payload *payload)
+void pug_etrace_parse_payload(struct pug_etrace_reader *reader,
+                              const struct pug_etrace_carried *payload)
 {
     parse(reader, payload->bytes, payload->size, payload->is_data);
     reader->packet.gap = payload->gap;
@@ -307,21 +316,21 @@ void etrace_parse_payload(struct etrace_reader *reader, const struct etrace_payl
 }
 
 /** The run is whole packets. */
-static bool read_whole(struct etrace_reader *reader, struct pug_span *span,
+static bool read_whole(struct pug_etrace_reader *reader, struct pug_span *span,
                        struct pug_packet *packet)
 {
-    struct etrace_payload payload;
+    struct pug_etrace_carried payload;
     if (span->at == span->end)
         return false;
-    const uint8_t *behind = etrace_next_payload(span, &payload);
-    etrace_used_payload(reader, span, behind);
-    etrace_parse_payload(reader, &payload);
+    const uint8_t *behind = pug_etrace_next_payload(span, &payload);
+    pug_etrace_used_payload(reader, span, behind);
+    pug_etrace_parse_payload(reader, &payload);
     finish(reader, payload.index, payload.bytes, payload.size, packet);
     return true;
 }
 
 /** Next packet of this source out of a stream of wrapped packets. */
-static bool unwrap(struct etrace_reader *reader, struct pug_packet *packet)
+static bool unwrap(struct pug_etrace_reader *reader, struct pug_packet *packet)
 {
     struct pug_unwrapped wrapped;
     while (pug_unwrap_next(reader->unwrap, &wrapped)) {
@@ -339,14 +348,14 @@ static bool unwrap(struct etrace_reader *reader, struct pug_packet *packet)
     return false;
 }
 
-static void fill(struct etrace_reader *reader, struct pug_span *span, size_t wanted)
+static void fill(struct pug_etrace_reader *reader, struct pug_span *span, size_t wanted)
 {
     size_t left = (size_t)(span->end - span->at);
     span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
                                 wanted < left ? wanted : left);
 }
 
-static bool read_stream(struct etrace_reader *reader, struct pug_span *span,
+static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
                         struct pug_packet *packet)
 {
     if (!reader->unwrap)
@@ -367,15 +376,15 @@ static bool read_stream(struct etrace_reader *reader, struct pug_span *span,
     return true;
 }
 
-bool etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
+bool pug_etrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
     return span->run->whole || span->run->header > 0 ? read_whole(data, span, packet)
                                                      : read_stream(data, span, packet);
 }
 
-bool etrace_read_end(void *data, struct pug_packet *packet)
+bool pug_etrace_read_end(void *data, struct pug_packet *packet)
 {
-    struct etrace_reader *reader = data;
+    struct pug_etrace_reader *reader = data;
     if (!reader->unwrap)
         return false;
     pug_unwrap_end(reader->unwrap);
@@ -383,10 +392,10 @@ bool etrace_read_end(void *data, struct pug_packet *packet)
 }
 
 /** The packet is made anew each time. */
-void etrace_reader_state(const void *data, struct pug_state *state)
+void pug_etrace_reader_state(const void *data, struct pug_state *state)
 {
-    const struct etrace_reader *reader = data;
-    etrace_write_options(&reader->options, state);
+    const struct pug_etrace_reader *reader = data;
+    pug_etrace_write_options(&reader->options, state);
     pug_state_number(state, reader->unknown_mode);
     pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));
     pug_state_number(state, reader->unwrap != NULL);

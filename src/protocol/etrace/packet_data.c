@@ -7,7 +7,7 @@
 
 /** One payload on its way. */
 struct parser {
-    const struct etrace_config *config;
+    const struct pug_etrace_config *config;
     const struct pug_etrace_options *options;
     uint8_t *request_sizes;
     struct pug_fields fields;
@@ -77,7 +77,7 @@ static void take_request(struct parser *p)
 {
     p->data->split = true;
     p->data->lrid = (uint16_t)take(p, p->config->lrid_width);
-    p->request_sizes[p->data->lrid % ETRACE_LRIDS] = p->data->size;
+    p->request_sizes[p->data->lrid % PUG_ETRACE_LRIDS] = p->data->size;
 }
 
 /* ---- the kinds of packet, behind their format ---- */
@@ -201,7 +201,7 @@ static void atomic_reply(struct parser *p)
 {
     p->packet->type = PUG_ETRACE_DATA_REPLY;
     p->data->lrid = (uint16_t)take(p, p->config->lrid_width);
-    p->data->size = p->request_sizes[p->data->lrid % ETRACE_LRIDS];
+    p->data->size = p->request_sizes[p->data->lrid % PUG_ETRACE_LRIDS];
     p->data->diff = (uint8_t)take(p, 2);
     if (p->data->diff != 0)
         take_value(p);
@@ -223,7 +223,7 @@ static void parse_2_0(struct parser *p)
     case 5:
         subtype = take(p, 2);
         if (subtype == 3)
-            etrace_bad(p->packet, "reserved subtype of a CSR access");
+            pug_etrace_bad(p->packet, "reserved subtype of a CSR access");
         else
             csr(p, (uint8_t)(PUG_ACCESS_CSR_RW + subtype));
         break;
@@ -261,15 +261,16 @@ static void parse_draft(struct parser *p)
     case PUG_ACCESS_SC_FAIL: failed_store(p); break;
     default:
         if (access < PUG_ACCESS_SWAP)
-            etrace_bad(p->packet, "reserved subformat of a data packet");
+            pug_etrace_bad(p->packet, "reserved subformat of a data packet");
         else
             atomic(p, (uint8_t)access);
     }
 }
 
-void etrace_parse_data(const struct etrace_config *config, const struct pug_etrace_options *options,
-                       const uint8_t *payload, unsigned size, uint8_t request_sizes[ETRACE_LRIDS],
-                       struct pug_etrace_packet *packet)
+void pug_etrace_parse_data(const struct pug_etrace_config *config,
+                           const struct pug_etrace_options *options, const uint8_t *payload,
+                           unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
+                           struct pug_etrace_packet *packet)
 {
     struct parser parser = {.config = config,
                             .options = options,
@@ -286,5 +287,5 @@ void etrace_parse_data(const struct etrace_config *config, const struct pug_etra
     if (packet->type != PUG_ETRACE_BAD && (1u << packet->data.size) * 8 > config->data_width &&
         packet->data.access != PUG_ACCESS_CSR_RW && packet->data.access != PUG_ACCESS_CSR_RS &&
         packet->data.access != PUG_ACCESS_CSR_RC)
-        etrace_bad(packet, "access is wider than the data width");
+        pug_etrace_bad(packet, "access is wider than the data width");
 }

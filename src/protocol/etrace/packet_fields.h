@@ -5,15 +5,15 @@
 
 #include "protocol/etrace/etrace.h"
 
-static inline void etrace_bad(struct pug_etrace_packet *packet, const char *problem)
+static inline void pug_etrace_bad(struct pug_etrace_packet *packet, const char *problem)
 {
     packet->type = PUG_ETRACE_BAD;
     packet->problem = problem;
 }
 
 /** A branch map for a number of branches; 0 stands for 31. */
-static inline void etrace_take_map(struct pug_fields *fields, unsigned branches,
-                                   struct pug_etrace_packet *packet)
+static inline void pug_etrace_take_map(struct pug_fields *fields, unsigned branches,
+                                       struct pug_etrace_packet *packet)
 {
     if (branches == 0)
         branches = 31;
@@ -28,8 +28,8 @@ static inline void etrace_take_map(struct pug_fields *fields, unsigned branches,
 }
 
 /** Subformat of format 0. Without the field the option that is on says which of the two it is. */
-static inline unsigned etrace_take_subformat_0(const struct pug_etrace_options *options,
-                                               struct pug_fields *fields)
+static inline unsigned pug_etrace_take_subformat_0(const struct pug_etrace_options *options,
+                                                   struct pug_fields *fields)
 {
     if (options->f0s_width == 0)
         return !options->branch_prediction && options->jump_target_cache;
@@ -37,31 +37,32 @@ static inline unsigned etrace_take_subformat_0(const struct pug_etrace_options *
 }
 
 /** Start of a branch count packet. True: an address follows. */
-static inline bool etrace_take_count(const struct pug_etrace_options *options,
-                                     struct pug_fields *fields, struct pug_etrace_packet *packet)
+static inline bool pug_etrace_take_count(const struct pug_etrace_options *options,
+                                         struct pug_fields *fields,
+                                         struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_COUNT;
     packet->branch_count = pug_fields_take(fields, 32) + 31;
     packet->branch_fmt = (uint8_t)pug_fields_take(fields, 2);
     if (!options->branch_prediction)
-        etrace_bad(packet, "branch count packet, but branch prediction is off");
+        pug_etrace_bad(packet, "branch count packet, but branch prediction is off");
     else if (packet->branch_fmt == 1)
-        etrace_bad(packet, "reserved branch_fmt");
+        pug_etrace_bad(packet, "reserved branch_fmt");
     return packet->type == PUG_ETRACE_COUNT && packet->branch_fmt >= 2;
 }
 
 /** Start of a jump target cache packet, up to the branch map. False: it is bad. */
-static inline bool etrace_take_jump_cache(const struct pug_etrace_options *options,
-                                          struct pug_fields *fields,
-                                          struct pug_etrace_packet *packet)
+static inline bool pug_etrace_take_jump_cache(const struct pug_etrace_options *options,
+                                              struct pug_fields *fields,
+                                              struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_JUMP_CACHE;
     packet->cache_index = (uint16_t)pug_fields_take(fields, options->cache_size);
     unsigned branches = (unsigned)pug_fields_take(fields, 5);
     if (branches > 0)
-        etrace_take_map(fields, branches, packet);
+        pug_etrace_take_map(fields, branches, packet);
     if (!options->jump_target_cache)
-        etrace_bad(packet, "jump target cache packet, but the cache is off");
+        pug_etrace_bad(packet, "jump target cache packet, but the cache is off");
     return packet->type == PUG_ETRACE_JUMP_CACHE;
 }
 

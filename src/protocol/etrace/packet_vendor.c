@@ -16,7 +16,7 @@ static unsigned take_branches(struct pug_fields *fields, struct pug_etrace_packe
 {
     unsigned branches = (unsigned)take(fields, 5);
     packet->type = PUG_ETRACE_BRANCHES;
-    etrace_take_map(fields, branches, packet);
+    pug_etrace_take_map(fields, branches, packet);
     return branches;
 }
 
@@ -67,15 +67,15 @@ static void esp2_trap(struct pug_fields *fields, struct pug_etrace_packet *packe
         packet->tval = take(fields, 32);
 }
 
-static void esp_support(const struct etrace_config *config, struct pug_etrace_options *options,
+static void esp_support(const struct pug_etrace_config *config, struct pug_etrace_options *options,
                         struct pug_fields *fields, struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_SUPPORT;
     packet->ienable = take(fields, 1);
-    if (config->layout == ETRACE_LAYOUT_ESP2)
+    if (config->layout == PUG_ETRACE_LAYOUT_ESP2)
         packet->encoder_mode = (uint8_t)take(fields, 1);
     packet->qual_status = (uint8_t)take(fields, 2);
-    if (config->layout == ETRACE_LAYOUT_ESP2 && packet->encoder_mode == 0) {
+    if (config->layout == PUG_ETRACE_LAYOUT_ESP2 && packet->encoder_mode == 0) {
         options->implicit_return = take(fields, 1);
         options->implicit_exception = take(fields, 1);
         options->full_address = take(fields, 1);
@@ -106,7 +106,7 @@ static void esp2_address(const struct pug_etrace_options *options, struct pug_fi
 {
     unsigned begin = (fields->at + 2 + 7) / 8;
     if (size <= begin || size > begin + 4)
-        return etrace_bad(packet, "address must have 1 to 4 bytes");
+        return pug_etrace_bad(packet, "address must have 1 to 4 bytes");
     esp_flags(fields, pug_fields_peek(fields, 8 * size - 1), packet);
     fields->at = 8 * begin;
     uint64_t value = pug_sign_extend(take(fields, 8 * (size - begin)), 8 * (size - begin));
@@ -115,12 +115,13 @@ static void esp2_address(const struct pug_etrace_options *options, struct pug_fi
     packet->address = value << 1;
 }
 
-void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_options *options,
-                      struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet)
+void pug_etrace_parse_esp(const struct pug_etrace_config *config,
+                          struct pug_etrace_options *options, struct pug_fields *fields,
+                          unsigned size, struct pug_etrace_packet *packet)
 {
-    bool first = config->layout == ETRACE_LAYOUT_ESP1;
+    bool first = config->layout == PUG_ETRACE_LAYOUT_ESP1;
     switch (take(fields, 2)) {
-    case 0: return etrace_bad(packet, "reserved format");
+    case 0: return pug_etrace_bad(packet, "reserved format");
     case 1:
         if (take_branches(fields, packet) == 0)
             return;
@@ -140,7 +141,7 @@ void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_opti
                 esp2_trap(fields, packet);
             return;
         case 3: esp_support(config, options, fields, packet); return;
-        default: return etrace_bad(packet, "reserved subformat of format 3");
+        default: return pug_etrace_bad(packet, "reserved subformat of format 3");
         }
     }
     if (first)
@@ -155,7 +156,7 @@ void etrace_parse_esp(const struct etrace_config *config, struct pug_etrace_opti
  * The address is cut to one bit more than a multiple of 8: what the payload holds besides the
  * `known` bits of the other fields. Without enough for a byte it is absent, a difference of 0.
  */
-static void pulp_address(const struct etrace_config *config,
+static void pulp_address(const struct pug_etrace_config *config,
                          const struct pug_etrace_options *options, struct pug_fields *fields,
                          unsigned size, unsigned known, bool may_differ,
                          struct pug_etrace_packet *packet)
@@ -202,9 +203,9 @@ static void pulp_support(struct pug_etrace_options *options, struct pug_fields *
     packet->options = *options;
 }
 
-static void pulp_format_3(const struct etrace_config *config, struct pug_etrace_options *options,
-                          struct pug_fields *fields, unsigned size,
-                          struct pug_etrace_packet *packet)
+static void pulp_format_3(const struct pug_etrace_config *config,
+                          struct pug_etrace_options *options, struct pug_fields *fields,
+                          unsigned size, struct pug_etrace_packet *packet)
 {
     unsigned subformat = (unsigned)take(fields, 2);
     unsigned known = 5u + config->privilege_width;
@@ -230,24 +231,25 @@ static void pulp_format_3(const struct etrace_config *config, struct pug_etrace_
     }
 }
 
-static void pulp_format_0(const struct etrace_config *config,
+static void pulp_format_0(const struct pug_etrace_config *config,
                           const struct pug_etrace_options *options, struct pug_fields *fields,
                           unsigned size, struct pug_etrace_packet *packet)
 {
-    switch (etrace_take_subformat_0(options, fields)) {
+    switch (pug_etrace_take_subformat_0(options, fields)) {
     case 0:
-        if (!etrace_take_count(options, fields, packet))
+        if (!pug_etrace_take_count(options, fields, packet))
             return;
         pulp_address(config, options, fields, size, fields->at + 4, true, packet);
         pulp_flags(fields, packet);
         break;
-    case 1: etrace_take_jump_cache(options, fields, packet); break;
-    default: etrace_bad(packet, "reserved subformat of format 0");
+    case 1: pug_etrace_take_jump_cache(options, fields, packet); break;
+    default: pug_etrace_bad(packet, "reserved subformat of format 0");
     }
 }
 
-void etrace_parse_pulp(const struct etrace_config *config, struct pug_etrace_options *options,
-                       struct pug_fields *fields, unsigned size, struct pug_etrace_packet *packet)
+void pug_etrace_parse_pulp(const struct pug_etrace_config *config,
+                           struct pug_etrace_options *options, struct pug_fields *fields,
+                           unsigned size, struct pug_etrace_packet *packet)
 {
     switch (take(fields, 2)) {
     case 0: pulp_format_0(config, options, fields, size, packet); break;

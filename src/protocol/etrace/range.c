@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-static void push_range(struct etrace_decoder *d, uint64_t start, uint32_t count,
+static void push_range(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
                        const struct pug_insn *last, uint64_t end, bool executed)
 {
     struct pug_batch *batch = d->out->batch;
@@ -15,56 +15,56 @@ static void push_range(struct etrace_decoder *d, uint64_t start, uint32_t count,
     if (last->kind == PUG_RV_XRET)
         pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
     if (d->data_counts)
-        etrace_data_range(d, start, count);
+        pug_etrace_data_range(d, start, count);
 }
 
-void etrace_flush_range(struct etrace_decoder *d, const struct pug_insn *last, uint64_t end,
-                        bool executed)
+void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn *last, uint64_t end,
+                            bool executed)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     if (w->range_count > 0)
         push_range(d, w->range_start, w->range_count, last, end, executed);
     w->range_count = 0;
 }
 
-void etrace_push_pc(struct etrace_decoder *d, const struct pug_insn *insn)
+void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_insn *insn)
 {
-    bool taken = !insn->conditional || etrace_peek_outcome(d, d->pc);
+    bool taken = !insn->conditional || pug_etrace_peek_outcome(d, d->pc);
     push_range(d, d->pc, 1, insn, d->pc + insn->size, taken);
 }
 
 /* ---- the end of the flow ---- */
 
-void etrace_unsync(struct etrace_decoder *d)
+void pug_etrace_unsync(struct pug_etrace_decoder *d)
 {
     d->synced = false;
     d->fresh = true;
     d->tentative = false;
     d->after_trap = false;
-    etrace_clear_outcomes(d);
-    etrace_data_uncount(d);
+    pug_etrace_clear_outcomes(d);
+    pug_etrace_data_uncount(d);
 }
 
-void etrace_fail(struct etrace_decoder *d, enum pug_status code, const char *text)
+void pug_etrace_fail(struct pug_etrace_decoder *d, enum pug_status code, const char *text)
 {
     pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, code, d->index, text);
-    etrace_unsync(d);
+    pug_etrace_unsync(d);
     d->lost = true;
     pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);
     pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_BAD_IMAGE;
 }
 
-void etrace_fail_at(struct etrace_decoder *d, enum pug_status code, const char *text,
-                    uint64_t address)
+void pug_etrace_fail_at(struct pug_etrace_decoder *d, enum pug_status code, const char *text,
+                        uint64_t address)
 {
     char buffer[128];
     struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
     pug_text_format(&message, "%s at 0x%" PRIx64, text, address);
     pug_text_end(&message);
-    etrace_fail(d, code, buffer);
+    pug_etrace_fail(d, code, buffer);
 }
 
-void etrace_no_access(struct etrace_decoder *d, uint64_t address)
+void pug_etrace_no_access(struct pug_etrace_decoder *d, uint64_t address)
 {
     char buffer[64];
     struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
@@ -72,30 +72,30 @@ void etrace_no_access(struct etrace_decoder *d, uint64_t address)
     pug_text_end(&message);
     pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_MEM_NACC, d->index,
                   buffer);
-    etrace_unsync(d);
+    pug_etrace_unsync(d);
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index);
     e->start = address;
     e->number = PUG_SPACE_ANY;
 }
 
-void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block)
+void pug_etrace_unreadable(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     if (block->ending == PUG_BLOCK_NO_ACCESS || block->status == PUG_ERR_MEM_NACC)
-        etrace_no_access(d, block->end);
+        pug_etrace_no_access(d, block->end);
     else
-        etrace_fail_at(d, (enum pug_status)block->status, "instruction that cannot be decoded",
-                       block->end);
+        pug_etrace_fail_at(d, (enum pug_status)block->status, "instruction that cannot be decoded",
+                           block->end);
 }
 
-bool etrace_report_pc(struct etrace_decoder *d)
+bool pug_etrace_report_pc(struct pug_etrace_decoder *d)
 {
-    const struct pug_block *block = etrace_pc_block(d);
+    const struct pug_block *block = pug_etrace_pc_block(d);
     struct pug_insn room;
     if (block->count == 0) {
-        etrace_unreadable(d, block);
+        pug_etrace_unreadable(d, block);
         return false;
     }
     d->pc_size = block->first_size;
-    etrace_push_pc(d, etrace_first_insn(block, &room));
+    pug_etrace_push_pc(d, pug_etrace_first_insn(block, &room));
     return true;
 }

@@ -5,18 +5,18 @@
 
 #include "protocol/etrace/etrace.h"
 
-struct etrace_reader {
-    const struct etrace_config *config;
+struct pug_etrace_reader {
+    const struct pug_etrace_config *config;
     struct pug_stage *stage;
     struct pug_etrace_options options; /**< in force */
-    uint8_t request_sizes[ETRACE_LRIDS];
+    uint8_t request_sizes[PUG_ETRACE_LRIDS];
     bool unknown_mode;         /**< an encoder mode that is not branch trace */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
 };
 
 /** A packet as the transport has it. */
-struct etrace_payload {
+struct pug_etrace_carried {
     const uint8_t *bytes;
     unsigned size;
     uint64_t index;
@@ -26,18 +26,18 @@ struct etrace_payload {
 };
 
 /** The next one of a run of whole packets. The answer is where the one behind it begins. */
-static inline const uint8_t *etrace_next_payload(const struct pug_span *span,
-                                                 struct etrace_payload *payload)
+static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span,
+                                                     struct pug_etrace_carried *payload)
 {
     const struct pug_run *run = span->run;
     *payload =
-        (struct etrace_payload){.bytes = run->bytes,
-                                .size = (unsigned)run->size,
-                                .index = run->index,
-                                .is_data = run->type == PUG_ETRACE_DATA_TRACE,
-                                .gap = run->gap,
-                                .timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0,
-                                .timestamp = run->timestamp};
+        (struct pug_etrace_carried){.bytes = run->bytes,
+                                    .size = (unsigned)run->size,
+                                    .index = run->index,
+                                    .is_data = run->type == PUG_ETRACE_DATA_TRACE,
+                                    .gap = run->gap,
+                                    .timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0,
+                                    .timestamp = run->timestamp};
     if (run->header == 0)
         return span->end;
     const uint8_t *at = span->at + run->header;
@@ -52,8 +52,8 @@ static inline const uint8_t *etrace_next_payload(const struct pug_span *span,
 }
 
 /** The packet is read: the span begins behind it. */
-static inline void etrace_used_payload(struct etrace_reader *reader, struct pug_span *span,
-                                       const uint8_t *behind)
+static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, struct pug_span *span,
+                                           const uint8_t *behind)
 {
     if (span->run->header > 0) /* that is not the source's */
         reader->stage->stats.bytes -= (uint64_t)(behind - span->at) - (*span->at & 0x1f);
@@ -61,6 +61,7 @@ static inline void etrace_used_payload(struct etrace_reader *reader, struct pug_
 }
 
 /** The packet that it is into reader->packet. */
-void etrace_parse_payload(struct etrace_reader *reader, const struct etrace_payload *payload);
+void pug_etrace_parse_payload(struct pug_etrace_reader *reader,
+                              const struct pug_etrace_carried *payload);
 
 #endif

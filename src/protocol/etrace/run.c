@@ -79,7 +79,7 @@ static inline uint64_t take_any(struct words *words, unsigned width)
 /* ---- formats 0 to 2 ---- */
 
 /** The answer is the field's top bit. */
-static inline bool take_map(struct etrace_decoder *d, struct words *words, unsigned branches)
+static inline bool take_map(struct pug_etrace_decoder *d, struct words *words, unsigned branches)
 {
     static const uint8_t widths[32] = {31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
                                        15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
@@ -92,24 +92,24 @@ static inline bool take_map(struct etrace_decoder *d, struct words *words, unsig
 }
 
 /** Without a width there is nothing that the flag could announce. */
-static inline void take_return(struct etrace_decoder *d, struct words *words, bool flag)
+static inline void take_return(struct pug_etrace_decoder *d, struct words *words, bool flag)
 {
     d->walk.goal.irreport = flag && d->return_width > 0;
     d->walk.goal.ir_value = (uint16_t)take_any(words, d->return_width);
 }
 
 /** Each flag is sent as a difference to the bit before it, the first one to the address's sign. */
-static inline void take_address(struct etrace_decoder *d, struct words *words)
+static inline void take_address(struct pug_etrace_decoder *d, struct words *words)
 {
-    struct etrace_goal *goal = &d->walk.goal;
+    struct pug_etrace_goal *goal = &d->walk.goal;
     unsigned width = d->address_bits, lsb = d->config->iaddress_lsb;
     uint64_t address = take(words, width), sign = address >> ((width - 1) & 63);
     unsigned raw = words->low & 7, flags = raw ^ (raw << 1 | (unsigned)sign);
     drop(words, 3);
     if (d->options.full_address)
-        d->address = etrace_canonical(d, address << lsb);
+        d->address = pug_etrace_canonical(d, address << lsb);
     else
-        d->address = etrace_canonical(d, d->address + ((address | -sign << width) << lsb));
+        d->address = pug_etrace_canonical(d, d->address + ((address | -sign << width) << lsb));
     goal->has_target = true;
     goal->target = d->address;
     goal->notify = flags & 1;
@@ -117,13 +117,13 @@ static inline void take_address(struct etrace_decoder *d, struct words *words)
     take_return(d, words, flags >> 2 & 1);
 }
 
-static inline void take_no_address(struct etrace_decoder *d)
+static inline void take_no_address(struct pug_etrace_decoder *d)
 {
-    struct etrace_goal *goal = &d->walk.goal;
+    struct pug_etrace_goal *goal = &d->walk.goal;
     goal->has_target = goal->notify = goal->irreport = goal->only_discontinuity = false;
 }
 
-static bool take_count(struct etrace_decoder *d, struct words *words)
+static bool take_count(struct pug_etrace_decoder *d, struct words *words)
 {
     uint64_t count = take(words, 32);
     unsigned format = (unsigned)take(words, 2);
@@ -138,15 +138,15 @@ static bool take_count(struct etrace_decoder *d, struct words *words)
     return true;
 }
 
-static bool take_jump_cache(struct etrace_decoder *d, struct words *words)
+static bool take_jump_cache(struct pug_etrace_decoder *d, struct words *words)
 {
-    struct etrace_goal *goal = &d->walk.goal;
+    struct pug_etrace_goal *goal = &d->walk.goal;
     if (!d->options.jump_target_cache)
         return false;
     unsigned index = (unsigned)take_any(words, d->options.cache_size);
     unsigned branches = (unsigned)take(words, 5);
     bool before = branches > 0 && take_map(d, words, branches);
-    d->address = etrace_cached_target(d, index);
+    d->address = pug_etrace_cached_target(d, index);
     goal->has_target = goal->only_discontinuity = true;
     goal->target = d->address;
     goal->notify = false;
@@ -154,7 +154,7 @@ static bool take_jump_cache(struct etrace_decoder *d, struct words *words)
     return true;
 }
 
-static bool take_format_0(struct etrace_decoder *d, struct words *words)
+static bool take_format_0(struct pug_etrace_decoder *d, struct words *words)
 {
     const struct pug_etrace_options *o = &d->options;
     uint64_t subformat = o->f0s_width > 0 ? take_any(words, o->f0s_width)
@@ -165,8 +165,8 @@ static bool take_format_0(struct etrace_decoder *d, struct words *words)
 }
 
 /** What is left of the packet for the general way, after or in its walk. */
-static void go_on(struct etrace_decoder *d, struct etrace_reader *reader,
-                  const struct etrace_payload *payload, enum etrace_phase phase)
+static void go_on(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
+                  const struct pug_etrace_carried *payload, enum pug_etrace_phase phase)
 {
     struct pug_etrace_packet *packet = &reader->packet;
     packet->type = PUG_ETRACE_ADDRESS; /* or another that moves the flow */
@@ -176,12 +176,12 @@ static void go_on(struct etrace_decoder *d, struct etrace_reader *reader,
     packet->timestamp = payload->timestamp;
     d->packet = packet;
     d->phase = phase;
-    etrace_go_on(d);
+    pug_etrace_go_on(d);
 }
 
 /** False: it is bad, or of an option that is off; nothing has changed. */
-static bool decode_flow(struct etrace_decoder *d, struct etrace_reader *reader,
-                        const struct etrace_payload *payload, struct words words)
+static bool decode_flow(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
+                        const struct pug_etrace_carried *payload, struct words words)
 {
     unsigned branches;
     switch (take(&words, 2)) {
@@ -202,23 +202,23 @@ static bool decode_flow(struct etrace_decoder *d, struct etrace_reader *reader,
     d->walk.goal.irets = d->options.irets;
     d->index = payload->index;
     d->irets = 0;
-    etrace_walk_begin(d, WALK_FLOW);
-    enum etrace_walk_result result = etrace_walk_on(d);
-    if (result == WALK_SUSPENDED)
-        go_on(d, reader, payload, ETRACE_PHASE_FLOW_WALK);
-    else if (result == WALK_FAILED)
-        go_on(d, reader, payload, ETRACE_PHASE_TIME);
+    pug_etrace_walk_begin(d, PUG_ETRACE_WALK_FLOW);
+    enum pug_etrace_walk_result result = pug_etrace_walk_on(d);
+    if (result == PUG_ETRACE_WALK_SUSPENDED)
+        go_on(d, reader, payload, PUG_ETRACE_PHASE_FLOW_WALK);
+    else if (result == PUG_ETRACE_WALK_FAILED)
+        go_on(d, reader, payload, PUG_ETRACE_PHASE_TIME);
     else if (d->walk.goal.notify || payload->timestamp_bits > 0 || d->data_complete)
-        go_on(d, reader, payload, ETRACE_PHASE_NOTIFY);
+        go_on(d, reader, payload, PUG_ETRACE_PHASE_NOTIFY);
     return true;
 }
 
 /* ---- format 3, subformat 0 ---- */
 
-static void decode_sync(struct etrace_decoder *d, struct etrace_reader *reader,
-                        const struct etrace_payload *payload, struct words words)
+static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
+                        const struct pug_etrace_carried *payload, struct words words)
 {
-    const struct etrace_config *config = d->config;
+    const struct pug_etrace_config *config = d->config;
     struct pug_etrace_packet *packet = &reader->packet;
     packet->type = PUG_ETRACE_SYNC;
     packet->branch = words.low >> 4 & 1;
@@ -237,15 +237,15 @@ static void decode_sync(struct etrace_decoder *d, struct etrace_reader *reader,
     packet->timestamp = payload->timestamp;
     d->packet = packet;
     d->index = payload->index;
-    d->phase = ETRACE_PHASE_SYNC;
-    etrace_go_on(d);
+    d->phase = PUG_ETRACE_PHASE_SYNC;
+    pug_etrace_go_on(d);
 }
 
 /* ---- all ---- */
 
 /** False: the packet is another, and nothing has changed. */
-static bool decode(struct etrace_decoder *d, struct etrace_reader *reader,
-                   const struct etrace_payload *payload, bool spare)
+static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
+                   const struct pug_etrace_carried *payload, bool spare)
 {
     if (payload->size == 0 || payload->size > WORDS || payload->gap || !d->synced)
         return false;
@@ -257,13 +257,13 @@ static bool decode(struct etrace_decoder *d, struct etrace_reader *reader,
         return true;
     }
     return !d->after_trap && !d->tentative && !d->data_complete &&
-           d->addresses == ADDRESSES_AS_SAID && decode_flow(d, reader, payload, words);
+           d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID && decode_flow(d, reader, payload, words);
 }
 
-enum pug_response etrace_run(void *reader_, void *decoder, struct pug_span *span)
+enum pug_response pug_etrace_run(void *reader_, void *decoder, struct pug_span *span)
 {
-    struct etrace_reader *reader = reader_;
-    struct etrace_decoder *d = decoder;
+    struct pug_etrace_reader *reader = reader_;
+    struct pug_etrace_decoder *d = decoder;
     const struct pug_run *run = span->run;
     const struct pug_batch *batch = d->out->batch;
     if (!(run->whole || run->header > 0) || run->type != PUG_ETRACE_INSTRUCTION_TRACE || !d->runs ||
@@ -271,11 +271,11 @@ enum pug_response etrace_run(void *reader_, void *decoder, struct pug_span *span
         return PUG_RESP_CONT;
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {
-        struct etrace_payload payload;
-        const uint8_t *behind = etrace_next_payload(span, &payload);
+        struct pug_etrace_carried payload;
+        const uint8_t *behind = pug_etrace_next_payload(span, &payload);
         if (!decode(d, reader, &payload, run->header > 0))
             break;
-        etrace_used_payload(reader, span, behind);
+        pug_etrace_used_payload(reader, span, behind);
     }
     return PUG_RESP_CONT;
 }

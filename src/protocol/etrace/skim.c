@@ -5,19 +5,19 @@
  */
 #include "protocol/etrace/reader.h"
 
-void etrace_skim(void *data, struct pug_span *span, struct pug_mark_list *list)
+void pug_etrace_skim(void *data, struct pug_span *span, struct pug_mark_list *list)
 {
-    struct etrace_reader *reader = data;
+    struct pug_etrace_reader *reader = data;
     const struct pug_run *run = span->run;
     (void)list;
     if (!(run->whole || run->header > 0) || run->type == PUG_ETRACE_DATA_TRACE ||
-        reader->config->only_data || reader->config->layout != ETRACE_LAYOUT_STANDARD)
+        reader->config->only_data || reader->config->layout != PUG_ETRACE_LAYOUT_STANDARD)
         return;
     while (span->at != span->end) {
-        struct etrace_payload payload;
-        const uint8_t *behind = etrace_next_payload(span, &payload);
+        struct pug_etrace_carried payload;
+        const uint8_t *behind = pug_etrace_next_payload(span, &payload);
         if ((payload.bytes[0] & 3) == 3)
             return;
-        etrace_used_payload(reader, span, behind);
+        pug_etrace_used_payload(reader, span, behind);
     }
 }

@@ -11,19 +11,19 @@
 
 /* ---- branches ---- */
 
-bool etrace_peek_outcome(struct etrace_decoder *d, uint64_t address)
+bool pug_etrace_peek_outcome(struct pug_etrace_decoder *d, uint64_t address)
 {
-    const struct etrace_outcomes *outcomes = &d->outcomes;
+    const struct pug_etrace_outcomes *outcomes = &d->outcomes;
     if (outcomes->mapped > 0)
         return !(outcomes->map & 1);
-    bool prediction = *etrace_predictor_entry(d, address) >> 1;
+    bool prediction = *pug_etrace_predictor_entry(d, address) >> 1;
     return outcomes->predicted > 0 ? prediction : !prediction;
 }
 
-bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address)
+bool pug_etrace_take_outcome(struct pug_etrace_decoder *d, uint64_t address)
 {
-    struct etrace_outcomes *outcomes = &d->outcomes;
-    bool taken = etrace_peek_outcome(d, address);
+    struct pug_etrace_outcomes *outcomes = &d->outcomes;
+    bool taken = pug_etrace_peek_outcome(d, address);
     if (outcomes->mapped > 0) {
         outcomes->map >>= 1;
         outcomes->mapped--;
@@ -33,34 +33,34 @@ bool etrace_take_outcome(struct etrace_decoder *d, uint64_t address)
         outcomes->mispredicted = false;
     }
     if (d->options.branch_prediction) {
-        uint8_t *entry = etrace_predictor_entry(d, address);
-        *entry = etrace_train(*entry, taken);
+        uint8_t *entry = pug_etrace_predictor_entry(d, address);
+        *entry = pug_etrace_train(*entry, taken);
     }
     d->irets = 0;
     return taken;
 }
 
-void etrace_fix_outcome(struct etrace_decoder *d, uint64_t address)
+void pug_etrace_fix_outcome(struct pug_etrace_decoder *d, uint64_t address)
 {
-    bool taken = etrace_peek_outcome(d, address);
-    d->outcomes = (struct etrace_outcomes){.map = !taken, .mapped = 1};
+    bool taken = pug_etrace_peek_outcome(d, address);
+    d->outcomes = (struct pug_etrace_outcomes){.map = !taken, .mapped = 1};
 }
 
-void etrace_clear_outcomes(struct etrace_decoder *d)
+void pug_etrace_clear_outcomes(struct pug_etrace_decoder *d)
 {
-    d->outcomes = (struct etrace_outcomes){0};
+    d->outcomes = (struct pug_etrace_outcomes){0};
 }
 
 /* ---- returns ---- */
 
-static void clear_stack(struct etrace_decoder *d)
+static void clear_stack(struct pug_etrace_decoder *d)
 {
     d->stack.entries = 0;
     d->stack.top = 0;
 }
 
 /** How many entries, and how far they count, follows from the two sizes. */
-static bool size_stack(struct etrace_decoder *d)
+static bool size_stack(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_options *o = &d->options;
     bool both = o->return_stack_size > 0 && o->call_counter_size > 0 && o->irets;
@@ -69,7 +69,8 @@ static bool size_stack(struct etrace_decoder *d)
     d->stack.recursion = both ? (UINT32_C(1) << o->call_counter_size) - 1 : 0;
     if (limit == d->stack.limit)
         return true;
-    struct etrace_link *links = realloc(d->stack.links, (limit > 0 ? limit : 1) * sizeof(*links));
+    struct pug_etrace_link *links =
+        realloc(d->stack.links, (limit > 0 ? limit : 1) * sizeof(*links));
     if (!links)
         return false;
     d->stack.links = links;
@@ -78,32 +79,32 @@ static bool size_stack(struct etrace_decoder *d)
     return true;
 }
 
-bool etrace_push(struct etrace_decoder *d, uint64_t address)
+bool pug_etrace_push(struct pug_etrace_decoder *d, uint64_t address)
 {
-    struct etrace_stack *stack = &d->stack;
+    struct pug_etrace_stack *stack = &d->stack;
     if (stack->limit == 0)
         return false;
-    struct etrace_link *top = &stack->links[stack->top];
+    struct pug_etrace_link *top = &stack->links[stack->top];
     if (stack->entries > 0 && top->address == address && top->count < stack->recursion) {
         top->count++;
         return false;
     }
     bool grows = stack->entries < stack->limit;
     stack->top = (stack->top + 1) & (stack->limit - 1);
-    stack->links[stack->top] = (struct etrace_link){.address = address};
+    stack->links[stack->top] = (struct pug_etrace_link){.address = address};
     stack->entries += grows;
     return grows;
 }
 
-uint64_t etrace_top(const struct etrace_decoder *d)
+uint64_t pug_etrace_top(const struct pug_etrace_decoder *d)
 {
     return d->stack.links[d->stack.top].address;
 }
 
-uint64_t etrace_pop(struct etrace_decoder *d)
+uint64_t pug_etrace_pop(struct pug_etrace_decoder *d)
 {
-    struct etrace_stack *stack = &d->stack;
-    struct etrace_link *top = &stack->links[stack->top];
+    struct pug_etrace_stack *stack = &d->stack;
+    struct pug_etrace_link *top = &stack->links[stack->top];
     if (top->count > 0) {
         top->count--;
     } else {
@@ -115,49 +116,51 @@ uint64_t etrace_pop(struct etrace_decoder *d)
 
 /* ---- jump targets ---- */
 
-static void clear_targets(struct etrace_decoder *d)
+static void clear_targets(struct pug_etrace_decoder *d)
 {
     uint64_t count = UINT64_C(1) << d->options.cache_size;
     if (d->options.jump_target_cache)
         memset(d->targets, 0,
-               (count < ETRACE_CACHE_MAX ? count : ETRACE_CACHE_MAX) * sizeof(d->targets[0]));
+               (count < PUG_ETRACE_CACHE_MAX ? count : PUG_ETRACE_CACHE_MAX) *
+                   sizeof(d->targets[0]));
 }
 
-static uint64_t *target_entry(struct etrace_decoder *d, uint64_t index)
+static uint64_t *target_entry(struct pug_etrace_decoder *d, uint64_t index)
 {
     uint64_t mask = (UINT64_C(1) << d->options.cache_size) - 1;
-    return &d->targets[index & mask & (ETRACE_CACHE_MAX - 1)];
+    return &d->targets[index & mask & (PUG_ETRACE_CACHE_MAX - 1)];
 }
 
-void etrace_learn_target(struct etrace_decoder *d, uint64_t target)
+void pug_etrace_learn_target(struct pug_etrace_decoder *d, uint64_t target)
 {
     *target_entry(d, target >> d->config->iaddress_lsb) = target;
 }
 
-uint64_t etrace_cached_target(const struct etrace_decoder *d, unsigned index)
+uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned index)
 {
-    return d->targets[index & (ETRACE_CACHE_MAX - 1)];
+    return d->targets[index & (PUG_ETRACE_CACHE_MAX - 1)];
 }
 
 /* ---- both ---- */
 
-void etrace_forget(struct etrace_decoder *d)
+void pug_etrace_forget(struct pug_etrace_decoder *d)
 {
     uint64_t count = UINT64_C(1) << d->options.bpred_size;
     if (d->options.branch_prediction)
-        memset(d->predictor, PREDICTOR_RESET, count < ETRACE_BPRED_MAX ? count : ETRACE_BPRED_MAX);
+        memset(d->predictor, PREDICTOR_RESET,
+               count < PUG_ETRACE_BPRED_MAX ? count : PUG_ETRACE_BPRED_MAX);
     clear_targets(d);
     clear_stack(d);
 }
 
-bool etrace_set_options(struct etrace_decoder *d, const struct pug_etrace_options *options)
+bool pug_etrace_set_options(struct pug_etrace_decoder *d, const struct pug_etrace_options *options)
 {
     bool predictor = options->bpred_size != d->options.bpred_size ||
                      options->branch_prediction != d->options.branch_prediction;
     bool cache = options->cache_size != d->options.cache_size ||
                  options->jump_target_cache != d->options.jump_target_cache;
     d->options = *options;
-    d->return_width = (uint8_t)etrace_return_width(options);
+    d->return_width = (uint8_t)pug_etrace_return_width(options);
     if (cache)
         clear_targets(d);
     if (predictor)

@@ -7,9 +7,9 @@
 
 #define LOOK_AHEAD 256u /* blocks */
 
-void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind)
+void pug_etrace_walk_begin(struct pug_etrace_decoder *d, enum pug_etrace_walk_kind kind)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     w->kind = kind;
     if (!w->goal.has_target)
         w->goal.target = NOWHERE;
@@ -22,9 +22,9 @@ void etrace_walk_begin(struct etrace_decoder *d, enum etrace_walk_kind kind)
     w->jumps = w->returns = 0;
 }
 
-void etrace_look_at_target(struct etrace_decoder *d)
+void pug_etrace_look_at_target(struct pug_etrace_decoder *d)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     struct pug_insn insn;
     uint8_t it = 0;
     if (w->target_known || !w->goal.irreport)
@@ -35,9 +35,9 @@ void etrace_look_at_target(struct etrace_decoder *d)
 }
 
 /** The packet says that a return ends the walk, and it is not this one yet. */
-static bool unresolved_returns(const struct etrace_decoder *d)
+static bool unresolved_returns(const struct pug_etrace_decoder *d)
 {
-    const struct etrace_goal *goal = &d->walk.goal;
+    const struct pug_etrace_goal *goal = &d->walk.goal;
     if (!goal->irreport)
         return false;
     if (goal->irets) /* none before it: then it is that return's own target */
@@ -45,10 +45,10 @@ static bool unresolved_returns(const struct etrace_decoder *d)
     return goal->ir_value != d->stack.entries;
 }
 
-bool etrace_is_explicit_return(const struct etrace_decoder *d)
+bool pug_etrace_is_explicit_return(const struct pug_etrace_decoder *d)
 {
-    const struct etrace_goal *goal = &d->walk.goal;
-    if (!goal->irreport || etrace_total(d) != d->walk.target_is_branch)
+    const struct pug_etrace_goal *goal = &d->walk.goal;
+    if (!goal->irreport || pug_etrace_total(d) != d->walk.target_is_branch)
         return false;
     return goal->ir_value == (goal->irets ? d->irets : d->stack.entries);
 }
@@ -57,13 +57,13 @@ bool etrace_is_explicit_return(const struct etrace_decoder *d)
  * May the walk end at its target, come to by normal flow, with all outcomes used up? A flow packet
  * then leaves open whether this is the first of two visits: what comes next decides.
  */
-static bool goal_reached(const struct etrace_decoder *d, bool after_return)
+static bool goal_reached(const struct pug_etrace_decoder *d, bool after_return)
 {
-    const struct etrace_walk *w = &d->walk;
+    const struct pug_etrace_walk *w = &d->walk;
     switch (w->kind) {
-    case WALK_REPLAY: return false;
-    case WALK_SYNC: return w->goal.privilege == d->privilege;
-    case WALK_FLOW: break;
+    case PUG_ETRACE_WALK_REPLAY: return false;
+    case PUG_ETRACE_WALK_SYNC: return w->goal.privilege == d->privilege;
+    case PUG_ETRACE_WALK_FLOW: break;
     }
     if (unresolved_returns(d))
         return false;
@@ -71,10 +71,10 @@ static bool goal_reached(const struct etrace_decoder *d, bool after_return)
 }
 
 /** Does the path from `address` lead to an uninferable jump without a branch in between? */
-static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
+static bool leads_to_jump(struct pug_etrace_decoder *d, uint64_t address)
 {
     for (unsigned blocks = 0; blocks < LOOK_AHEAD; blocks++) {
-        const struct pug_block *block = etrace_block(d, address);
+        const struct pug_block *block = pug_etrace_block(d, address);
         const struct pug_insn *insn = &block->insn;
         if (block->ending == PUG_BLOCK_LONG)
             address = block->end;
@@ -82,7 +82,7 @@ static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
                  insn->kind == PUG_RV_TRAP)
             return false;
         else if (insn->type == PUG_INSTR_BR || (block->sequential && d->options.sijump))
-            address = etrace_canonical(d, insn->target);
+            address = pug_etrace_canonical(d, insn->target);
         else
             return !(insn->kind == PUG_RV_RETURN && d->options.implicit_return &&
                      d->stack.entries > 0);
@@ -95,7 +95,7 @@ static bool leads_to_jump(struct etrace_decoder *d, uint64_t address)
  * walk. Where there are more, and the flow could come by once more before the next branch, nobody
  * can tell how often it did.
  */
-static void warn_of_rounds(struct etrace_decoder *d, uint64_t steps)
+static void warn_of_rounds(struct pug_etrace_decoder *d, uint64_t steps)
 {
     const struct pug_etrace_packet *p = d->packet;
     if (steps <= 1 || !leads_to_jump(d, d->walk.goal.target))
@@ -107,28 +107,29 @@ static void warn_of_rounds(struct etrace_decoder *d, uint64_t steps)
 }
 
 /** How the block is executed up to the target, which is behind its start. */
-static const struct etrace_way *find_way(struct etrace_decoder *d, const struct pug_block *block)
+static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
+                                             const struct pug_block *block)
 {
     uint64_t target = d->walk.goal.target, start = block->start;
-    struct etrace_way *way = &d->near.ways[(target ^ start >> 4) >> 1 & (ETRACE_WAYS - 1)];
+    struct pug_etrace_way *way = &d->near.ways[(target ^ start >> 4) >> 1 & (PUG_ETRACE_WAYS - 1)];
     bool lasts = pug_block_lasts(block);
     struct pug_walk walk;
     if (lasts && d->near.epoch == d->code->epoch && way->start == start && way->target == target)
         return way;
     pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);
-    *way = (struct etrace_way){.start = lasts ? start : target,
-                               .target = target,
-                               .last = walk.last,
-                               .before = walk.insn,
-                               .count = walk.status == PUG_OK ? walk.count : 0};
+    *way = (struct pug_etrace_way){.start = lasts ? start : target,
+                                   .target = target,
+                                   .last = walk.last,
+                                   .before = walk.insn,
+                                   .count = walk.status == PUG_OK ? walk.count : 0};
     return way;
 }
 
 /** Instructions before the target, which is where one begins; *before: the last one of them. */
-static bool count_before(struct etrace_decoder *d, const struct pug_block *block, uint64_t offset,
-                         uint32_t *count, const struct pug_insn **before)
+static bool count_before(struct pug_etrace_decoder *d, const struct pug_block *block,
+                         uint64_t offset, uint32_t *count, const struct pug_insn **before)
 {
-    const struct etrace_walk *w = &d->walk;
+    const struct pug_etrace_walk *w = &d->walk;
     uint64_t target = w->goal.target;
     *before = &w->before;
     *count = 0;
@@ -140,12 +141,12 @@ static bool count_before(struct etrace_decoder *d, const struct pug_block *block
         d->last_valid = true;
         return true;
     }
-    if (w->kind == WALK_FLOW && target == block->last && block->insn.conditional) {
+    if (w->kind == PUG_ETRACE_WALK_FLOW && target == block->last && block->insn.conditional) {
         *count = block->count - 1u;
         d->last_valid = false; /* of no use before a branch */
         return true;
     }
-    const struct etrace_way *way = find_way(d, block);
+    const struct pug_etrace_way *way = find_way(d, block);
     *count = way->count;
     *before = &way->before;
     d->last = way->last;
@@ -154,83 +155,83 @@ static bool count_before(struct etrace_decoder *d, const struct pug_block *block
 }
 
 /** Count the instructions before the target into the range. */
-static void cover_way(struct etrace_decoder *d, uint64_t start, uint32_t count)
+static void cover_way(struct pug_etrace_decoder *d, uint64_t start, uint32_t count)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     uint32_t before = count > 0 ? count - w->reported : 0;
     if (before > 0 && w->range_count == 0)
         w->range_start = w->reported ? d->pc + d->pc_size : start;
     w->range_count += before;
 }
 
-enum etrace_walk_result etrace_stop_inside(struct etrace_decoder *d, const struct pug_block *block,
-                                           uint64_t offset)
+enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
+                                                   const struct pug_block *block, uint64_t offset)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     bool branch = w->goal.target == block->last && block->insn.conditional;
-    if (etrace_total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
-        return WALK_SUSPENDED;
+    if (pug_etrace_total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
+        return PUG_ETRACE_WALK_SUSPENDED;
     const struct pug_insn *before;
     uint32_t count;
     uint64_t start = block->start;
     if (!count_before(d, block, offset, &count, &before))
-        return WALK_SUSPENDED;
+        return PUG_ETRACE_WALK_SUSPENDED;
     cover_way(d, start, count);
-    d->tentative = w->kind == WALK_FLOW && !w->goal.notify && !branch;
+    d->tentative = w->kind == PUG_ETRACE_WALK_FLOW && !w->goal.notify && !branch;
     if (d->tentative)
         d->tentative_goal = w->goal;
-    if (w->kind == WALK_SYNC) { /* which reports the instruction itself */
+    if (w->kind == PUG_ETRACE_WALK_SYNC) { /* which reports the instruction itself */
         struct pug_insn last = *before;
         warn_of_rounds(d, w->steps + count);
-        etrace_flush_range(d, &last, w->goal.target, true);
+        pug_etrace_flush_range(d, &last, w->goal.target, true);
     }
     d->pc = w->goal.target;
-    const struct pug_block *here = etrace_pc_block(d);
+    const struct pug_block *here = pug_etrace_pc_block(d);
     struct pug_insn room;
     if (here->count == 0) {
-        etrace_unreadable(d, here);
-        return WALK_FAILED;
+        pug_etrace_unreadable(d, here);
+        return PUG_ETRACE_WALK_FAILED;
     }
     d->pc_size = here->first_size;
     if (branch)
-        etrace_fix_outcome(d, d->pc);
-    if (w->kind == WALK_SYNC)
-        return WALK_DONE;
+        pug_etrace_fix_outcome(d, d->pc);
+    if (w->kind == PUG_ETRACE_WALK_SYNC)
+        return PUG_ETRACE_WALK_DONE;
     if (w->range_count++ == 0)
         w->range_start = d->pc;
-    bool taken = !branch || etrace_peek_outcome(d, d->pc);
-    etrace_flush_range(d, etrace_first_insn(here, &room), d->pc + d->pc_size, taken);
-    return WALK_DONE;
+    bool taken = !branch || pug_etrace_peek_outcome(d, d->pc);
+    pug_etrace_flush_range(d, pug_etrace_first_insn(here, &room), d->pc + d->pc_size, taken);
+    return PUG_ETRACE_WALK_DONE;
 }
 
-enum etrace_walk_result etrace_stop_at_target(struct etrace_decoder *d,
-                                              const struct pug_block *block)
+enum pug_etrace_walk_result pug_etrace_stop_at_target(struct pug_etrace_decoder *d,
+                                                      const struct pug_block *block)
 {
     struct pug_insn room;
     if (block->count == 0) {
-        etrace_unreadable(d, block);
-        return WALK_FAILED;
+        pug_etrace_unreadable(d, block);
+        return PUG_ETRACE_WALK_FAILED;
     }
-    const struct pug_insn *insn = etrace_first_insn(block, &room);
-    if (d->walk.kind != WALK_REPLAY && etrace_total(d) != insn->conditional) {
-        etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch outcomes left over", block->start);
-        return WALK_FAILED;
+    const struct pug_insn *insn = pug_etrace_first_insn(block, &room);
+    if (d->walk.kind != PUG_ETRACE_WALK_REPLAY && pug_etrace_total(d) != insn->conditional) {
+        pug_etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch outcomes left over", block->start);
+        return PUG_ETRACE_WALK_FAILED;
     }
     d->pc = block->start;
     d->pc_size = insn->size;
-    etrace_keep_block(d, block);
+    pug_etrace_keep_block(d, block);
     if (insn->conditional)
-        etrace_fix_outcome(d, d->pc);
-    if (d->walk.kind != WALK_SYNC)
-        etrace_push_pc(d, insn);
-    return WALK_DONE;
+        pug_etrace_fix_outcome(d, d->pc);
+    if (d->walk.kind != PUG_ETRACE_WALK_SYNC)
+        pug_etrace_push_pc(d, insn);
+    return PUG_ETRACE_WALK_DONE;
 }
 
-void etrace_stop_on_branch(struct etrace_decoder *d, const struct pug_block *block)
+void pug_etrace_stop_on_branch(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     d->pc = block->last;
     d->pc_size = block->insn.size;
     d->last_valid = false; /* of no use before a branch */
-    etrace_fix_outcome(d, d->pc);
-    etrace_flush_range(d, &block->insn, block->end, etrace_peek_outcome(d, d->pc));
+    pug_etrace_fix_outcome(d, d->pc);
+    pug_etrace_flush_range(d, &block->insn, block->end, pug_etrace_peek_outcome(d, d->pc));
 }

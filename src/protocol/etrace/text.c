@@ -15,7 +15,7 @@ static const char *const names[PUG_ETRACE_TYPE_COUNT] = {
     [PUG_ETRACE_UNKNOWN] = "TE_UNKNOWN", [PUG_ETRACE_BAD] = "TE_BAD",
 };
 
-const char *etrace_packet_name(uint32_t type)
+const char *pug_etrace_packet_name(uint32_t type)
 {
     return type < PUG_ETRACE_TYPE_COUNT ? names[type] : NULL;
 }
@@ -142,7 +142,7 @@ static void put_data(struct pug_text *text, const struct pug_etrace_packet *pack
         pug_text_format(text, " data=0x%" PRIx64, data->value);
 }
 
-size_t etrace_packet_text(const void *data, char *buffer, size_t size)
+size_t pug_etrace_packet_text(const void *data, char *buffer, size_t size)
 {
     const struct pug_etrace_packet *packet = data;
     struct pug_text text = PUG_TEXT(buffer, size);

@@ -7,13 +7,13 @@
 
 /* ---- jumps ---- */
 
-static const struct pug_block *current_block(struct etrace_decoder *d)
+static const struct pug_block *current_block(struct pug_etrace_decoder *d)
 {
-    return etrace_block(d, d->walk.reported ? d->pc : d->walk.at);
+    return pug_etrace_block(d, d->walk.reported ? d->pc : d->walk.at);
 }
 
-bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct pug_insn *insn,
-                       uint64_t *target)
+bool pug_etrace_sequential(struct pug_etrace_decoder *d, uint64_t address,
+                           const struct pug_insn *insn, uint64_t *target)
 {
     struct pug_insn constant;
     uint8_t it = 0;
@@ -24,19 +24,19 @@ bool etrace_sequential(struct etrace_decoder *d, uint64_t address, const struct 
         constant.kind != PUG_RV_CONSTANT || constant.rd != insn->rs1 ||
         d->last + constant.size != address)
         return false;
-    *target = etrace_canonical(d, (constant.constant + insn->constant) & ~UINT64_C(1));
+    *target = pug_etrace_canonical(d, (constant.constant + insn->constant) & ~UINT64_C(1));
     return true;
 }
 
-static void call(struct etrace_decoder *d, uint8_t kind, uint64_t end)
+static void call(struct pug_etrace_decoder *d, uint8_t kind, uint64_t end)
 {
     if (kind != PUG_RV_CALL || !d->options.implicit_return)
         return;
-    if (etrace_push(d, etrace_canonical(d, end)))
+    if (pug_etrace_push(d, pug_etrace_canonical(d, end)))
         d->walk.jumps = 0;
 }
 
-static void go_on_at(struct etrace_decoder *d, uint64_t address)
+static void go_on_at(struct pug_etrace_decoder *d, uint64_t address)
 {
     d->walk.at = address;
     d->walk.reported = false;
@@ -44,37 +44,37 @@ static void go_on_at(struct etrace_decoder *d, uint64_t address)
 }
 
 /** The target cannot be inferred, the packet has to tell it. */
-static enum etrace_walk_result discontinuity(struct etrace_decoder *d,
-                                             const struct pug_block *block)
+static enum pug_etrace_walk_result discontinuity(struct pug_etrace_decoder *d,
+                                                 const struct pug_block *block)
 {
-    const struct etrace_goal *goal = &d->walk.goal;
+    const struct pug_etrace_goal *goal = &d->walk.goal;
     const uint64_t end = block->end, last = block->last;
     const uint8_t kind = block->insn.kind;
-    etrace_flush_range(d, &block->insn, end, true);
+    pug_etrace_flush_range(d, &block->insn, end, true);
     if (!goal->has_target) {
-        etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH,
-                       "jump with unknown target, but the packet has no address", last);
-        return WALK_FAILED;
+        pug_etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH,
+                           "jump with unknown target, but the packet has no address", last);
+        return PUG_ETRACE_WALK_FAILED;
     }
     /* a range that data trace looked at has looked at code, too */
-    const struct pug_block *target = d->data_counts ? etrace_block(d, goal->target)
+    const struct pug_block *target = d->data_counts ? pug_etrace_block(d, goal->target)
                                                     : pug_block_jump(d->code, block, goal->target);
     bool predicted = false;
     if (d->options.implicit_return && kind == PUG_RV_RETURN && d->stack.entries > 0) {
-        predicted = etrace_top(d) == goal->target;
+        predicted = pug_etrace_top(d) == goal->target;
         if (d->options.irets || predicted)
-            etrace_pop(d);
+            pug_etrace_pop(d);
     }
     if (d->options.jump_target_cache && !predicted)
-        etrace_learn_target(d, goal->target);
+        pug_etrace_learn_target(d, goal->target);
     call(d, kind, end);
     d->last = last;
     d->last_valid = true;
-    return etrace_stop_at_target(d, target);
+    return pug_etrace_stop_at_target(d, target);
 }
 
 /** Where an indirect jump, xRET, ECALL or EBREAK goes, if that can be inferred. */
-static bool infer(struct etrace_decoder *d, const struct pug_block *block, uint64_t *target,
+static bool infer(struct pug_etrace_decoder *d, const struct pug_block *block, uint64_t *target,
                   bool *is_return)
 {
     const struct pug_insn *insn = &block->insn;
@@ -84,24 +84,24 @@ static bool infer(struct etrace_decoder *d, const struct pug_block *block, uint6
         return false;
     bool returns = insn->kind == PUG_RV_RETURN;
     if (d->options.sijump && block->sequential && (!returns || d->config->sijump_returns)) {
-        *target = etrace_canonical(d, insn->target);
+        *target = pug_etrace_canonical(d, insn->target);
         return true;
     }
     /* the constant may have been in the block before */
-    if (block->count == 1 && etrace_sequential(d, block->last, &copy, target))
+    if (block->count == 1 && pug_etrace_sequential(d, block->last, &copy, target))
         return true;
     *is_return = returns && d->options.implicit_return && d->stack.entries > 0 &&
-                 !etrace_is_explicit_return(d);
+                 !pug_etrace_is_explicit_return(d);
     if (*is_return)
-        *target = etrace_pop(d);
+        *target = pug_etrace_pop(d);
     return *is_return;
 }
 
-/** WALK_SUSPENDED: the jump is inferred, *block the next one. */
-static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
-                                            const struct pug_block **block)
+/** PUG_ETRACE_WALK_SUSPENDED: the jump is inferred, *block the next one. */
+static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
+                                                const struct pug_block **block)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     uint64_t target = 0;
     bool is_return;
     bool alone = d->options.sijump && (*block)->count == 1; /* looks at the code before it */
@@ -117,88 +117,88 @@ static enum etrace_walk_result execute_jump(struct etrace_decoder *d,
     }
     const uint64_t end = (*block)->end, last = (*block)->last;
     const uint8_t kind = (*block)->insn.kind;
-    etrace_flush_range(d, &(*block)->insn, end, true);
-    *block = d->data_counts ? etrace_block(d, target) : pug_block_jump(d->code, *block, target);
-    etrace_keep_block(d, *block);
+    pug_etrace_flush_range(d, &(*block)->insn, end, true);
+    *block = d->data_counts ? pug_etrace_block(d, target) : pug_block_jump(d->code, *block, target);
+    pug_etrace_keep_block(d, *block);
     call(d, kind, end);
     d->last = last;
     d->last_valid = true;
     go_on_at(d, target);
     w->after_return = is_return;
-    return WALK_SUSPENDED;
+    return PUG_ETRACE_WALK_SUSPENDED;
 }
 
 /* ---- one block ---- */
 
-void etrace_forget_blocks(struct etrace_decoder *d)
+void pug_etrace_forget_blocks(struct pug_etrace_decoder *d)
 {
     memset(&d->near, 0, sizeof(d->near));
     d->near.epoch = d->code->epoch;
 }
 
 /** The branch that ends the block has no outcome: it was not executed, if all is well. */
-static void fail_branch(struct etrace_decoder *d, const struct pug_block *block)
+static void fail_branch(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     struct pug_walk way = {.insn = d->walk.before};
     uint64_t last = block->last;
     if (block->count > 1)
         pug_codemap_walk_to(d->code, block->start, d->isa, 0, last, block->count, &way);
     if (d->walk.range_count > 0 && --d->walk.range_count > 0)
-        etrace_flush_range(d, &way.insn, last, true);
-    etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch without an outcome", last);
+        pug_etrace_flush_range(d, &way.insn, last, true);
+    pug_etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch without an outcome", last);
 }
 
 /** The block that follows on a path that the program tells, with addresses of the trace's width. */
-static const struct pug_block *follow(struct etrace_decoder *d, const struct pug_block *block,
+static const struct pug_block *follow(struct pug_etrace_decoder *d, const struct pug_block *block,
                                       bool taken)
 {
     uint64_t address = taken ? block->insn.target : block->end;
-    uint64_t canonical = etrace_canonical(d, address);
+    uint64_t canonical = pug_etrace_canonical(d, address);
     d->last = block->last;
     d->last_valid = true;
     go_on_at(d, canonical);
     if (canonical != address)
-        return etrace_block(d, canonical);
+        return pug_etrace_block(d, canonical);
     return pug_block_follow(d->code, block, taken);
 }
 
 /** A block that ends where its memory, or what can be decoded of it, ends. */
-static void fail_block(struct etrace_decoder *d, const struct pug_block *block)
+static void fail_block(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     struct pug_block copy = *block;
-    etrace_flush_range(d, &copy.insn, copy.end, true);
-    etrace_unreadable(d, &copy);
+    pug_etrace_flush_range(d, &copy.insn, copy.end, true);
+    pug_etrace_unreadable(d, &copy);
 }
 
-static bool too_long(struct etrace_decoder *d)
+static bool too_long(struct pug_etrace_decoder *d)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     uint32_t limit = d->stage->options.range_limit;
     if (w->steps <= d->config->walk_limit && w->outcomes <= d->config->branch_limit &&
-        w->returns <= ETRACE_RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
-        (w->steps == 0 || !etrace_goes_round(w)))
+        w->returns <= PUG_ETRACE_RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
+        (w->steps == 0 || !pug_etrace_goes_round(w)))
         return false;
-    etrace_flush_range(d, &w->before, w->at, true);
-    etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
+    pug_etrace_flush_range(d, &w->before, w->at, true);
+    pug_etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
     return true;
 }
 
 /** Ready for another step? The batch may be delivered, and the block with it be gone. */
-static bool ready(struct etrace_decoder *d, const struct pug_block **block)
+static bool ready(struct pug_etrace_decoder *d, const struct pug_block **block)
 {
     struct pug_batch *batch = d->out->batch;
     if (batch->count < batch->limit && batch->response < PUG_RESP_WAIT && !d->data_counts)
         return true;
-    if (!etrace_data_drain(d) || !pug_out_ready(d->out))
+    if (!pug_etrace_data_drain(d) || !pug_out_ready(d->out))
         return false;
     *block = current_block(d);
     return true;
 }
 
 /** Count the block's instructions into the range. */
-static void cover(struct etrace_decoder *d, const struct pug_block *block)
+static void cover(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     uint32_t count = (uint32_t)block->count - w->reported;
     if (w->range_count == 0)
         w->range_start = w->reported ? d->pc + d->pc_size : block->start;
@@ -206,74 +206,74 @@ static void cover(struct etrace_decoder *d, const struct pug_block *block)
     w->steps += block->count;
 }
 
-/** The flow instruction that ends a block. WALK_SUSPENDED: *block is the next one. */
-static enum etrace_walk_result execute(struct etrace_decoder *d, const struct pug_block **next,
-                                       bool again)
+/** The flow instruction that ends a block. PUG_ETRACE_WALK_SUSPENDED: *block is the next one. */
+static enum pug_etrace_walk_result execute(struct pug_etrace_decoder *d,
+                                           const struct pug_block **next, bool again)
 {
     const struct pug_block *block = *next;
-    struct etrace_walk *w = &d->walk;
+    struct pug_etrace_walk *w = &d->walk;
     bool taken = true;
     if (block->insn.conditional) {
-        uint64_t left = etrace_total(d);
+        uint64_t left = pug_etrace_total(d);
         if (left == 1 && !w->goal.has_target && !again) {
-            etrace_stop_on_branch(d, block);
-            return WALK_DONE;
+            pug_etrace_stop_on_branch(d, block);
+            return PUG_ETRACE_WALK_DONE;
         }
         if (left == 0) {
             fail_branch(d, block);
-            return WALK_FAILED;
+            return PUG_ETRACE_WALK_FAILED;
         }
-        taken = etrace_take_outcome(d, block->last);
+        taken = pug_etrace_take_outcome(d, block->last);
         w->steps = 0;
         w->jumps = w->returns = 0;
         w->outcomes++;
-        etrace_flush_range(d, &block->insn, block->end, taken);
+        pug_etrace_flush_range(d, &block->insn, block->end, taken);
     } else if (block->insn.type != PUG_INSTR_BR) {
         return execute_jump(d, next);
     } else {
         const uint64_t end = block->end, target = block->insn.target;
         const uint8_t kind = block->insn.kind;
         const bool table_jump = block->insn.table_jump;
-        etrace_flush_range(d, &block->insn, end, true);
+        pug_etrace_flush_range(d, &block->insn, end, true);
         if (table_jump) {
-            etrace_no_access(d, target);
-            return WALK_FAILED;
+            pug_etrace_no_access(d, target);
+            return PUG_ETRACE_WALK_FAILED;
         }
         call(d, kind, end);
     }
     if (d->data_counts) /* the range looked at code */
         block = current_block(d);
     *next = follow(d, block, taken);
-    return WALK_SUSPENDED;
+    return PUG_ETRACE_WALK_SUSPENDED;
 }
 
-/** May etrace_hop() go on from here? */
-static bool may_hop(const struct etrace_decoder *d)
+/** May pug_etrace_hop() go on from here? */
+static bool may_hop(const struct pug_etrace_decoder *d)
 {
-    const struct etrace_walk *w = &d->walk;
+    const struct pug_etrace_walk *w = &d->walk;
     return w->range_count == 0 && d->plain_addresses && !d->data_counts &&
            w->outcomes <= d->config->branch_limit && !pug_codemap_outdated(d->code);
 }
 
-enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
+enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d)
 {
-    struct etrace_walk *w = &d->walk;
-    etrace_look_at_target(d);
+    struct pug_etrace_walk *w = &d->walk;
+    pug_etrace_look_at_target(d);
     const struct pug_block *block = current_block(d);
-    enum etrace_walk_result result;
+    enum pug_etrace_walk_result result;
     for (;;) {
         if (!ready(d, &block))
-            return WALK_SUSPENDED;
+            return PUG_ETRACE_WALK_SUSPENDED;
         if (may_hop(d)) {
-            block = etrace_hop(d, block);
+            block = pug_etrace_hop(d, block);
             if (d->out->batch->count >= d->out->batch->limit)
                 continue;
         }
         uint64_t offset = w->goal.target - block->start;
         if (block->count > 0 && offset <= block->last - block->start &&
             (offset > 0 || !w->reported)) {
-            result = etrace_stop_inside(d, block, offset);
-            if (result != WALK_SUSPENDED)
+            result = pug_etrace_stop_inside(d, block, offset);
+            if (result != PUG_ETRACE_WALK_SUSPENDED)
                 return result;
             block = current_block(d);
         }
@@ -282,16 +282,16 @@ enum etrace_walk_result etrace_walk_on(struct etrace_decoder *d)
             cover(d, block);
         if (block->ending == PUG_BLOCK_FLOW) {
             result = execute(d, &block, again);
-            if (result != WALK_SUSPENDED)
+            if (result != PUG_ETRACE_WALK_SUSPENDED)
                 return result;
         } else if (block->ending == PUG_BLOCK_LONG) {
             w->before = block->insn;
             block = follow(d, block, false);
         } else {
             fail_block(d, block);
-            return WALK_FAILED;
+            return PUG_ETRACE_WALK_FAILED;
         }
         if (too_long(d))
-            return WALK_FAILED;
+            return PUG_ETRACE_WALK_FAILED;
     }
 }

@@ -11,33 +11,33 @@
  * What was executed since the last range, if anything: up to `end`, behind the instruction `last`,
  * which moved the flow or did not.
  */
-void etrace_flush_range(struct etrace_decoder *d, const struct pug_insn *last, uint64_t end,
-                        bool executed);
+void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn *last, uint64_t end,
+                            bool executed);
 
 /** The flow ends, as the program does not fit; `address` is put into the message. */
-void etrace_fail_at(struct etrace_decoder *d, enum pug_status code, const char *text,
-                    uint64_t address);
-void etrace_no_access(struct etrace_decoder *d, uint64_t address);
+void pug_etrace_fail_at(struct pug_etrace_decoder *d, enum pug_status code, const char *text,
+                        uint64_t address);
+void pug_etrace_no_access(struct pug_etrace_decoder *d, uint64_t address);
 /** The flow ends at memory, or an instruction, that cannot be executed. */
-void etrace_unreadable(struct etrace_decoder *d, const struct pug_block *block);
+void pug_etrace_unreadable(struct pug_etrace_decoder *d, const struct pug_block *block);
 
 /* ---- walk.c ---- */
 
 /** Most returns inferred without an outcome: more than any stack counts. */
-#define ETRACE_RETURN_LIMIT (1u << 18)
+#define PUG_ETRACE_RETURN_LIMIT (1u << 18)
 
 /** Jumps between two looks whether they go round. */
-#define ETRACE_LOOKS 64u
+#define PUG_ETRACE_LOOKS 64u
 
 /**
  * Where nothing but inferable jumps happens, an address that comes again will come for ever. The
  * one to compare with moves on now and then (Brent), so that it lies on the circle at last.
  */
-static inline bool etrace_goes_round(struct etrace_walk *w)
+static inline bool pug_etrace_goes_round(struct pug_etrace_walk *w)
 {
-    if (w->jumps++ % ETRACE_LOOKS != 0)
+    if (w->jumps++ % PUG_ETRACE_LOOKS != 0)
         return false;
-    uint32_t looks = w->jumps / ETRACE_LOOKS + 1;
+    uint32_t looks = w->jumps / PUG_ETRACE_LOOKS + 1;
     bool first = looks == 1, again = !first && w->at == w->landmark;
     if (first || looks >= w->landmark_looks) {
         w->landmark = w->at;
@@ -52,33 +52,33 @@ static inline bool etrace_goes_round(struct etrace_walk *w)
  * Go on from `block` as long as nothing special is met. Returns the block where it is; state is as
  * if each one before it had been executed in the long way.
  */
-const struct pug_block *etrace_hop(struct etrace_decoder *d, const struct pug_block *block);
+const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block);
 
 /* ---- stop.c ---- */
 
 /**
- * The target is in the block, at `offset`. If the walk ends there: ranges up to it, and WALK_DONE.
- * Else WALK_SUSPENDED, and the block has to be looked up anew.
+ * The target is in the block, at `offset`. If the walk ends there: ranges up to it, and
+ * PUG_ETRACE_WALK_DONE. Else PUG_ETRACE_WALK_SUSPENDED, and the block has to be looked up anew.
  */
-enum etrace_walk_result etrace_stop_inside(struct etrace_decoder *d, const struct pug_block *block,
-                                           uint64_t offset);
+enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
+                                                   const struct pug_block *block, uint64_t offset);
 
 /** An uninferable jump took the flow to the target, where `block` begins: all walks end here. */
-enum etrace_walk_result etrace_stop_at_target(struct etrace_decoder *d,
-                                              const struct pug_block *block);
+enum pug_etrace_walk_result pug_etrace_stop_at_target(struct pug_etrace_decoder *d,
+                                                      const struct pug_block *block);
 
 /** A packet without address ends on the branch whose outcome is its last. */
-void etrace_stop_on_branch(struct etrace_decoder *d, const struct pug_block *block);
+void pug_etrace_stop_on_branch(struct pug_etrace_decoder *d, const struct pug_block *block);
 
 /** This return is the one that the packet reports, so it is not inferred. */
-bool etrace_is_explicit_return(const struct etrace_decoder *d);
+bool pug_etrace_is_explicit_return(const struct pug_etrace_decoder *d);
 
 /** Look up what the above needs to know. */
-void etrace_look_at_target(struct etrace_decoder *d);
+void pug_etrace_look_at_target(struct pug_etrace_decoder *d);
 
-static inline uint64_t etrace_total(const struct etrace_decoder *d)
+static inline uint64_t pug_etrace_total(const struct pug_etrace_decoder *d)
 {
-    return etrace_outcomes_total(&d->outcomes);
+    return pug_etrace_outcomes_total(&d->outcomes);
 }
 
 #endif

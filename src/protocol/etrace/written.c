@@ -5,7 +5,7 @@
  */
 #include "protocol/etrace/decoder.h"
 
-void etrace_write_options(const struct pug_etrace_options *o, struct pug_state *state)
+void pug_etrace_write_options(const struct pug_etrace_options *o, struct pug_state *state)
 {
     const uint8_t values[] = {
         o->sijump,
@@ -32,20 +32,20 @@ void etrace_write_options(const struct pug_etrace_options *o, struct pug_state *
 }
 
 /** Newest first; where in the ring they are is nobody's business. */
-static void write_stack(const struct etrace_stack *stack, struct pug_state *state)
+static void write_stack(const struct pug_etrace_stack *stack, struct pug_state *state)
 {
     pug_state_number(state, stack->entries);
     for (uint32_t i = 0; i < stack->entries; i++) {
-        const struct etrace_link *link = &stack->links[(stack->top - i) & (stack->limit - 1)];
+        const struct pug_etrace_link *link = &stack->links[(stack->top - i) & (stack->limit - 1)];
         pug_state_number(state, link->address);
         pug_state_number(state, link->count);
     }
 }
 
 /** The walk on from a tentative stop goes to `pc`, and ends for no other reason. */
-static void write_tentative(const struct etrace_decoder *d, struct pug_state *state)
+static void write_tentative(const struct pug_etrace_decoder *d, struct pug_state *state)
 {
-    const struct etrace_goal *goal = &d->tentative_goal;
+    const struct pug_etrace_goal *goal = &d->tentative_goal;
     pug_state_number(state, d->tentative);
     if (!d->tentative)
         return;
@@ -54,21 +54,21 @@ static void write_tentative(const struct etrace_decoder *d, struct pug_state *st
     pug_state_number(state, goal->ir_value);
 }
 
-static void write_predictions(const struct etrace_decoder *d, struct pug_state *state)
+static void write_predictions(const struct pug_etrace_decoder *d, struct pug_state *state)
 {
     const struct pug_etrace_options *o = &d->options;
     uint64_t predictor = UINT64_C(1) << o->bpred_size, cache = UINT64_C(1) << o->cache_size;
     if (o->branch_prediction) /* switched on, it begins anew */
         pug_state_put(state, d->predictor,
-                      predictor < ETRACE_BPRED_MAX ? predictor : ETRACE_BPRED_MAX);
+                      predictor < PUG_ETRACE_BPRED_MAX ? predictor : PUG_ETRACE_BPRED_MAX);
     if (!o->jump_target_cache) /* the same */
         return;
-    for (uint64_t i = 0; i < cache && i < ETRACE_CACHE_MAX; i++)
+    for (uint64_t i = 0; i < cache && i < PUG_ETRACE_CACHE_MAX; i++)
         pug_state_number(state, d->targets[i]);
 }
 
 /** Where the flow is, and what it depends on: without one the next synchronisation sets all. */
-static void write_flow(const struct etrace_decoder *d, struct pug_state *state)
+static void write_flow(const struct pug_etrace_decoder *d, struct pug_state *state)
 {
     pug_state_number(state, d->pc);
     pug_state_number(state, d->pc_size);
@@ -89,10 +89,10 @@ static void write_flow(const struct etrace_decoder *d, struct pug_state *state)
 }
 
 /** The walk and the packet are over between two runs; blocks are only kept to be fast. */
-void etrace_decoder_state(const void *decoder, struct pug_state *state)
+void pug_etrace_decoder_state(const void *decoder, struct pug_state *state)
 {
-    const struct etrace_decoder *d = decoder;
-    etrace_write_options(&d->options, state);
+    const struct pug_etrace_decoder *d = decoder;
+    pug_etrace_write_options(&d->options, state);
     pug_state_number(state, d->addresses);
     pug_state_number(state, d->started);
     pug_state_number(state, d->started ? 0 : d->start_reason);
@@ -105,5 +105,5 @@ void etrace_decoder_state(const void *decoder, struct pug_state *state)
     pug_state_number(state, d->synced);
     if (d->synced)
         write_flow(d, state);
-    etrace_data_write(d, state);
+    pug_etrace_data_write(d, state);
 }

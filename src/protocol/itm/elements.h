@@ -9,13 +9,13 @@
 
 #include "protocol/itm/itm.h"
 
-enum itm_state { ITM_NO_SYNC, ITM_WAIT_SYNC, ITM_RUN };
+enum pug_itm_state { PUG_ITM_NO_SYNC, PUG_ITM_WAIT_SYNC, PUG_ITM_RUN };
 
-struct itm_decoder {
+struct pug_itm_decoder {
     struct pug_stage *stage;
     bool assume_sync;
     unsigned prescale; /**< cycles that a step of the local timestamp stands for */
-    enum itm_state state;
+    enum pug_itm_state state;
     enum pug_unsync reason; /**< why there is no synchronisation */
     uint64_t local_time;    /**< sum of the local timestamps */
     uint64_t global_time;
@@ -29,9 +29,9 @@ struct itm_decoder {
 };
 
 /** One element. The flag of lost packets goes with the first one after them. */
-static inline struct pug_element *itm_push(struct itm_decoder *d, uint64_t index,
-                                           enum pug_itm_kind kind, uint32_t number, uint32_t value,
-                                           unsigned size)
+static inline struct pug_element *pug_itm_push(struct pug_itm_decoder *d, uint64_t index,
+                                               enum pug_itm_kind kind, uint32_t number,
+                                               uint32_t value, unsigned size)
 {
     struct pug_element *e = pug_out_push(&d->stage->out, PUG_ELEM_ITMTRACE, index);
     e->reason = (uint8_t)kind;
@@ -44,25 +44,26 @@ static inline struct pug_element *itm_push(struct itm_decoder *d, uint64_t index
     return e;
 }
 
-static inline void itm_push_write(struct itm_decoder *d, uint64_t index, unsigned source,
-                                  uint32_t value, unsigned size)
+static inline void pug_itm_push_write(struct pug_itm_decoder *d, uint64_t index, unsigned source,
+                                      uint32_t value, unsigned size)
 {
-    itm_push(d, index, PUG_ITM_SWIT, (uint8_t)((source & 0x1f) | d->page << 5), value, size);
+    pug_itm_push(d, index, PUG_ITM_SWIT, (uint8_t)((source & 0x1f) | d->page << 5), value, size);
 }
 
-static inline void itm_push_time(struct itm_decoder *d, uint64_t index, enum pug_itm_kind kind,
-                                 uint64_t time, uint32_t value, unsigned size)
+static inline void pug_itm_push_time(struct pug_itm_decoder *d, uint64_t index,
+                                     enum pug_itm_kind kind, uint64_t time, uint32_t value,
+                                     unsigned size)
 {
     d->timestamp = time;
-    itm_push(d, index, kind, 0, value, size)->flags |= d->time_flag;
+    pug_itm_push(d, index, kind, 0, value, size)->flags |= d->time_flag;
 }
 
-static inline void itm_push_local_time(struct itm_decoder *d, uint64_t index, unsigned relation,
-                                       uint32_t value, unsigned size)
+static inline void pug_itm_push_local_time(struct pug_itm_decoder *d, uint64_t index,
+                                           unsigned relation, uint32_t value, unsigned size)
 {
     d->local_time += (uint64_t)value * d->prescale;
-    itm_push_time(d, index, (enum pug_itm_kind)(PUG_ITM_TS_SYNC + relation), d->local_time, value,
-                  size);
+    pug_itm_push_time(d, index, (enum pug_itm_kind)(PUG_ITM_TS_SYNC + relation), d->local_time,
+                      value, size);
 }
 
 #endif

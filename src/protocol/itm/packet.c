@@ -19,7 +19,7 @@ struct header {
 #define EXTENSION_BYTES 4
 
 /** Headers with bits [1:0] clear. */
-static struct header protocol_header(const struct itm_reader *r, uint8_t byte)
+static struct header protocol_header(const struct pug_itm_reader *r, uint8_t byte)
 {
     bool continued = byte & 0x80;
     if (byte == 0)
@@ -32,7 +32,7 @@ static struct header protocol_header(const struct itm_reader *r, uint8_t byte)
             return (struct header){PUG_ITM_PKT_RESERVED, ITM_ALONE, 0, 0};
         if (!continued)
             return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_ALONE, 0, 0};
-        return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_CONTINUED, ITM_LOCAL_TS_BYTES,
+        return (struct header){PUG_ITM_PKT_TS_LOCAL, ITM_CONTINUED, PUG_ITM_LOCAL_TS_BYTES,
                                byte >> 4 & 3};
     }
     if (byte & 0x08)
@@ -55,7 +55,7 @@ static struct header source_header(uint8_t byte)
 
 enum progress { MORE, DONE, BAD };
 
-static void begin_packet(struct itm_reader *r, struct pug_span *span)
+static void begin_packet(struct pug_itm_reader *r, struct pug_span *span)
 {
     r->index = pug_span_index(span);
     r->raw.size = 0;
@@ -73,7 +73,7 @@ static void begin_packet(struct itm_reader *r, struct pug_span *span)
         .type = header.type, .error_type = PUG_ITM_PKT_NO_ERR_TYPE, .source = header.source};
 }
 
-static enum progress take_fixed(struct itm_reader *r, struct pug_span *span)
+static enum progress take_fixed(struct pug_itm_reader *r, struct pug_span *span)
 {
     while (r->count < r->limit) {
         if (span->at == span->end)
@@ -86,7 +86,7 @@ static enum progress take_fixed(struct itm_reader *r, struct pug_span *span)
     return DONE;
 }
 
-static enum progress take_continued(struct itm_reader *r, struct pug_span *span)
+static enum progress take_continued(struct pug_itm_reader *r, struct pug_span *span)
 {
     bool extension = r->packet.type == PUG_ITM_PKT_EXTENSION;
     unsigned offset = extension ? 3 : 0;
@@ -105,7 +105,7 @@ static enum progress take_continued(struct itm_reader *r, struct pug_span *span)
     return MORE;
 }
 
-static enum progress take_zeros(struct itm_reader *r, struct pug_span *span)
+static enum progress take_zeros(struct pug_itm_reader *r, struct pug_span *span)
 {
     while (span->at != span->end) {
         uint8_t byte = *span->at++;
@@ -113,14 +113,14 @@ static enum progress take_zeros(struct itm_reader *r, struct pug_span *span)
             r->zeros++;
             continue;
         }
-        bool complete = byte == ITM_ASYNC_END && r->zeros >= ITM_ASYNC_ZEROS;
+        bool complete = byte == PUG_ITM_ASYNC_END && r->zeros >= PUG_ITM_ASYNC_ZEROS;
         r->zeros = 0;
         return complete ? DONE : BAD;
     }
     return MORE;
 }
 
-static enum progress take(struct itm_reader *r, struct pug_span *span)
+static enum progress take(struct pug_itm_reader *r, struct pug_span *span)
 {
     switch (r->shape) {
     case ITM_FIXED: return take_fixed(r, span);
@@ -131,30 +131,30 @@ static enum progress take(struct itm_reader *r, struct pug_span *span)
 }
 
 /** Low bits of the global time. Where its upper bits wrapped around, a GTS2 has to tell them. */
-static void take_gts1(struct itm_reader *r)
+static void take_gts1(struct pug_itm_reader *r)
 {
     struct pug_itm_packet *packet = &r->packet;
-    unsigned bits = packet->size < GTS1_BYTES ? 7u * packet->size : ITM_GTS1_BITS;
+    unsigned bits = packet->size < GTS1_BYTES ? 7u * packet->size : PUG_ITM_GTS1_BITS;
     uint64_t mask = (UINT64_C(1) << bits) - 1;
     r->global_time = (r->global_time & ~mask) | (packet->value & mask);
     r->has_upper = r->has_upper && !(packet->source & PUG_ITM_GTS1_WRAP);
 }
 
-static void take_gts2(struct itm_reader *r)
+static void take_gts2(struct pug_itm_reader *r)
 {
-    uint64_t mask = (UINT64_C(1) << ITM_GTS1_BITS) - 1;
-    r->global_time = (r->global_time & mask) | r->value << ITM_GTS1_BITS;
+    uint64_t mask = (UINT64_C(1) << PUG_ITM_GTS1_BITS) - 1;
+    r->global_time = (r->global_time & mask) | r->value << PUG_ITM_GTS1_BITS;
     r->has_upper = true;
 }
 
-static void give_time(struct itm_reader *r)
+static void give_time(struct pug_itm_reader *r)
 {
     r->packet.has_time = r->has_upper;
     r->packet.time = r->has_upper ? r->global_time : 0;
 }
 
 /** The fields of a packet that is complete. */
-static void finish_fields(struct itm_reader *r)
+static void finish_fields(struct pug_itm_reader *r)
 {
     struct pug_itm_packet *packet = &r->packet;
     packet->value = (uint32_t)r->value;
@@ -203,7 +203,7 @@ static const char *fault_text(enum pug_itm_packet_type type)
     }
 }
 
-static void finish_bad(struct itm_reader *r)
+static void finish_bad(struct pug_itm_reader *r)
 {
     struct pug_stage *stage = r->stage;
     bool header = r->packet.type == PUG_ITM_PKT_RESERVED;
@@ -225,7 +225,7 @@ static void finish_bad(struct itm_reader *r)
 
 /* ---- the reader ---- */
 
-static void describe(struct itm_reader *r, const uint8_t *raw, size_t size,
+static void describe(struct pug_itm_reader *r, const uint8_t *raw, size_t size,
                      struct pug_packet *packet)
 {
     packet->index = r->index;
@@ -238,7 +238,7 @@ static void describe(struct itm_reader *r, const uint8_t *raw, size_t size,
 }
 
 /** The reference masks the flags out of the bytes that it shows. */
-static const uint8_t *without_flags(struct itm_reader *r, const uint8_t *raw, size_t size)
+static const uint8_t *without_flags(struct pug_itm_reader *r, const uint8_t *raw, size_t size)
 {
     if (r->raw.size == 0)
         pug_rawbytes_add(&r->raw, raw, size);
@@ -249,9 +249,9 @@ static const uint8_t *without_flags(struct itm_reader *r, const uint8_t *raw, si
 
 bool pug_itm_read(void *reader, struct pug_span *span, struct pug_packet *packet)
 {
-    struct itm_reader *r = reader;
+    struct pug_itm_reader *r = reader;
     if (!r->synced)
-        return itm_search(r, span, packet);
+        return pug_itm_search(r, span, packet);
     if (span->at == span->end)
         return false;
     const uint8_t *raw = span->at;
@@ -284,9 +284,9 @@ bool pug_itm_read(void *reader, struct pug_span *span, struct pug_packet *packet
 
 bool pug_itm_read_end(void *reader, struct pug_packet *packet)
 {
-    struct itm_reader *r = reader;
+    struct pug_itm_reader *r = reader;
     if (!r->synced)
-        return itm_search_end(r, packet);
+        return pug_itm_search_end(r, packet);
     if (!r->open)
         return false;
     r->open = false;
@@ -299,7 +299,7 @@ bool pug_itm_read_end(void *reader, struct pug_packet *packet)
 enum pug_status pug_itm_reader_new(const void *config, struct pug_stage *stage, void **reader)
 {
     const struct pug_itm_config *itm = config;
-    struct itm_reader *r = calloc(1, sizeof(*r));
+    struct pug_itm_reader *r = calloc(1, sizeof(*r));
     if (!r)
         return PUG_ERR_MEM;
     r->stage = stage;
@@ -311,16 +311,16 @@ enum pug_status pug_itm_reader_new(const void *config, struct pug_stage *stage, 
 
 void pug_itm_reader_free(void *reader)
 {
-    struct itm_reader *r = reader;
+    struct pug_itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
     free(r);
 }
 
 void pug_itm_reader_reset(void *reader)
 {
-    struct itm_reader *r = reader;
+    struct pug_itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
     r->stage->joins = !r->stage->quirks.itm_search_reports;
-    *r = (struct itm_reader){
+    *r = (struct pug_itm_reader){
         .stage = r->stage, .assume_sync = r->assume_sync, .synced = r->assume_sync};
 }

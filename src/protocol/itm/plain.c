@@ -7,7 +7,7 @@
 #include "protocol/itm/reader.h"
 
 /** aaaaaxss and its payload; how many bytes that is, 0: there are not enough. */
-static inline size_t decode_source(struct itm_decoder *d, const uint8_t *at, size_t left,
+static inline size_t decode_source(struct pug_itm_decoder *d, const uint8_t *at, size_t left,
                                    uint64_t index)
 {
     static const uint8_t sizes[4] = {0, 1, 2, 4};
@@ -20,26 +20,26 @@ static inline size_t decode_source(struct itm_decoder *d, const uint8_t *at, siz
     if (size > 2)
         value |= (uint32_t)at[3] << 16 | (uint32_t)at[4] << 24;
     if (at[0] & 4)
-        itm_push(d, index, PUG_ITM_DWT, at[0] >> 3, value, size);
+        pug_itm_push(d, index, PUG_ITM_DWT, at[0] >> 3, value, size);
     else
-        itm_push_write(d, index, at[0] >> 3, value, size);
+        pug_itm_push_write(d, index, at[0] >> 3, value, size);
     return 1 + size;
 }
 
 /** 0b0xxx0000 with xxx from 1 to 6, or 0b11xx0000 and what it is continued with. */
-static inline size_t decode_local_time(struct itm_decoder *d, const uint8_t *at, size_t left,
+static inline size_t decode_local_time(struct pug_itm_decoder *d, const uint8_t *at, size_t left,
                                        uint64_t index)
 {
     if (!(at[0] & 0x80)) {
-        itm_push_local_time(d, index, 0, at[0] >> 4, 1);
+        pug_itm_push_local_time(d, index, 0, at[0] >> 4, 1);
         return 1;
     }
     uint32_t value = 0;
-    for (unsigned i = 1; i < left && i <= ITM_LOCAL_TS_BYTES; i++) {
+    for (unsigned i = 1; i < left && i <= PUG_ITM_LOCAL_TS_BYTES; i++) {
         value |= (uint32_t)(at[i] & 0x7f) << 7 * (i - 1);
         if (at[i] & 0x80)
             continue;
-        itm_push_local_time(d, index, at[0] >> 4 & 3, value, i);
+        pug_itm_push_local_time(d, index, at[0] >> 4 & 3, value, i);
         return 1 + i;
     }
     return 0;
@@ -59,10 +59,10 @@ static inline bool deliver(struct pug_batch *batch, bool each)
     return batch->response == PUG_RESP_CONT;
 }
 
-static inline void run(struct itm_reader *r, struct itm_decoder *d, struct pug_span *span,
+static inline void run(struct pug_itm_reader *r, struct pug_itm_decoder *d, struct pug_span *span,
                        bool each)
 {
-    if (!r->synced || r->open || d->state != ITM_RUN)
+    if (!r->synced || r->open || d->state != PUG_ITM_RUN)
         return;
     struct pug_batch *batch = d->stage->out.batch;
     const uint8_t *at = span->at;
@@ -80,7 +80,7 @@ static inline void run(struct itm_reader *r, struct itm_decoder *d, struct pug_s
         if (!deliver(batch, each))
             break;
     }
-    itm_took(r, span, at);
+    pug_itm_took(r, span, at);
 }
 
 enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)

@@ -6,16 +6,16 @@
 #include "protocol/itm/itm.h"
 
 /** An ASYNC is this many bytes of 0x00 or more, then an 0x80. */
-#define ITM_ASYNC_ZEROS 5u
-#define ITM_ASYNC_END   0x80
+#define PUG_ITM_ASYNC_ZEROS 5u
+#define PUG_ITM_ASYNC_END   0x80
 
 /** Most bytes behind a local timestamp's header. */
-#define ITM_LOCAL_TS_BYTES 4u
+#define PUG_ITM_LOCAL_TS_BYTES 4u
 
 /** Of the global time; the others are a GTS2's. */
-#define ITM_GTS1_BITS 26u
+#define PUG_ITM_GTS1_BITS 26u
 
-struct itm_reader {
+struct pug_itm_reader {
     struct pug_stage *stage;
     bool assume_sync;
     struct pug_itm_packet packet;
@@ -30,7 +30,7 @@ struct itm_reader {
     uint64_t value; /**< what they say */
     uint64_t zeros; /**< bytes of 0x00 just before the next byte */
     uint64_t global_time;
-    bool has_upper; /**< its bits above ITM_GTS1_BITS are known */
+    bool has_upper; /**< its bits above PUG_ITM_GTS1_BITS are known */
 
     /* searching */
     bool matching; /**< inside what may be an ASYNC; `raw` has nothing else */
@@ -40,7 +40,7 @@ struct itm_reader {
 };
 
 /** Whole packets were taken from the span up to `at`; none of their headers is 0. */
-static inline void itm_took(struct itm_reader *r, struct pug_span *span, const uint8_t *at)
+static inline void pug_itm_took(struct pug_itm_reader *r, struct pug_span *span, const uint8_t *at)
 {
     if (at == span->at)
         return;
@@ -51,9 +51,9 @@ static inline void itm_took(struct itm_reader *r, struct pug_span *span, const u
 }
 
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
-bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet);
+bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet);
 
 /** What is left of a search when the trace ends. */
-bool itm_search_end(struct itm_reader *r, struct pug_packet *packet);
+bool pug_itm_search_end(struct pug_itm_reader *r, struct pug_packet *packet);
 
 #endif

@@ -12,7 +12,7 @@ static size_t local_time_size(const uint8_t *at, size_t left)
 {
     if (!(at[0] & 0x80))
         return 1;
-    for (size_t size = 2; size <= left && size <= ITM_LOCAL_TS_BYTES + 1; size++)
+    for (size_t size = 2; size <= left && size <= PUG_ITM_LOCAL_TS_BYTES + 1; size++)
         if (!(at[size - 1] & 0x80))
             return size;
     return 0;
@@ -31,7 +31,7 @@ static inline size_t plain_size(const uint8_t *at, size_t left)
 
 void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
 {
-    struct itm_reader *r = reader;
+    struct pug_itm_reader *r = reader;
     const uint8_t *const end = span->end, *at = span->at;
     size_t size;
     if (!r->synced || r->open)
@@ -45,5 +45,5 @@ void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *lis
         pug_mark_list_add(list, written ? PUG_MARK_EVENT : PUG_MARK_OVERFLOW,
                           pug_run_index(span->run, at), written ? *at >> 3 : 0);
     }
-    itm_took(r, span, at);
+    pug_itm_took(r, span, at);
 }

@@ -4,7 +4,7 @@
 #include "protocol/itm/reader.h"
 
 /** Bytes that went out with the last packet are forgotten with the next one. */
-static void put_search(const struct itm_reader *r, struct pug_state *state)
+static void put_search(const struct pug_itm_reader *r, struct pug_state *state)
 {
     size_t left = r->raw.size - r->given;
     pug_state_number(state, r->matching);
@@ -21,7 +21,7 @@ static void put_search(const struct itm_reader *r, struct pug_state *state)
 /** Of the packet under way, its header tells all that is not written. */
 void pug_itm_reader_state(const void *reader, struct pug_state *state)
 {
-    const struct itm_reader *r = reader;
+    const struct pug_itm_reader *r = reader;
     pug_state_number(state, r->synced);
     if (!r->synced) {
         put_search(r, state);
@@ -29,8 +29,9 @@ void pug_itm_reader_state(const void *reader, struct pug_state *state)
     }
     pug_state_number(state, r->zeros);
     pug_state_number(state, r->has_upper);
-    pug_state_number(state, r->has_upper ? r->global_time
-                                         : r->global_time & ((UINT64_C(1) << ITM_GTS1_BITS) - 1));
+    pug_state_number(state, r->has_upper
+                                ? r->global_time
+                                : r->global_time & ((UINT64_C(1) << PUG_ITM_GTS1_BITS) - 1));
     pug_state_number(state, r->open);
     if (!r->open)
         return;
@@ -43,10 +44,10 @@ void pug_itm_reader_state(const void *reader, struct pug_state *state)
 /** The sum of the local timestamps is one of all that came before, unless there are none. */
 void pug_itm_decoder_state(const void *decoder, struct pug_state *state)
 {
-    const struct itm_decoder *d = decoder;
-    uint64_t known = d->need_gts2 ? (UINT64_C(1) << ITM_GTS1_BITS) - 1 : UINT64_MAX;
+    const struct pug_itm_decoder *d = decoder;
+    uint64_t known = d->need_gts2 ? (UINT64_C(1) << PUG_ITM_GTS1_BITS) - 1 : UINT64_MAX;
     pug_state_number(state, d->state);
-    if (d->state == ITM_NO_SYNC)
+    if (d->state == PUG_ITM_NO_SYNC)
         pug_state_number(state, d->reason);
     pug_state_number(state, d->local_time);
     pug_state_number(state, d->global_time & known);

@@ -10,7 +10,7 @@
 
 #define NOTSYNC_BYTES 8u
 
-static void give(struct itm_reader *r, struct pug_packet *packet, enum pug_itm_packet_type type,
+static void give(struct pug_itm_reader *r, struct pug_packet *packet, enum pug_itm_packet_type type,
                  size_t size, unsigned flags)
 {
     r->packet =
@@ -25,7 +25,7 @@ static void give(struct itm_reader *r, struct pug_packet *packet, enum pug_itm_p
 }
 
 /** The unsure bytes are no ASYNC. False: there is nothing to tell. */
-static bool give_notsync(struct itm_reader *r, struct pug_packet *packet)
+static bool give_notsync(struct pug_itm_reader *r, struct pug_packet *packet)
 {
     size_t size = r->unsure;
     unsigned flags = size ? PUG_PACKET_MONITOR : 0u;
@@ -40,7 +40,7 @@ static bool give_notsync(struct itm_reader *r, struct pug_packet *packet)
     return true;
 }
 
-static void give_async(struct itm_reader *r, struct pug_packet *packet)
+static void give_async(struct pug_itm_reader *r, struct pug_packet *packet)
 {
     give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size,
          PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_SYNC);
@@ -52,14 +52,14 @@ static void give_async(struct itm_reader *r, struct pug_packet *packet)
 }
 
 /** Go on in a possible ASYNC; true when it is one. */
-static bool match(struct itm_reader *r, struct pug_span *span)
+static bool match(struct pug_itm_reader *r, struct pug_span *span)
 {
     while (span->at != span->end) {
         uint8_t byte = *span->at++;
         pug_rawbytes_add_byte(&r->raw, byte);
         if (byte == 0) {
             r->zeros++;
-        } else if (byte == ITM_ASYNC_END && r->zeros >= ITM_ASYNC_ZEROS) {
+        } else if (byte == PUG_ITM_ASYNC_END && r->zeros >= PUG_ITM_ASYNC_ZEROS) {
             return true;
         } else {
             r->matching = false;
@@ -70,7 +70,7 @@ static bool match(struct itm_reader *r, struct pug_span *span)
     return false;
 }
 
-bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *packet)
+bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     bool by_block = r->stage->quirks.itm_search_reports;
     pug_rawbytes_drop(&r->raw, r->given);
@@ -102,7 +102,7 @@ bool itm_search(struct itm_reader *r, struct pug_span *span, struct pug_packet *
     }
 }
 
-bool itm_search_end(struct itm_reader *r, struct pug_packet *packet)
+bool pug_itm_search_end(struct pug_itm_reader *r, struct pug_packet *packet)
 {
     if (r->stage->quirks.itm_search_reports)
         return false;

@@ -30,7 +30,7 @@ static enum pug_status refuse(struct pug_log *log, enum pug_status code, const c
     return code;
 }
 
-static enum pug_status from_registers(struct ntrace_config *config,
+static enum pug_status from_registers(struct pug_ntrace_config *config,
                                       const struct pug_settings *settings, struct pug_log *log)
 {
     const struct pug_setting *control = pug_settings_find(settings, "trTeControl");
@@ -56,7 +56,8 @@ static enum pug_status from_registers(struct ntrace_config *config,
     if (control && bits_of(control->value, 15, 1))
         config->src_bits = 0;
     if (timestamp) {
-        config->timestamps = bits_of(timestamp->value, 15, 1) ? NTRACE_TS_ON : NTRACE_TS_OFF;
+        config->timestamps =
+            bits_of(timestamp->value, 15, 1) ? PUG_NTRACE_TS_ON : PUG_NTRACE_TS_OFF;
         config->ts_width = (uint8_t)bits_of(timestamp->value, 24, 6);
     }
     return PUG_OK;
@@ -120,7 +121,7 @@ static const char *const mode_words[] = {"detect", "", "", "btm", "", "", "htm",
 static const char *const dialect_words[] = {"ratified", "sifive-pre1", NULL};
 
 /** Returns what is wrong with a choice, or NULL. */
-static const char *from_parameters(struct ntrace_config *config,
+static const char *from_parameters(struct pug_ntrace_config *config,
                                    const struct pug_settings *settings)
 {
     config->xlen = 64;
@@ -132,7 +133,8 @@ static const char *from_parameters(struct ntrace_config *config,
     uint64_t src_id = pug_settings_number(settings, "src_id", config->src_id);
     config->src_id = src_id < UINT16_MAX ? (uint16_t)src_id : UINT16_MAX;
     if (pug_settings_find(settings, "ts"))
-        config->timestamps = pug_settings_number(settings, "ts", 0) ? NTRACE_TS_ON : NTRACE_TS_OFF;
+        config->timestamps =
+            pug_settings_number(settings, "ts", 0) ? PUG_NTRACE_TS_ON : PUG_NTRACE_TS_OFF;
     uint8_t dialect = choice(settings, "dialect", dialect_words, 0);
     config->sifive = dialect == 1;
     if (config->sifive && config->ts_width == 0)
@@ -140,8 +142,8 @@ static const char *from_parameters(struct ntrace_config *config,
     small(settings, "ts_width", &config->ts_width);
     config->mode = choice(settings, "mode", mode_words, config->mode);
     if (pug_settings_number(settings, "btm", 0))
-        config->mode = NTRACE_MODE_BTM;
-    config->align = choice(settings, "align", align_words, NTRACE_ALIGN_AUTO);
+        config->mode = PUG_NTRACE_MODE_BTM;
+    config->align = choice(settings, "align", align_words, PUG_NTRACE_ALIGN_AUTO);
     flag(settings, "implicit_return", &config->implicit_return);
     flag(settings, "sequential_jump", &config->sequential_jump);
     flag(settings, "all_jumps", &config->all_jumps);
@@ -155,15 +157,15 @@ static const char *from_parameters(struct ntrace_config *config,
     config->walk_limit = limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
     if (dialect > 1)
         return "dialect must be ratified or sifive-pre1";
-    if (config->align > NTRACE_ALIGN_SEARCH)
+    if (config->align > PUG_NTRACE_ALIGN_SEARCH)
         return "align must be auto, start or search";
-    if (pug_settings_find(settings, "mode") && config->mode != NTRACE_MODE_DETECT &&
-        config->mode != NTRACE_MODE_BTM && config->mode != NTRACE_MODE_HTM)
+    if (pug_settings_find(settings, "mode") && config->mode != PUG_NTRACE_MODE_DETECT &&
+        config->mode != PUG_NTRACE_MODE_BTM && config->mode != PUG_NTRACE_MODE_HTM)
         return "mode must be detect, btm or htm";
     return NULL;
 }
 
-static enum pug_status check(const struct ntrace_config *config, struct pug_log *log)
+static enum pug_status check(const struct pug_ntrace_config *config, struct pug_log *log)
 {
     if (config->xlen != 32 && config->xlen != 64)
         return refuse(log, PUG_ERR_INVALID_PARAM_VAL, "xlen must be 32 or 64");
@@ -182,10 +184,10 @@ static enum pug_status check(const struct ntrace_config *config, struct pug_log 
     return PUG_OK;
 }
 
-enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
-                                  void **out)
+enum pug_status pug_ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                      void **out)
 {
-    struct ntrace_config *config = calloc(1, sizeof(*config));
+    struct pug_ntrace_config *config = calloc(1, sizeof(*config));
     if (!config)
         return PUG_ERR_MEM;
     enum pug_status status = from_registers(config, settings, log);
@@ -203,31 +205,31 @@ enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pu
     return PUG_OK;
 }
 
-void ntrace_config_free(void *config)
+void pug_ntrace_config_free(void *config)
 {
     free(config);
 }
 
-uint16_t ntrace_trace_id(const void *config)
+uint16_t pug_ntrace_trace_id(const void *config)
 {
-    return ((const struct ntrace_config *)config)->src_id;
+    return ((const struct pug_ntrace_config *)config)->src_id;
 }
 
-size_t ntrace_config_text(const void *data, char *buffer, size_t size)
+size_t pug_ntrace_config_text(const void *data, char *buffer, size_t size)
 {
-    const struct ntrace_config *config = data;
+    const struct pug_ntrace_config *config = data;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "N-Trace for RV%u, ", config->xlen);
     if (config->addr_bits < config->xlen)
         pug_text_format(&text, "addresses of %u bits, ", config->addr_bits);
-    pug_text_format(&text, config->mode == NTRACE_MODE_BTM   ? "branch trace messaging"
-                           : config->mode == NTRACE_MODE_HTM ? "history trace messaging"
-                                                             : "mode detected");
+    pug_text_format(&text, config->mode == PUG_NTRACE_MODE_BTM   ? "branch trace messaging"
+                           : config->mode == PUG_NTRACE_MODE_HTM ? "history trace messaging"
+                                                                 : "mode detected");
     pug_text_format(&text, "\nSRC: %u bits, id %u\n", config->src_bits, config->src_id);
     pug_text_format(&text, "Timestamps: %s",
-                    config->timestamps == NTRACE_TS_ON    ? "on"
-                    : config->timestamps == NTRACE_TS_OFF ? "off"
-                                                          : "detected");
+                    config->timestamps == PUG_NTRACE_TS_ON    ? "on"
+                    : config->timestamps == PUG_NTRACE_TS_OFF ? "off"
+                                                              : "detected");
     if (config->ts_width)
         pug_text_format(&text, ", %u bits", config->ts_width);
     pug_text_format(
@@ -247,26 +249,26 @@ const struct pug_protocol pug_protocol_ntrace = {
     .reader_name = "PKTP_NTRACE",
     .decoder_name = "DCD_NTRACE",
     .program_flow = true,
-    .config_new = ntrace_config_new,
-    .config_free = ntrace_config_free,
-    .trace_id = ntrace_trace_id,
-    .config_text = ntrace_config_text,
-    .reader_new = ntrace_reader_new,
-    .reader_free = ntrace_reader_free,
-    .read = ntrace_read,
-    .read_end = ntrace_read_end,
-    .reader_reset = ntrace_reader_reset,
-    .decoder_new = ntrace_decoder_new,
-    .decoder_free = ntrace_decoder_free,
-    .decode = ntrace_decode,
-    .resume = ntrace_resume,
-    .run = ntrace_run,
-    .decode_end = ntrace_decode_end,
-    .decoder_reset = ntrace_decoder_reset,
-    .packet_text = ntrace_packet_text,
-    .packet_name = ntrace_packet_name,
-    .marks = ntrace_marks,
-    .skim = ntrace_skim,
-    .reader_state = ntrace_reader_state,
-    .decoder_state = ntrace_decoder_state,
+    .config_new = pug_ntrace_config_new,
+    .config_free = pug_ntrace_config_free,
+    .trace_id = pug_ntrace_trace_id,
+    .config_text = pug_ntrace_config_text,
+    .reader_new = pug_ntrace_reader_new,
+    .reader_free = pug_ntrace_reader_free,
+    .read = pug_ntrace_read,
+    .read_end = pug_ntrace_read_end,
+    .reader_reset = pug_ntrace_reader_reset,
+    .decoder_new = pug_ntrace_decoder_new,
+    .decoder_free = pug_ntrace_decoder_free,
+    .decode = pug_ntrace_decode,
+    .resume = pug_ntrace_resume,
+    .run = pug_ntrace_run,
+    .decode_end = pug_ntrace_decode_end,
+    .decoder_reset = pug_ntrace_decoder_reset,
+    .packet_text = pug_ntrace_packet_text,
+    .packet_name = pug_ntrace_packet_name,
+    .marks = pug_ntrace_marks,
+    .skim = pug_ntrace_skim,
+    .reader_state = pug_ntrace_reader_state,
+    .decoder_state = pug_ntrace_decoder_state,
 };

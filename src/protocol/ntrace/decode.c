@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-enum pug_status ntrace_decoder_new(const void *data, struct pug_stage *stage, void **out)
+enum pug_status pug_ntrace_decoder_new(const void *data, struct pug_stage *stage, void **out)
 {
-    const struct ntrace_config *config = data;
-    struct ntrace_decoder *d = calloc(1, sizeof(*d));
+    const struct pug_ntrace_config *config = data;
+    struct pug_ntrace_decoder *d = calloc(1, sizeof(*d));
     if (!d)
         return PUG_ERR_MEM;
     d->config = config;
@@ -25,52 +25,52 @@ enum pug_status ntrace_decoder_new(const void *data, struct pug_stage *stage, vo
     d->isa = config->xlen == 32 ? PUG_ISA_RV32 : PUG_ISA_RV64;
     struct pug_isa_config isa = {.zcmp_zcmt = config->zcmp_zcmt, .jvt_base = config->jvt_base};
     pug_codemap_set_isa_config(stage->code, &isa);
-    ntrace_decoder_reset(d);
+    pug_ntrace_decoder_reset(d);
     d->was_reset = false;
     *out = d;
     return PUG_OK;
 }
 
-void ntrace_decoder_free(void *data)
+void pug_ntrace_decoder_free(void *data)
 {
-    struct ntrace_decoder *d = data;
+    struct pug_ntrace_decoder *d = data;
     free(d->stack);
     free(d);
 }
 
-void ntrace_decoder_reset(void *data)
+void pug_ntrace_decoder_reset(void *data)
 {
-    struct ntrace_decoder *d = data;
+    struct pug_ntrace_decoder *d = data;
     struct pug_element *blank = &d->stage->out.blank;
     *blank = (struct pug_element){.source = d->stage->source, .isa = d->isa};
     blank->context_flags = d->config->xlen == 64 ? PUG_CTX_BITS64 : 0;
     d->before = NULL;
-    ntrace_set_space(d);
+    pug_ntrace_set_space(d);
     d->started = d->synced = d->pc_known = d->lost = false;
     d->was_reset = true;
     d->ref_known = d->ts_known = false;
     d->full = 0;
     d->branch.valid = false;
     d->stack_count = 0;
-    d->phase = NTRACE_IDLE;
+    d->phase = PUG_NTRACE_PHASE_IDLE;
 }
 
 /* ---- taking off ---- */
 
 /** What a branch, sync or correlation message says about its last instruction. */
-static enum ntrace_end end_of(const struct ntrace_branch *now)
+static enum pug_ntrace_end end_of(const struct pug_ntrace_branch *now)
 {
     static const uint8_t ends[64] = {
-        [PUG_NTRACE_DIRECT_BRANCH] = NTRACE_END_DIRECT,
-        [PUG_NTRACE_INDIRECT_BRANCH] = NTRACE_END_INDIRECT,
-        [PUG_NTRACE_INDIRECT_BRANCH_HIST] = NTRACE_END_INDIRECT,
-        [PUG_NTRACE_PROG_TRACE_SYNC] = NTRACE_END_SYNC,
-        [PUG_NTRACE_DIRECT_BRANCH_SYNC] = NTRACE_END_SYNC,
-        [PUG_NTRACE_INDIRECT_BRANCH_SYNC] = NTRACE_END_SYNC,
-        [PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC] = NTRACE_END_SYNC,
-        [PUG_NTRACE_PROG_TRACE_CORRELATION] = NTRACE_END_STOP,
+        [PUG_NTRACE_DIRECT_BRANCH] = PUG_NTRACE_END_DIRECT,
+        [PUG_NTRACE_INDIRECT_BRANCH] = PUG_NTRACE_END_INDIRECT,
+        [PUG_NTRACE_INDIRECT_BRANCH_HIST] = PUG_NTRACE_END_INDIRECT,
+        [PUG_NTRACE_PROG_TRACE_SYNC] = PUG_NTRACE_END_SYNC,
+        [PUG_NTRACE_DIRECT_BRANCH_SYNC] = PUG_NTRACE_END_SYNC,
+        [PUG_NTRACE_INDIRECT_BRANCH_SYNC] = PUG_NTRACE_END_SYNC,
+        [PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC] = PUG_NTRACE_END_SYNC,
+        [PUG_NTRACE_PROG_TRACE_CORRELATION] = PUG_NTRACE_END_STOP,
     };
-    return now->btype ? NTRACE_END_TRAP : ends[now->type & 63];
+    return now->btype ? PUG_NTRACE_END_TRAP : ends[now->type & 63];
 }
 
 /** Messages that cover code up to where they were sent. */
@@ -83,53 +83,54 @@ static bool covers_code(unsigned type)
 }
 
 /** Set d->walk up for the next round. */
-static enum ntrace_walked prepare_walk(struct ntrace_decoder *d)
+static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
 {
-    struct ntrace_walk *walk = &d->walk;
-    walk->end = walk->history_only ? NTRACE_END_NONE : end_of(&d->now);
+    struct pug_ntrace_walk *walk = &d->walk;
+    walk->end = walk->history_only ? PUG_NTRACE_END_NONE : end_of(&d->now);
     walk->range_start = d->pc;
     walk->hist = d->now.hist;
     walk->sync_jumped = d->now.btype == 0 && (d->now.type == PUG_NTRACE_INDIRECT_BRANCH_SYNC ||
                                               d->now.type == PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC);
     if (walk->hist == 0)
-        return ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc, "branch history without a stop bit");
+        return pug_ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc,
+                               "branch history without a stop bit");
     walk->bits = 63 - (unsigned)__builtin_clzll(walk->hist);
-    walk->budget = ntrace_history_guard(d, walk->passed);
+    walk->budget = pug_ntrace_history_guard(d, walk->passed);
     if (walk->history_only)
-        return NTRACE_WALKED;
+        return PUG_NTRACE_WALKED;
     walk->budget = (int64_t)d->now.icnt + d->full;
     d->full = 0;
     if (walk->budget < 0)
-        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc,
-                           "the instruction count is less than what the history covered");
+        return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc,
+                               "the instruction count is less than what the history covered");
     if (walk->budget > d->config->walk_limit - walk->passed)
-        return ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
-    return NTRACE_WALKED;
+        return pug_ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
+    return PUG_NTRACE_WALKED;
 }
 
-static void fail_message(struct ntrace_decoder *d, const char *text)
+static void fail_message(struct pug_ntrace_decoder *d, const char *text)
 {
-    ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc, text);
-    d->phase = NTRACE_FAIL;
+    pug_ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc, text);
+    d->phase = PUG_NTRACE_PHASE_FAIL;
 }
 
 /** ResourceFull while the flow is known. */
-static void begin_resource_full(struct ntrace_decoder *d)
+static void begin_resource_full(struct pug_ntrace_decoder *d)
 {
-    uint64_t rcode = ntrace_field(d, PUG_NTRACE_RCODE);
-    uint64_t repeats = ntrace_field(d, PUG_NTRACE_HREPEAT);
+    uint64_t rcode = pug_ntrace_field_value(d, PUG_NTRACE_RCODE);
+    uint64_t repeats = pug_ntrace_field_value(d, PUG_NTRACE_HREPEAT);
     d->branch.valid = false;
     d->walk.history_only = true;
     switch (rcode) {
     case 0:
         d->walk.history_only = false;
-        d->full += (int64_t)ntrace_field(d, PUG_NTRACE_ICNT);
+        d->full += (int64_t)pug_ntrace_field_value(d, PUG_NTRACE_ICNT);
         return;
     case 1: d->rounds = 1; break;
     case 2: d->rounds = repeats ? (uint32_t)repeats : 1; break;
     case 8:
     case 9:
-        repeats = ntrace_field(d, PUG_NTRACE_RDATA);
+        repeats = pug_ntrace_field_value(d, PUG_NTRACE_RDATA);
         if (d->config->sifive && repeats > 0 && repeats <= UINT32_MAX) {
             d->now.hist = rcode == 8 ? 2 : 3;
             d->rounds = (uint32_t)repeats;
@@ -138,81 +139,84 @@ static void begin_resource_full(struct ntrace_decoder *d)
         /* fall through */
     default: fail_message(d, "reserved RCODE"); return;
     }
-    d->phase = NTRACE_PREPARE;
+    d->phase = PUG_NTRACE_PHASE_PREPARE;
 }
 
-static void begin_repeat(struct ntrace_decoder *d)
+static void begin_repeat(struct pug_ntrace_decoder *d)
 {
     d->now = d->branch;
-    d->rounds = (uint32_t)ntrace_field(d, PUG_NTRACE_HREPEAT);
+    d->rounds = (uint32_t)pug_ntrace_field_value(d, PUG_NTRACE_HREPEAT);
     if (!d->branch.valid)
         fail_message(d, "RepeatBranch without a branch message before it");
     else if (d->rounds > 0)
-        d->phase = NTRACE_PREPARE;
+        d->phase = PUG_NTRACE_PHASE_PREPARE;
 }
 
 /** What the message asks for. Leaves the phase at PREPARE, LAND or FAIL. */
-static void begin(struct ntrace_decoder *d)
+static void begin(struct pug_ntrace_decoder *d)
 {
     const struct pug_ntrace_packet *message = d->message;
     uint8_t type = message->type;
-    d->phase = NTRACE_LAND;
+    d->phase = PUG_NTRACE_PHASE_LAND;
     d->rounds = 0;
     d->flowing = d->synced;
     d->walk.passed = 0;
     d->walk.range_count = 0;
     d->walk.history_only = false;
-    d->now = (struct ntrace_branch){
+    d->now = (struct pug_ntrace_branch){
         .valid = true,
         .type = type,
-        .btype = (uint8_t)ntrace_field(d, PUG_NTRACE_BTYPE),
-        .icnt = ntrace_field(d, PUG_NTRACE_ICNT),
-        .hist = pug_ntrace_has(message, PUG_NTRACE_HIST) ? ntrace_field(d, PUG_NTRACE_HIST) : 1,
+        .btype = (uint8_t)pug_ntrace_field_value(d, PUG_NTRACE_BTYPE),
+        .icnt = pug_ntrace_field_value(d, PUG_NTRACE_ICNT),
+        .hist = pug_ntrace_has(message, PUG_NTRACE_HIST)
+                    ? pug_ntrace_field_value(d, PUG_NTRACE_HIST)
+                    : 1,
     };
-    ntrace_take_time(d);
+    pug_ntrace_take_time(d);
     if (!d->flowing)
         return;
     if (type == PUG_NTRACE_RESOURCE_FULL) {
         begin_resource_full(d);
     } else if (type == PUG_NTRACE_REPEAT_BRANCH) {
         begin_repeat(d);
-    } else if (type == PUG_NTRACE_PROG_TRACE_CORRELATION && ntrace_field(d, PUG_NTRACE_CDF) > 1) {
+    } else if (type == PUG_NTRACE_PROG_TRACE_CORRELATION &&
+               pug_ntrace_field_value(d, PUG_NTRACE_CDF) > 1) {
         fail_message(d, "reserved CDF");
     } else if (covers_code(type)) {
-        d->walk.address = ntrace_full_address(d, ntrace_field(d, PUG_NTRACE_ADDR));
+        d->walk.address = pug_ntrace_full_address(d, pug_ntrace_field_value(d, PUG_NTRACE_ADDR));
         d->rounds = 1;
-        d->phase = NTRACE_PREPARE;
+        d->phase = PUG_NTRACE_PHASE_PREPARE;
     }
 }
 
 /* ---- the message underway ---- */
 
-static enum pug_response suspend(struct ntrace_decoder *d)
+static enum pug_response suspend(struct pug_ntrace_decoder *d)
 {
     d->stage->pending = true;
     return PUG_RESP_CONT;
 }
 
 /** A step that pushes; the consumer is ready. */
-static void push_step(struct ntrace_decoder *d)
+static void push_step(struct pug_ntrace_decoder *d)
 {
     switch (d->phase) {
-    case NTRACE_FAIL:
-        ntrace_land_failure(d);
-        d->phase = NTRACE_IDLE;
+    case PUG_NTRACE_PHASE_FAIL:
+        pug_ntrace_land_failure(d);
+        d->phase = PUG_NTRACE_PHASE_IDLE;
         break;
-    case NTRACE_AT_END:
+    case PUG_NTRACE_PHASE_AT_END:
         pug_out_push(&d->stage->out, PUG_ELEM_EO_TRACE, d->index)->reason = PUG_UNSYNC_EOT;
-        d->phase = NTRACE_IDLE;
+        d->phase = PUG_NTRACE_PHASE_IDLE;
         break;
     default:
-        ntrace_land(d, d->rounds <= 1);
-        d->phase = d->rounds > 1 ? NTRACE_PREPARE : NTRACE_IDLE;
+        pug_ntrace_land(d, d->rounds <= 1);
+        d->phase = d->rounds > 1 ? PUG_NTRACE_PHASE_PREPARE : PUG_NTRACE_PHASE_IDLE;
         d->rounds -= d->rounds > 0;
     }
 }
 
-static enum pug_response run(struct ntrace_decoder *d)
+static enum pug_response run(struct pug_ntrace_decoder *d)
 {
     if (!d->started) {
         if (!pug_out_ready(&d->stage->out))
@@ -221,16 +225,16 @@ static enum pug_response run(struct ntrace_decoder *d)
             d->was_reset ? PUG_UNSYNC_RESET_DECODER : PUG_UNSYNC_INIT_DECODER;
         d->started = true;
     }
-    while (d->phase != NTRACE_IDLE) {
-        enum ntrace_walked walked = NTRACE_WALKED;
-        if (d->phase == NTRACE_PREPARE) {
+    while (d->phase != PUG_NTRACE_PHASE_IDLE) {
+        enum pug_ntrace_walked walked = PUG_NTRACE_WALKED;
+        if (d->phase == PUG_NTRACE_PHASE_PREPARE) {
             walked = prepare_walk(d);
-            d->phase = NTRACE_WALK;
+            d->phase = PUG_NTRACE_PHASE_WALK;
         }
-        if (d->phase == NTRACE_WALK) {
-            if (walked == NTRACE_WALKED && (walked = ntrace_walk(d)) == NTRACE_WAITS)
+        if (d->phase == PUG_NTRACE_PHASE_WALK) {
+            if (walked == PUG_NTRACE_WALKED && (walked = pug_ntrace_walk(d)) == PUG_NTRACE_WAITS)
                 return suspend(d);
-            d->phase = walked == NTRACE_FAILED ? NTRACE_FAIL : NTRACE_LAND;
+            d->phase = walked == PUG_NTRACE_FAILED ? PUG_NTRACE_PHASE_FAIL : PUG_NTRACE_PHASE_LAND;
         }
         if (!pug_out_ready(&d->stage->out))
             return suspend(d);
@@ -239,14 +243,14 @@ static enum pug_response run(struct ntrace_decoder *d)
     return PUG_RESP_CONT;
 }
 
-enum pug_response ntrace_resume(void *data)
+enum pug_response pug_ntrace_resume(void *data)
 {
     return run(data);
 }
 
-enum pug_response ntrace_decode(void *data, const struct pug_packet *packet)
+enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
 {
-    struct ntrace_decoder *d = data;
+    struct pug_ntrace_decoder *d = data;
     const struct pug_decode_options *options = &d->stage->options;
     d->index = packet->index;
     d->message = packet->data;
@@ -260,60 +264,60 @@ enum pug_response ntrace_decode(void *data, const struct pug_packet *packet)
 }
 
 /** Walk and land of a plain message. False: that needs the general way. */
-static bool take_plain(struct ntrace_decoder *d, const struct ntrace_plain *plain,
-                       enum ntrace_walked *walked)
+static bool take_plain(struct pug_ntrace_decoder *d, const struct pug_ntrace_plain *plain,
+                       enum pug_ntrace_walked *walked)
 {
     bool direct = plain->type == PUG_NTRACE_DIRECT_BRANCH;
-    d->walk.end = direct ? NTRACE_END_DIRECT : NTRACE_END_INDIRECT;
+    d->walk.end = direct ? PUG_NTRACE_END_DIRECT : PUG_NTRACE_END_INDIRECT;
     d->walk.budget = (int64_t)plain->icnt;
     d->walk.hist = plain->hist;
     d->walk.bits = 63 - (unsigned)__builtin_clzll(plain->hist);
     d->walk.range_start = d->pc;
     d->index = plain->index;
-    d->branch = (struct ntrace_branch){
+    d->branch = (struct pug_ntrace_branch){
         .valid = true, .type = plain->type, .icnt = plain->icnt, .hist = plain->hist};
     d->tell_time = plain->stamped && d->ts_known;
     d->ts += d->tell_time ? plain->stamp : 0;
-    *walked = ntrace_walk(d);
-    if (*walked != NTRACE_WALKED)
+    *walked = pug_ntrace_walk(d);
+    if (*walked != PUG_NTRACE_WALKED)
         return false;
     if (d->tell_time)
-        ntrace_push_time(d);
+        pug_ntrace_push_time(d);
     if (!direct)
-        ntrace_land_at(d, ntrace_unique_address(d, plain->addr));
+        pug_ntrace_land_at(d, pug_ntrace_unique_address(d, plain->addr));
     return true;
 }
 
-enum pug_response ntrace_run(void *reader, void *data, struct pug_span *span)
+enum pug_response pug_ntrace_run(void *reader, void *data, struct pug_span *span)
 {
-    struct ntrace_decoder *d = data;
+    struct pug_ntrace_decoder *d = data;
     const struct pug_batch *batch = d->stage->out.batch;
-    struct ntrace_plain plain;
-    enum ntrace_walked walked;
-    if (d->phase != NTRACE_IDLE || !d->synced || d->full != 0)
+    struct pug_ntrace_plain plain;
+    enum pug_ntrace_walked walked;
+    if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->synced || d->full != 0)
         return PUG_RESP_CONT;
     d->flowing = true;
     d->rounds = 1;
     d->walk.passed = 0;
     d->walk.range_count = 0;
     d->walk.history_only = d->walk.sync_jumped = false;
-    d->now = (struct ntrace_branch){.valid = true};
+    d->now = (struct pug_ntrace_branch){.valid = true};
     /* A halfword gives one element at most; so much room there is. */
     while (batch->count < batch->limit &&
-           ntrace_read_plain(reader, span, batch->limit - batch->count, &plain)) {
+           pug_ntrace_read_plain(reader, span, batch->limit - batch->count, &plain)) {
         if (take_plain(d, &plain, &walked))
             continue;
         d->now = d->branch;
-        d->message = ntrace_plain_packet(reader, &plain);
-        d->phase = walked == NTRACE_WAITS ? NTRACE_WALK : NTRACE_FAIL;
+        d->message = pug_ntrace_plain_packet(reader, &plain);
+        d->phase = walked == PUG_NTRACE_WAITS ? PUG_NTRACE_PHASE_WALK : PUG_NTRACE_PHASE_FAIL;
         return run(d);
     }
     return PUG_RESP_CONT;
 }
 
-enum pug_response ntrace_decode_end(void *data)
+enum pug_response pug_ntrace_decode_end(void *data)
 {
-    struct ntrace_decoder *d = data;
-    d->phase = NTRACE_AT_END;
+    struct pug_ntrace_decoder *d = data;
+    d->phase = PUG_NTRACE_PHASE_AT_END;
     return run(d);
 }

@@ -10,48 +10,48 @@
 #include "protocol/ntrace/ntrace.h"
 
 /** What a message says about the last instruction of the code that it covers. */
-enum ntrace_end {
-    NTRACE_END_NONE,     /**< nothing: history without an instruction count */
-    NTRACE_END_DIRECT,   /**< a taken branch (BTM) */
-    NTRACE_END_INDIRECT, /**< a jump to the message's address */
-    NTRACE_END_TRAP,     /**< the instruction after it did not retire */
-    NTRACE_END_SYNC,     /**< control is at the message's address then, however it got there */
-    NTRACE_END_STOP,     /**< trace stops behind it */
+enum pug_ntrace_end {
+    PUG_NTRACE_END_NONE,     /**< nothing: history without an instruction count */
+    PUG_NTRACE_END_DIRECT,   /**< a taken branch (BTM) */
+    PUG_NTRACE_END_INDIRECT, /**< a jump to the message's address */
+    PUG_NTRACE_END_TRAP,     /**< the instruction after it did not retire */
+    PUG_NTRACE_END_SYNC,     /**< control is at the message's address then, however it got there */
+    PUG_NTRACE_END_STOP,     /**< trace stops behind it */
 };
 
 /** The code that a message covers: what is left of it. */
-struct ntrace_walk {
+struct pug_ntrace_walk {
     int64_t budget; /**< halfwords of instructions left; with history only: until it is too much */
     int64_t passed; /**< halfwords walked for this message */
     uint64_t hist;
     unsigned bits; /**< of history left */
     bool history_only;
     bool sync_jumped; /**< END_SYNC: the message says that an indirect jump may be the last */
-    enum ntrace_end end;
+    enum pug_ntrace_end end;
     uint64_t address;     /**< END_SYNC: where control is after it */
     uint64_t range_start; /**< instructions not yet pushed: from here, so many */
     uint32_t range_count;
 };
 
 /** A round is PREPARE, WALK, LAND. */
-enum ntrace_phase {
-    NTRACE_IDLE,
-    NTRACE_PREPARE,
-    NTRACE_WALK,
-    NTRACE_LAND,
-    NTRACE_FAIL,
-    NTRACE_AT_END
+enum pug_ntrace_phase {
+    PUG_NTRACE_PHASE_IDLE,
+    PUG_NTRACE_PHASE_PREPARE,
+    PUG_NTRACE_PHASE_WALK,
+    PUG_NTRACE_PHASE_LAND,
+    PUG_NTRACE_PHASE_FAIL,
+    PUG_NTRACE_PHASE_AT_END
 };
 
 /** A branch message that RepeatBranch may repeat. */
-struct ntrace_branch {
+struct pug_ntrace_branch {
     bool valid;
     uint8_t type, btype;
     uint64_t icnt, hist;
 };
 
-struct ntrace_decoder {
-    const struct ntrace_config *config;
+struct pug_ntrace_decoder {
+    const struct pug_ntrace_config *config;
     struct pug_stage *stage;
     uint64_t mask; /**< of addresses, by xlen */
     uint8_t isa;
@@ -70,20 +70,20 @@ struct ntrace_decoder {
     uint64_t ref;  /**< reference of unique addresses */
     uint64_t ts;
     int64_t full; /**< halfwords that ResourceFull messages add to the next ICNT */
-    struct ntrace_branch branch;
+    struct pug_ntrace_branch branch;
     uint64_t *stack; /**< ring of return addresses, config->stack_depth of them */
     uint32_t stack_top, stack_count;
 
     /* the message underway */
-    enum ntrace_phase phase;
+    enum pug_ntrace_phase phase;
     const struct pug_ntrace_packet *message; /**< the reader's; it stays until it is done with */
     uint64_t index;
     uint32_t rounds; /**< walks left, the one underway included */
     bool flowing;    /**< the flow was known when it came */
     bool tell_time;  /**< its timestamp is to be pushed */
-    struct ntrace_branch
+    struct pug_ntrace_branch
         now; /**< what it says about the flow, of RepeatBranch the repeated one's */
-    struct ntrace_walk walk;
+    struct pug_ntrace_walk walk;
     const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
                                        indirect jump of it led to anywhere */
     enum pug_status failure;
@@ -91,59 +91,60 @@ struct ntrace_decoder {
     uint64_t failure_pc;
 };
 
-enum ntrace_walked { NTRACE_WALKED, NTRACE_WAITS, NTRACE_FAILED };
+enum pug_ntrace_walked { PUG_NTRACE_WALKED, PUG_NTRACE_WAITS, PUG_NTRACE_FAILED };
 
 /** Go on with d->walk from d->pc, pushing ranges. FAILED: d->failure says why. */
-enum ntrace_walked ntrace_walk(struct ntrace_decoder *d);
+enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d);
 
 /* ---- land.c ---- */
 
-static inline uint64_t ntrace_field(const struct ntrace_decoder *d, enum pug_ntrace_field name)
+static inline uint64_t pug_ntrace_field_value(const struct pug_ntrace_decoder *d,
+                                              enum pug_ntrace_field name)
 {
     return d->message->field[name];
 }
 
 /** The address of a FADDR. */
-uint64_t ntrace_full_address(const struct ntrace_decoder *d, uint64_t value);
+uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t value);
 
 /** The address of a UADDR. */
-uint64_t ntrace_unique_address(const struct ntrace_decoder *d, uint64_t value);
+uint64_t pug_ntrace_unique_address(const struct pug_ntrace_decoder *d, uint64_t value);
 
 /** A jump or, as d->now has it, a trap to `address`. */
-void ntrace_land_at(struct ntrace_decoder *d, uint64_t address);
+void pug_ntrace_land_at(struct pug_ntrace_decoder *d, uint64_t address);
 
 /** The code map is to read in the context in force. */
-void ntrace_set_space(struct ntrace_decoder *d);
+void pug_ntrace_set_space(struct pug_ntrace_decoder *d);
 
 /** The message's timestamp, to be told when it lands. */
-void ntrace_take_time(struct ntrace_decoder *d);
+void pug_ntrace_take_time(struct pug_ntrace_decoder *d);
 
 /** The message's timestamp, if there is one to tell. */
-void ntrace_push_time(struct ntrace_decoder *d);
+void pug_ntrace_push_time(struct pug_ntrace_decoder *d);
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
-void ntrace_land(struct ntrace_decoder *d, bool final);
+void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final);
 
 /** After a walk that failed: trace and program do not fit together, or the program is not there. */
-void ntrace_land_failure(struct ntrace_decoder *d);
+void pug_ntrace_land_failure(struct pug_ntrace_decoder *d);
 
 /* ---- walk.c ---- */
 
-/** Note a failure; returns NTRACE_FAILED. */
-enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
-                               const char *text);
+/** Note a failure; returns PUG_NTRACE_FAILED. */
+enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_status status,
+                                       uint64_t pc, const char *text);
 
 /** Bytes of the longest instruction that a jump on its constant may follow. */
-#define NTRACE_LONGEST_CONSTANT 8u
+#define PUG_NTRACE_LONGEST_CONSTANT 8u
 
 /** Halfwords that may pass without a bit of history being used, in a walk by history only. */
-#define NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
+#define PUG_NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
 
 /** The same, but not beyond what the message may cover; `passed`: what it covered so far. */
-static inline int64_t ntrace_history_guard(const struct ntrace_decoder *d, int64_t passed)
+static inline int64_t pug_ntrace_history_guard(const struct pug_ntrace_decoder *d, int64_t passed)
 {
     int64_t left = d->config->walk_limit - passed;
-    return left < NTRACE_HISTORY_GUARD ? left : NTRACE_HISTORY_GUARD;
+    return left < PUG_NTRACE_HISTORY_GUARD ? left : PUG_NTRACE_HISTORY_GUARD;
 }
 
 #endif

@@ -11,7 +11,7 @@ enum format { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
 
 /* ---- what the fields mean ---- */
 
-void ntrace_set_space(struct ntrace_decoder *d)
+void pug_ntrace_set_space(struct pug_ntrace_decoder *d)
 {
     const struct pug_element *blank = &d->stage->out.blank;
     struct pug_reader_space space = {
@@ -25,7 +25,7 @@ void ntrace_set_space(struct ntrace_decoder *d)
 }
 
 /** An address as it is used: of the hart's width, sign-extended where fewer bits are traced. */
-static uint64_t canonical(const struct ntrace_decoder *d, uint64_t address)
+static uint64_t canonical(const struct pug_ntrace_decoder *d, uint64_t address)
 {
     unsigned unused = 64u - d->config->addr_bits;
     if (d->config->addr_bits < d->config->xlen)
@@ -33,30 +33,30 @@ static uint64_t canonical(const struct ntrace_decoder *d, uint64_t address)
     return address & d->mask;
 }
 
-uint64_t ntrace_full_address(const struct ntrace_decoder *d, uint64_t value)
+uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t value)
 {
     return canonical(d, value << 1);
 }
 
-uint64_t ntrace_unique_address(const struct ntrace_decoder *d, uint64_t value)
+uint64_t pug_ntrace_unique_address(const struct pug_ntrace_decoder *d, uint64_t value)
 {
     return canonical(d, d->ref ^ (value << 1));
 }
 
-static void set_reference(struct ntrace_decoder *d, uint64_t address)
+static void set_reference(struct pug_ntrace_decoder *d, uint64_t address)
 {
     d->ref = address;
     d->ref_known = true;
 }
 
 /** Timestamps of sync messages are absolute, the others differences from the last one. */
-void ntrace_take_time(struct ntrace_decoder *d)
+void pug_ntrace_take_time(struct pug_ntrace_decoder *d)
 {
     d->tell_time = false;
     if (!pug_ntrace_has(d->message, PUG_NTRACE_TSTAMP))
         return;
     bool absolute = pug_ntrace_is_sync(d->message->type);
-    uint64_t stamp = ntrace_field(d, PUG_NTRACE_TSTAMP), before = d->ts;
+    uint64_t stamp = pug_ntrace_field_value(d, PUG_NTRACE_TSTAMP), before = d->ts;
     unsigned width = d->config->ts_width;
     if (!absolute && !d->ts_known)
         return;
@@ -77,33 +77,33 @@ void ntrace_take_time(struct ntrace_decoder *d)
 
 /* ---- elements ---- */
 
-static struct pug_element *push(struct ntrace_decoder *d, enum pug_element_type type)
+static struct pug_element *push(struct pug_ntrace_decoder *d, enum pug_element_type type)
 {
     return pug_out_push(&d->stage->out, type, d->index);
 }
 
-static void push_no_sync(struct ntrace_decoder *d, enum pug_unsync reason)
+static void push_no_sync(struct pug_ntrace_decoder *d, enum pug_unsync reason)
 {
     push(d, PUG_ELEM_NO_SYNC)->reason = (uint8_t)reason;
 }
 
-void ntrace_push_time(struct ntrace_decoder *d)
+void pug_ntrace_push_time(struct pug_ntrace_decoder *d)
 {
     if (d->tell_time)
         push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->ts;
     d->tell_time = false;
 }
 
-static void push_trace_on(struct ntrace_decoder *d)
+static void push_trace_on(struct pug_ntrace_decoder *d)
 {
-    uint64_t reason = ntrace_field(d, PUG_NTRACE_SYNC);
+    uint64_t reason = pug_ntrace_field_value(d, PUG_NTRACE_SYNC);
     push(d, PUG_ELEM_TRACE_ON)->reason = reason == 7 || d->lost ? PUG_TRACE_ON_OVERFLOW
                                          : reason == 3          ? PUG_TRACE_ON_EX_DEBUG
                                                                 : PUG_TRACE_ON_NORMAL;
 }
 
 /** A trap: control left before the instruction at d->pc retired. */
-static void push_exception(struct ntrace_decoder *d)
+static void push_exception(struct pug_ntrace_decoder *d)
 {
     struct pug_element *exception = push(d, PUG_ELEM_EXCEPTION);
     exception->number = d->now.btype;
@@ -113,9 +113,9 @@ static void push_exception(struct ntrace_decoder *d)
     exception->flags = (uint16_t)(PUG_ELEM_RET_ADDR | (d->by_jump ? PUG_ELEM_RET_ADDR_BR_TGT : 0));
 }
 
-static void push_context(struct ntrace_decoder *d)
+static void push_context(struct pug_ntrace_decoder *d)
 {
-    uint64_t process = ntrace_field(d, PUG_NTRACE_PROCESS);
+    uint64_t process = pug_ntrace_field_value(d, PUG_NTRACE_PROCESS);
     struct pug_element *blank = &d->stage->out.blank;
     uint32_t context = (uint32_t)(process >> 5);
     blank->level = (int8_t)(process >> 2 & 3);
@@ -132,7 +132,7 @@ static void push_context(struct ntrace_decoder *d)
     default: break;
     }
     d->before = NULL;
-    ntrace_set_space(d);
+    pug_ntrace_set_space(d);
     pug_codemap_context_changed(d->stage->code);
     push(d, PUG_ELEM_PE_CONTEXT)->reason = (uint8_t)(process >> 4 & 1);
 }
@@ -143,9 +143,9 @@ static uint8_t data_size(unsigned bits)
     return bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64;
 }
 
-static void push_data_acquisition(struct ntrace_decoder *d)
+static void push_data_acquisition(struct pug_ntrace_decoder *d)
 {
-    uint64_t tag = ntrace_field(d, PUG_NTRACE_IDTAG);
+    uint64_t tag = pug_ntrace_field_value(d, PUG_NTRACE_IDTAG);
     struct pug_element *data = push(d, PUG_ELEM_SWTRACE);
     data->context_flags = 0;
     data->sw_flags = PUG_SW_ID_VALID;
@@ -154,7 +154,7 @@ static void push_data_acquisition(struct ntrace_decoder *d)
     PUG_SW_CHANNEL(data) = (uint32_t)(d->config->sifive ? tag >> 2 : tag);
     data->sw_bits = d->config->sifive ? data_size(8 * (4 - (unsigned)(tag & 3)))
                                       : data_size(d->message->data_bits);
-    data->value = ntrace_field(d, PUG_NTRACE_DATA);
+    data->value = pug_ntrace_field_value(d, PUG_NTRACE_DATA);
     if (d->ts_known) {
         data->timestamp = d->ts;
         data->flags |= PUG_ELEM_HAS_TS;
@@ -163,13 +163,13 @@ static void push_data_acquisition(struct ntrace_decoder *d)
 
 /* ---- losing the flow ---- */
 
-static void log_at(struct ntrace_decoder *d, enum pug_severity severity, enum pug_status code,
+static void log_at(struct pug_ntrace_decoder *d, enum pug_severity severity, enum pug_status code,
                    const char *text)
 {
     pug_stage_log(d->stage, d->stage->decoder_name, severity, code, d->index, text);
 }
 
-static void lose_flow(struct ntrace_decoder *d)
+static void lose_flow(struct pug_ntrace_decoder *d)
 {
     d->synced = d->pc_known = d->ref_known = false;
     d->full = 0;
@@ -177,13 +177,13 @@ static void lose_flow(struct ntrace_decoder *d)
 }
 
 /** Trace and program do not fit together, or the program is not there. */
-void ntrace_land_failure(struct ntrace_decoder *d)
+void pug_ntrace_land_failure(struct pug_ntrace_decoder *d)
 {
     char text[160];
     snprintf(text, sizeof(text), "%s (%s), at 0x%llx", d->failure_text,
-             ntrace_packet_name(d->message->type), (unsigned long long)d->failure_pc);
+             pug_ntrace_packet_name(d->message->type), (unsigned long long)d->failure_pc);
     log_at(d, PUG_SEV_ERROR, d->failure, text);
-    ntrace_push_time(d);
+    pug_ntrace_push_time(d);
     lose_flow(d);
     if (d->failure == PUG_ERR_MEM_NACC) {
         struct pug_element *nacc = push(d, PUG_ELEM_ADDR_NACC);
@@ -197,7 +197,7 @@ void ntrace_land_failure(struct ntrace_decoder *d)
 }
 
 /** A broken message may have carried anything. */
-static void land_bad(struct ntrace_decoder *d)
+static void land_bad(struct pug_ntrace_decoder *d)
 {
     if (d->synced) {
         push(d, PUG_ELEM_UNKNOWN);
@@ -206,12 +206,12 @@ static void land_bad(struct ntrace_decoder *d)
     lose_flow(d);
 }
 
-static void land_error(struct ntrace_decoder *d)
+static void land_error(struct pug_ntrace_decoder *d)
 {
     char text[80];
     snprintf(text, sizeof(text), "messages were lost: ETYPE %u, ECODE 0x%llx",
-             (unsigned)ntrace_field(d, PUG_NTRACE_ETYPE),
-             (unsigned long long)ntrace_field(d, PUG_NTRACE_ECODE));
+             (unsigned)pug_ntrace_field_value(d, PUG_NTRACE_ETYPE),
+             (unsigned long long)pug_ntrace_field_value(d, PUG_NTRACE_ECODE));
     log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_LOST, text);
     push_no_sync(d, PUG_UNSYNC_OVERFLOW);
     lose_flow(d);
@@ -220,7 +220,7 @@ static void land_error(struct ntrace_decoder *d)
 
 /* ---- landing ---- */
 
-void ntrace_land_at(struct ntrace_decoder *d, uint64_t address)
+void pug_ntrace_land_at(struct pug_ntrace_decoder *d, uint64_t address)
 {
     set_reference(d, address);
     if (!d->flowing)
@@ -238,7 +238,7 @@ void ntrace_land_at(struct ntrace_decoder *d, uint64_t address)
 }
 
 /** The flow as a sync message leaves it. */
-static void restart(struct ntrace_decoder *d, uint64_t address)
+static void restart(struct pug_ntrace_decoder *d, uint64_t address)
 {
     set_reference(d, address);
     d->synced = d->pc_known = true;
@@ -255,10 +255,10 @@ static void restart(struct ntrace_decoder *d, uint64_t address)
 }
 
 /** Elements that a sync message gives by its reason when the flow was known before. */
-static void push_reason(struct ntrace_decoder *d, bool discontinuity)
+static void push_reason(struct pug_ntrace_decoder *d, bool discontinuity)
 {
     const uint32_t restarts = 1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9;
-    uint64_t reason = ntrace_field(d, PUG_NTRACE_SYNC);
+    uint64_t reason = pug_ntrace_field_value(d, PUG_NTRACE_SYNC);
     if (restarts >> reason & 1 || discontinuity) {
         push_trace_on(d);
     } else if (reason == 0) {
@@ -270,57 +270,59 @@ static void push_reason(struct ntrace_decoder *d, bool discontinuity)
     }
 }
 
-static void land_sync(struct ntrace_decoder *d)
+static void land_sync(struct pug_ntrace_decoder *d)
 {
-    uint64_t address = ntrace_full_address(d, ntrace_field(d, PUG_NTRACE_ADDR));
+    uint64_t address = pug_ntrace_full_address(d, pug_ntrace_field_value(d, PUG_NTRACE_ADDR));
     if (d->flowing) {
         bool discontinuity = d->now.btype == 0 && d->pc_known && d->pc != address;
         if (discontinuity)
             log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH,
                    "the sync message's address is not where the code leads");
-        ntrace_push_time(d);
+        pug_ntrace_push_time(d);
         if (d->now.btype)
             push_exception(d);
         push_reason(d, discontinuity);
     } else {
         push_trace_on(d);
-        ntrace_push_time(d);
+        pug_ntrace_push_time(d);
     }
     restart(d, address);
 }
 
 /** In-circuit trace of the pre-1.0 dialect: points outside the flow, whose addresses are chained.
  */
-static void land_ict(struct ntrace_decoder *d)
+static void land_ict(struct pug_ntrace_decoder *d)
 {
-    uint64_t kind = ntrace_field(d, PUG_NTRACE_CKSRC);
+    uint64_t kind = pug_ntrace_field_value(d, PUG_NTRACE_CKSRC);
     bool two = pug_ntrace_has(d->message, PUG_NTRACE_CKDATA1);
     bool full = d->message->type == PUG_NTRACE_ICT_SYNC;
     if ((kind == 0 && !two) || (!full && !d->ref_known))
         return;
-    uint64_t data = ntrace_field(d, PUG_NTRACE_CKDATA0);
-    uint64_t address = full ? ntrace_full_address(d, data) : ntrace_unique_address(d, data);
+    uint64_t data = pug_ntrace_field_value(d, PUG_NTRACE_CKDATA0);
+    uint64_t address = full ? pug_ntrace_full_address(d, data) : pug_ntrace_unique_address(d, data);
     set_reference(d, address);
     if (kind == 9 && two)
-        set_reference(d, ntrace_unique_address(d, ntrace_field(d, PUG_NTRACE_CKDATA1)));
+        set_reference(d,
+                      pug_ntrace_unique_address(d, pug_ntrace_field_value(d, PUG_NTRACE_CKDATA1)));
 }
 
-static void land_branch(struct ntrace_decoder *d, bool repeated)
+static void land_branch(struct pug_ntrace_decoder *d, bool repeated)
 {
     if (d->now.type == PUG_NTRACE_DIRECT_BRANCH)
         return;
     if (repeated)
-        ntrace_land_at(d, d->ref);
+        pug_ntrace_land_at(d, d->ref);
     else if (d->ref_known)
-        ntrace_land_at(d, ntrace_unique_address(d, ntrace_field(d, PUG_NTRACE_ADDR)));
+        pug_ntrace_land_at(
+            d, pug_ntrace_unique_address(d, pug_ntrace_field_value(d, PUG_NTRACE_ADDR)));
 }
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
-void ntrace_land(struct ntrace_decoder *d, bool final)
+void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final)
 {
     uint8_t type = d->message->type;
     if (final && !pug_ntrace_is_sync(type))
-        ntrace_push_time(d);
+        pug_ntrace_push_time(d);
     switch (type) {
     case PUG_NTRACE_BAD: land_bad(d); break;
     case PUG_NTRACE_ERROR: land_error(d); break;

@@ -3,7 +3,7 @@
 #include "protocol/ntrace/ntrace.h"
 
 /** A message that cannot start decoding gives differences: of address and time. */
-size_t ntrace_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+size_t pug_ntrace_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
 {
     const struct pug_ntrace_packet *packet = data;
     size_t n = 0;

@@ -2,7 +2,7 @@
 /** @file Chapter "message details" as a table. */
 #include "protocol/ntrace/message.h"
 
-const struct ntrace_layout ntrace_layouts[64] = {
+const struct pug_ntrace_layout pug_ntrace_layouts[64] = {
     [PUG_NTRACE_OWNERSHIP] = {.name = "Ownership",
                               .variable_count = 1,
                               .variable = {PUG_NTRACE_PROCESS}},
@@ -88,11 +88,12 @@ static uint8_t rdata_field(uint64_t rcode)
     return rcode == 0 ? PUG_NTRACE_ICNT : rcode <= 2 ? PUG_NTRACE_HIST : PUG_NTRACE_RDATA;
 }
 
-unsigned ntrace_variables(const struct ntrace_layout *layout,
-                          const struct pug_ntrace_packet *packet, uint8_t fields[NTRACE_VARIABLES])
+unsigned pug_ntrace_variables(const struct pug_ntrace_layout *layout,
+                              const struct pug_ntrace_packet *packet,
+                              uint8_t fields[PUG_NTRACE_VARIABLES])
 {
     unsigned count = layout->variable_count;
-    for (unsigned i = 0; i < NTRACE_VARIABLES; i++)
+    for (unsigned i = 0; i < PUG_NTRACE_VARIABLES; i++)
         fields[i] = layout->variable[i];
     switch (packet->tcode) {
     case PUG_NTRACE_RESOURCE_FULL:
@@ -106,7 +107,7 @@ unsigned ntrace_variables(const struct ntrace_layout *layout,
     }
 }
 
-const uint8_t ntrace_field_bits[PUG_NTRACE_FIELDS] = {
+const uint8_t pug_ntrace_field_bits[PUG_NTRACE_FIELDS] = {
     [PUG_NTRACE_SYNC] = 4,     [PUG_NTRACE_BTYPE] = 2,   [PUG_NTRACE_ETYPE] = 4,
     [PUG_NTRACE_RCODE] = 4,    [PUG_NTRACE_EVCODE] = 4,  [PUG_NTRACE_CDF] = 2,
     [PUG_NTRACE_CKSRC] = 4,    [PUG_NTRACE_CKDF] = 2,    [PUG_NTRACE_ICNT] = 22,
@@ -129,12 +130,12 @@ static const struct {
     [PUG_NTRACE_NO_TIMESTAMP] = {"sync message without its timestamp", PUG_ERR_BAD_PACKET_SEQ},
 };
 
-const char *ntrace_problem_text(enum pug_ntrace_problem problem)
+const char *pug_ntrace_problem_text(enum pug_ntrace_problem problem)
 {
     return problems[problem].text;
 }
 
-enum pug_status ntrace_problem_status(enum pug_ntrace_problem problem)
+enum pug_status pug_ntrace_problem_status(enum pug_ntrace_problem problem)
 {
     return problems[problem].status;
 }

@@ -7,21 +7,21 @@
 #include "pugmark/status.h"
 
 /** Most variable fields that a message has, TSTAMP not counted. */
-#define NTRACE_VARIABLES 3u
+#define PUG_NTRACE_VARIABLES 3u
 
-struct ntrace_layout {
+struct pug_ntrace_layout {
     const char *name; /**< NULL: no message that this decoder knows */
     uint8_t fixed_count, variable_count;
     bool conditional; /**< a fixed field says which variable fields there are */
-    uint8_t fixed[2], variable[NTRACE_VARIABLES];
+    uint8_t fixed[2], variable[PUG_NTRACE_VARIABLES];
 };
 
 /** By TCODE; those that are unknown have no fields. */
-extern const struct ntrace_layout ntrace_layouts[64];
+extern const struct pug_ntrace_layout pug_ntrace_layouts[64];
 
-static inline const struct ntrace_layout *ntrace_layout(uint8_t tcode)
+static inline const struct pug_ntrace_layout *pug_ntrace_layout(uint8_t tcode)
 {
-    return &ntrace_layouts[tcode & 63];
+    return &pug_ntrace_layouts[tcode & 63];
 }
 
 /**
@@ -29,13 +29,14 @@ static inline const struct ntrace_layout *ntrace_layout(uint8_t tcode)
  * what RDATA is and whether HREPEAT follows, CDF and CKDF whether a last field does. Returns how
  * many.
  */
-unsigned ntrace_variables(const struct ntrace_layout *layout,
-                          const struct pug_ntrace_packet *packet, uint8_t fields[NTRACE_VARIABLES]);
+unsigned pug_ntrace_variables(const struct pug_ntrace_layout *layout,
+                              const struct pug_ntrace_packet *packet,
+                              uint8_t fields[PUG_NTRACE_VARIABLES]);
 
 /** The bits of a fixed field; of a variable one the most that its value may have. */
-extern const uint8_t ntrace_field_bits[PUG_NTRACE_FIELDS];
+extern const uint8_t pug_ntrace_field_bits[PUG_NTRACE_FIELDS];
 
-const char *ntrace_problem_text(enum pug_ntrace_problem problem);
-enum pug_status ntrace_problem_status(enum pug_ntrace_problem problem);
+const char *pug_ntrace_problem_text(enum pug_ntrace_problem problem);
+enum pug_status pug_ntrace_problem_status(enum pug_ntrace_problem problem);
 
 #endif

@@ -8,27 +8,31 @@
 #include "pugmark/protocol.h"
 
 /** When to take the first byte for the start of a message. */
-enum ntrace_align {
-    NTRACE_ALIGN_AUTO,   /**< when it is a message that starts the trace */
-    NTRACE_ALIGN_START,  /**< the capture is known to begin with a message */
-    NTRACE_ALIGN_SEARCH, /**< the first message begins after the first end of a message */
+enum pug_ntrace_align {
+    PUG_NTRACE_ALIGN_AUTO,   /**< when it is a message that starts the trace */
+    PUG_NTRACE_ALIGN_START,  /**< the capture is known to begin with a message */
+    PUG_NTRACE_ALIGN_SEARCH, /**< the first message begins after the first end of a message */
 };
 
-enum ntrace_timestamps { NTRACE_TS_DETECT, NTRACE_TS_OFF, NTRACE_TS_ON };
+enum pug_ntrace_timestamps { PUG_NTRACE_TS_DETECT, PUG_NTRACE_TS_OFF, PUG_NTRACE_TS_ON };
 
 /** Values of trTeInstMode. */
-enum ntrace_mode { NTRACE_MODE_DETECT = 0, NTRACE_MODE_BTM = 3, NTRACE_MODE_HTM = 6 };
+enum pug_ntrace_mode {
+    PUG_NTRACE_MODE_DETECT = 0,
+    PUG_NTRACE_MODE_BTM = 3,
+    PUG_NTRACE_MODE_HTM = 6
+};
 
-struct ntrace_config {
+struct pug_ntrace_config {
     uint8_t xlen;
     uint8_t addr_bits; /**< addresses are sign-extended from bit addr_bits - 1 */
     uint8_t src_bits;
     bool src_given; /**< src_id was said; else the first message's SRC counts */
     uint16_t src_id;
-    uint8_t timestamps; /**< enum ntrace_timestamps */
+    uint8_t timestamps; /**< enum pug_ntrace_timestamps */
     uint8_t ts_width;   /**< 0: absolute timestamps do not wrap */
-    uint8_t mode;       /**< enum ntrace_mode */
-    uint8_t align;      /**< enum ntrace_align */
+    uint8_t mode;       /**< enum pug_ntrace_mode */
+    uint8_t align;      /**< enum pug_ntrace_align */
     bool implicit_return, sequential_jump, all_jumps, extend_addr_msb;
     bool sifive; /**< the pre-1.0 dialect */
     bool zcmp_zcmt;
@@ -37,20 +41,20 @@ struct ntrace_config {
     int64_t walk_limit;   /**< most halfwords of code that one message may cover */
 };
 
-enum pug_status ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
-                                  void **config);
-void ntrace_config_free(void *config);
-uint16_t ntrace_trace_id(const void *config);
-size_t ntrace_config_text(const void *config, char *buffer, size_t size);
+enum pug_status pug_ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
+                                      void **config);
+void pug_ntrace_config_free(void *config);
+uint16_t pug_ntrace_trace_id(const void *config);
+size_t pug_ntrace_config_text(const void *config, char *buffer, size_t size);
 
-enum pug_status ntrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
-void ntrace_reader_free(void *reader);
-bool ntrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
-bool ntrace_read_end(void *reader, struct pug_packet *packet);
-void ntrace_reader_reset(void *reader);
+enum pug_status pug_ntrace_reader_new(const void *config, struct pug_stage *stage, void **reader);
+void pug_ntrace_reader_free(void *reader);
+bool pug_ntrace_read(void *reader, struct pug_span *span, struct pug_packet *packet);
+bool pug_ntrace_read_end(void *reader, struct pug_packet *packet);
+void pug_ntrace_reader_reset(void *reader);
 
 /** A branch message with nothing special about it. */
-struct ntrace_plain {
+struct pug_ntrace_plain {
     uint8_t type;
     bool stamped;
     uint64_t index, icnt, addr, hist, stamp;
@@ -60,28 +64,30 @@ struct ntrace_plain {
  * The next message, if all of it is in the span and it is a plain one: a branch to go on with, of
  * this source, of at most `most` halfwords. Otherwise false, and nothing is read.
  */
-bool ntrace_read_plain(void *reader, struct pug_span *span, uint64_t most,
-                       struct ntrace_plain *plain);
+bool pug_ntrace_read_plain(void *reader, struct pug_span *span, uint64_t most,
+                           struct pug_ntrace_plain *plain);
 /** The plain message that was read last, as others are. */
-const struct pug_ntrace_packet *ntrace_plain_packet(void *reader, const struct ntrace_plain *plain);
+const struct pug_ntrace_packet *pug_ntrace_plain_packet(void *reader,
+                                                        const struct pug_ntrace_plain *plain);
 
-enum pug_status ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
-void ntrace_decoder_free(void *decoder);
-enum pug_response ntrace_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response ntrace_resume(void *decoder);
-enum pug_response ntrace_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response ntrace_decode_end(void *decoder);
-void ntrace_decoder_reset(void *decoder);
+enum pug_status pug_ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
+void pug_ntrace_decoder_free(void *decoder);
+enum pug_response pug_ntrace_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_ntrace_resume(void *decoder);
+enum pug_response pug_ntrace_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_ntrace_decode_end(void *decoder);
+void pug_ntrace_decoder_reset(void *decoder);
 
-size_t ntrace_packet_text(const void *packet, char *buffer, size_t size);
-const char *ntrace_packet_name(uint32_t type);
+size_t pug_ntrace_packet_text(const void *packet, char *buffer, size_t size);
+const char *pug_ntrace_packet_name(uint32_t type);
 
 /* state.c */
-void ntrace_reader_state(const void *reader, struct pug_state *state);
-void ntrace_decoder_state(const void *decoder, struct pug_state *state);
+void pug_ntrace_reader_state(const void *reader, struct pug_state *state);
+void pug_ntrace_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
-size_t ntrace_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-void ntrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+size_t pug_ntrace_marks(const void *config, const void *packet,
+                        struct pug_mark marks[PUG_MARK_LIMIT]);
+void pug_ntrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
 
 #endif

@@ -19,30 +19,30 @@ struct segment {
     unsigned bits;
 };
 
-enum pug_status ntrace_reader_new(const void *config, struct pug_stage *stage, void **out)
+enum pug_status pug_ntrace_reader_new(const void *config, struct pug_stage *stage, void **out)
 {
-    struct ntrace_reader *reader = calloc(1, sizeof(*reader));
+    struct pug_ntrace_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    ntrace_reader_reset(reader);
+    pug_ntrace_reader_reset(reader);
     *out = reader;
     return PUG_OK;
 }
 
-void ntrace_reader_free(void *reader)
+void pug_ntrace_reader_free(void *reader)
 {
     free(reader);
 }
 
-void ntrace_reader_reset(void *data)
+void pug_ntrace_reader_reset(void *data)
 {
-    struct ntrace_reader *reader = data;
-    const struct ntrace_config *config = reader->config;
-    reader->state = config->align == NTRACE_ALIGN_SEARCH  ? READER_SKIP
-                    : config->align == NTRACE_ALIGN_START ? READER_BETWEEN
-                                                          : READER_START;
+    struct pug_ntrace_reader *reader = data;
+    const struct pug_ntrace_config *config = reader->config;
+    reader->state = config->align == PUG_NTRACE_ALIGN_SEARCH  ? PUG_NTRACE_READER_SKIP
+                    : config->align == PUG_NTRACE_ALIGN_START ? PUG_NTRACE_READER_BETWEEN
+                                                              : PUG_NTRACE_READER_START;
     reader->src_locked = config->src_given;
     reader->src = config->src_id;
     reader->count = 0;
@@ -98,7 +98,8 @@ static void set_field(struct pug_ntrace_packet *packet, unsigned field, uint64_t
 }
 
 /** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
-static uint64_t extend_address(const struct ntrace_config *config, uint64_t value, unsigned bits)
+static uint64_t extend_address(const struct pug_ntrace_config *config, uint64_t value,
+                               unsigned bits)
 {
     unsigned top = config->xlen - 2u;
     if (!config->extend_addr_msb || bits == 0 || bits > top || !(value >> (bits - 1) & 1))
@@ -107,7 +108,7 @@ static uint64_t extend_address(const struct ntrace_config *config, uint64_t valu
 }
 
 /** A variable field's value, and whether the specification allows it. */
-static bool set_variable(const struct ntrace_config *config, struct pug_ntrace_packet *packet,
+static bool set_variable(const struct pug_ntrace_config *config, struct pug_ntrace_packet *packet,
                          unsigned field, uint64_t value, unsigned bits)
 {
     if (field == PUG_NTRACE_ADDR && packet->tcode != PUG_NTRACE_AUX_ACCESS_WRITE)
@@ -115,19 +116,20 @@ static bool set_variable(const struct ntrace_config *config, struct pug_ntrace_p
     set_field(packet, field, value);
     if (field == PUG_NTRACE_DATA)
         packet->data_bits = (uint8_t)(bits < 128 ? bits : 128);
-    unsigned limit = ntrace_field_bits[field];
+    unsigned limit = pug_ntrace_field_bits[field];
     return limit >= 64 || value >> limit == 0;
 }
 
 /** Bits before the first variable field: TCODE, SRC and the fixed fields, which it sets. */
-static unsigned parse_fixed(struct pug_ntrace_packet *packet, const struct ntrace_layout *layout,
-                            const struct segment *segment, unsigned src_bits)
+static unsigned parse_fixed(struct pug_ntrace_packet *packet,
+                            const struct pug_ntrace_layout *layout, const struct segment *segment,
+                            unsigned src_bits)
 {
     unsigned at = 6 + src_bits;
     if (src_bits > 0)
         packet->source = (uint16_t)(segment->low >> 6 & ((1u << src_bits) - 1));
     for (unsigned i = 0; i < layout->fixed_count; i++) {
-        unsigned bits = ntrace_field_bits[layout->fixed[i]];
+        unsigned bits = pug_ntrace_field_bits[layout->fixed[i]];
         set_field(packet, layout->fixed[i], segment->low >> at & ((1u << bits) - 1));
         at += bits;
     }
@@ -135,7 +137,7 @@ static unsigned parse_fixed(struct pug_ntrace_packet *packet, const struct ntrac
 }
 
 /** The reader's packet, without fields. */
-static struct pug_ntrace_packet *blank_packet(struct ntrace_reader *reader, unsigned type,
+static struct pug_ntrace_packet *blank_packet(struct pug_ntrace_reader *reader, unsigned type,
                                               unsigned tcode)
 {
     struct pug_ntrace_packet *packet = &reader->packet;
@@ -152,23 +154,23 @@ static struct pug_ntrace_packet *blank_packet(struct ntrace_reader *reader, unsi
 }
 
 /** A whole message's fields; its problem, if it has one. *extra: segments that no field needs. */
-static enum pug_ntrace_problem parse(struct ntrace_reader *reader, const uint8_t *at, size_t size,
-                                     unsigned *extra)
+static enum pug_ntrace_problem parse(struct pug_ntrace_reader *reader, const uint8_t *at,
+                                     size_t size, unsigned *extra)
 {
-    const struct ntrace_config *config = reader->config;
+    const struct pug_ntrace_config *config = reader->config;
     const uint8_t *end = at + size;
     unsigned tcode = *at >> 2;
     struct pug_ntrace_packet *packet = blank_packet(reader, tcode, tcode);
-    const struct ntrace_layout *layout = ntrace_layout(packet->tcode);
+    const struct pug_ntrace_layout *layout = pug_ntrace_layout(packet->tcode);
     struct segment segment;
     at = take_segment(at, &segment);
     unsigned from = parse_fixed(packet, layout, &segment, config->src_bits);
-    uint8_t buffer[NTRACE_VARIABLES];
+    uint8_t buffer[PUG_NTRACE_VARIABLES];
     const uint8_t *variable = layout->variable;
     unsigned wanted = layout->variable_count;
     bool fits = true;
     if (layout->conditional) {
-        wanted = ntrace_variables(layout, packet, buffer);
+        wanted = pug_ntrace_variables(layout, packet, buffer);
         variable = buffer;
     }
     if (segment.bits < from)
@@ -188,12 +190,12 @@ static enum pug_ntrace_problem parse(struct ntrace_reader *reader, const uint8_t
     if (at < end && wanted > 0) {
         for (; at < end; ++*extra)
             at = take_segment(at, &segment);
-        if (config->timestamps != NTRACE_TS_OFF)
+        if (config->timestamps != PUG_NTRACE_TS_OFF)
             set_field(packet, PUG_NTRACE_TSTAMP, segment.low);
     }
     if (!fits)
         return PUG_NTRACE_TOO_WIDE;
-    if (config->timestamps == NTRACE_TS_ON && pug_ntrace_is_sync(packet->type) &&
+    if (config->timestamps == PUG_NTRACE_TS_ON && pug_ntrace_is_sync(packet->type) &&
         !pug_ntrace_has(packet, PUG_NTRACE_TSTAMP))
         return PUG_NTRACE_NO_TIMESTAMP;
     return PUG_NTRACE_GOOD;
@@ -201,7 +203,7 @@ static enum pug_ntrace_problem parse(struct ntrace_reader *reader, const uint8_t
 
 /* ---- what is given out ---- */
 
-static bool give(struct ntrace_reader *reader, struct pug_packet *packet, uint32_t flags,
+static bool give(struct pug_ntrace_reader *reader, struct pug_packet *packet, uint32_t flags,
                  const uint8_t *raw, size_t raw_size)
 {
     *packet = (struct pug_packet){.index = reader->index,
@@ -214,31 +216,34 @@ static bool give(struct ntrace_reader *reader, struct pug_packet *packet, uint32
     return true;
 }
 
-static bool give_bad(struct ntrace_reader *reader, struct pug_packet *packet,
+static bool give_bad(struct pug_ntrace_reader *reader, struct pug_packet *packet,
                      enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
     reader->packet.type = PUG_NTRACE_BAD;
     reader->packet.problem = (uint8_t)problem;
     reader->stage->stats.bad_sequences++;
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
-                  ntrace_problem_status(problem), reader->index, ntrace_problem_text(problem));
+                  pug_ntrace_problem_status(problem), reader->index,
+                  pug_ntrace_problem_text(problem));
     return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_BAD, raw,
                 raw_size);
 }
 
 /** The message is broken in a way that leaves its end, and whose it was, unknown. */
-static bool give_broken(struct ntrace_reader *reader, struct pug_packet *packet,
+static bool give_broken(struct pug_ntrace_reader *reader, struct pug_packet *packet,
                         enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
     blank_packet(reader, PUG_NTRACE_BAD, *raw >> 2);
-    reader->state = (raw[raw_size - 1] & 3) == MSEO_END_MESSAGE ? READER_BETWEEN : READER_SKIP;
+    reader->state = (raw[raw_size - 1] & 3) == MSEO_END_MESSAGE ? PUG_NTRACE_READER_BETWEEN
+                                                                : PUG_NTRACE_READER_SKIP;
     return give_bad(reader, packet, problem, raw, raw_size);
 }
 
-static bool give_idle(struct ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw)
+static bool give_idle(struct pug_ntrace_reader *reader, struct pug_packet *packet,
+                      const uint8_t *raw)
 {
     blank_packet(reader, PUG_NTRACE_IDLE, PUG_NTRACE_IDLE);
-    reader->state = READER_BETWEEN;
+    reader->state = PUG_NTRACE_READER_BETWEEN;
     if (*raw != 0xff)
         pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
                       PUG_ERR_BAD_PACKET_SEQ, reader->index, "end of message between messages");
@@ -258,7 +263,7 @@ static bool starts_trace(const struct pug_ntrace_packet *packet, enum pug_ntrace
 }
 
 /** Is the message this source's? Where nobody said which SRC is, the first one is. */
-static bool is_mine(struct ntrace_reader *reader)
+static bool is_mine(struct pug_ntrace_reader *reader)
 {
     if (reader->config->src_bits == 0)
         return true;
@@ -271,12 +276,12 @@ static bool is_mine(struct ntrace_reader *reader)
 }
 
 /** A whole message: give it out, unless it is another's or not to be trusted. */
-static bool finish(struct ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw,
+static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, const uint8_t *raw,
                    size_t raw_size)
 {
     unsigned extra = 0;
     enum pug_ntrace_problem problem = parse(reader, raw, raw_size, &extra);
-    reader->state = READER_BETWEEN;
+    reader->state = PUG_NTRACE_READER_BETWEEN;
     if (reader->first && !starts_trace(&reader->packet, problem, extra)) {
         reader->stage->stats.unsynced += raw_size;
         return false;
@@ -294,7 +299,7 @@ static bool finish(struct ntrace_reader *reader, struct pug_packet *packet, cons
 /* ---- bytes ---- */
 
 /** The message whose last piece is the `size` bytes at `bytes`, in one piece. */
-static const uint8_t *join(struct ntrace_reader *reader, const uint8_t *bytes, size_t *size)
+static const uint8_t *join(struct pug_ntrace_reader *reader, const uint8_t *bytes, size_t *size)
 {
     if (reader->kept == 0)
         return bytes;
@@ -305,7 +310,7 @@ static const uint8_t *join(struct ntrace_reader *reader, const uint8_t *bytes, s
 }
 
 /** Go on in a message. True when there is something to give. */
-static bool read_message(struct ntrace_reader *reader, struct pug_span *span,
+static bool read_message(struct pug_ntrace_reader *reader, struct pug_span *span,
                          struct pug_packet *packet)
 {
     const uint8_t *from = span->at, *at = from;
@@ -334,34 +339,34 @@ static bool read_message(struct ntrace_reader *reader, struct pug_span *span,
 }
 
 /** The first byte of what should be a message. True when it is something else, to be given. */
-static bool read_start(struct ntrace_reader *reader, struct pug_span *span,
+static bool read_start(struct pug_ntrace_reader *reader, struct pug_span *span,
                        struct pug_packet *packet)
 {
     unsigned mseo = *span->at & 3;
     reader->index = pug_span_index(span);
-    reader->first = reader->state == READER_START;
-    reader->state = READER_INSIDE;
+    reader->first = reader->state == PUG_NTRACE_READER_START;
+    reader->state = PUG_NTRACE_READER_INSIDE;
     if (mseo == MSEO_MORE || mseo == MSEO_RESERVED)
         return false;
     if (mseo == MSEO_END_MESSAGE)
         return give_idle(reader, packet, span->at++);
     if (!reader->first)
         return give_broken(reader, packet, PUG_NTRACE_NO_START, span->at++, 1);
-    reader->state = READER_SKIP;
+    reader->state = PUG_NTRACE_READER_SKIP;
     return false;
 }
 
-static void skip(struct ntrace_reader *reader, struct pug_span *span)
+static void skip(struct pug_ntrace_reader *reader, struct pug_span *span)
 {
-    while (span->at < span->end && reader->state == READER_SKIP) {
+    while (span->at < span->end && reader->state == PUG_NTRACE_READER_SKIP) {
         if ((*span->at++ & 3) == MSEO_END_MESSAGE)
-            reader->state = READER_BETWEEN;
+            reader->state = PUG_NTRACE_READER_BETWEEN;
         reader->stage->stats.unsynced++;
     }
 }
 
 /** The transport says that the stream is broken here; it finds the next message itself. */
-static bool read_lost(struct ntrace_reader *reader, struct pug_span *span,
+static bool read_lost(struct pug_ntrace_reader *reader, struct pug_span *span,
                       struct pug_packet *packet)
 {
     static const uint8_t problems[4] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
@@ -369,24 +374,24 @@ static bool read_lost(struct ntrace_reader *reader, struct pug_span *span,
     reader->index = pug_span_index(span);
     reader->kept = 0;
     give_broken(reader, packet, problems[*span->at & 3], span->at, 1);
-    reader->state = READER_BETWEEN;
+    reader->state = PUG_NTRACE_READER_BETWEEN;
     span->at++;
     return true;
 }
 
-bool ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
+bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
-    struct ntrace_reader *reader = data;
+    struct pug_ntrace_reader *reader = data;
     while (span->at < span->end) {
         if (span->run->type == PUG_NEXUS_LOST)
             return read_lost(reader, span, packet);
-        if (span->run->type == PUG_NEXUS_MESSAGES && reader->state != READER_INSIDE)
-            reader->state = READER_BETWEEN;
-        if (reader->state == READER_SKIP)
+        if (span->run->type == PUG_NEXUS_MESSAGES && reader->state != PUG_NTRACE_READER_INSIDE)
+            reader->state = PUG_NTRACE_READER_BETWEEN;
+        if (reader->state == PUG_NTRACE_READER_SKIP)
             skip(reader, span);
-        else if (reader->state != READER_INSIDE && read_start(reader, span, packet))
+        else if (reader->state != PUG_NTRACE_READER_INSIDE && read_start(reader, span, packet))
             return true;
-        if (reader->state == READER_INSIDE && read_message(reader, span, packet))
+        if (reader->state == PUG_NTRACE_READER_INSIDE && read_message(reader, span, packet))
             return true;
     }
     return false;
@@ -418,15 +423,16 @@ static bool is_last(const uint8_t *behind)
     return (behind[-1] & 3) == MSEO_END_MESSAGE;
 }
 
-bool ntrace_read_plain(void *data, struct pug_span *span, uint64_t most, struct ntrace_plain *plain)
+bool pug_ntrace_read_plain(void *data, struct pug_span *span, uint64_t most,
+                           struct pug_ntrace_plain *plain)
 {
     const uint64_t types = 1ull << PUG_NTRACE_DIRECT_BRANCH | 1ull << PUG_NTRACE_INDIRECT_BRANCH |
                            1ull << PUG_NTRACE_INDIRECT_BRANCH_HIST;
-    struct ntrace_reader *reader = data;
-    const struct ntrace_config *config = reader->config;
+    struct pug_ntrace_reader *reader = data;
+    const struct pug_ntrace_config *config = reader->config;
     const uint8_t *at = span->at, *end = span->end;
-    if (at == end || reader->state != READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
-        (*at & 3) != MSEO_MORE || !(types >> (*at >> 2) & 1) ||
+    if (at == end || reader->state != PUG_NTRACE_READER_BETWEEN ||
+        span->run->type == PUG_NEXUS_LOST || (*at & 3) != MSEO_MORE || !(types >> (*at >> 2) & 1) ||
         (config->src_bits > 0 && !reader->src_locked))
         return false;
     unsigned type = *at >> 2, bits, from = 6 + config->src_bits;
@@ -451,11 +457,11 @@ bool ntrace_read_plain(void *data, struct pug_span *span, uint64_t most, struct 
     if (!at || hist == 0 || hist >> 32)
         return false;
     bool stamped = !is_last(at);
-    if (stamped && config->timestamps != NTRACE_TS_OFF && !config->sifive)
+    if (stamped && config->timestamps != PUG_NTRACE_TS_OFF && !config->sifive)
         at = take_plain(at, end, &stamp, &bits);
     if (!at || !is_last(at))
         return false;
-    *plain = (struct ntrace_plain){
+    *plain = (struct pug_ntrace_plain){
         .type = (uint8_t)type,
         .stamped = stamped,
         .index = pug_span_index(span),
@@ -469,9 +475,10 @@ bool ntrace_read_plain(void *data, struct pug_span *span, uint64_t most, struct 
     return true;
 }
 
-const struct pug_ntrace_packet *ntrace_plain_packet(void *data, const struct ntrace_plain *plain)
+const struct pug_ntrace_packet *pug_ntrace_plain_packet(void *data,
+                                                        const struct pug_ntrace_plain *plain)
 {
-    struct ntrace_reader *reader = data;
+    struct pug_ntrace_reader *reader = data;
     struct pug_ntrace_packet *packet = blank_packet(reader, plain->type, plain->type);
     packet->source = reader->src;
     set_field(packet, PUG_NTRACE_ICNT, plain->icnt);
@@ -484,13 +491,13 @@ const struct pug_ntrace_packet *ntrace_plain_packet(void *data, const struct ntr
     return packet;
 }
 
-bool ntrace_read_end(void *data, struct pug_packet *packet)
+bool pug_ntrace_read_end(void *data, struct pug_packet *packet)
 {
-    struct ntrace_reader *reader = data;
-    if (reader->state != READER_INSIDE)
+    struct pug_ntrace_reader *reader = data;
+    if (reader->state != PUG_NTRACE_READER_INSIDE)
         return false;
     size_t size = reader->kept;
-    reader->state = READER_BETWEEN;
+    reader->state = PUG_NTRACE_READER_BETWEEN;
     reader->kept = 0;
     blank_packet(reader, PUG_NTRACE_INCOMPLETE, reader->raw[0] >> 2);
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED,

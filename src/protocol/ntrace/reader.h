@@ -5,17 +5,17 @@
 
 #include "protocol/ntrace/ntrace.h"
 
-enum reader_state {
-    READER_START,   /* nothing seen: the first byte may be in the middle of a message */
-    READER_BETWEEN, /* a message starts with the next byte */
-    READER_INSIDE,
-    READER_SKIP, /* up to and including the next end of a message */
+enum pug_ntrace_reader_state {
+    PUG_NTRACE_READER_START,   /* nothing seen: the first byte may be in the middle of a message */
+    PUG_NTRACE_READER_BETWEEN, /* a message starts with the next byte */
+    PUG_NTRACE_READER_INSIDE,
+    PUG_NTRACE_READER_SKIP, /* up to and including the next end of a message */
 };
 
-struct ntrace_reader {
-    const struct ntrace_config *config;
+struct pug_ntrace_reader {
+    const struct pug_ntrace_config *config;
     struct pug_stage *stage;
-    enum reader_state state;
+    enum pug_ntrace_reader_state state;
     bool first; /* the message underway is the first one, and its start is a guess */
     bool src_locked;
     uint16_t src;

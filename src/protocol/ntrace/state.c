@@ -4,10 +4,10 @@
 #include "protocol/ntrace/reader.h"
 
 /** The count of messages is left out: it only numbers them. */
-void ntrace_reader_state(const void *data, struct pug_state *state)
+void pug_ntrace_reader_state(const void *data, struct pug_state *state)
 {
-    const struct ntrace_reader *reader = data;
-    bool inside = reader->state == READER_INSIDE;
+    const struct pug_ntrace_reader *reader = data;
+    bool inside = reader->state == PUG_NTRACE_READER_INSIDE;
     pug_state_number(state, reader->state);
     pug_state_number(state, reader->stage->source); /* SRC of the first message, if none was said */
     pug_state_number(state, reader->src_locked);
@@ -24,14 +24,14 @@ void ntrace_reader_state(const void *data, struct pug_state *state)
  * The last instruction counts where it may be the first of a pair whose jump is the next one, and
  * for the complaint that nothing is known of where its jump went.
  */
-static uint64_t last_that_counts(const struct ntrace_decoder *d)
+static uint64_t last_that_counts(const struct pug_ntrace_decoder *d)
 {
-    bool near = !d->by_jump && d->last < d->pc && d->pc - d->last <= NTRACE_LONGEST_CONSTANT;
+    bool near = !d->by_jump && d->last < d->pc && d->pc - d->last <= PUG_NTRACE_LONGEST_CONSTANT;
     return near || !d->pc_known ? d->last : d->pc;
 }
 
 /** The flow, while it is known; a sync message sets all of it anew otherwise. */
-static void put_flow(const struct ntrace_decoder *d, struct pug_state *state)
+static void put_flow(const struct pug_ntrace_decoder *d, struct pug_state *state)
 {
     pug_state_number(state, d->pc_known);
     pug_state_number(state, d->pc);
@@ -57,9 +57,9 @@ static void put_flow(const struct ntrace_decoder *d, struct pug_state *state)
 }
 
 /** Of the message before only its index is left: the end of the trace is told there. */
-void ntrace_decoder_state(const void *data, struct pug_state *state)
+void pug_ntrace_decoder_state(const void *data, struct pug_state *state)
 {
-    const struct ntrace_decoder *d = data;
+    const struct pug_ntrace_decoder *d = data;
     pug_state_number(state, d->started);
     pug_state_number(state, !d->started && d->was_reset);
     pug_state_number(state, d->index);

@@ -22,7 +22,7 @@ static const struct {
 /** TCODEs that are listed by name and fields; the others are "Unknown" with their number. */
 static bool is_listed(unsigned tcode)
 {
-    return tcode < 64 && ntrace_layout((uint8_t)tcode)->name &&
+    return tcode < 64 && pug_ntrace_layout((uint8_t)tcode)->name &&
            tcode != PUG_NTRACE_AUX_ACCESS_WRITE && tcode != PUG_NTRACE_ICT_SYNC;
 }
 
@@ -48,33 +48,33 @@ static void put_field(struct pug_text *text, unsigned field, uint64_t value)
 
 static void put_fields(struct pug_text *text, const struct pug_ntrace_packet *packet)
 {
-    const struct ntrace_layout *layout = ntrace_layout(packet->tcode);
-    uint8_t variable[NTRACE_VARIABLES];
-    unsigned count = ntrace_variables(layout, packet, variable);
+    const struct pug_ntrace_layout *layout = pug_ntrace_layout(packet->tcode);
+    uint8_t variable[PUG_NTRACE_VARIABLES];
+    unsigned count = pug_ntrace_variables(layout, packet, variable);
     for (unsigned i = 0; i < layout->fixed_count; i++)
         put_field(text, layout->fixed[i], packet->field[layout->fixed[i]]);
     for (unsigned i = 0; i < count; i++)
         put_field(text, variable[i], packet->field[variable[i]]);
 }
 
-const char *ntrace_packet_name(uint32_t type)
+const char *pug_ntrace_packet_name(uint32_t type)
 {
     if (type == PUG_NTRACE_BAD)
         return "Bad";
     if (type == PUG_NTRACE_INCOMPLETE)
         return "Incomplete";
-    return is_listed(type) ? ntrace_layout((uint8_t)type)->name : "Unknown";
+    return is_listed(type) ? pug_ntrace_layout((uint8_t)type)->name : "Unknown";
 }
 
-size_t ntrace_packet_text(const void *data, char *buffer, size_t size)
+size_t pug_ntrace_packet_text(const void *data, char *buffer, size_t size)
 {
     const struct pug_ntrace_packet *packet = data;
     struct pug_text text = PUG_TEXT(buffer, size);
-    pug_text_format(&text, "%s : ", ntrace_packet_name(packet->type));
+    pug_text_format(&text, "%s : ", pug_ntrace_packet_name(packet->type));
     if (packet->type == PUG_NTRACE_BAD) {
         if (packet->problem >= PUG_NTRACE_TOO_LONG) /* before that nobody knows what it was */
             pug_text_format(&text, "TCODE=%u; ", packet->tcode);
-        pug_text_put(&text, ntrace_problem_text((enum pug_ntrace_problem)packet->problem));
+        pug_text_put(&text, pug_ntrace_problem_text((enum pug_ntrace_problem)packet->problem));
         return pug_text_end(&text);
     }
     pug_text_put(&text, "Time=");

@@ -8,14 +8,14 @@
 
 /* ---- return stack: the newest addresses, the oldest are dropped ---- */
 
-static void stack_push(struct ntrace_decoder *d, uint64_t address)
+static void stack_push(struct pug_ntrace_decoder *d, uint64_t address)
 {
     d->stack_top = d->stack_top + 1 < d->config->stack_depth ? d->stack_top + 1 : 0;
     d->stack[d->stack_top] = address;
     d->stack_count += d->stack_count < d->config->stack_depth;
 }
 
-static bool stack_pop(struct ntrace_decoder *d, uint64_t *address)
+static bool stack_pop(struct pug_ntrace_decoder *d, uint64_t *address)
 {
     if (d->stack_count == 0)
         return false;
@@ -34,7 +34,7 @@ static uint16_t branch_flags(const struct pug_insn *insn, bool taken)
 }
 
 /** The instructions from range_start to `end`, of which the last one is d->last. */
-static struct pug_element *push_range(struct ntrace_decoder *d, uint64_t end)
+static struct pug_element *push_range(struct pug_ntrace_decoder *d, uint64_t end)
 {
     struct pug_element *range = pug_out_push(&d->stage->out, PUG_ELEM_INSTR_RANGE, d->index);
     range->start = d->walk.range_start;
@@ -46,19 +46,19 @@ static struct pug_element *push_range(struct ntrace_decoder *d, uint64_t end)
     return range;
 }
 
-enum ntrace_walked ntrace_fail(struct ntrace_decoder *d, enum pug_status status, uint64_t pc,
-                               const char *text)
+enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_status status,
+                                       uint64_t pc, const char *text)
 {
     if (d->walk.range_count > 0)
         push_range(d, d->pc);
     d->failure = status;
     d->failure_pc = pc;
     d->failure_text = text;
-    return NTRACE_FAILED;
+    return PUG_NTRACE_FAILED;
 }
 
 /** Instructions of a block in front of `stop`, as the walk's last range; where they end. */
-static uint64_t push_part(struct ntrace_decoder *d, uint64_t from, uint64_t stop)
+static uint64_t push_part(struct pug_ntrace_decoder *d, uint64_t from, uint64_t stop)
 {
     struct pug_codemap *code = d->stage->code;
     struct pug_insn insn;
@@ -80,37 +80,37 @@ static uint64_t push_part(struct ntrace_decoder *d, uint64_t from, uint64_t stop
 /* ---- steps ---- */
 
 /** Bytes of a walk's rest that lie in this block. */
-static uint64_t stop_in(const struct ntrace_walk *walk, const struct pug_block *block)
+static uint64_t stop_in(const struct pug_ntrace_walk *walk, const struct pug_block *block)
 {
     return block->start + 2 * (uint64_t)walk->budget;
 }
 
 /** The walk ends inside this block. */
-static enum ntrace_walked step_into(struct ntrace_decoder *d, const struct pug_block *block)
+static enum pug_ntrace_walked step_into(struct pug_ntrace_decoder *d, const struct pug_block *block)
 {
-    struct ntrace_walk *walk = &d->walk;
-    if (walk->history_only && ntrace_history_guard(d, walk->passed) < NTRACE_HISTORY_GUARD)
-        return ntrace_fail(d, PUG_ERR_LIMIT, block->start, "one message covers too much code");
+    struct pug_ntrace_walk *walk = &d->walk;
+    if (walk->history_only && pug_ntrace_history_guard(d, walk->passed) < PUG_NTRACE_HISTORY_GUARD)
+        return pug_ntrace_fail(d, PUG_ERR_LIMIT, block->start, "one message covers too much code");
     if (walk->history_only)
-        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, block->start,
-                           "no conditional branch for the branch history");
+        return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, block->start,
+                               "no conditional branch for the branch history");
     uint64_t start = block->start, stop = stop_in(walk, block);
     uint64_t reached = push_part(d, start, stop);
     if (reached != stop)
-        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, reached,
-                           "the instruction count ends inside an instruction");
+        return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, reached,
+                               "the instruction count ends inside an instruction");
     walk->passed += walk->budget;
     walk->budget = 0;
     d->by_jump = false;
     d->pc = stop;
-    return NTRACE_WALKED;
+    return PUG_NTRACE_WALKED;
 }
 
 /** The block ends without a jump: at a trapping instruction that counts as retired, at the length
     bound, or where the code can't be read. */
-static enum ntrace_walked step_over(struct ntrace_decoder *d, const struct pug_block *block)
+static enum pug_ntrace_walked step_over(struct pug_ntrace_decoder *d, const struct pug_block *block)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     int64_t size = (int64_t)((block->end - block->start) >> 1);
     enum pug_block_end ending = block->ending;
     enum pug_status status = block->status;
@@ -126,57 +126,57 @@ static enum ntrace_walked step_over(struct ntrace_decoder *d, const struct pug_b
     d->pc = end;
     bool done = !walk->history_only && walk->budget == 0;
     if (ending <= PUG_BLOCK_LONG && !done)
-        return NTRACE_WALKED;
+        return PUG_NTRACE_WALKED;
     if (done) {
         push_range(d, end);
-        return NTRACE_WALKED;
+        return PUG_NTRACE_WALKED;
     }
     if (ending == PUG_BLOCK_NO_ACCESS)
-        return ntrace_fail(d, PUG_ERR_MEM_NACC, end, "program memory is not there");
-    return ntrace_fail(d, status, end, "the instruction can't be decoded");
+        return pug_ntrace_fail(d, PUG_ERR_MEM_NACC, end, "program memory is not there");
+    return pug_ntrace_fail(d, status, end, "the instruction can't be decoded");
 }
 
 /** Outcome of a conditional branch. */
-static bool branch_taken(struct ntrace_decoder *d, const struct pug_block *block, bool last)
+static bool branch_taken(struct pug_ntrace_decoder *d, const struct pug_block *block, bool last)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     if (walk->bits > 0) {
         if (walk->history_only)
-            walk->budget = ntrace_history_guard(d, walk->passed);
+            walk->budget = pug_ntrace_history_guard(d, walk->passed);
         return walk->hist >> --walk->bits & 1;
     }
-    if (last && walk->end == NTRACE_END_DIRECT)
+    if (last && walk->end == PUG_NTRACE_END_DIRECT)
         return true;
-    return last && walk->end == NTRACE_END_SYNC && block->insn.target == walk->address &&
+    return last && walk->end == PUG_NTRACE_END_SYNC && block->insn.target == walk->address &&
            block->end != walk->address;
 }
 
 /** With all_jumps, direct jumps are reported as taken branches are. */
-static bool jump_reported(struct ntrace_decoder *d, bool last)
+static bool jump_reported(struct pug_ntrace_decoder *d, bool last)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     if (walk->bits > 0) {
         if (walk->history_only)
-            walk->budget = ntrace_history_guard(d, walk->passed);
+            walk->budget = pug_ntrace_history_guard(d, walk->passed);
         return walk->hist >> --walk->bits & 1;
     }
-    return d->config->mode != NTRACE_MODE_BTM ||
-           (last && (walk->end == NTRACE_END_DIRECT || walk->end == NTRACE_END_SYNC));
+    return d->config->mode != PUG_NTRACE_MODE_BTM ||
+           (last && (walk->end == PUG_NTRACE_END_DIRECT || walk->end == PUG_NTRACE_END_SYNC));
 }
 
 /**
  * A pair of constant and jump on it that is not in one block: the walk's last instruction made the
  * constant, and the jump is the first of this one.
  */
-static bool split_pair(struct ntrace_decoder *d, const struct pug_block *block, uint64_t *target,
-                       bool *looked)
+static bool split_pair(struct pug_ntrace_decoder *d, const struct pug_block *block,
+                       uint64_t *target, bool *looked)
 {
     struct pug_insn constant;
     const struct pug_insn jump = block->insn;
     uint64_t start = block->start;
     uint8_t it = 0;
     if (block->count != 1 || d->by_jump || d->last >= start ||
-        start - d->last > NTRACE_LONGEST_CONSTANT)
+        start - d->last > PUG_NTRACE_LONGEST_CONSTANT)
         return false;
     *looked = true;
     if (pug_codemap_insn(d->stage->code, d->last, d->isa, &it, &constant) != PUG_OK ||
@@ -191,17 +191,17 @@ enum jump { JUMP_KNOWN, JUMP_UNKNOWN, JUMP_BAD };
 
 /** Where an indirect jump goes. *looked: the code map was asked, and pointers of before are void.
  */
-static enum jump indirect_target(struct ntrace_decoder *d, const struct pug_block *block, bool last,
-                                 uint64_t *target, bool *looked)
+static enum jump indirect_target(struct pug_ntrace_decoder *d, const struct pug_block *block,
+                                 bool last, uint64_t *target, bool *looked)
 {
-    const struct ntrace_config *config = d->config;
+    const struct pug_ntrace_config *config = d->config;
     const struct pug_insn insn = block->insn;
     bool sequential = block->sequential;
     bool swap = insn.kind == PUG_RV_SWAP && !config->sifive;
     bool popped = (insn.kind == PUG_RV_RETURN || swap) && stack_pop(d, target);
     uint64_t behind = block->end;
-    bool told = d->walk.end == NTRACE_END_INDIRECT ||
-                (d->walk.end == NTRACE_END_SYNC && d->walk.sync_jumped);
+    bool told = d->walk.end == PUG_NTRACE_END_INDIRECT ||
+                (d->walk.end == PUG_NTRACE_END_SYNC && d->walk.sync_jumped);
     enum jump jump = JUMP_BAD;
     if (insn.kind == PUG_RV_XRET)
         return last ? JUMP_UNKNOWN : JUMP_BAD;
@@ -222,7 +222,7 @@ static enum jump indirect_target(struct ntrace_decoder *d, const struct pug_bloc
     return jump;
 }
 
-static void push_flow(struct ntrace_decoder *d, const struct pug_block *block, bool taken)
+static void push_flow(struct pug_ntrace_decoder *d, const struct pug_block *block, bool taken)
 {
     d->walk.range_count += block->count;
     d->last = block->last;
@@ -234,7 +234,7 @@ static void push_flow(struct ntrace_decoder *d, const struct pug_block *block, b
 }
 
 /** Go on at `pc`. */
-static void go_to(struct ntrace_decoder *d, uint64_t pc, bool taken)
+static void go_to(struct pug_ntrace_decoder *d, uint64_t pc, bool taken)
 {
     d->by_jump = taken;
     d->pc = pc;
@@ -242,18 +242,18 @@ static void go_to(struct ntrace_decoder *d, uint64_t pc, bool taken)
 }
 
 /** Everything up to the block's last instruction is told; that one does not fit the trace. */
-static enum ntrace_walked refuse_last(struct ntrace_decoder *d, const struct pug_block *block,
-                                      const char *text)
+static enum pug_ntrace_walked refuse_last(struct pug_ntrace_decoder *d,
+                                          const struct pug_block *block, const char *text)
 {
     uint64_t start = block->start, last = block->last;
     push_part(d, start, last);
-    return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, last, text);
+    return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, last, text);
 }
 
 /** A block that ends in a flow instruction. */
-static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block *block)
+static enum pug_ntrace_walked step(struct pug_ntrace_decoder *d, const struct pug_block *block)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     const struct pug_insn *insn = &block->insn;
     bool last = walk->budget == 0 && !walk->history_only;
     if (insn->conditional) {
@@ -261,7 +261,7 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
         push_flow(d, block, taken);
         go_to(d, taken ? insn->target : block->end, taken);
         d->before = block;
-        return NTRACE_WALKED;
+        return PUG_NTRACE_WALKED;
     }
     if (insn->type == PUG_INSTR_BR) {
         if (d->config->all_jumps && !jump_reported(d, last))
@@ -270,10 +270,11 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
             stack_push(d, block->end);
         push_flow(d, block, true);
         if (insn->table_jump)
-            return ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target, "the jump table is not there");
+            return pug_ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target,
+                                   "the jump table is not there");
         go_to(d, insn->target, true);
         d->before = block;
-        return NTRACE_WALKED;
+        return PUG_NTRACE_WALKED;
     }
     uint64_t target = 0;
     const struct pug_block copy = *block;
@@ -287,16 +288,16 @@ static enum ntrace_walked step(struct ntrace_decoder *d, const struct pug_block 
     go_to(d, jump == JUMP_KNOWN ? target : 0, true);
     d->before = looked ? NULL : block;
     d->pc_known = jump == JUMP_KNOWN;
-    return NTRACE_WALKED;
+    return PUG_NTRACE_WALKED;
 }
 
-static bool walk_is_over(const struct ntrace_walk *walk)
+static bool walk_is_over(const struct pug_ntrace_walk *walk)
 {
     return walk->history_only ? walk->bits == 0 : walk->budget == 0;
 }
 
 /** The block at `pc`, where control came to from `before`. */
-static const struct pug_block *block_behind(struct ntrace_decoder *d,
+static const struct pug_block *block_behind(struct pug_ntrace_decoder *d,
                                             const struct pug_block *before, bool taken, uint64_t pc)
 {
     return before->insn.type == PUG_INSTR_BR_INDIRECT
@@ -305,7 +306,7 @@ static const struct pug_block *block_behind(struct ntrace_decoder *d,
 }
 
 /** The block at d->pc. */
-static const struct pug_block *block_here(struct ntrace_decoder *d)
+static const struct pug_block *block_here(struct pug_ntrace_decoder *d)
 {
     const struct pug_block *before = d->before;
     d->before = NULL;
@@ -316,12 +317,12 @@ static const struct pug_block *block_here(struct ntrace_decoder *d)
 
 /**
  * The blocks that follow by conditional branches and direct jumps, as far as nothing special is
- * met: what ntrace_walk() does with them one by one, with everything at hand. Returns the block at
- * d->pc where it is special, NULL where it was not looked at.
+ * met: what pug_ntrace_walk() does with them one by one, with everything at hand. Returns the block
+ * at d->pc where it is special, NULL where it was not looked at.
  */
-static const struct pug_block *walk_branches(struct ntrace_decoder *d)
+static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     struct pug_out *out = &d->stage->out;
     const struct pug_block *before = d->before, *special = NULL;
     const bool history_only = walk->history_only, all_jumps = d->config->all_jumps;
@@ -340,12 +341,12 @@ static const struct pug_block *walk_branches(struct ntrace_decoder *d)
         if (insn->conditional) {
             if (bits > 0)
                 go = walk->hist >> --bits & 1;
-            else if (left == 0 && walk->end == NTRACE_END_SYNC)
+            else if (left == 0 && walk->end == PUG_NTRACE_END_SYNC)
                 break;
             else
-                go = left == 0 && walk->end == NTRACE_END_DIRECT;
+                go = left == 0 && walk->end == PUG_NTRACE_END_DIRECT;
             if (history_only)
-                left = ntrace_history_guard(d, passed + size);
+                left = pug_ntrace_history_guard(d, passed + size);
         } else if (all_jumps || insn->table_jump) {
             break;
         } else if (insn->kind == PUG_RV_CALL) {
@@ -371,25 +372,25 @@ static const struct pug_block *walk_branches(struct ntrace_decoder *d)
     return special;
 }
 
-enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
+enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d)
 {
-    struct ntrace_walk *walk = &d->walk;
+    struct pug_ntrace_walk *walk = &d->walk;
     while (!walk_is_over(walk)) {
         const struct pug_block *block = NULL;
         if (!d->pc_known)
-            return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
-                               "the target of an indirect jump is not known");
+            return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->last,
+                                   "the target of an indirect jump is not known");
         if (d->before && walk->range_count == 0) {
             block = walk_branches(d);
             if (walk_is_over(walk))
                 break;
         }
         if (!pug_out_ready(&d->stage->out))
-            return NTRACE_WAITS;
+            return PUG_NTRACE_WAITS;
         if (!block)
             block = block_here(d);
         int64_t size = (int64_t)((block->end - block->start) >> 1);
-        enum ntrace_walked walked;
+        enum pug_ntrace_walked walked;
         if (size > walk->budget) {
             walked = step_into(d, block);
         } else if (block->ending != PUG_BLOCK_FLOW || block->insn.kind == PUG_RV_TRAP) {
@@ -399,10 +400,10 @@ enum ntrace_walked ntrace_walk(struct ntrace_decoder *d)
             walk->passed += size;
             walked = step(d, block);
         }
-        if (walked != NTRACE_WALKED)
+        if (walked != PUG_NTRACE_WALKED)
             return walked;
     }
     if (!walk->history_only && walk->bits > 0)
-        return ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc, "branch history is left over");
-    return NTRACE_WALKED;
+        return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc, "branch history is left over");
+    return PUG_NTRACE_WALKED;
 }

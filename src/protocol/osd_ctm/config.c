@@ -10,12 +10,12 @@
 static enum pug_status config_new(const struct pug_settings *settings, struct pug_log *log,
                                   void **config)
 {
-    return osd_config_new(&osd_ctm_module, settings, log, config);
+    return pug_osd_config_new(&pug_osd_ctm_module, settings, log, config);
 }
 
 static size_t config_text(const void *data, char *buffer, size_t size)
 {
-    const struct osd_config *config = data;
+    const struct pug_osd_config *config = data;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "Core Trace Module at address %u\n", config->id);
     if (config->width)
@@ -33,23 +33,23 @@ const struct pug_protocol pug_protocol_osd_ctm = {
     .decoder_name = "DCD_OSD_CTM",
     .program_flow = true,
     .config_new = config_new,
-    .config_free = osd_config_free,
-    .trace_id = osd_trace_id,
+    .config_free = pug_osd_config_free,
+    .trace_id = pug_osd_trace_id,
     .config_text = config_text,
-    .reader_new = osd_reader_new,
-    .reader_free = osd_reader_free,
-    .read = osd_read,
-    .read_end = osd_read_end,
-    .reader_reset = osd_reader_reset,
-    .decoder_new = osd_ctm_decoder_new,
-    .decoder_free = osd_ctm_decoder_free,
-    .decode = osd_ctm_decode,
-    .resume = osd_ctm_resume,
-    .decode_end = osd_ctm_decode_end,
-    .decoder_reset = osd_ctm_decoder_reset,
-    .packet_text = osd_ctm_packet_text,
-    .packet_name = osd_packet_name,
-    .marks = osd_marks,
-    .reader_state = osd_reader_state,
-    .decoder_state = osd_ctm_decoder_state,
+    .reader_new = pug_osd_reader_new,
+    .reader_free = pug_osd_reader_free,
+    .read = pug_osd_read,
+    .read_end = pug_osd_read_end,
+    .reader_reset = pug_osd_reader_reset,
+    .decoder_new = pug_osd_ctm_decoder_new,
+    .decoder_free = pug_osd_ctm_decoder_free,
+    .decode = pug_osd_ctm_decode,
+    .resume = pug_osd_ctm_resume,
+    .decode_end = pug_osd_ctm_decode_end,
+    .decoder_reset = pug_osd_ctm_decoder_reset,
+    .packet_text = pug_osd_ctm_packet_text,
+    .packet_name = pug_osd_packet_name,
+    .marks = pug_osd_marks,
+    .reader_state = pug_osd_reader_state,
+    .decoder_state = pug_osd_ctm_decoder_state,
 };

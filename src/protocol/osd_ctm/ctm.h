@@ -6,26 +6,26 @@
 #include "image/codemap.h"
 #include "protocol/osd_event.h"
 
-extern const struct osd_module osd_ctm_module;
+extern const struct pug_osd_module pug_osd_ctm_module;
 
 /** Most blocks that the code between two events is looked for in. */
-#define CTM_BLOCKS 2048u
+#define PUG_CTM_BLOCKS 2048u
 
 /** What is known of the code between two events. */
-enum ctm_path {
-    CTM_PATH_EXACT,         /**< one way only */
-    CTM_PATH_OPEN,          /**< several ways, or too many to look at */
-    CTM_PATH_UNREACHABLE,   /**< no way: a trap or something untraced lies between */
-    CTM_PATH_OTHER_PROGRAM, /**< the program has no such jump there */
+enum pug_ctm_path {
+    PUG_CTM_PATH_EXACT,         /**< one way only */
+    PUG_CTM_PATH_OPEN,          /**< several ways, or too many to look at */
+    PUG_CTM_PATH_UNREACHABLE,   /**< no way: a trap or something untraced lies between */
+    PUG_CTM_PATH_OTHER_PROGRAM, /**< the program has no such jump there */
 };
 
 /** Looks for the way from one address to another; holds the way that it found. */
 struct ctm_search;
 
-struct ctm_search *ctm_search_new(void);
-void ctm_search_free(struct ctm_search *search);
+struct ctm_search *pug_ctm_search_new(void);
+void pug_ctm_search_free(struct ctm_search *search);
 
-struct ctm_question {
+struct pug_ctm_question {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t from, to; /**< the last instruction, a jump, is at `to` */
@@ -33,10 +33,11 @@ struct ctm_question {
     bool call;         /**< it is a JAL; else a JALR */
 };
 
-enum ctm_path ctm_search_run(struct ctm_search *search, const struct ctm_question *question);
+enum pug_ctm_path pug_ctm_search_run(struct ctm_search *search,
+                                     const struct pug_ctm_question *question);
 
 /** A range of the way that was found. */
-struct ctm_range {
+struct pug_ctm_range {
     uint64_t start, end;
     uint32_t count;
     struct pug_insn last;
@@ -44,39 +45,47 @@ struct ctm_range {
 };
 
 /** The next range of an EXACT way; false when there are no more. */
-bool ctm_search_next(struct ctm_search *search, struct ctm_range *range);
+bool pug_ctm_search_next(struct ctm_search *search, struct pug_ctm_range *range);
 
 /** An event is told in this order; each step may have to wait. */
-enum ctm_phase { CTM_IDLE, CTM_BEGIN, CTM_WAY, CTM_OPEN, CTM_MODE, CTM_ONE };
+enum pug_ctm_phase {
+    PUG_CTM_IDLE,
+    PUG_CTM_BEGIN,
+    PUG_CTM_WAY,
+    PUG_CTM_OPEN,
+    PUG_CTM_MODE,
+    PUG_CTM_ONE
+};
 
-struct ctm_decoder {
-    const struct osd_config *config;
+struct pug_ctm_decoder {
+    const struct pug_osd_config *config;
     struct pug_stage *stage;
     struct ctm_search *search;
-    struct osd_clock clock;
+    struct pug_osd_clock clock;
     bool started;
     bool flowing; /* control is known to have been at `npc` */
     bool told_program;
     uint64_t npc;
 
-    enum ctm_phase phase;
+    enum pug_ctm_phase phase;
     uint64_t index;
     struct pug_osd_packet event;
     bool new_time;
-    enum ctm_path path;
-    struct pug_element one; /* CTM_ONE: all that there is to say */
+    enum pug_ctm_path path;
+    struct pug_element one; /* PUG_CTM_ONE: all that there is to say */
 };
 
-enum pug_status osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
-void osd_ctm_decoder_free(void *decoder);
-enum pug_response osd_ctm_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response osd_ctm_resume(void *decoder);
-enum pug_response osd_ctm_decode_end(void *decoder);
-void osd_ctm_decoder_reset(void *decoder);
+enum pug_status pug_osd_ctm_decoder_new(const void *config, struct pug_stage *stage,
+                                        void **decoder);
+void pug_osd_ctm_decoder_free(void *decoder);
+enum pug_response pug_osd_ctm_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_osd_ctm_resume(void *decoder);
+enum pug_response pug_osd_ctm_decode_end(void *decoder);
+void pug_osd_ctm_decoder_reset(void *decoder);
 
 /* state.c */
-void osd_ctm_decoder_state(const void *decoder, struct pug_state *state);
+void pug_osd_ctm_decoder_state(const void *decoder, struct pug_state *state);
 
-size_t osd_ctm_packet_text(const void *packet, char *buffer, size_t size);
+size_t pug_osd_ctm_packet_text(const void *packet, char *buffer, size_t size);
 
 #endif

@@ -7,48 +7,48 @@
 
 #include <stdlib.h>
 
-enum pug_status osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **out)
+enum pug_status pug_osd_ctm_decoder_new(const void *config, struct pug_stage *stage, void **out)
 {
-    struct ctm_decoder *d = calloc(1, sizeof(*d));
-    struct ctm_search *search = ctm_search_new();
+    struct pug_ctm_decoder *d = calloc(1, sizeof(*d));
+    struct ctm_search *search = pug_ctm_search_new();
     if (!d || !search) {
         free(d);
-        ctm_search_free(search);
+        pug_ctm_search_free(search);
         return PUG_ERR_MEM;
     }
     d->config = config;
     d->stage = stage;
     d->search = search;
-    osd_ctm_decoder_reset(d);
+    pug_osd_ctm_decoder_reset(d);
     *out = d;
     return PUG_OK;
 }
 
-void osd_ctm_decoder_free(void *data)
+void pug_osd_ctm_decoder_free(void *data)
 {
-    struct ctm_decoder *d = data;
-    ctm_search_free(d->search);
+    struct pug_ctm_decoder *d = data;
+    pug_ctm_search_free(d->search);
     free(d);
 }
 
-void osd_ctm_decoder_reset(void *data)
+void pug_osd_ctm_decoder_reset(void *data)
 {
-    struct ctm_decoder *d = data;
+    struct pug_ctm_decoder *d = data;
     d->stage->out.blank = (struct pug_element){.source = d->stage->source, .isa = PUG_ISA_UNKNOWN};
-    d->clock = (struct osd_clock){0};
+    d->clock = (struct pug_osd_clock){0};
     d->started = d->flowing = d->told_program = false;
     d->index = 0;
-    d->phase = CTM_IDLE;
+    d->phase = PUG_CTM_IDLE;
 }
 
-static struct pug_element *push(struct ctm_decoder *d, enum pug_element_type type)
+static struct pug_element *push(struct pug_ctm_decoder *d, enum pug_element_type type)
 {
     return pug_out_push(&d->stage->out, type, d->index);
 }
 
 /* ---- the code between two events ---- */
 
-static enum pug_isa isa_of(const struct ctm_decoder *d)
+static enum pug_isa isa_of(const struct pug_ctm_decoder *d)
 {
     unsigned xlen = d->config->xlen ? d->config->xlen : d->event.width;
     if (!d->config->riscv || xlen < 32)
@@ -57,7 +57,7 @@ static enum pug_isa isa_of(const struct ctm_decoder *d)
 }
 
 /** The image belongs to another program: said once, the code is not followed then. */
-static void other_program(struct ctm_decoder *d)
+static void other_program(struct pug_ctm_decoder *d)
 {
     if (!d->told_program)
         pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH,
@@ -65,7 +65,7 @@ static void other_program(struct ctm_decoder *d)
     d->told_program = true;
 }
 
-static enum ctm_phase find_way(struct ctm_decoder *d)
+static enum pug_ctm_phase find_way(struct pug_ctm_decoder *d)
 {
     const struct pug_osd_packet *event = &d->event;
     d->stage->out.blank.isa = (uint8_t)isa_of(d);
@@ -73,24 +73,24 @@ static enum ctm_phase find_way(struct ctm_decoder *d)
     if (event->width == 64)
         d->stage->out.blank.context_flags |= PUG_CTX_BITS64;
     if (!d->flowing)
-        return CTM_MODE;
+        return PUG_CTM_MODE;
     /* Only a trap or the return from one changes the mode. */
-    d->path = event->modechange ? CTM_PATH_UNREACHABLE : CTM_PATH_OPEN;
+    d->path = event->modechange ? PUG_CTM_PATH_UNREACHABLE : PUG_CTM_PATH_OPEN;
     if (event->modechange || isa_of(d) == PUG_ISA_UNKNOWN)
-        return CTM_OPEN;
-    struct ctm_question question = {.code = d->stage->code,
-                                    .isa = isa_of(d),
-                                    .from = d->npc,
-                                    .to = event->pc,
-                                    .next = event->npc,
-                                    .call = event->call};
-    d->path = ctm_search_run(d->search, &question);
-    if (d->path == CTM_PATH_OTHER_PROGRAM)
+        return PUG_CTM_OPEN;
+    struct pug_ctm_question question = {.code = d->stage->code,
+                                        .isa = isa_of(d),
+                                        .from = d->npc,
+                                        .to = event->pc,
+                                        .next = event->npc,
+                                        .call = event->call};
+    d->path = pug_ctm_search_run(d->search, &question);
+    if (d->path == PUG_CTM_PATH_OTHER_PROGRAM)
         other_program(d);
-    return d->path == CTM_PATH_EXACT ? CTM_WAY : CTM_OPEN;
+    return d->path == PUG_CTM_PATH_EXACT ? PUG_CTM_WAY : PUG_CTM_OPEN;
 }
 
-static void push_way(struct ctm_decoder *d, const struct ctm_range *way)
+static void push_way(struct pug_ctm_decoder *d, const struct pug_ctm_range *way)
 {
     struct pug_element *range = push(d, PUG_ELEM_INSTR_RANGE);
     range->start = way->start;
@@ -104,7 +104,7 @@ static void push_way(struct ctm_decoder *d, const struct ctm_range *way)
 }
 
 /** What the event's instruction was: from the program, or else as the flags have it. */
-static void set_last(struct ctm_decoder *d, struct pug_element *range)
+static void set_last(struct pug_ctm_decoder *d, struct pug_element *range)
 {
     const struct pug_osd_packet *event = &d->event;
     struct pug_insn insn;
@@ -115,7 +115,7 @@ static void set_last(struct ctm_decoder *d, struct pug_element *range)
     range->last_subtype = event->call  ? PUG_SUB_BR_LINK
                           : event->ret ? PUG_SUB_RETURN
                                        : PUG_SUB_NONE;
-    if (d->path == CTM_PATH_OTHER_PROGRAM || isa_of(d) == PUG_ISA_UNKNOWN ||
+    if (d->path == PUG_CTM_PATH_OTHER_PROGRAM || isa_of(d) == PUG_ISA_UNKNOWN ||
         pug_codemap_insn(d->stage->code, event->pc, isa_of(d), &it, &insn) != PUG_OK)
         return;
     range->last_type = insn.type;
@@ -124,7 +124,7 @@ static void set_last(struct ctm_decoder *d, struct pug_element *range)
 }
 
 /** From where control was to where it went; nothing more is certain. */
-static void push_open(struct ctm_decoder *d)
+static void push_open(struct pug_ctm_decoder *d)
 {
     struct pug_element last = {0};
     set_last(d, &last);
@@ -132,7 +132,7 @@ static void push_open(struct ctm_decoder *d)
     range->start = d->npc;
     range->end = d->event.npc;
     range->value = d->event.pc;
-    range->reason = d->path == CTM_PATH_UNREACHABLE ? PUG_NOPATH_BROKEN : PUG_NOPATH_OPEN;
+    range->reason = d->path == PUG_CTM_PATH_UNREACHABLE ? PUG_NOPATH_BROKEN : PUG_NOPATH_OPEN;
     range->last_type = last.last_type;
     range->last_subtype = last.last_subtype;
     range->last_size = last.last_size;
@@ -141,7 +141,7 @@ static void push_open(struct ctm_decoder *d)
 
 /* ---- the steps ---- */
 
-static enum ctm_phase push_begin(struct ctm_decoder *d)
+static enum pug_ctm_phase push_begin(struct pug_ctm_decoder *d)
 {
     if (!d->started)
         push(d, PUG_ELEM_TRACE_ON)->reason = PUG_TRACE_ON_NORMAL;
@@ -153,7 +153,7 @@ static enum ctm_phase push_begin(struct ctm_decoder *d)
     return find_way(d);
 }
 
-static void push_mode(struct ctm_decoder *d)
+static void push_mode(struct pug_ctm_decoder *d)
 {
     const struct pug_osd_packet *event = &d->event;
     struct pug_element *blank = &d->stage->out.blank;
@@ -173,27 +173,27 @@ static void push_mode(struct ctm_decoder *d)
 }
 
 /** One step; the consumer is ready. */
-static enum ctm_phase step(struct ctm_decoder *d)
+static enum pug_ctm_phase step(struct pug_ctm_decoder *d)
 {
-    struct ctm_range way;
+    struct pug_ctm_range way;
     switch (d->phase) {
-    case CTM_BEGIN: return push_begin(d);
-    case CTM_WAY:
-        if (!ctm_search_next(d->search, &way))
-            return CTM_MODE;
+    case PUG_CTM_BEGIN: return push_begin(d);
+    case PUG_CTM_WAY:
+        if (!pug_ctm_search_next(d->search, &way))
+            return PUG_CTM_MODE;
         push_way(d, &way);
-        return CTM_WAY;
-    case CTM_OPEN: push_open(d); return CTM_MODE;
-    case CTM_MODE: push_mode(d); return CTM_IDLE;
-    case CTM_ONE: *push(d, PUG_ELEM_UNKNOWN) = d->one; return CTM_IDLE;
-    default: return CTM_IDLE;
+        return PUG_CTM_WAY;
+    case PUG_CTM_OPEN: push_open(d); return PUG_CTM_MODE;
+    case PUG_CTM_MODE: push_mode(d); return PUG_CTM_IDLE;
+    case PUG_CTM_ONE: *push(d, PUG_ELEM_UNKNOWN) = d->one; return PUG_CTM_IDLE;
+    default: return PUG_CTM_IDLE;
     }
 }
 
-enum pug_response osd_ctm_resume(void *data)
+enum pug_response pug_osd_ctm_resume(void *data)
 {
-    struct ctm_decoder *d = data;
-    while (d->phase != CTM_IDLE) {
+    struct pug_ctm_decoder *d = data;
+    while (d->phase != PUG_CTM_IDLE) {
         if (!pug_out_ready(&d->stage->out)) {
             d->stage->pending = true;
             break;
@@ -203,27 +203,27 @@ enum pug_response osd_ctm_resume(void *data)
     return PUG_RESP_CONT;
 }
 
-static void begin_event(struct ctm_decoder *d, const struct pug_osd_packet *event)
+static void begin_event(struct pug_ctm_decoder *d, const struct pug_osd_packet *event)
 {
     uint64_t before = d->clock.time;
     bool first = !d->clock.started;
     d->event = *event;
     d->flowing &= !event->gap;
-    d->new_time = osd_clock_extend(&d->clock, event->timestamp) != before || first;
-    d->phase = CTM_BEGIN;
+    d->new_time = pug_osd_clock_extend(&d->clock, event->timestamp) != before || first;
+    d->phase = PUG_CTM_BEGIN;
 }
 
-static struct pug_element *begin_one(struct ctm_decoder *d, enum pug_element_type type)
+static struct pug_element *begin_one(struct pug_ctm_decoder *d, enum pug_element_type type)
 {
     d->one = d->stage->out.blank;
     d->one.index = d->index;
     d->one.type = (uint8_t)type;
-    d->phase = CTM_ONE;
+    d->phase = PUG_CTM_ONE;
     return &d->one;
 }
 
 /** Events were not sent: what ran is not known before the next one. */
-static void begin_overflow(struct ctm_decoder *d, const struct pug_osd_packet *overflow)
+static void begin_overflow(struct pug_ctm_decoder *d, const struct pug_osd_packet *overflow)
 {
     struct pug_element *on = begin_one(d, PUG_ELEM_TRACE_ON);
     on->reason = PUG_TRACE_ON_OVERFLOW;
@@ -232,9 +232,9 @@ static void begin_overflow(struct ctm_decoder *d, const struct pug_osd_packet *o
     d->flowing = false;
 }
 
-enum pug_response osd_ctm_decode(void *data, const struct pug_packet *packet)
+enum pug_response pug_osd_ctm_decode(void *data, const struct pug_packet *packet)
 {
-    struct ctm_decoder *d = data;
+    struct pug_ctm_decoder *d = data;
     const struct pug_osd_packet *osd = packet->data;
     d->index = packet->index;
     switch (osd->kind) {
@@ -242,7 +242,7 @@ enum pug_response osd_ctm_decode(void *data, const struct pug_packet *packet)
     case PUG_OSD_KIND_OVERFLOW: begin_overflow(d, osd); break;
     default: begin_one(d, PUG_ELEM_UNKNOWN); d->flowing = false;
     }
-    osd_ctm_resume(d);
+    pug_osd_ctm_resume(d);
     if (!(packet->flags & PUG_PACKET_BAD))
         return PUG_RESP_CONT;
     return d->stage->options.halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
@@ -250,9 +250,9 @@ enum pug_response osd_ctm_decode(void *data, const struct pug_packet *packet)
                                                    : PUG_RESP_WARN_CONT;
 }
 
-enum pug_response osd_ctm_decode_end(void *data)
+enum pug_response pug_osd_ctm_decode_end(void *data)
 {
-    struct ctm_decoder *d = data;
+    struct pug_ctm_decoder *d = data;
     begin_one(d, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
-    return osd_ctm_resume(d);
+    return pug_osd_ctm_resume(d);
 }

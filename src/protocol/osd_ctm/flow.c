@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define SLOTS (4 * CTM_BLOCKS) /* of the table of blocks by address */
+#define SLOTS (4 * PUG_CTM_BLOCKS) /* of the table of blocks by address */
 #define NONE  UINT16_MAX
 
 /** A block on the way: from an address that a branch leads to, to its last instruction. */
@@ -31,22 +31,22 @@ struct edge {
 };
 
 struct ctm_search {
-    struct ctm_question question;
+    struct pug_ctm_question question;
     unsigned count, edge_count;
     bool overflow; /* too many blocks */
-    uint16_t at;   /* ctm_search_next(): the node that comes */
-    struct node nodes[CTM_BLOCKS];
-    struct edge edges[2 * CTM_BLOCKS];
-    uint16_t queue[CTM_BLOCKS];
+    uint16_t at;   /* pug_ctm_search_next(): the node that comes */
+    struct node nodes[PUG_CTM_BLOCKS];
+    struct edge edges[2 * PUG_CTM_BLOCKS];
+    uint16_t queue[PUG_CTM_BLOCKS];
     uint16_t slots[SLOTS]; /* node + 1; 0: free */
 };
 
-struct ctm_search *ctm_search_new(void)
+struct ctm_search *pug_ctm_search_new(void)
 {
     return calloc(1, sizeof(struct ctm_search));
 }
 
-void ctm_search_free(struct ctm_search *search)
+void pug_ctm_search_free(struct ctm_search *search)
 {
     free(search);
 }
@@ -67,7 +67,7 @@ static uint16_t node_at(struct ctm_search *search, uint64_t address)
     uint16_t *slot = slot_of(search, address);
     if (*slot)
         return (uint16_t)(*slot - 1);
-    if (search->count == CTM_BLOCKS) {
+    if (search->count == PUG_CTM_BLOCKS) {
         search->overflow = true;
         return NONE;
     }
@@ -92,7 +92,7 @@ static void connect(struct ctm_search *search, uint16_t from, unsigned way, uint
 /** Fill in a node and its successors. */
 static void expand(struct ctm_search *search, uint16_t number)
 {
-    const struct ctm_question *question = &search->question;
+    const struct pug_ctm_question *question = &search->question;
     struct node *node = &search->nodes[number];
     const struct pug_block *block =
         pug_codemap_block(question->code, node->start, question->isa, 0);
@@ -182,7 +182,7 @@ static bool is_certain(struct ctm_search *search)
 /* ---- questions and answers ---- */
 
 /** Is the event's instruction the jump that the event says it was? */
-static bool is_that_jump(const struct ctm_question *question)
+static bool is_that_jump(const struct pug_ctm_question *question)
 {
     struct pug_insn insn;
     uint8_t it = 0;
@@ -195,11 +195,12 @@ static bool is_that_jump(const struct ctm_question *question)
            (direct && insn.target == question->next); /* JALR on x0 */
 }
 
-enum ctm_path ctm_search_run(struct ctm_search *search, const struct ctm_question *question)
+enum pug_ctm_path pug_ctm_search_run(struct ctm_search *search,
+                                     const struct pug_ctm_question *question)
 {
     search->question = *question;
     if (!is_that_jump(question))
-        return CTM_PATH_OTHER_PROGRAM;
+        return PUG_CTM_PATH_OTHER_PROGRAM;
     memset(search->slots, 0, sizeof(search->slots));
     search->count = search->edge_count = 0;
     search->overflow = false;
@@ -207,19 +208,19 @@ enum ctm_path ctm_search_run(struct ctm_search *search, const struct ctm_questio
     grow(search);
     unsigned goals = find_goals(search);
     if (search->overflow)
-        return CTM_PATH_OPEN;
+        return PUG_CTM_PATH_OPEN;
     mark_leading(search, goals);
     if (!search->nodes[0].leads)
-        return CTM_PATH_UNREACHABLE;
-    return is_certain(search) ? CTM_PATH_EXACT : CTM_PATH_OPEN;
+        return PUG_CTM_PATH_UNREACHABLE;
+    return is_certain(search) ? PUG_CTM_PATH_EXACT : PUG_CTM_PATH_OPEN;
 }
 
-bool ctm_search_next(struct ctm_search *search, struct ctm_range *range)
+bool pug_ctm_search_next(struct ctm_search *search, struct pug_ctm_range *range)
 {
     if (search->at == NONE)
         return false;
     const struct node *node = &search->nodes[search->at];
-    *range = (struct ctm_range){.start = node->start};
+    *range = (struct pug_ctm_range){.start = node->start};
     for (;;) {
         search->at = node->goal ? NONE : only_way(search, node);
         range->end = node->end;

@@ -24,9 +24,9 @@ static void parse(struct pug_osd_packet *event, unsigned width)
     event->modechange = flags >> 4 & 1;
 }
 
-const struct osd_module osd_ctm_module = {
+const struct pug_osd_module pug_osd_ctm_module = {
     .name = "OSD-CTM",
-    .type = OSD_TYPE_CTM,
+    .type = PUG_OSD_TYPE_CTM,
     .settings = {"ADDR_WIDTH", "addr_width"},
     .lengths = {5, 7, 11},
     .parse = parse,

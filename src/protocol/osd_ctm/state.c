@@ -3,10 +3,10 @@
 #include "protocol/osd_ctm/ctm.h"
 
 /** Of the event before only its index is left: the end of the trace is told there. */
-void osd_ctm_decoder_state(const void *data, struct pug_state *state)
+void pug_osd_ctm_decoder_state(const void *data, struct pug_state *state)
 {
-    const struct ctm_decoder *d = data;
-    osd_clock_state(&d->clock, state);
+    const struct pug_ctm_decoder *d = data;
+    pug_osd_clock_state(&d->clock, state);
     pug_state_number(state, d->started);
     pug_state_number(state, d->told_program);
     pug_state_number(state, d->index);

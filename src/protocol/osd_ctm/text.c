@@ -3,11 +3,11 @@
 #include "base/text.h"
 #include "protocol/osd_ctm/ctm.h"
 
-size_t osd_ctm_packet_text(const void *data, char *buffer, size_t size)
+size_t pug_osd_ctm_packet_text(const void *data, char *buffer, size_t size)
 {
     const struct pug_osd_packet *packet = data;
     struct pug_text text = PUG_TEXT(buffer, size);
-    if (!osd_packet_text(packet, &text))
+    if (!pug_osd_packet_text(packet, &text))
         pug_text_format(&text, "%08x %d %d %d %d %016llx %016llx", packet->timestamp,
                         packet->modechange, packet->call, packet->ret, packet->mode,
                         (unsigned long long)packet->pc, (unsigned long long)packet->npc);

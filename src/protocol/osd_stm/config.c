@@ -7,12 +7,12 @@
 static enum pug_status config_new(const struct pug_settings *settings, struct pug_log *log,
                                   void **config)
 {
-    return osd_config_new(&osd_stm_module, settings, log, config);
+    return pug_osd_config_new(&pug_osd_stm_module, settings, log, config);
 }
 
 static size_t config_text(const void *data, char *buffer, size_t size)
 {
-    const struct osd_config *config = data;
+    const struct pug_osd_config *config = data;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "System Trace Module at address %u\n", config->id);
     if (config->width)
@@ -28,23 +28,23 @@ const struct pug_protocol pug_protocol_osd_stm = {
     .reader_name = "PKTP_OSD_STM",
     .decoder_name = "DCD_OSD_STM",
     .config_new = config_new,
-    .config_free = osd_config_free,
-    .trace_id = osd_trace_id,
+    .config_free = pug_osd_config_free,
+    .trace_id = pug_osd_trace_id,
     .config_text = config_text,
-    .reader_new = osd_reader_new,
-    .reader_free = osd_reader_free,
-    .read = osd_read,
-    .read_end = osd_read_end,
-    .reader_reset = osd_reader_reset,
-    .decoder_new = osd_stm_decoder_new,
-    .decoder_free = osd_stm_decoder_free,
-    .decode = osd_stm_decode,
-    .resume = osd_stm_resume,
-    .decode_end = osd_stm_decode_end,
-    .decoder_reset = osd_stm_decoder_reset,
-    .packet_text = osd_stm_packet_text,
-    .packet_name = osd_packet_name,
-    .marks = osd_marks,
-    .reader_state = osd_reader_state,
-    .decoder_state = osd_stm_decoder_state,
+    .reader_new = pug_osd_reader_new,
+    .reader_free = pug_osd_reader_free,
+    .read = pug_osd_read,
+    .read_end = pug_osd_read_end,
+    .reader_reset = pug_osd_reader_reset,
+    .decoder_new = pug_osd_stm_decoder_new,
+    .decoder_free = pug_osd_stm_decoder_free,
+    .decode = pug_osd_stm_decode,
+    .resume = pug_osd_stm_resume,
+    .decode_end = pug_osd_stm_decode_end,
+    .decoder_reset = pug_osd_stm_decoder_reset,
+    .packet_text = pug_osd_stm_packet_text,
+    .packet_name = pug_osd_packet_name,
+    .marks = pug_osd_marks,
+    .reader_state = pug_osd_reader_state,
+    .decoder_state = pug_osd_stm_decoder_state,
 };

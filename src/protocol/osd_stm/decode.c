@@ -7,33 +7,33 @@
 /** The part of an address that is the module's own; the rest is the subnet. */
 #define LOCAL_ADDRESS 0x3ffu
 
-enum pug_status osd_stm_decoder_new(const void *config, struct pug_stage *stage, void **out)
+enum pug_status pug_osd_stm_decoder_new(const void *config, struct pug_stage *stage, void **out)
 {
-    struct stm_decoder *d = calloc(1, sizeof(*d));
+    struct pug_osd_stm_decoder *d = calloc(1, sizeof(*d));
     if (!d)
         return PUG_ERR_MEM;
     d->config = config;
     d->stage = stage;
-    osd_stm_decoder_reset(d);
+    pug_osd_stm_decoder_reset(d);
     *out = d;
     return PUG_OK;
 }
 
-void osd_stm_decoder_free(void *decoder)
+void pug_osd_stm_decoder_free(void *decoder)
 {
     free(decoder);
 }
 
-void osd_stm_decoder_reset(void *data)
+void pug_osd_stm_decoder_reset(void *data)
 {
-    struct stm_decoder *d = data;
-    d->clock = (struct osd_clock){0};
+    struct pug_osd_stm_decoder *d = data;
+    d->clock = (struct pug_osd_clock){0};
     d->stage->out.blank = (struct pug_element){.source = d->stage->source};
 }
 
-enum pug_response osd_stm_resume(void *data)
+enum pug_response pug_osd_stm_resume(void *data)
 {
-    struct stm_decoder *d = data;
+    struct pug_osd_stm_decoder *d = data;
     if (!pug_out_ready(&d->stage->out)) {
         d->stage->pending = true;
         return PUG_RESP_CONT;
@@ -42,7 +42,7 @@ enum pug_response osd_stm_resume(void *data)
     return PUG_RESP_CONT;
 }
 
-static struct pug_element blank(const struct stm_decoder *d, uint64_t index, uint8_t type)
+static struct pug_element blank(const struct pug_osd_stm_decoder *d, uint64_t index, uint8_t type)
 {
     struct pug_element element = d->stage->out.blank;
     element.index = index;
@@ -50,7 +50,7 @@ static struct pug_element blank(const struct stm_decoder *d, uint64_t index, uin
     return element;
 }
 
-static void fill_event(struct stm_decoder *d, const struct pug_osd_packet *event)
+static void fill_event(struct pug_osd_stm_decoder *d, const struct pug_osd_packet *event)
 {
     struct pug_element *element = &d->waiting;
     element->sw_flags = PUG_SW_ID_VALID;
@@ -60,10 +60,10 @@ static void fill_event(struct stm_decoder *d, const struct pug_osd_packet *event
     PUG_SW_MASTER(element) = event->source & LOCAL_ADDRESS;
     PUG_SW_CHANNEL(element) = event->id;
     element->flags = PUG_ELEM_HAS_TS;
-    element->timestamp = osd_clock_extend(&d->clock, event->timestamp);
+    element->timestamp = pug_osd_clock_extend(&d->clock, event->timestamp);
 }
 
-static void fill_overflow(struct stm_decoder *d, const struct pug_osd_packet *overflow)
+static void fill_overflow(struct pug_osd_stm_decoder *d, const struct pug_osd_packet *overflow)
 {
     struct pug_element *element = &d->waiting;
     element->sw_flags = PUG_SW_OVERFLOW;
@@ -71,9 +71,9 @@ static void fill_overflow(struct stm_decoder *d, const struct pug_osd_packet *ov
     PUG_SW_MASTER(element) = overflow->source & LOCAL_ADDRESS;
 }
 
-enum pug_response osd_stm_decode(void *data, const struct pug_packet *packet)
+enum pug_response pug_osd_stm_decode(void *data, const struct pug_packet *packet)
 {
-    struct stm_decoder *d = data;
+    struct pug_osd_stm_decoder *d = data;
     const struct pug_osd_packet *osd = packet->data;
     d->waiting = blank(d, packet->index, PUG_ELEM_SWTRACE);
     switch (osd->kind) {
@@ -81,7 +81,7 @@ enum pug_response osd_stm_decode(void *data, const struct pug_packet *packet)
     case PUG_OSD_KIND_OVERFLOW: fill_overflow(d, osd); break;
     default: d->waiting = blank(d, packet->index, PUG_ELEM_UNKNOWN);
     }
-    osd_stm_resume(d);
+    pug_osd_stm_resume(d);
     if (!(packet->flags & PUG_PACKET_BAD))
         return PUG_RESP_CONT;
     return d->stage->options.halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
@@ -89,11 +89,11 @@ enum pug_response osd_stm_decode(void *data, const struct pug_packet *packet)
                                                    : PUG_RESP_WARN_CONT;
 }
 
-enum pug_response osd_stm_decode_end(void *data)
+enum pug_response pug_osd_stm_decode_end(void *data)
 {
-    struct stm_decoder *d = data;
+    struct pug_osd_stm_decoder *d = data;
     uint64_t last = d->waiting.index;
     d->waiting = blank(d, last, PUG_ELEM_EO_TRACE);
     d->waiting.reason = PUG_UNSYNC_EOT;
-    return osd_stm_resume(d);
+    return pug_osd_stm_resume(d);
 }

@@ -9,9 +9,9 @@ static void parse(struct pug_osd_packet *event, unsigned width)
         event->value |= (uint64_t)event->words[3 + i] << 16 * i;
 }
 
-const struct osd_module osd_stm_module = {
+const struct pug_osd_module pug_osd_stm_module = {
     .name = "OSD-STM",
-    .type = OSD_TYPE_STM,
+    .type = PUG_OSD_TYPE_STM,
     .settings = {"VALWIDTH", "valwidth"},
     .lengths = {4, 5, 7},
     .parse = parse,

@@ -3,9 +3,9 @@
 #include "protocol/osd_stm/stm.h"
 
 /** Of the element before only its index is left: the end of the trace is told there. */
-void osd_stm_decoder_state(const void *data, struct pug_state *state)
+void pug_osd_stm_decoder_state(const void *data, struct pug_state *state)
 {
-    const struct stm_decoder *d = data;
-    osd_clock_state(&d->clock, state);
+    const struct pug_osd_stm_decoder *d = data;
+    pug_osd_clock_state(&d->clock, state);
     pug_state_number(state, d->waiting.index);
 }

@@ -5,25 +5,26 @@
 
 #include "protocol/osd_event.h"
 
-extern const struct osd_module osd_stm_module;
+extern const struct pug_osd_module pug_osd_stm_module;
 
-struct stm_decoder {
-    const struct osd_config *config;
+struct pug_osd_stm_decoder {
+    const struct pug_osd_config *config;
     struct pug_stage *stage;
-    struct osd_clock clock;
+    struct pug_osd_clock clock;
     struct pug_element waiting; /* made, but not pushed */
 };
 
-enum pug_status osd_stm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
-void osd_stm_decoder_free(void *decoder);
-enum pug_response osd_stm_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response osd_stm_resume(void *decoder);
-enum pug_response osd_stm_decode_end(void *decoder);
-void osd_stm_decoder_reset(void *decoder);
+enum pug_status pug_osd_stm_decoder_new(const void *config, struct pug_stage *stage,
+                                        void **decoder);
+void pug_osd_stm_decoder_free(void *decoder);
+enum pug_response pug_osd_stm_decode(void *decoder, const struct pug_packet *packet);
+enum pug_response pug_osd_stm_resume(void *decoder);
+enum pug_response pug_osd_stm_decode_end(void *decoder);
+void pug_osd_stm_decoder_reset(void *decoder);
 
 /* state.c */
-void osd_stm_decoder_state(const void *decoder, struct pug_state *state);
+void pug_osd_stm_decoder_state(const void *decoder, struct pug_state *state);
 
-size_t osd_stm_packet_text(const void *packet, char *buffer, size_t size);
+size_t pug_osd_stm_packet_text(const void *packet, char *buffer, size_t size);
 
 #endif

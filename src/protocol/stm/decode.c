@@ -3,28 +3,28 @@
 #include "protocol/stm/elements.h"
 
 /** A packet while not running. True: the stream is synchronised from here on. */
-static bool wait_for_sync(struct stm_decoder *d, const struct pug_packet *packet)
+static bool wait_for_sync(struct pug_stm_decoder *d, const struct pug_packet *packet)
 {
-    if (d->state == STM_NO_SYNC)
+    if (d->state == PUG_STM_NO_SYNC)
         pug_out_push(&d->stage->out, PUG_ELEM_NO_SYNC, packet->index)->reason = (uint8_t)d->reason;
-    d->state = packet->type == PUG_STM_ASYNC ? STM_RUN : STM_WAIT_SYNC;
-    return d->state == STM_RUN;
+    d->state = packet->type == PUG_STM_ASYNC ? PUG_STM_RUN : PUG_STM_WAIT_SYNC;
+    return d->state == PUG_STM_RUN;
 }
 
 /* At most three elements a packet: one step, for which the tree has asked. */
 enum pug_response pug_stm_decode(void *decoder, const struct pug_packet *packet)
 {
-    struct stm_decoder *d = decoder;
+    struct pug_stm_decoder *d = decoder;
     d->last_index = packet->index;
-    if (d->state != STM_RUN && !wait_for_sync(d, packet))
+    if (d->state != PUG_STM_RUN && !wait_for_sync(d, packet))
         return PUG_RESP_CONT;
-    return stm_decode_running(d, packet->index, packet->data);
+    return pug_stm_decode_running(d, packet->index, packet->data);
 }
 
 enum pug_response pug_stm_decode_end(void *decoder)
 {
-    struct stm_decoder *d = decoder;
-    stm_message_close(&d->message, &d->stage->out);
+    struct pug_stm_decoder *d = decoder;
+    pug_stm_message_close(&d->message, &d->stage->out);
     pug_out_push(&d->stage->out, PUG_ELEM_EO_TRACE, d->last_index)->reason = PUG_UNSYNC_EOT;
     return PUG_RESP_CONT;
 }
@@ -34,14 +34,14 @@ enum pug_response pug_stm_decode_end(void *decoder)
 enum pug_status pug_stm_decoder_new(const void *config, struct pug_stage *stage, void **decoder)
 {
     (void)config;
-    struct stm_decoder *d = calloc(1, sizeof(*d));
+    struct pug_stm_decoder *d = calloc(1, sizeof(*d));
     if (!d)
         return PUG_ERR_MEM;
     d->stage = stage;
     d->reason = PUG_UNSYNC_INIT_DECODER;
     d->join_payloads = stage->options.join_payloads;
-    stm_lose_sync(d);
-    if (stage->options.join_payloads && !stm_message_init(&d->message, &stage->out)) {
+    pug_stm_lose_sync(d);
+    if (stage->options.join_payloads && !pug_stm_message_init(&d->message, &stage->out)) {
         free(d);
         return PUG_ERR_MEM;
     }
@@ -51,15 +51,15 @@ enum pug_status pug_stm_decoder_new(const void *config, struct pug_stage *stage,
 
 void pug_stm_decoder_free(void *decoder)
 {
-    struct stm_decoder *d = decoder;
-    stm_message_free(&d->message);
+    struct pug_stm_decoder *d = decoder;
+    pug_stm_message_free(&d->message);
     free(d);
 }
 
 void pug_stm_decoder_reset(void *decoder)
 {
-    struct stm_decoder *d = decoder;
+    struct pug_stm_decoder *d = decoder;
     d->reason = PUG_UNSYNC_RESET_DECODER;
-    stm_message_drop(&d->message);
-    stm_lose_sync(d);
+    pug_stm_message_drop(&d->message);
+    pug_stm_lose_sync(d);
 }

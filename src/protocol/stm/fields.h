@@ -9,15 +9,21 @@
 
 #include "protocol/stm/reader.h"
 
-enum stm_opcode_kind { STM_NO_OPCODE, STM_ASYNC_RUN_ON, STM_MORE_OPCODE, STM_PACKET, STM_EFFECT };
+enum pug_stm_opcode_kind {
+    PUG_STM_NO_OPCODE,
+    PUG_STM_ASYNC_RUN_ON,
+    PUG_STM_MORE_OPCODE,
+    PUG_STM_PACKET,
+    PUG_STM_EFFECT
+};
 
 /**
  * What an opcode nibble says: the packet's fields, or that more opcode follows. Nibbles that are
- * not listed below are STM_NO_OPCODE.
+ * not listed below are PUG_STM_NO_OPCODE.
  */
-struct stm_opcode {
+struct pug_stm_opcode {
     uint8_t type;
-    uint8_t kind;    /**< enum stm_opcode_kind; STM_EFFECT: it changes the stream's state */
+    uint8_t kind;    /**< enum pug_stm_opcode_kind; PUG_STM_EFFECT: it changes the stream's state */
     uint8_t nibbles; /**< of payload */
     uint8_t unused;  /**< bits of a word above those */
     bool marker;
@@ -34,10 +40,10 @@ enum { MARKED = 1, TIMED = 2 };
         .has_ts = ((flags_)&TIMED) != 0                                                            \
     }
 #define PACKET(type_, nibbles_, mask_, flags_)                                                     \
-    OPCODE(STM_PACKET, PUG_STM_##type_, nibbles_, mask_, flags_)
-#define STATE(type_, nibbles_, mask_) OPCODE(STM_EFFECT, PUG_STM_##type_, nibbles_, mask_, 0)
+    OPCODE(PUG_STM_PACKET, PUG_STM_##type_, nibbles_, mask_, flags_)
+#define STATE(type_, nibbles_, mask_) OPCODE(PUG_STM_EFFECT, PUG_STM_##type_, nibbles_, mask_, 0)
 
-static const struct stm_opcode stm_opcodes[3][16] = {
+static const struct pug_stm_opcode stm_opcodes[3][16] = {
     {
         [0x0] = PACKET(NULL, 0, 0, 0),
         [0x1] = STATE(M8, 2, 0),
@@ -54,11 +60,11 @@ static const struct stm_opcode stm_opcodes[3][16] = {
         [0xC] = PACKET(D4, 1, 0xff, 0),
         [0xD] = PACKET(D4, 1, 0xff, MARKED | TIMED),
         [0xE] = PACKET(FLAG, 0, 0, TIMED),
-        [0xF] = {.kind = STM_MORE_OPCODE},
+        [0xF] = {.kind = PUG_STM_MORE_OPCODE},
     },
     /* after F */
     {
-        [0x0] = {.kind = STM_MORE_OPCODE},
+        [0x0] = {.kind = PUG_STM_MORE_OPCODE},
         [0x2] = STATE(GERR, 2, 0xff),
         [0x3] = STATE(C16, 4, 0),
         [0x4] = PACKET(D8, 2, 0xff, TIMED),
@@ -72,7 +78,7 @@ static const struct stm_opcode stm_opcodes[3][16] = {
         [0xC] = PACKET(D4, 1, 0xff, TIMED),
         [0xD] = PACKET(D4, 1, 0xff, MARKED),
         [0xE] = PACKET(FLAG, 0, 0, 0),
-        [0xF] = {.kind = STM_ASYNC_RUN_ON},
+        [0xF] = {.kind = PUG_STM_ASYNC_RUN_ON},
     },
     /* after F 0 */
     {
@@ -89,19 +95,19 @@ static const uint8_t stm_ts_nibbles[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 
 /* ---- nibbles in a row ---- */
 
-/** Nibbles to read, from `at` to before `end`; STM_LOOK_BYTES may be looked at. */
-struct stm_view {
+/** Nibbles to read, from `at` to before `end`; PUG_STM_LOOK_BYTES may be looked at. */
+struct pug_stm_view {
     const uint8_t *bytes;
     unsigned at, end;
 };
 
-static inline bool stm_has_nibbles(const struct stm_view *v, unsigned count)
+static inline bool pug_stm_has_nibbles(const struct pug_stm_view *v, unsigned count)
 {
     return v->end - v->at >= count;
 }
 
 /** The next 15 nibbles at least, the first one lowest. */
-static inline uint64_t stm_look(const struct stm_view *v)
+static inline uint64_t pug_stm_look(const struct pug_stm_view *v)
 {
     const uint8_t *b = v->bytes + v->at / 2;
     uint64_t value = (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 |
@@ -111,7 +117,7 @@ static inline uint64_t stm_look(const struct stm_view *v)
 }
 
 /** The lowest `count` nibbles turned around, so that the first one is highest; not for none. */
-static inline uint64_t stm_turn(uint64_t nibbles, unsigned count)
+static inline uint64_t pug_stm_turn(uint64_t nibbles, unsigned count)
 {
     const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
     uint64_t value = __builtin_bswap64(nibbles);
@@ -120,18 +126,18 @@ static inline uint64_t stm_turn(uint64_t nibbles, unsigned count)
 }
 
 /** Take `count` nibbles, the first one highest; anything for none. */
-static inline uint64_t stm_take(struct stm_view *v, unsigned count)
+static inline uint64_t pug_stm_take(struct pug_stm_view *v, unsigned count)
 {
-    uint64_t nibbles = stm_look(v);
+    uint64_t nibbles = pug_stm_look(v);
     if (count == 16 && (v->at & 1))
         nibbles |= (uint64_t)v->bytes[v->at / 2 + 8] << 60;
     v->at += count;
-    return stm_turn(nibbles, count);
+    return pug_stm_turn(nibbles, count);
 }
 
 /* ---- packets ---- */
 
-enum stm_progress {
+enum pug_stm_progress {
     MORE,
     IN_ASYNC,
     DONE,
@@ -142,7 +148,8 @@ enum stm_progress {
     BAD_TS_TYPE
 };
 
-static inline enum stm_progress stm_apply_version(struct stm_reader *r, uint64_t version)
+static inline enum pug_stm_progress pug_stm_apply_version(struct pug_stm_reader *r,
+                                                          uint64_t version)
 {
     struct pug_stm_packet *packet = &r->packet;
     if (version != 3 && version != 4)
@@ -154,7 +161,7 @@ static inline enum stm_progress stm_apply_version(struct stm_reader *r, uint64_t
 }
 
 /** What a packet does to the stream. */
-static inline enum stm_progress stm_apply_effect(struct stm_reader *r, uint64_t value)
+static inline enum pug_stm_progress pug_stm_apply_effect(struct pug_stm_reader *r, uint64_t value)
 {
     struct pug_stm_packet *packet = &r->packet;
     switch (r->packet.type) {
@@ -168,12 +175,12 @@ static inline enum stm_progress stm_apply_effect(struct stm_reader *r, uint64_t 
     case PUG_STM_C16: packet->channel = (uint16_t)value; break;
     case PUG_STM_GERR: packet->master = 0; /* fall through */
     case PUG_STM_MERR: packet->channel = 0; break;
-    default: return stm_apply_version(r, (uint8_t)value);
+    default: return pug_stm_apply_version(r, (uint8_t)value);
     }
     return DONE;
 }
 
-static inline uint64_t stm_from_grey(uint64_t grey)
+static inline uint64_t pug_stm_from_grey(uint64_t grey)
 {
     for (unsigned shift = 1; shift < 64; shift *= 2)
         grey ^= grey >> shift;
@@ -181,10 +188,10 @@ static inline uint64_t stm_from_grey(uint64_t grey)
 }
 
 /** F nibbles at the end of the last field; they count towards an ASYNC that follows. */
-static inline unsigned stm_trailing_run(const struct stm_reader *r)
+static inline unsigned pug_stm_trailing_run(const struct pug_stm_reader *r)
 {
     unsigned run = 0;
-    if (r->tail_length == STM_TAIL_COUNTED)
+    if (r->tail_length == PUG_STM_TAIL_COUNTED)
         return (unsigned)r->f_run;
     for (uint64_t value = r->tail; run < r->tail_length && (value & 0xf) == 0xf; value >>= 4)
         run++;
@@ -192,21 +199,22 @@ static inline unsigned stm_trailing_run(const struct stm_reader *r)
 }
 
 /** A timestamp replaces as many low bits as it has. */
-static inline enum stm_progress stm_take_ts(struct stm_reader *r, struct stm_view *v)
+static inline enum pug_stm_progress pug_stm_take_ts(struct pug_stm_reader *r,
+                                                    struct pug_stm_view *v)
 {
     struct pug_stm_packet *packet = &r->packet;
-    if (!stm_has_nibbles(v, 1))
+    if (!pug_stm_has_nibbles(v, 1))
         return MORE;
-    unsigned length = stm_ts_nibbles[stm_take(v, 1)];
+    unsigned length = stm_ts_nibbles[pug_stm_take(v, 1)];
     if (length > 16) {
-        r->f_run = stm_trailing_run(r) + 1;
-        r->tail_length = STM_TAIL_COUNTED;
+        r->f_run = pug_stm_trailing_run(r) + 1;
+        r->tail_length = PUG_STM_TAIL_COUNTED;
         return BAD_TS_SIZE;
     }
-    if (!stm_has_nibbles(v, length))
+    if (!pug_stm_has_nibbles(v, length))
         return MORE;
     uint64_t mask = length < 16 ? (UINT64_C(1) << 4 * length) - 1 : UINT64_MAX;
-    uint64_t value = stm_take(v, length) & mask;
+    uint64_t value = pug_stm_take(v, length) & mask;
     r->tail = value;
     r->tail_length = (uint8_t)length;
     if (packet->ts_type == PUG_STM_TS_UNKNOWN)
@@ -215,7 +223,7 @@ static inline enum stm_progress stm_take_ts(struct stm_reader *r, struct stm_vie
         packet->timestamp = (packet->timestamp & ~mask) | value;
     } else {
         uint64_t grey = packet->timestamp ^ packet->timestamp >> 1;
-        packet->timestamp = stm_from_grey((grey & ~mask) | value);
+        packet->timestamp = pug_stm_from_grey((grey & ~mask) | value);
     }
     packet->ts_bits = (uint8_t)(4 * length);
     packet->has_ts = true;
@@ -223,74 +231,77 @@ static inline enum stm_progress stm_take_ts(struct stm_reader *r, struct stm_vie
 }
 
 /** An opcode that is no packet's. */
-static inline enum stm_progress stm_take_other(struct stm_reader *r, enum stm_opcode_kind kind,
-                                               unsigned opcode, unsigned last)
+static inline enum pug_stm_progress pug_stm_take_other(struct pug_stm_reader *r,
+                                                       enum pug_stm_opcode_kind kind,
+                                                       unsigned opcode, unsigned last)
 {
-    if (kind == STM_NO_OPCODE) {
+    if (kind == PUG_STM_NO_OPCODE) {
         r->packet.payload = (r->packet.payload & ~UINT64_C(0xffff)) | opcode;
         r->tail = last;
         r->tail_length = 1;
         return BAD_HEADER;
     }
     if (!r->stale_type)
-        r->packet.type = kind == STM_ASYNC_RUN_ON ? PUG_STM_ASYNC : PUG_STM_NO_ERR_TYPE;
+        r->packet.type = kind == PUG_STM_ASYNC_RUN_ON ? PUG_STM_ASYNC : PUG_STM_NO_ERR_TYPE;
     r->packet.marker = false;
-    return kind == STM_ASYNC_RUN_ON ? IN_ASYNC : MORE;
+    return kind == PUG_STM_ASYNC_RUN_ON ? IN_ASYNC : MORE;
 }
 
 /** A packet from its first nibble on. After MORE it is read again when there are more nibbles. */
-static inline enum stm_progress stm_take_packet(struct stm_reader *r, struct stm_view *v)
+static inline enum pug_stm_progress pug_stm_take_packet(struct pug_stm_reader *r,
+                                                        struct pug_stm_view *v)
 {
     struct pug_stm_packet *packet = &r->packet;
     packet->error_type = PUG_STM_NO_ERR_TYPE;
     packet->ts_bits = 0;
     packet->has_ts = false;
-    uint64_t next = stm_look(v);
+    uint64_t next = pug_stm_look(v);
     unsigned nibble = next & 0xf, opcode = nibble, level = 0;
-    const struct stm_opcode *meaning = &stm_opcodes[0][nibble];
+    const struct pug_stm_opcode *meaning = &stm_opcodes[0][nibble];
     v->at++;
-    while (meaning->kind == STM_MORE_OPCODE && stm_has_nibbles(v, 1)) {
+    while (meaning->kind == PUG_STM_MORE_OPCODE && pug_stm_has_nibbles(v, 1)) {
         next >>= 4;
         nibble = next & 0xf;
         opcode |= nibble << 4 * ++level;
         meaning = &stm_opcodes[level][nibble];
         v->at++;
     }
-    if (meaning->kind < STM_PACKET)
-        return stm_take_other(r, meaning->kind, opcode, nibble);
+    if (meaning->kind < PUG_STM_PACKET)
+        return pug_stm_take_other(r, meaning->kind, opcode, nibble);
     unsigned count = meaning->nibbles;
     packet->type = meaning->type;
     packet->marker = meaning->marker;
-    if (!stm_has_nibbles(v, count))
+    if (!pug_stm_has_nibbles(v, count))
         return MORE;
     uint64_t value;
     if (count <= 8) {
-        value = stm_turn(next >> 4, count);
+        value = pug_stm_turn(next >> 4, count);
         v->at += count;
     } else {
-        value = stm_take(v, count);
+        value = pug_stm_take(v, count);
     }
     packet->payload = (packet->payload & ~meaning->mask) | (value & meaning->mask);
     r->tail = value;
     r->tail_length = (uint8_t)count;
     if (meaning->has_ts)
-        return stm_take_ts(r, v);
-    return meaning->kind == STM_EFFECT ? stm_apply_effect(r, value) : DONE;
+        return pug_stm_take_ts(r, v);
+    return meaning->kind == PUG_STM_EFFECT ? pug_stm_apply_effect(r, value) : DONE;
 }
 
 /** The byte of which the low nibble is used stands before the run's. */
-static inline void stm_place_half(struct stm_reader *r)
+static inline void pug_stm_place_half(struct pug_stm_reader *r)
 {
-    r->copy[STM_PACKET_BYTES - 1] = r->half;
+    r->copy[PUG_STM_PACKET_BYTES - 1] = r->half;
 }
 
 /** Keep the whole view for when there is more. It is in the copy, and shorter than a packet. */
-static inline void stm_hold(struct stm_reader *r, const struct stm_view *v, struct pug_span *span)
+static inline void pug_stm_hold(struct pug_stm_reader *r, const struct pug_stm_view *v,
+                                struct pug_span *span)
 {
-    uint8_t held[STM_PACKET_BYTES];
+    uint8_t held[PUG_STM_PACKET_BYTES];
     unsigned size = v->end / 2;
     memcpy(held, v->bytes, sizeof(held));
-    memcpy(r->copy + STM_PACKET_BYTES - size, held, sizeof(held));
+    memcpy(r->copy + PUG_STM_PACKET_BYTES - size, held, sizeof(held));
     r->held = size;
     r->open = true;
     span->at = span->end;

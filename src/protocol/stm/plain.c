@@ -12,12 +12,12 @@
 /** How far a piece was decoded, in nibbles, and why not further. */
 struct reached {
     unsigned at;
-    enum stm_progress progress;
+    enum pug_stm_progress progress;
 };
 
 /** The index of a packet that begins at nibble `at` of what stands at `place` of the run. */
-static inline uint64_t index_at(const struct stm_reader *r, const struct pug_run *run, size_t place,
-                                unsigned at)
+static inline uint64_t index_at(const struct pug_stm_reader *r, const struct pug_run *run,
+                                size_t place, unsigned at)
 {
     return pug_run_index(run, run->bytes + (place + at / 2)) + (at & r->next_index);
 }
@@ -25,16 +25,16 @@ static inline uint64_t index_at(const struct stm_reader *r, const struct pug_run
 /** 16 nibbles from nibble `at` on, the first one highest. */
 static inline uint64_t nibbles_at(const uint8_t *bytes, unsigned at)
 {
-    const struct stm_view view = {.bytes = bytes, .at = at};
+    const struct pug_stm_view view = {.bytes = bytes, .at = at};
     uint64_t last = (uint64_t)bytes[at / 2 + 8] << 60;
-    return stm_turn(stm_look(&view) | (last & (0 - (uint64_t)(at & 1))), 16);
+    return pug_stm_turn(pug_stm_look(&view) | (last & (0 - (uint64_t)(at & 1))), 16);
 }
 
 /** The opcode that begins at nibble `at`, with its F; one more after F0 is not looked at. */
-static inline const struct stm_opcode *opcode_at(const uint8_t *bytes, unsigned *at)
+static inline const struct pug_stm_opcode *opcode_at(const uint8_t *bytes, unsigned *at)
 {
-    const struct stm_view view = {.bytes = bytes, .at = *at};
-    uint64_t next = stm_look(&view);
+    const struct pug_stm_view view = {.bytes = bytes, .at = *at};
+    uint64_t next = pug_stm_look(&view);
     bool prefixed = (next & 0xf) == 0xf;
     *at += 1u + prefixed;
     return prefixed ? &stm_opcodes[1][next >> 4 & 0xf] : &stm_opcodes[0][next & 0xf];
@@ -50,8 +50,8 @@ struct common {
     unsigned last; /**< where the last packet began */
 };
 
-static inline struct common begin_common(const struct stm_reader *r, const struct stm_decoder *d,
-                                         unsigned at, bool each)
+static inline struct common begin_common(const struct pug_stm_reader *r,
+                                         const struct pug_stm_decoder *d, unsigned at, bool each)
 {
     const struct pug_batch *batch = r->stage->out.batch;
     struct common c = {.next = &batch->elements[batch->count],
@@ -67,7 +67,8 @@ static inline struct common begin_common(const struct stm_reader *r, const struc
     return c;
 }
 
-static inline void end_common(struct stm_reader *r, struct stm_decoder *d, const struct common *c)
+static inline void end_common(struct pug_stm_reader *r, struct pug_stm_decoder *d,
+                              const struct common *c)
 {
     PUG_SW_MASTER(&d->blank) = c->told_master;
     PUG_SW_CHANNEL(&d->blank) = c->told_channel;
@@ -80,16 +81,16 @@ static inline void end_common(struct stm_reader *r, struct stm_decoder *d, const
         d->message.element.sw_packets = 0;
 }
 
-static inline void close_message(struct stm_decoder *d, struct common *c)
+static inline void close_message(struct pug_stm_decoder *d, struct common *c)
 {
     if (!c->open)
         return;
-    stm_message_finish(&d->message, c->next++);
+    pug_stm_message_finish(&d->message, c->next++);
     c->open = false;
 }
 
-static inline void set_channel(struct common *c, uint32_t master, const struct stm_opcode *opcode,
-                               uint64_t value)
+static inline void set_channel(struct common *c, uint32_t master,
+                               const struct pug_stm_opcode *opcode, uint64_t value)
 {
     c->channel = (uint32_t)value | (opcode->type == PUG_STM_C8 ? c->channel & 0xff00 : 0);
     c->told_master = master;
@@ -97,7 +98,7 @@ static inline void set_channel(struct common *c, uint32_t master, const struct s
 }
 
 /** What elements have in common. */
-static inline void fill_blank(const struct stm_decoder *d, const struct common *c)
+static inline void fill_blank(const struct pug_stm_decoder *d, const struct common *c)
 {
     *c->next = d->blank;
     PUG_SW_MASTER(c->next) = c->told_master;
@@ -105,7 +106,7 @@ static inline void fill_blank(const struct stm_decoder *d, const struct common *
 }
 
 /** A timestamp in natural binary, at nibble `at`; where it ends, 0: it is none. */
-static inline unsigned take_time(struct common *c, const struct stm_view *view, unsigned at)
+static inline unsigned take_time(struct common *c, const struct pug_stm_view *view, unsigned at)
 {
     unsigned length = stm_ts_nibbles[view->bytes[at / 2] >> 4 * (at & 1) & 0xf];
     if (length > 16 || at + 1 + length > view->end)
@@ -117,24 +118,24 @@ static inline unsigned take_time(struct common *c, const struct stm_view *view, 
 }
 
 /** What differs from element to element. */
-static inline void fill_common(const struct stm_decoder *d, const struct common *c,
-                               const struct stm_opcode *opcode, uint64_t value, uint64_t index)
+static inline void fill_common(const struct pug_stm_decoder *d, const struct common *c,
+                               const struct pug_stm_opcode *opcode, uint64_t value, uint64_t index)
 {
     c->next->index = index;
     c->next->timestamp = c->told_time;
     c->next->value = value;
-    stm_fill_software(d, c->next, opcode->type, opcode->marker, opcode->has_ts);
+    pug_stm_fill_software(d, c->next, opcode->type, opcode->marker, opcode->has_ts);
 }
 
 /** Data or a flag as one more element of the batch, or of the message under way. */
-static inline void add_common(struct stm_decoder *d, struct common *c,
-                              const struct stm_opcode *opcode, uint64_t value, uint64_t index)
+static inline void add_common(struct pug_stm_decoder *d, struct common *c,
+                              const struct pug_stm_opcode *opcode, uint64_t value, uint64_t index)
 {
     unsigned bits = stm_meanings[opcode->type].word >> 16 & 0xff;
     if (c->open) {
         if (stm_meanings[opcode->type].joins && !opcode->marker && !opcode->has_ts &&
-            stm_message_takes(&d->message, c->next, bits)) {
-            stm_message_go_on(&d->message, c->next, value, bits);
+            pug_stm_message_takes(&d->message, c->next, bits)) {
+            pug_stm_message_go_on(&d->message, c->next, value, bits);
             return;
         }
         close_message(d, c);
@@ -144,7 +145,7 @@ static inline void add_common(struct stm_decoder *d, struct common *c,
     c->open = d->join_payloads && stm_meanings[opcode->type].joins;
     c->next += !c->open;
     if (c->open)
-        stm_message_append(&d->message, value, bits);
+        pug_stm_message_append(&d->message, value, bits);
 }
 
 /** Deliver what there is; true: the consumer goes on. */
@@ -154,14 +155,15 @@ static inline bool deliver(struct pug_batch *batch)
     return batch->response == PUG_RESP_CONT;
 }
 
-static inline bool is_common(const struct stm_opcode *opcode)
+static inline bool is_common(const struct pug_stm_opcode *opcode)
 {
-    return opcode->kind == STM_PACKET || opcode->type == PUG_STM_C8 || opcode->type == PUG_STM_C16;
+    return opcode->kind == PUG_STM_PACKET || opcode->type == PUG_STM_C8 ||
+           opcode->type == PUG_STM_C16;
 }
 
 /** Data or a flag; true: the consumer goes on. */
-static inline bool tell_common(struct stm_decoder *d, struct common *c,
-                               const struct stm_opcode *opcode, uint64_t value, uint64_t index,
+static inline bool tell_common(struct pug_stm_decoder *d, struct common *c,
+                               const struct pug_stm_opcode *opcode, uint64_t value, uint64_t index,
                                struct pug_batch *each)
 {
     value &= opcode->mask;
@@ -179,8 +181,8 @@ static inline bool tell_common(struct stm_decoder *d, struct common *c,
  * packet is not whole. With `each`, elements are delivered as they come. How far it got.
  */
 static inline __attribute__((always_inline)) unsigned
-take_common(struct stm_reader *r, struct stm_decoder *d, const struct stm_view *view, unsigned stop,
-            const struct pug_run *run, size_t place, bool each)
+take_common(struct pug_stm_reader *r, struct pug_stm_decoder *d, const struct pug_stm_view *view,
+            unsigned stop, const struct pug_run *run, size_t place, bool each)
 {
     struct pug_batch *const batch = r->stage->out.batch;
     const struct pug_element *const full = &batch->elements[batch->limit];
@@ -192,7 +194,7 @@ take_common(struct stm_reader *r, struct stm_decoder *d, const struct stm_view *
         fill_blank(d, &c);
     while (at < stop && (each || c.next < full)) {
         unsigned after = at;
-        const struct stm_opcode *opcode = opcode_at(view->bytes, &after);
+        const struct pug_stm_opcode *opcode = opcode_at(view->bytes, &after);
         uint64_t value = nibbles_at(view->bytes, after) >> opcode->unused;
         after += opcode->nibbles;
         if (after > view->end || !is_common(opcode) ||
@@ -200,7 +202,7 @@ take_common(struct stm_reader *r, struct stm_decoder *d, const struct stm_view *
             break;
         c.last = at;
         at = after;
-        if (opcode->kind != STM_PACKET) {
+        if (opcode->kind != PUG_STM_PACKET) {
             close_message(d, &c);
             set_channel(&c, master, opcode, value);
             if (each)
@@ -216,16 +218,17 @@ take_common(struct stm_reader *r, struct stm_decoder *d, const struct stm_view *
     end_common(r, d, &c);
     if (at != view->at) {
         /* The last packet once more, for what the reader keeps of it. */
-        struct stm_view again = {.bytes = view->bytes, .at = c.last, .end = at};
-        stm_take_packet(r, &again);
+        struct pug_stm_view again = {.bytes = view->bytes, .at = c.last, .end = at};
+        pug_stm_take_packet(r, &again);
         d->last_index = index_at(r, run, place, c.last);
     }
     return at;
 }
 
 /** A function of its own, so that the loop has the registers for itself. */
-static __attribute__((noinline)) unsigned take_each(struct stm_reader *r, struct stm_decoder *d,
-                                                    struct stm_view view, unsigned stop,
+static __attribute__((noinline)) unsigned take_each(struct pug_stm_reader *r,
+                                                    struct pug_stm_decoder *d,
+                                                    struct pug_stm_view view, unsigned stop,
                                                     const struct pug_run *run, size_t place)
 {
     return take_common(r, d, &view, stop, run, place, true);
@@ -241,7 +244,7 @@ static inline bool goes_on(struct pug_batch *batch, bool each)
 
 /** A part of a run that is decoded at once. */
 struct piece {
-    struct stm_view view;
+    struct pug_stm_view view;
     unsigned stop; /**< no packet is to begin from this nibble on */
     size_t place;  /**< of the view in the run */
     uint64_t own;  /**< index of the first packet */
@@ -249,20 +252,20 @@ struct piece {
 };
 
 static inline __attribute__((always_inline)) struct reached
-decode_piece(struct stm_reader *r, struct stm_decoder *d, const struct piece *piece,
+decode_piece(struct pug_stm_reader *r, struct pug_stm_decoder *d, const struct piece *piece,
              const struct pug_run *run, bool each)
 {
     struct pug_batch *batch = r->stage->out.batch;
-    struct stm_view view = piece->view;
+    struct pug_stm_view view = piece->view;
     struct reached reached = {.at = view.at, .progress = DONE};
     uint64_t own = piece->own;
     while (reached.at < piece->stop && goes_on(batch, each)) {
-        reached.progress = stm_take_packet(r, &view);
+        reached.progress = pug_stm_take_packet(r, &view);
         /* The tree sees by the span that a packet was taken: this one is left to the reader. */
         bool unseen = each && view.at / 2 <= r->held;
         if (reached.progress != DONE || unseen)
             break;
-        stm_decode_running(d, own, &r->packet);
+        pug_stm_decode_running(d, own, &r->packet);
         r->open = false;
         if (goes_on(batch, each))
             view.at = each ? take_each(r, d, view, piece->stop, run, piece->place)
@@ -273,13 +276,13 @@ decode_piece(struct stm_reader *r, struct stm_decoder *d, const struct piece *pi
     return reached;
 }
 
-static inline bool is_long(const struct stm_reader *r, const struct pug_span *span)
+static inline bool is_long(const struct pug_stm_reader *r, const struct pug_span *span)
 {
-    return r->held == 0 && (size_t)(span->end - span->at) >= STM_LOOK_BYTES;
+    return r->held == 0 && (size_t)(span->end - span->at) >= PUG_STM_LOOK_BYTES;
 }
 
 /** What is left of a long run, of which no packet is under way. */
-static inline struct piece long_piece(const struct stm_reader *r, const struct pug_span *span)
+static inline struct piece long_piece(const struct pug_stm_reader *r, const struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);
     struct piece piece = {
@@ -288,7 +291,7 @@ static inline struct piece long_piece(const struct stm_reader *r, const struct p
     };
     if (left < PLAIN_NIBBLES / 2)
         piece.view.end = 2 * (unsigned)left;
-    piece.stop = piece.view.end - 2 * STM_LOOK_BYTES + 1;
+    piece.stop = piece.view.end - 2 * PUG_STM_LOOK_BYTES + 1;
     piece.own = index_at(r, span->run, piece.place, r->odd);
     return piece;
 }
@@ -309,16 +312,16 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, unsigned size)
 }
 
 /** A short run, or the rest of a packet, from a copy. */
-static inline struct piece short_piece(struct stm_reader *r, const struct pug_span *span)
+static inline struct piece short_piece(struct pug_stm_reader *r, const struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);
-    unsigned size = left < STM_LOOK_BYTES ? (unsigned)left : STM_LOOK_BYTES;
-    copy_short(r->copy + STM_PACKET_BYTES, span->at, size);
+    unsigned size = left < PUG_STM_LOOK_BYTES ? (unsigned)left : PUG_STM_LOOK_BYTES;
+    copy_short(r->copy + PUG_STM_PACKET_BYTES, span->at, size);
     if (!r->open)
-        stm_place_half(r);
+        pug_stm_place_half(r);
     /* What is held stands before the run's bytes: only the first packet begins in it. */
     struct piece piece = {
-        .view = {.bytes = r->copy + STM_PACKET_BYTES - r->held,
+        .view = {.bytes = r->copy + PUG_STM_PACKET_BYTES - r->held,
                  .at = r->odd,
                  .end = 2 * (r->held + size)},
         .stop = 2 * (r->held + size),
@@ -326,16 +329,16 @@ static inline struct piece short_piece(struct stm_reader *r, const struct pug_sp
         .ends = size == left,
     };
     piece.own = r->open   ? r->index
-                : r->held ? stm_half_index(span)
+                : r->held ? pug_stm_half_index(span)
                           : index_at(r, span->run, piece.place, r->odd);
     return piece;
 }
 
-static inline __attribute__((always_inline)) void run(struct stm_reader *r, struct stm_decoder *d,
-                                                      struct pug_span *span, bool each)
+static inline __attribute__((always_inline)) void
+run(struct pug_stm_reader *r, struct pug_stm_decoder *d, struct pug_span *span, bool each)
 {
     const struct pug_batch *batch = r->stage->out.batch;
-    if (r->state != STM_READING || span->at == span->end || d->state != STM_RUN ||
+    if (r->state != PUG_STM_READING || span->at == span->end || d->state != PUG_STM_RUN ||
         (each && batch->count > 0))
         return;
     struct piece piece = is_long(r, span) ? long_piece(r, span) : short_piece(r, span);
@@ -348,12 +351,12 @@ static inline __attribute__((always_inline)) void run(struct stm_reader *r, stru
     r->odd = reached.at & 1;
     r->held = 0;
     if (each && batch->response != PUG_RESP_CONT) {
-        stm_use_up(r, span);
+        pug_stm_use_up(r, span);
     } else if (reached.progress == MORE && piece.ends) {
         piece.view.bytes += reached.at / 2;
         piece.view.end -= reached.at & ~1u;
         r->index = index_at(r, span->run, piece.place, reached.at);
-        stm_hold(r, &piece.view, span);
+        pug_stm_hold(r, &piece.view, span);
     }
 }
 
@@ -366,7 +369,7 @@ enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span
 /** Payloads that are joined are left to the decoder. */
 enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span)
 {
-    struct stm_decoder *d = decoder;
+    struct pug_stm_decoder *d = decoder;
     if (!d->join_payloads)
         run(reader, d, span, true);
     return PUG_RESP_CONT;

@@ -10,17 +10,17 @@
 
 void pug_stm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
 {
-    struct stm_reader *r = reader;
+    struct pug_stm_reader *r = reader;
     size_t left = (size_t)(span->end - span->at);
-    if (r->state != STM_READING || r->held > 0 || r->open || left < STM_LOOK_BYTES)
+    if (r->state != PUG_STM_READING || r->held > 0 || r->open || left < PUG_STM_LOOK_BYTES)
         return;
     unsigned bytes = left < MOST_BYTES ? (unsigned)left : MOST_BYTES;
-    struct stm_view view = {.bytes = span->at, .at = r->odd, .end = 2 * bytes};
-    const unsigned stop = view.end - 2 * STM_LOOK_BYTES + 1;
+    struct pug_stm_view view = {.bytes = span->at, .at = r->odd, .end = 2 * bytes};
+    const unsigned stop = view.end - 2 * PUG_STM_LOOK_BYTES + 1;
     unsigned at = view.at;
     while (at < stop && pug_mark_list_ready(list)) {
         struct pug_mark marks[PUG_MARK_LIMIT];
-        if (stm_take_packet(r, &view) != DONE)
+        if (pug_stm_take_packet(r, &view) != DONE)
             break;
         uint64_t index = pug_run_index(span->run, span->at + at / 2) + (at & r->next_index);
         size_t count = pug_stm_marks(NULL, &r->packet, marks);

@@ -4,7 +4,7 @@
 #include "protocol/stm/fields.h"
 
 /** Of a search. What an ASYNC may be made of is known by its length; `count` bytes are not told. */
-static void put_search(const struct stm_reader *r, struct pug_state *state)
+static void put_search(const struct pug_stm_reader *r, struct pug_state *state)
 {
     pug_state_number(state, r->f_run);
     pug_state_number(state, r->borrowed);
@@ -25,7 +25,7 @@ static void put_search(const struct stm_reader *r, struct pug_state *state)
  */
 void pug_stm_reader_state(const void *reader, struct pug_state *state)
 {
-    const struct stm_reader *r = reader;
+    const struct pug_stm_reader *r = reader;
     pug_state_number(state, r->state);
     pug_state_number(state, r->odd);
     pug_state_number(state, r->packet.master);
@@ -34,29 +34,29 @@ void pug_stm_reader_state(const void *reader, struct pug_state *state)
     pug_state_number(state, r->packet.timestamp);
     if (r->stale_type)
         pug_state_number(state, r->packet.type);
-    if (r->state == STM_SEARCHING) {
+    if (r->state == PUG_STM_SEARCHING) {
         put_search(r, state);
         return;
     }
-    if (r->state == STM_IN_ASYNC) {
+    if (r->state == PUG_STM_IN_ASYNC) {
         pug_state_number(state, r->index);
         pug_state_number(state, r->f_run);
         pug_rawbytes_state(&r->raw, state);
         return;
     }
-    pug_state_number(state, stm_trailing_run(r));
+    pug_state_number(state, pug_stm_trailing_run(r));
     pug_state_number(state, r->held);
     pug_state_number(state, r->open);
     if (r->open) {
         pug_state_number(state, r->index);
-        pug_state_put(state, r->copy + STM_PACKET_BYTES - r->held, r->held);
+        pug_state_put(state, r->copy + PUG_STM_PACKET_BYTES - r->held, r->held);
     } else if (r->held > 0) {
         pug_state_number(state, r->half);
     }
 }
 
 /** The message under way. Which slot has its payload is not seen. */
-static void put_message(const struct stm_message *message, struct pug_state *state)
+static void put_message(const struct pug_stm_message *message, struct pug_state *state)
 {
     const struct pug_element *e = &message->element;
     pug_state_number(state, e->sw_packets);
@@ -71,15 +71,15 @@ static void put_message(const struct stm_message *message, struct pug_state *sta
     pug_state_number(state, e->sw_flags);
     pug_state_number(state, e->sw_bits);
     pug_state_number(state, message->size);
-    pug_state_put(state, stm_message_payload(message), message->size);
+    pug_state_put(state, pug_stm_message_payload(message), message->size);
 }
 
 /** Why synchronisation was lost is told at the next packet; after that, nobody asks. */
 void pug_stm_decoder_state(const void *decoder, struct pug_state *state)
 {
-    const struct stm_decoder *d = decoder;
+    const struct pug_stm_decoder *d = decoder;
     pug_state_number(state, d->state);
-    if (d->state == STM_NO_SYNC)
+    if (d->state == PUG_STM_NO_SYNC)
         pug_state_number(state, d->reason);
     pug_state_number(state, PUG_SW_MASTER(&d->blank));
     pug_state_number(state, PUG_SW_CHANNEL(&d->blank));

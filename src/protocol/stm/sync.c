@@ -13,7 +13,7 @@
 static const uint8_t async_bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                       0xff, 0xff, 0xff, 0xff, 0x0f};
 
-static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_packet_type type,
+static void give(struct pug_stm_reader *r, struct pug_packet *packet, enum pug_stm_packet_type type,
                  uint64_t index)
 {
     r->packet.type = (uint8_t)type;
@@ -32,14 +32,14 @@ static void give(struct stm_reader *r, struct pug_packet *packet, enum pug_stm_p
 }
 
 /** Of the byte whose low nibble is used, what is left. */
-static uint8_t half_left(const struct stm_reader *r, const struct pug_span *span)
+static uint8_t half_left(const struct pug_stm_reader *r, const struct pug_span *span)
 {
     return (r->held ? r->half : *span->at) & 0xf0;
 }
 
 /** The ASYNC is complete: from here on the stream is packets. */
-static void give_async(struct stm_reader *r, const struct pug_span *span, struct pug_packet *packet,
-                       bool after_notsync)
+static void give_async(struct pug_stm_reader *r, const struct pug_span *span,
+                       struct pug_packet *packet, bool after_notsync)
 {
     r->raw.size = 0;
     /* The reference leaves the nibble that comes next with the bytes of the NOTSYNC. */
@@ -47,7 +47,7 @@ static void give_async(struct stm_reader *r, const struct pug_span *span, struct
         pug_rawbytes_add_byte(&r->raw, half_left(r, span));
     pug_rawbytes_add(&r->raw, async_bytes, sizeof(async_bytes));
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
-    r->state = STM_READING;
+    r->state = PUG_STM_READING;
     r->stage->joins = true;
     r->found = r->started = false;
     r->f_run = r->borrowed = r->count = 0;
@@ -55,14 +55,14 @@ static void give_async(struct stm_reader *r, const struct pug_span *span, struct
 }
 
 /** Where the reference takes an F to be, `count` nibbles from where its block began. */
-static uint64_t guessed_index(const struct stm_reader *r)
+static uint64_t guessed_index(const struct pug_stm_reader *r)
 {
     uint8_t count = (uint8_t)r->count;
     return count ? r->index + (count - 1u) / 2u : r->index;
 }
 
 /** An F of the search, in the byte at `at`. */
-static void count_f(struct stm_reader *r, const struct pug_run *run, const uint8_t *at)
+static void count_f(struct pug_stm_reader *r, const struct pug_run *run, const uint8_t *at)
 {
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     if (!r->started)
@@ -74,9 +74,9 @@ static void count_f(struct stm_reader *r, const struct pug_run *run, const uint8
 }
 
 /** Another nibble: is it the 0 that completes an ASYNC? */
-static bool completes(struct stm_reader *r, uint8_t nibble)
+static bool completes(struct pug_stm_reader *r, uint8_t nibble)
 {
-    if (nibble == 0 && r->f_run >= STM_ASYNC_RUN)
+    if (nibble == 0 && r->f_run >= PUG_STM_ASYNC_RUN)
         return true;
     r->started = false;
     r->f_run = r->borrowed = 0;
@@ -84,15 +84,16 @@ static bool completes(struct stm_reader *r, uint8_t nibble)
 }
 
 /** Nibbles of the search that are, or may be, the ASYNC. F beyond the 21st belong to it. */
-static uint64_t async_nibbles(const struct stm_reader *r)
+static uint64_t async_nibbles(const struct pug_stm_reader *r)
 {
     if (!r->found)
         return r->f_run - r->borrowed;
-    return r->stage->quirks.stm_counts_in_8_bits ? STM_ASYNC_RUN + 1 : r->f_run + 1 - r->borrowed;
+    return r->stage->quirks.stm_counts_in_8_bits ? PUG_STM_ASYNC_RUN + 1
+                                                 : r->f_run + 1 - r->borrowed;
 }
 
 /** What follows is a NOTSYNC, or an ASYNC of which `held` nibbles are known. */
-static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint64_t held)
+static void begin_piece(struct pug_stm_reader *r, const struct pug_span *span, uint64_t held)
 {
     r->index = pug_span_index(span);
     r->count = held;
@@ -107,9 +108,9 @@ static void begin_piece(struct stm_reader *r, const struct pug_span *span, uint6
  * has the 21st nibble from here on. Where less is left, only the F at its end count. Not up to the
  * last nibble of a piece, since there it matters whether an F came just before.
  */
-static void skip_far(struct stm_reader *r, struct pug_span *span, uint64_t limit)
+static void skip_far(struct pug_stm_reader *r, struct pug_span *span, uint64_t limit)
 {
-    const size_t step = STM_ASYNC_RUN / 2;
+    const size_t step = PUG_STM_ASYNC_RUN / 2;
     while ((size_t)(span->end - span->at) > step && r->count + 2 * step + 1 < limit &&
            (span->at[step] & 0xf) != 0xf) {
         span->at += step;
@@ -125,7 +126,7 @@ static void skip_far(struct stm_reader *r, struct pug_span *span, uint64_t limit
 }
 
 /** Bytes without any F are no part of an ASYNC. */
-static void skip_plain(struct stm_reader *r, struct pug_span *span, uint64_t limit)
+static void skip_plain(struct pug_stm_reader *r, struct pug_span *span, uint64_t limit)
 {
     skip_far(r, span, limit);
     while (span->at != span->end && r->count < limit && (*span->at & 0xf) != 0xf &&
@@ -135,7 +136,7 @@ static void skip_plain(struct stm_reader *r, struct pug_span *span, uint64_t lim
     }
 }
 
-static void take_piece(struct stm_reader *r, struct pug_span *span)
+static void take_piece(struct pug_stm_reader *r, struct pug_span *span)
 {
     const uint64_t limit = r->stage->quirks.stm_counts_in_8_bits ? UINT64_MAX : NOTSYNC_NIBBLES;
     /* A byte is the packet's with its low nibble. */
@@ -147,7 +148,7 @@ static void take_piece(struct stm_reader *r, struct pug_span *span)
                 break;
         }
         const uint8_t *at = span->at;
-        uint8_t nibble = stm_take_nibble(r, span);
+        uint8_t nibble = pug_stm_take_nibble(r, span);
         r->count++;
         if (nibble == 0xf)
             count_f(r, span->run, at);
@@ -159,7 +160,7 @@ static void take_piece(struct stm_reader *r, struct pug_span *span)
     pug_rawbytes_add(&r->raw, from, (size_t)(span->at + r->odd - from));
 }
 
-static bool give_notsync(struct stm_reader *r, struct pug_packet *packet, uint64_t nibbles)
+static bool give_notsync(struct pug_stm_reader *r, struct pug_packet *packet, uint64_t nibbles)
 {
     size_t bytes = (size_t)((nibbles + (r->from_odd ? 1 : 0) + 1) / 2);
     if (nibbles == 0)
@@ -171,7 +172,7 @@ static bool give_notsync(struct stm_reader *r, struct pug_packet *packet, uint64
     return true;
 }
 
-bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *packet)
+bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     bool was_found = r->found;
@@ -185,7 +186,7 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
         take_piece(r, span);
         uint64_t count = in_8_bits ? r->count & 0xff : r->count;
         uint64_t unsynced = r->count - async_nibbles(r);
-        if (in_8_bits ? (r->found ? count > STM_ASYNC_RUN + 1 : count > 0)
+        if (in_8_bits ? (r->found ? count > PUG_STM_ASYNC_RUN + 1 : count > 0)
                       : unsynced > 0 && (r->found || unsynced >= NOTSYNC_NIBBLES))
             return give_notsync(r, packet, in_8_bits ? unsynced & 0xff : unsynced);
         if (!r->found)
@@ -195,7 +196,7 @@ bool stm_search(struct stm_reader *r, struct pug_span *span, struct pug_packet *
     return true;
 }
 
-bool stm_search_end(struct stm_reader *r, struct pug_packet *packet)
+bool pug_stm_search_end(struct pug_stm_reader *r, struct pug_packet *packet)
 {
     if (r->stage->quirks.stm_counts_in_8_bits)
         return false;
