@@ -12,18 +12,18 @@
 
 /** An index in the making. */
 struct making {
-    struct index_header header;
+    struct pug_index_file_header header;
     const struct pug_index *old; /* what it is the continuation of, or NULL */
     uint64_t kept;               /* blocks of it that stay as they are */
     const struct pug_index_options *options;
     unsigned threads;
     struct job job; /* that is being done */
     uint64_t at;    /* how far it has come */
-    struct index_block *blocks;
+    struct pug_index_file_block *blocks;
     uint64_t *states; /* the last known of the transport and of each source, hashed */
     struct records summaries, all_marks;
-    struct value_table values;
-    struct index_source *sources;
+    struct pug_index_value_table values;
+    struct pug_index_file_source *sources;
     size_t source_count;
     bool failed;
     bool crowded; /* more ids than sources are counted: one thread has to number them */
@@ -33,7 +33,7 @@ struct making {
 
 static int by_block(const void *a, const void *b)
 {
-    const struct index_summary *x = a, *y = b;
+    const struct pug_index_file_summary *x = a, *y = b;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
     if (x->source != y->source)
@@ -43,7 +43,7 @@ static int by_block(const void *a, const void *b)
 
 static int by_position(const void *a, const void *b)
 {
-    const struct index_mark *x = a, *y = b;
+    const struct pug_index_file_mark *x = a, *y = b;
     if (x->at != y->at)
         return x->at < y->at ? -1 : 1;
     if (x->source != y->source)
@@ -54,7 +54,8 @@ static int by_position(const void *a, const void *b)
 }
 
 /** Two summaries of the same block, source and kind as one. */
-static void merge_summary(struct index_summary *s, const struct index_summary *other)
+static void merge_summary(struct pug_index_file_summary *s,
+                          const struct pug_index_file_summary *other)
 {
     if (other->first_at < s->first_at) {
         s->first_at = other->first_at;
@@ -73,7 +74,7 @@ static void merge_summary(struct index_summary *s, const struct index_summary *o
 /** Packets that begin in one block and end in the next leave more than one summary. */
 static void merge_summaries(struct records *summaries)
 {
-    struct index_summary *s = summaries->items;
+    struct pug_index_file_summary *s = summaries->items;
     size_t kept = 0;
     if (summaries->count > 0)
         qsort(s, summaries->count, sizeof(*s), by_block);
@@ -89,14 +90,14 @@ static void merge_summaries(struct records *summaries)
 static void gather(struct making *making, struct records *to, const void *items, size_t count)
 {
     for (size_t i = 0; i < count && !making->failed; i++)
-        making->failed = !index_add_record(to, (const char *)items + i * to->size);
+        making->failed = !pug_index_add_record(to, (const char *)items + i * to->size);
 }
 
 /** What stays of the old index. */
 static void gather_old(struct making *making)
 {
     const struct pug_index *old = making->old;
-    const struct value_rules *rules = &making->job.rules;
+    const struct pug_index_value_rules *rules = &making->job.rules;
     if (!old)
         return;
     uint64_t end = making->kept * old->header->block, marks = old->header->marks;
@@ -104,14 +105,14 @@ static void gather_old(struct making *making)
         marks--;
     gather(making, &making->summaries, old->summaries, pug_index_block_summary(old, making->kept));
     gather(making, &making->all_marks, old->marks, marks);
-    unsigned shift = index_part_shift(old->header->trace_size / old->header->block);
+    unsigned shift = pug_index_part_shift(old->header->trace_size / old->header->block);
     for (uint64_t i = 0; i < old->header->values && !making->failed; i++) {
-        struct index_value value = old->values[i];
+        struct pug_index_file_value value = old->values[i];
         value.parts = 0;
-        for (unsigned n = 0; n < INDEX_PARTS; n++)
+        for (unsigned n = 0; n < PUG_INDEX_PARTS; n++)
             if (old->values[i].parts >> n & 1)
                 value.parts |= UINT64_C(1) << (n >> (rules->part_shift - shift));
-        making->failed = !index_value_add(&making->values, rules, &value);
+        making->failed = !pug_index_value_add(&making->values, rules, &value);
     }
     for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
         if (rules->limits[kind] && !(old->header->valued >> kind & 1))
@@ -122,13 +123,13 @@ static void sort_all(struct making *making)
 {
     merge_summaries(&making->summaries);
     if (making->all_marks.count > 0)
-        qsort(making->all_marks.items, making->all_marks.count, sizeof(struct index_mark),
+        qsort(making->all_marks.items, making->all_marks.count, sizeof(struct pug_index_file_mark),
               by_position);
 }
 
 static void number_blocks(struct making *making)
 {
-    const struct index_summary *summaries = making->summaries.items;
+    const struct pug_index_file_summary *summaries = making->summaries.items;
     size_t at = 0;
     for (uint64_t block = 0; block < making->header.blocks; block++) {
         making->blocks[block].first = (uint32_t)at;
@@ -139,7 +140,7 @@ static void number_blocks(struct making *making)
 
 /* ---- sources ---- */
 
-static struct index_source *source_of(struct making *making, uint16_t id)
+static struct pug_index_file_source *source_of(struct making *making, uint16_t id)
 {
     size_t at = 0;
     while (at < making->source_count && making->sources[at].id < id)
@@ -148,14 +149,14 @@ static struct index_source *source_of(struct making *making, uint16_t id)
         return &making->sources[at];
     memmove(&making->sources[at + 1], &making->sources[at],
             (making->source_count++ - at) * sizeof(making->sources[at]));
-    making->sources[at] = (struct index_source){.id = id};
+    making->sources[at] = (struct pug_index_file_source){.id = id};
     return &making->sources[at];
 }
 
 /** Those of the tree, and each id that has summaries. */
 static void fill_sources(struct making *making, const struct pug_tree *tree)
 {
-    const struct index_summary *summaries = making->summaries.items;
+    const struct pug_index_file_summary *summaries = making->summaries.items;
     struct pug_source *found;
     making->sources = calloc(PUG_INDEX_SOURCE_LIMIT + 2, sizeof(*making->sources));
     making->failed |= !making->sources;
@@ -164,10 +165,10 @@ static void fill_sources(struct making *making, const struct pug_tree *tree)
     for (size_t n = 0;
          n < PUG_INDEX_SOURCE_LIMIT - 1 && (found = pug_tree_source_at(tree, n)) != NULL; n++) {
         const char *name = pug_source_protocol(found)->name;
-        struct index_source *source = source_of(making, pug_source_id(found));
+        struct pug_index_file_source *source = source_of(making, pug_source_id(found));
         memcpy(source->protocol, name, strnlen(name, sizeof(source->protocol) - 1));
     }
-    struct index_source *source = NULL;
+    struct pug_index_file_source *source = NULL;
     for (size_t i = 0; i < making->summaries.count && !making->failed; i++) {
         if (!source || source->id != summaries[i].source)
             source = source_of(making, summaries[i].source);
@@ -190,12 +191,12 @@ static void *put(void *at, const void *items, size_t size)
 
 static enum pug_status assemble(struct making *making, struct pug_index **out)
 {
-    struct index_header *h = &making->header;
+    struct pug_index_file_header *h = &making->header;
     h->sources = (uint32_t)making->source_count;
     h->summaries = making->summaries.count;
     h->marks = making->all_marks.count;
     h->values = making->values.count;
-    h->file_size = index_file_size(h);
+    h->file_size = pug_index_file_size(h);
     struct pug_index *index = calloc(1, sizeof(*index));
     char *bytes = h->file_size ? calloc(1, h->file_size) : NULL;
     if (!index || !bytes || h->summaries > UINT32_MAX) {
@@ -206,12 +207,12 @@ static enum pug_status assemble(struct making *making, struct pug_index **out)
     char *at = put(bytes, h, sizeof(*h));
     at = put(at, making->sources, h->sources * sizeof(*making->sources));
     at = put(at, making->blocks, h->blocks * sizeof(*making->blocks));
-    at = put(at, making->summaries.items, h->summaries * sizeof(struct index_summary));
-    at = put(at, making->all_marks.items, h->marks * sizeof(struct index_mark));
-    index_values_sort(&making->values, (struct index_value *)(void *)at);
+    at = put(at, making->summaries.items, h->summaries * sizeof(struct pug_index_file_summary));
+    at = put(at, making->all_marks.items, h->marks * sizeof(struct pug_index_file_mark));
+    pug_index_values_sort(&making->values, (struct pug_index_file_value *)(void *)at);
     *index = (struct pug_index){.bytes = bytes, .size = h->file_size};
-    index_lay_out(index);
-    ((struct index_header *)(void *)bytes)->checksum = index_checksum(index->header);
+    pug_index_lay_out(index);
+    ((struct pug_index_file_header *)(void *)bytes)->checksum = pug_index_checksum(index->header);
     *out = index;
     return PUG_OK;
 }
@@ -235,9 +236,9 @@ static void note_states(struct making *making, const struct yield *yield)
         making->states[i] = yield->states[i] ? yield->states[i] : making->states[i];
     if (next >= making->job.blocks || yield->at != next * making->job.block)
         return;
-    struct index_block *block = &making->blocks[next];
+    struct pug_index_file_block *block = &making->blocks[next];
     *(making->job.elements ? &block->elements : &block->packets) =
-        yield->has_states ? index_state_sum(making->states, sources) : 0;
+        yield->has_states ? pug_index_state_sum(making->states, sources) : 0;
 }
 
 /** Until when do elements of a block come? */
@@ -257,12 +258,12 @@ static void note_behind(struct making *making, const struct behind *behind)
 
 static void gather_yield(struct making *making, const struct yield *yield)
 {
-    const struct index_value *values = yield->values.items;
+    const struct pug_index_file_value *values = yield->values.items;
     const struct behind *behind = yield->behind.items;
     gather(making, &making->summaries, yield->summaries.items, yield->summaries.count);
     gather(making, &making->all_marks, yield->marks.items, yield->marks.count);
     for (size_t i = 0; i < yield->values.count && !making->failed; i++)
-        making->failed = !index_value_add(&making->values, &making->job.rules, &values[i]);
+        making->failed = !pug_index_value_add(&making->values, &making->job.rules, &values[i]);
     atomic_store_explicit(&making->job.given_up, making->values.given_up, memory_order_relaxed);
     for (size_t i = 0; i < yield->behind.count; i++)
         if (making->job.elements)
@@ -300,15 +301,15 @@ static uint64_t resume_decoding(const struct making *making, const struct pug_tr
     while (last > 0 && old->blocks[last].elements == 0)
         last--;
     const bool known = last > 0 && old->header->decode_identity == making->header.decode_identity;
-    return known && index_reach(old, tree, bytes, true, last, decoder) ? last : 0;
+    return known && pug_index_reach_block(old, tree, bytes, true, last, decoder) ? last : 0;
 }
 
 /** What the old index knows of blocks before `first`, and nothing of the others. */
 static void keep_elements(struct making *making, uint64_t first)
 {
     for (uint64_t block = 0; block < making->header.blocks; block++) {
-        struct index_block *out = &making->blocks[block];
-        const struct index_block *old = block < first ? &making->old->blocks[block] : NULL;
+        struct pug_index_file_block *out = &making->blocks[block];
+        const struct pug_index_file_block *old = block < first ? &making->old->blocks[block] : NULL;
         out->elements = old ? old->elements : 0;
         out->late = old && old->late < first ? old->late : UINT32_MAX;
     }
@@ -324,11 +325,11 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
     job->end = making->header.indexed;
     job->blocks = making->header.blocks;
     for (uint64_t block = 0; block < job->blocks; block++) {
-        struct index_block *out = &making->blocks[block];
+        struct pug_index_file_block *out = &making->blocks[block];
         if (out->late == UINT32_MAX) /* nothing of an old block comes later than this one's */
             out->late = block < first ? (uint32_t)first - 1 : (uint32_t)block;
     }
-    if (!index_collect(job, making->threads) || making->at != job->end)
+    if (!pug_index_collect(job, making->threads) || making->at != job->end)
         keep_elements(making, 0);
 }
 
@@ -336,9 +337,9 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
 static void prove_elements(struct making *making, const struct pug_tree *tree)
 {
     const struct pug_index *old = making->old;
-    bool had = old && (old->header->flags & INDEX_ELEMENTS);
+    bool had = old && (old->header->flags & PUG_INDEX_ELEMENTS);
     struct pug_tree *decoder = NULL;
-    making->header.decode_identity = index_decode_identity(tree);
+    making->header.decode_identity = pug_index_decode_identity(tree);
     if (making->header.decode_identity != 0) {
         uint64_t first = resume_decoding(making, tree, making->job.bytes, &decoder);
         keep_elements(making, first);
@@ -350,7 +351,7 @@ static void prove_elements(struct making *making, const struct pug_tree *tree)
     } else {
         return;
     }
-    making->header.flags |= INDEX_ELEMENTS;
+    making->header.flags |= PUG_INDEX_ELEMENTS;
 }
 
 /** Read the capture, or the rest of it, for its marks. */
@@ -358,7 +359,7 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
                        const uint8_t *bytes)
 {
     const struct pug_index_options *options = making->options;
-    struct index_header *h = &making->header;
+    struct pug_index_file_header *h = &making->header;
     const uint64_t size = h->trace_size,
                    end = options->limit && options->limit < size ? options->limit : size;
     making->job = (struct job){
@@ -371,7 +372,7 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
         .block = h->block,
         .blocks = end / h->block + (end % h->block != 0),
         .full = options->full,
-        .rules = index_value_rules(size, h->block),
+        .rules = pug_index_value_rules(size, h->block),
         .take = take_yield,
         .take_context = making,
     };
@@ -383,11 +384,11 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
     if (making->kept > 0)
         memcpy(making->blocks, making->old->blocks, making->kept * sizeof(*making->blocks));
     gather_old(making);
-    making->failed |= !index_collect(&making->job, making->threads);
+    making->failed |= !pug_index_collect(&making->job, making->threads);
     h->indexed = making->at;
     h->blocks = h->indexed / h->block + (h->indexed % h->block != 0);
-    h->flags = (options->full ? (unsigned)INDEX_FULL : 0u) |
-               (end == size && making->at == end ? (unsigned)INDEX_ENDED : 0u);
+    h->flags = (options->full ? (unsigned)PUG_INDEX_FULL : 0u) |
+               (end == size && making->at == end ? (unsigned)PUG_INDEX_ENDED : 0u);
 }
 
 static enum pug_status make(struct making *making, struct pug_tree *tree, struct pug_tree *standing,
@@ -410,7 +411,7 @@ static enum pug_status make(struct making *making, struct pug_tree *tree, struct
 
 static void clear(struct making *making)
 {
-    index_values_free(&making->values);
+    pug_index_values_free(&making->values);
     free(making->summaries.items);
     free(making->all_marks.items);
     free(making->blocks);
@@ -445,15 +446,16 @@ static struct making begin(struct pug_tree *tree, const uint8_t *bytes, uint64_t
     struct making making = {
         .options = options,
         .threads = thread_count(tree, options),
-        .summaries.size = sizeof(struct index_summary),
-        .all_marks.size = sizeof(struct index_mark),
+        .summaries.size = sizeof(struct pug_index_file_summary),
+        .all_marks.size = sizeof(struct pug_index_file_mark),
         .header = {.magic = {'P', 'U', 'G', 'I', 'N', 'D', 'E', 'X'},
-                   .version = INDEX_VERSION,
-                   .header_size = sizeof(struct index_header),
+                   .version = PUG_INDEX_VERSION,
+                   .header_size = sizeof(struct pug_index_file_header),
                    .trace_size = size,
-                   .trace_hash = index_trace_hash(bytes, size),
+                   .trace_hash = pug_index_trace_hash(bytes, size),
                    .identity = pug_index_identity(tree),
-                   .block = block + (INDEX_ALIGNMENT - block % INDEX_ALIGNMENT) % INDEX_ALIGNMENT},
+                   .block = block + (PUG_INDEX_ALIGNMENT - block % PUG_INDEX_ALIGNMENT) %
+                                        PUG_INDEX_ALIGNMENT},
     };
     memcpy(making.header.transport, transport,
            strnlen(transport, sizeof(making.header.transport) - 1));
@@ -474,7 +476,7 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
 /** The last block before which all is complete. */
 static uint64_t complete_blocks(const struct pug_index *old)
 {
-    const struct index_header *h = old->header;
+    const struct pug_index_file_header *h = old->header;
     uint64_t block = h->blocks > 0 ? h->blocks - 1 : 0;
     while (block > 0 && (old->blocks[block].behind || old->blocks[block].packets == 0))
         block--;
@@ -488,15 +490,15 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
     struct pug_index_options more = *options;
     if (size < old->header->trace_size)
         return PUG_ERR_INVALID_PARAM_VAL;
-    more.full = old->header->flags & INDEX_FULL;
-    more.elements = options->elements || (old->header->flags & INDEX_ELEMENTS);
+    more.full = old->header->flags & PUG_INDEX_FULL;
+    more.elements = options->elements || (old->header->flags & PUG_INDEX_ELEMENTS);
     if (more.limit && more.limit < old->header->indexed)
         more.limit = old->header->indexed;
     struct making making = begin(tree, bytes, size, &more, old->header->block);
     struct pug_tree *reached = NULL;
     making.old = old;
     making.kept = complete_blocks(old);
-    if (making.kept > 0 && !index_reach(old, tree, bytes, false, making.kept, &reached))
+    if (making.kept > 0 && !pug_index_reach_block(old, tree, bytes, false, making.kept, &reached))
         making.kept = 0;
     if (making.kept == 0)
         making.old = NULL;

@@ -52,7 +52,7 @@ struct collector {
     bool failed;
 };
 
-bool index_add_record(struct records *records, const void *record)
+bool pug_index_add_record(struct records *records, const void *record)
 {
     if (records->count == records->room) {
         size_t room = records->room ? 2 * records->room : 64;
@@ -68,7 +68,7 @@ bool index_add_record(struct records *records, const void *record)
 
 static void keep(struct collector *collector, struct records *records, const void *record)
 {
-    if (!index_add_record(records, record))
+    if (!pug_index_add_record(records, record))
         collector->failed = true;
 }
 
@@ -92,7 +92,7 @@ static void close_tally(struct source *source, enum pug_mark_kind kind)
     struct tally *tally = &source->tallies[kind];
     if (tally->count == 0)
         return;
-    const struct index_summary summary = {
+    const struct pug_index_file_summary summary = {
         .block = (uint32_t)(tally->start / collector->job->block),
         .source = source->id,
         .kind = (uint8_t)kind,
@@ -143,12 +143,12 @@ static void list_value(struct source *source, enum pug_mark_kind kind, uint64_t 
 {
     struct collector *collector = source->collector;
     struct job *job = collector->job;
-    const struct index_value record = {
+    const struct pug_index_file_value record = {
         .value = value,
         .kind = (uint8_t)kind,
         .first = (uint32_t)block,
         .last = (uint32_t)block,
-        .parts = UINT64_C(1) << index_part(block, job->rules.part_shift),
+        .parts = UINT64_C(1) << pug_index_part(block, job->rules.part_shift),
     };
     if (!(atomic_load_explicit(&job->given_up, memory_order_relaxed) >> kind & 1))
         keep(collector, &collector->yield->values, &record);
@@ -203,7 +203,7 @@ static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_pl
         const uint64_t value = marks[n].value;
         least = value < least ? value : least;
         greatest = value > greatest ? value : greatest;
-        hash += index_mark_hash(marks[n].index, value);
+        hash += pug_index_mark_hash(marks[n].index, value);
         n++;
     } while (n < count && marks[n].kind == marks->kind && marks[n].index - tally->start < size);
     tally->count += n;
@@ -230,10 +230,10 @@ static uint32_t add_marks(struct source *source, const struct pug_placed_mark *m
         note_values(source, kind, tally->start / job->block, marks, count);
     for (uint32_t i = 0; job->full && i < count; i++)
         keep(collector, &collector->yield->marks,
-             &(struct index_mark){.at = marks[i].index,
-                                  .value = marks[i].value,
-                                  .source = source->id,
-                                  .kind = (uint8_t)kind});
+             &(struct pug_index_file_mark){.at = marks[i].index,
+                                           .value = marks[i].value,
+                                           .source = source->id,
+                                           .kind = (uint8_t)kind});
     return count;
 }
 
@@ -387,21 +387,21 @@ static struct yield *new_yield(const struct pug_tree *tree, uint64_t block)
     if (!yield)
         return NULL;
     yield->block = block;
-    yield->summaries.size = sizeof(struct index_summary);
-    yield->marks.size = sizeof(struct index_mark);
+    yield->summaries.size = sizeof(struct pug_index_file_summary);
+    yield->marks.size = sizeof(struct pug_index_file_mark);
     yield->behind.size = sizeof(struct behind);
-    yield->values.size = sizeof(struct index_value);
+    yield->values.size = sizeof(struct pug_index_file_value);
     return yield;
 }
 
 /** A source that got nothing since the tree was renewed has the state that it had before. */
-static void note_states(const struct pug_tree *tree, const struct jobs_block *block,
+static void note_states(const struct pug_tree *tree, const struct pug_jobs_block *block,
                         struct yield *yield)
 {
     yield->has_states = block->has_state && !pug_quirks_any(&tree->quirks);
     if (!yield->has_states)
         return;
-    index_state_hashes(&block->state, tree->source_count, yield->states);
+    pug_index_state_hashes(&block->state, tree->source_count, yield->states);
     for (size_t i = 0; i < tree->source_count; i++)
         if (!tree->sources[i]->touched)
             yield->states[1 + i] = 0;
@@ -417,8 +417,8 @@ static uint64_t part_count(uint64_t block)
 }
 
 /** What transports make of bytes may depend on where they are cut: that is the same everywhere. */
-static void feed_parts(const struct job *job, const struct jobs_lane *lane, uint64_t end,
-                       struct jobs_block *block)
+static void feed_parts(const struct job *job, const struct pug_jobs_lane *lane, uint64_t end,
+                       struct pug_jobs_block *block)
 {
     const uint64_t part = job->block / part_count(job->block);
     uint64_t next = block->at;
@@ -428,11 +428,11 @@ static void feed_parts(const struct job *job, const struct jobs_lane *lane, uint
         block->response = pug_tree_feed(lane->tree, job->bytes, &block->at, next);
     }
     if (block->at == next && PUG_RESP_IS_CONT(block->response))
-        jobs_feed(lane, job->bytes, end, block);
+        pug_jobs_feed(lane, job->bytes, end, block);
 }
 
-static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
-                       struct jobs_block *block)
+static void read_block(void *context, struct pug_jobs_lane *lane, uint64_t end,
+                       struct pug_jobs_block *block)
 {
     const struct job *job = context;
     struct collector *collector = lane->desk;
@@ -459,7 +459,7 @@ static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
         block->product = yield;
 }
 
-static bool take_block(void *context, struct jobs_block *block)
+static bool take_block(void *context, struct pug_jobs_block *block)
 {
     const struct job *job = context;
     const bool more = job->take(job->take_context, block->product);
@@ -479,14 +479,14 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     yield->at = job->first * job->block;
     yield->has_states = !pug_quirks_any(&tree->quirks) && pug_tree_state(tree, &state);
     if (yield->has_states)
-        index_state_hashes(&state, tree->source_count, yield->states);
+        pug_index_state_hashes(&state, tree->source_count, yield->states);
     (void)job->take(job->take_context, yield);
     pug_state_free(&state);
     free_yield(NULL, yield);
     return true;
 }
 
-static bool open_lane(void *context, struct jobs_lane *lane)
+static bool open_lane(void *context, struct pug_jobs_lane *lane)
 {
     struct job *job = context;
     struct collector *collector = lane->desk = calloc(1, sizeof(*collector));
@@ -502,7 +502,7 @@ static bool open_lane(void *context, struct jobs_lane *lane)
     return !collector->failed && (lane->number > 0 || take_start(job, lane->tree));
 }
 
-static void close_lane(void *context, struct jobs_lane *lane)
+static void close_lane(void *context, struct pug_jobs_lane *lane)
 {
     const struct job *job = context;
     struct collector *collector = lane->desk;
@@ -526,15 +526,15 @@ static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
     return piece < LEAST_BLOCKS ? LEAST_BLOCKS : piece;
 }
 
-bool index_collect(struct job *job, unsigned threads)
+bool pug_index_collect(struct job *job, unsigned threads)
 {
-    const struct jobs_client client = {.context = job,
-                                       .open = open_lane,
-                                       .close = close_lane,
-                                       .read = read_block,
-                                       .take = take_block,
-                                       .drop = free_yield};
-    const struct jobs_plan plan = {
+    const struct pug_jobs_client client = {.context = job,
+                                           .open = open_lane,
+                                           .close = close_lane,
+                                           .read = read_block,
+                                           .take = take_block,
+                                           .drop = free_yield};
+    const struct pug_jobs_plan plan = {
         .tree = job->tree,
         .threads = threads,
         .from = job->first * job->block,
@@ -544,7 +544,7 @@ bool index_collect(struct job *job, unsigned threads)
         .growth = part_count(job->block),
         .piece = piece_blocks(job->blocks - job->first, threads) * job->block,
     };
-    struct jobs_outcome outcome;
-    jobs_read(&plan, &client, &outcome);
+    struct pug_jobs_outcome outcome;
+    pug_jobs_read(&plan, &client, &outcome);
     return !outcome.failed;
 }

@@ -14,7 +14,7 @@ struct records {
     size_t count, room, size;
 };
 
-bool index_add_record(struct records *records, const void *record);
+bool pug_index_add_record(struct records *records, const void *record);
 
 /** When a block was read, something came whose place is in a block before. */
 struct behind {
@@ -29,7 +29,7 @@ struct yield {
     uint64_t at;  /* how far the capture was read */
     bool crowded; /* there were more ids than sources are counted */
     bool has_states;
-    uint64_t states[]; /* behind it: index_state_hashes(); 0: it is what it was before */
+    uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before */
 };
 
 /** What is to be made of what capture. */
@@ -45,7 +45,7 @@ struct job {
     uint64_t blocks; /* up to `end` */
     bool elements;   /* decode; else the marks */
     bool full;
-    struct value_rules rules;
+    struct pug_index_value_rules rules;
     atomic_uint given_up; /* bit set of kinds of which there are too many values by now */
     /** Take what a block gave; it is freed afterwards. False: stop. */
     bool (*take)(void *context, const struct yield *yield);
@@ -53,6 +53,6 @@ struct job {
 };
 
 /** False: no memory. */
-bool index_collect(struct job *job, unsigned threads);
+bool pug_index_collect(struct job *job, unsigned threads);
 
 #endif

@@ -16,55 +16,56 @@
 
 /* ---- sums ---- */
 
-uint64_t index_hash_bytes(uint64_t hash, const void *bytes, size_t size)
+uint64_t pug_index_hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     uint64_t word = 0;
     for (; size >= 8; size -= 8, at += 8) {
         memcpy(&word, at, 8);
-        hash = index_mix(hash, word);
+        hash = pug_index_mix(hash, word);
     }
     word = 0;
     for (size_t i = 0; i < size; i++)
         word |= (uint64_t)at[i] << 8 * i;
-    return size ? index_mix(hash, word) : hash;
+    return size ? pug_index_mix(hash, word) : hash;
 }
 
-uint64_t index_checksum(const struct index_header *header)
+uint64_t pug_index_checksum(const struct pug_index_file_header *header)
 {
-    return index_hash_bytes(0, (const uint8_t *)header + INDEX_CHECKED,
-                            header->file_size - INDEX_CHECKED);
+    return pug_index_hash_bytes(0, (const uint8_t *)header + PUG_INDEX_CHECKED,
+                                header->file_size - PUG_INDEX_CHECKED);
 }
 
-uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size)
+uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size)
 {
-    uint64_t hash = index_mix(0, size);
+    uint64_t hash = pug_index_mix(0, size);
     if (size <= (uint64_t)PIECES * PIECE_BYTES)
-        return index_hash_bytes(hash, bytes, (size_t)size);
+        return pug_index_hash_bytes(hash, bytes, (size_t)size);
     for (uint64_t i = 0; i < PIECES; i++)
-        hash = index_hash_bytes(hash, bytes + (size - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
-    return index_hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
+        hash = pug_index_hash_bytes(hash, bytes + (size - PIECE_BYTES) / (PIECES - 1) * i,
+                                    PIECE_BYTES);
+    return pug_index_hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
 }
 
 uint64_t pug_index_identity(struct pug_tree *tree)
 {
     const char *transport = pug_tree_transport(tree)->name;
-    uint64_t hash = index_hash_bytes(0, transport, strlen(transport));
+    uint64_t hash = pug_index_hash_bytes(0, transport, strlen(transport));
     struct pug_source *source;
-    hash = index_hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
+    hash = pug_index_hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
         const struct pug_protocol *protocol = pug_source_protocol(source);
         char words[1024] = "";
         if (protocol->config_text)
             protocol->config_text(pug_source_config(source), words, sizeof(words));
-        hash = index_mix(hash, pug_source_id(source));
-        hash = index_hash_bytes(hash, protocol->name, strlen(protocol->name));
-        hash = index_hash_bytes(hash, words, strlen(words));
+        hash = pug_index_mix(hash, pug_source_id(source));
+        hash = pug_index_hash_bytes(hash, protocol->name, strlen(protocol->name));
+        hash = pug_index_hash_bytes(hash, words, strlen(words));
     }
     return hash;
 }
 
-uint64_t index_decode_identity(const struct pug_tree *tree)
+uint64_t pug_index_decode_identity(const struct pug_tree *tree)
 {
     uint64_t hash = pug_image_hash(pug_tree_image(tree));
     struct pug_source *source;
@@ -78,30 +79,31 @@ uint64_t index_decode_identity(const struct pug_tree *tree)
         };
         if (!pug_source_decodes(source))
             return 0;
-        hash = index_hash_bytes(hash, choices, sizeof(choices));
-        hash = index_mix(hash, o->range_limit);
+        hash = pug_index_hash_bytes(hash, choices, sizeof(choices));
+        hash = pug_index_mix(hash, o->range_limit);
     }
     return hash;
 }
 
 /* ---- the parts ---- */
 
-uint64_t index_file_size(const struct index_header *header)
+uint64_t pug_index_file_size(const struct pug_index_file_header *header)
 {
     /* Each number is below 2^48, so that the sum cannot overflow. */
     const uint64_t most = UINT64_C(1) << 48;
     if (header->blocks > most || header->summaries > most || header->marks > most ||
         header->values > most)
         return 0;
-    return sizeof(*header) + header->sources * sizeof(struct index_source) +
-           header->blocks * sizeof(struct index_block) +
-           header->summaries * sizeof(struct index_summary) +
-           header->marks * sizeof(struct index_mark) + header->values * sizeof(struct index_value);
+    return sizeof(*header) + header->sources * sizeof(struct pug_index_file_source) +
+           header->blocks * sizeof(struct pug_index_file_block) +
+           header->summaries * sizeof(struct pug_index_file_summary) +
+           header->marks * sizeof(struct pug_index_file_mark) +
+           header->values * sizeof(struct pug_index_file_value);
 }
 
-void index_lay_out(struct pug_index *index)
+void pug_index_lay_out(struct pug_index *index)
 {
-    const struct index_header *header = index->bytes;
+    const struct pug_index_file_header *header = index->bytes;
     index->header = header;
     index->sources = (const void *)(header + 1);
     index->blocks = (const void *)(index->sources + header->sources);
@@ -114,23 +116,23 @@ void index_lay_out(struct pug_index *index)
 
 static bool check_header(const void *bytes, size_t size)
 {
-    const struct index_header *h = bytes;
-    if (size < sizeof(*h) || memcmp(h->magic, INDEX_MAGIC, sizeof(h->magic)) != 0 ||
-        h->version != INDEX_VERSION || h->header_size != sizeof(*h) || h->file_size != size ||
-        size % 8 != 0 || index_file_size(h) != size)
+    const struct pug_index_file_header *h = bytes;
+    if (size < sizeof(*h) || memcmp(h->magic, PUG_INDEX_MAGIC, sizeof(h->magic)) != 0 ||
+        h->version != PUG_INDEX_VERSION || h->header_size != sizeof(*h) || h->file_size != size ||
+        size % 8 != 0 || pug_index_file_size(h) != size)
         return false;
     return h->sources <= PUG_INDEX_SOURCE_LIMIT && h->block >= PUG_INDEX_BLOCK_MIN &&
-           h->block <= PUG_INDEX_BLOCK_MAX && h->block % INDEX_ALIGNMENT == 0 &&
+           h->block <= PUG_INDEX_BLOCK_MAX && h->block % PUG_INDEX_ALIGNMENT == 0 &&
            h->indexed <= h->trace_size &&
            h->blocks == h->indexed / h->block + (h->indexed % h->block != 0) &&
            h->summaries <= UINT32_MAX && memchr(h->transport, 0, sizeof(h->transport)) != NULL &&
-           h->checksum == index_checksum(h);
+           h->checksum == pug_index_checksum(h);
 }
 
 static bool check_sources(const struct pug_index *index)
 {
     for (uint32_t i = 0; i < index->header->sources; i++) {
-        const struct index_source *source = &index->sources[i];
+        const struct pug_index_file_source *source = &index->sources[i];
         if (!memchr(source->protocol, 0, sizeof(source->protocol)) ||
             (i > 0 && source->id <= source[-1].id))
             return false;
@@ -138,9 +140,9 @@ static bool check_sources(const struct pug_index *index)
     return true;
 }
 
-static bool check_summary(const struct pug_index *index, const struct index_summary *s)
+static bool check_summary(const struct pug_index *index, const struct pug_index_file_summary *s)
 {
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     return s->kind < PUG_MARK_KINDS && s->count > 0 && s->first_at < h->block &&
            s->last_at < h->block && s->least <= s->greatest;
 }
@@ -148,7 +150,7 @@ static bool check_summary(const struct pug_index *index, const struct index_summ
 /** The blocks' summaries follow each other and name their block. */
 static bool check_blocks(const struct pug_index *index)
 {
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     uint64_t at = 0;
     for (uint64_t block = 0; block < h->blocks; block++) {
         if (index->blocks[block].first != at)
@@ -163,7 +165,7 @@ static bool check_blocks(const struct pug_index *index)
 static bool check_marks(const struct pug_index *index)
 {
     for (uint64_t i = 0; i < index->header->marks; i++) {
-        const struct index_mark *mark = &index->marks[i];
+        const struct pug_index_file_mark *mark = &index->marks[i];
         if (mark->kind >= PUG_MARK_KINDS || mark->at >= index->header->indexed ||
             (i > 0 && mark->at < mark[-1].at))
             return false;
@@ -174,7 +176,7 @@ static bool check_marks(const struct pug_index *index)
 static bool check_values(const struct pug_index *index)
 {
     for (uint64_t i = 0; i < index->header->values; i++) {
-        const struct index_value *value = &index->values[i];
+        const struct pug_index_file_value *value = &index->values[i];
         if (value->kind >= PUG_MARK_KINDS || value->first > value->last ||
             (i > 0 && (value->kind < value[-1].kind ||
                        (value->kind == value[-1].kind && value->value <= value[-1].value))))
@@ -188,13 +190,13 @@ static enum pug_status check(struct pug_index *index, const uint8_t *bytes, uint
 {
     if (!check_header(index->bytes, index->size))
         return PUG_ERR_INDEX_DAMAGED;
-    index_lay_out(index);
+    pug_index_lay_out(index);
     if (!check_sources(index) || !check_blocks(index) || !check_marks(index) ||
         !check_values(index))
         return PUG_ERR_INDEX_DAMAGED;
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     bool mine = h->trace_size <= size && h->identity == identity &&
-                h->trace_hash == index_trace_hash(bytes, h->trace_size);
+                h->trace_hash == pug_index_trace_hash(bytes, h->trace_size);
     return mine ? PUG_OK : PUG_ERR_INDEX_FOREIGN;
 }
 

@@ -20,7 +20,7 @@ struct reading {
     enum pug_mark_kind kind;
     uint16_t id;
     uint64_t start, end; /* of the block */
-    struct index_mark *marks;
+    struct pug_index_file_mark *marks;
     size_t count, room;
     bool out_of_memory;
     struct pug_mark_list list;
@@ -31,7 +31,7 @@ static void keep(struct reading *reading, uint64_t at, uint64_t value)
 {
     if (reading->count == reading->room) {
         size_t room = reading->room ? 2 * reading->room : 64;
-        struct index_mark *grown = realloc(reading->marks, room * sizeof(*grown));
+        struct pug_index_file_mark *grown = realloc(reading->marks, room * sizeof(*grown));
         if (!grown) {
             reading->out_of_memory = true;
             return;
@@ -39,7 +39,7 @@ static void keep(struct reading *reading, uint64_t at, uint64_t value)
         reading->marks = grown;
         reading->room = room;
     }
-    reading->marks[reading->count++] = (struct index_mark){.at = at, .value = value};
+    reading->marks[reading->count++] = (struct pug_index_file_mark){.at = at, .value = value};
 }
 
 static void on_list(struct pug_mark_list *list)
@@ -68,7 +68,7 @@ static uint32_t hash_of(const struct reading *reading)
 {
     uint32_t hash = 0;
     for (size_t i = 0; i < reading->count; i++)
-        hash += index_mark_hash(reading->marks[i].at, reading->marks[i].value);
+        hash += pug_index_mark_hash(reading->marks[i].at, reading->marks[i].value);
     return hash;
 }
 
@@ -76,7 +76,7 @@ static uint32_t hash_of(const struct reading *reading)
  * Is it what the index has? Timestamps are compressed against the last one: their upper bits may be
  * those of a trace that began here; then the index knows them.
  */
-static bool is_proved(struct reading *reading, const struct index_summary *summary)
+static bool is_proved(struct reading *reading, const struct pug_index_file_summary *summary)
 {
     if (reading->count == 0 || reading->count != summary->count ||
         reading->marks[0].at != reading->start + summary->first_at)
@@ -126,7 +126,7 @@ static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
 }
 
 /** Read a summary's marks with a tree that is nobody's else. */
-static void read_with(const struct pug_index *index, const struct index_summary *summary,
+static void read_with(const struct pug_index *index, const struct pug_index_file_summary *summary,
                       struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
     struct pug_source *source = find_source(tree, summary->source);
@@ -140,7 +140,7 @@ static void read_with(const struct pug_index *index, const struct index_summary 
     uint64_t from = reading->start;
     for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
         from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
-        from -= from % INDEX_ALIGNMENT;
+        from -= from % PUG_INDEX_ALIGNMENT;
         read_from(reading, tree, bytes, from, index->header->indexed, summary->count);
         if (from == 0 || is_proved(reading, summary))
             break;
@@ -148,7 +148,7 @@ static void read_with(const struct pug_index *index, const struct index_summary 
 }
 
 /** Read a summary's marks; false: no memory, or nothing in the tree gives them. */
-static bool read_block(const struct pug_index *index, const struct index_summary *summary,
+static bool read_block(const struct pug_index *index, const struct pug_index_file_summary *summary,
                        struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
     uint64_t block = index->header->block;
@@ -181,7 +181,7 @@ static bool fits(const struct pug_index_query *query, uint64_t at, uint64_t valu
            (query->backwards ? at < query->from : at >= query->from);
 }
 
-static bool may_fit(const struct index_summary *s, const struct pug_index_query *query)
+static bool may_fit(const struct pug_index_file_summary *s, const struct pug_index_query *query)
 {
     return s->kind == query->kind &&
            (query->source == PUG_INDEX_ANY || query->source == s->source) &&
@@ -189,7 +189,7 @@ static bool may_fit(const struct index_summary *s, const struct pug_index_query 
 }
 
 /** Keep the nearer of two answers. */
-static void offer(const struct pug_index_query *query, const struct index_summary *summary,
+static void offer(const struct pug_index_query *query, const struct pug_index_file_summary *summary,
                   uint64_t at, uint64_t value, struct pug_index_mark *best, bool *found)
 {
     if (!fits(query, at, value) || (*found && (query->backwards ? at <= best->at : at >= best->at)))
@@ -214,21 +214,21 @@ static uint64_t marks_from(const struct pug_index *index, uint64_t at)
 }
 
 /** All marks of a summary, from an index that keeps them. */
-static void look_at_marks(const struct pug_index *index, const struct index_summary *s,
+static void look_at_marks(const struct pug_index *index, const struct pug_index_file_summary *s,
                           const struct pug_index_query *query, struct pug_index_mark *best,
                           bool *found)
 {
     uint64_t size = index->header->block;
     uint64_t end = marks_from(index, (s->block + UINT64_C(1)) * size);
     for (uint64_t n = marks_from(index, s->block * size); n < end; n++) {
-        const struct index_mark *mark = &index->marks[n];
+        const struct pug_index_file_mark *mark = &index->marks[n];
         if (mark->kind == s->kind && mark->source == s->source)
             offer(query, s, mark->at, mark->value, best, found);
     }
 }
 
 /** The nearest mark of one summary that fits. */
-static void look(const struct pug_index *index, const struct index_summary *s,
+static void look(const struct pug_index *index, const struct pug_index_file_summary *s,
                  struct pug_tree *tree, const uint8_t *bytes, const struct pug_index_query *query,
                  struct pug_index_mark *best, bool *found)
 {
@@ -246,7 +246,7 @@ static void look(const struct pug_index *index, const struct index_summary *s,
     }
     if (s->kind == PUG_MARK_DATA)
         return;
-    if (index->header->flags & INDEX_FULL) {
+    if (index->header->flags & PUG_INDEX_FULL) {
         look_at_marks(index, s, query, best, found);
         return;
     }
@@ -268,15 +268,15 @@ struct places {
 static bool find_places(const struct pug_index *index, const struct pug_index_query *query,
                         struct places *places)
 {
-    const struct index_header *h = index->header;
-    const struct index_value *end;
+    const struct pug_index_file_header *h = index->header;
+    const struct pug_index_file_value *end;
     *places = (struct places){.last = h->blocks, .parts = UINT64_MAX};
     if (!(h->valued >> query->kind & 1) || (query->least == 0 && query->greatest == UINT64_MAX))
         return true;
     *places = (struct places){.first = h->blocks,
-                              .part_shift = index_part_shift(h->trace_size / h->block)};
-    for (const struct index_value *value =
-             index_values_from(index, query->kind, query->least, &end);
+                              .part_shift = pug_index_part_shift(h->trace_size / h->block)};
+    for (const struct pug_index_file_value *value =
+             pug_index_values_from(index, query->kind, query->least, &end);
          value < end && value->kind == query->kind && value->value <= query->greatest; value++) {
         places->first = value->first < places->first ? value->first : places->first;
         places->last = value->last > places->last ? value->last : places->last;
@@ -288,7 +288,7 @@ static bool find_places(const struct pug_index *index, const struct pug_index_qu
 static bool may_be_in(const struct places *places, uint64_t block)
 {
     return block >= places->first && block <= places->last &&
-           (places->parts >> index_part(block, places->part_shift) & 1);
+           (places->parts >> pug_index_part(block, places->part_shift) & 1);
 }
 
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,

@@ -7,22 +7,22 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are used as they lie");
 
-#define INDEX_MAGIC   "PUGINDEX"
-#define INDEX_VERSION 2u
+#define PUG_INDEX_MAGIC   "PUGINDEX"
+#define PUG_INDEX_VERSION 2u
 /* The checksum covers everything behind itself. */
-#define INDEX_CHECKED offsetof(struct index_header, file_size)
+#define PUG_INDEX_CHECKED offsetof(struct pug_index_file_header, file_size)
 /* Blocks are made of whole frames of every kind, so that reading can start at each. */
-#define INDEX_ALIGNMENT UINT64_C(512)
+#define PUG_INDEX_ALIGNMENT UINT64_C(512)
 /* So many parts of the capture does a value's bit set tell apart. */
-#define INDEX_PARTS 64u
+#define PUG_INDEX_PARTS 64u
 
-enum index_flag {
-    INDEX_FULL = 1 << 0,     /* every mark is kept */
-    INDEX_ELEMENTS = 1 << 2, /* blocks have the state of the decoders */
-    INDEX_ENDED = 1 << 3,    /* the readers were told that the trace ends */
+enum pug_index_file_flag {
+    PUG_INDEX_FULL = 1 << 0,     /* every mark is kept */
+    PUG_INDEX_ELEMENTS = 1 << 2, /* blocks have the state of the decoders */
+    PUG_INDEX_ENDED = 1 << 3,    /* the readers were told that the trace ends */
 };
 
-struct index_header {
+struct pug_index_file_header {
     char magic[8];
     uint32_t version, header_size;
     uint64_t checksum;
@@ -34,14 +34,14 @@ struct index_header {
     char transport[16];
 };
 
-struct index_source {
+struct pug_index_file_source {
     uint16_t id, reserved[3];
     char protocol[24];
     uint64_t counts[PUG_MARK_KINDS];
     uint64_t reserved_2[2];
 };
 
-struct index_block {
+struct pug_index_file_block {
     uint32_t first;  /* number of its first summary; it has those up to the next block's */
     uint32_t behind; /* 1: what was read from here on gave marks that begin before */
     uint32_t late;   /* its last element came when this block was read; or it is its own number */
@@ -49,7 +49,7 @@ struct index_block {
     uint64_t packets, elements; /* hash of the state at its start; 0: not known */
 };
 
-struct index_summary {
+struct pug_index_file_summary {
     uint32_t block;
     uint16_t source;
     uint8_t kind, reserved;
@@ -57,81 +57,83 @@ struct index_summary {
     uint64_t first, last, least, greatest;
 };
 
-struct index_mark {
+struct pug_index_file_mark {
     uint64_t at, value;
     uint16_t source;
     uint8_t kind, reserved[5];
 };
 
-struct index_value {
+struct pug_index_file_value {
     uint64_t value;
     uint64_t parts;       /* bit n: it may occur in the n-th part of the capture */
     uint32_t first, last; /* blocks, between which all its marks are */
     uint8_t kind, reserved[7];
 };
 
-static_assert(sizeof(struct index_header) == 144, "format");
-static_assert(sizeof(struct index_source) == 128, "format");
-static_assert(sizeof(struct index_block) == 32, "format");
-static_assert(sizeof(struct index_summary) == 56, "format");
-static_assert(sizeof(struct index_mark) == 24, "format");
-static_assert(sizeof(struct index_value) == 32, "format");
+static_assert(sizeof(struct pug_index_file_header) == 144, "format");
+static_assert(sizeof(struct pug_index_file_source) == 128, "format");
+static_assert(sizeof(struct pug_index_file_block) == 32, "format");
+static_assert(sizeof(struct pug_index_file_summary) == 56, "format");
+static_assert(sizeof(struct pug_index_file_mark) == 24, "format");
+static_assert(sizeof(struct pug_index_file_value) == 32, "format");
 
 /** An index in memory is the file's bytes and where its parts lie in them. */
 struct pug_index {
-    const struct index_header *header;
-    const struct index_source *sources;
-    const struct index_block *blocks;
-    const struct index_summary *summaries;
-    const struct index_mark *marks;
-    const struct index_value *values; /* by kind and value */
+    const struct pug_index_file_header *header;
+    const struct pug_index_file_source *sources;
+    const struct pug_index_file_block *blocks;
+    const struct pug_index_file_summary *summaries;
+    const struct pug_index_file_mark *marks;
+    const struct pug_index_file_value *values; /* by kind and value */
     void *bytes;
     size_t size;
     bool mapped;
 };
 
 /** Point the parts into `bytes`; the header's numbers fit its size. */
-void index_lay_out(struct pug_index *index);
+void pug_index_lay_out(struct pug_index *index);
 /** Bytes that a header asks for; 0: more than there can be. */
-uint64_t index_file_size(const struct index_header *header);
-uint64_t index_checksum(const struct index_header *header);
+uint64_t pug_index_file_size(const struct pug_index_file_header *header);
+uint64_t pug_index_checksum(const struct pug_index_file_header *header);
 /** Ties an index to its capture: bytes here and there. */
-uint64_t index_trace_hash(const uint8_t *bytes, uint64_t size);
+uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size);
 /** What decoding depends on beside the capture; 0: that cannot be told. */
-uint64_t index_decode_identity(const struct pug_tree *tree);
+uint64_t pug_index_decode_identity(const struct pug_tree *tree);
 
 /** The listed values of a kind: the first one that is not below `value`, up to before `*end`. */
-const struct index_value *index_values_from(const struct pug_index *index, enum pug_mark_kind kind,
-                                            uint64_t value, const struct index_value **end);
-/** Which of the INDEX_PARTS parts a block is in, of so many blocks. */
-static inline unsigned index_part(uint64_t block, unsigned part_shift)
+const struct pug_index_file_value *pug_index_values_from(const struct pug_index *index,
+                                                         enum pug_mark_kind kind, uint64_t value,
+                                                         const struct pug_index_file_value **end);
+/** Which of the PUG_INDEX_PARTS parts a block is in, of so many blocks. */
+static inline unsigned pug_index_part(uint64_t block, unsigned part_shift)
 {
-    return (unsigned)(block >> part_shift) & (INDEX_PARTS - 1);
+    return (unsigned)(block >> part_shift) & (PUG_INDEX_PARTS - 1);
 }
 
-/** Parts are the smallest power of two of blocks of which there are no more than INDEX_PARTS. */
-static inline unsigned index_part_shift(uint64_t blocks)
+/** Parts are the smallest power of two of blocks of which there are no more than PUG_INDEX_PARTS.
+ */
+static inline unsigned pug_index_part_shift(uint64_t blocks)
 {
     unsigned shift = 0;
-    while (blocks >> shift > INDEX_PARTS - 1)
+    while (blocks >> shift > PUG_INDEX_PARTS - 1)
         shift++;
     return shift;
 }
 
 /** A running hash of words. */
-static inline uint64_t index_mix(uint64_t hash, uint64_t word)
+static inline uint64_t pug_index_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
 
 /** The running hash of bytes, as words. */
-uint64_t index_hash_bytes(uint64_t hash, const void *bytes, size_t size);
+uint64_t pug_index_hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
 /** What a mark adds to the sum that is the hash of a block's marks. */
-static inline uint32_t index_mark_hash(uint64_t at, uint64_t value)
+static inline uint32_t pug_index_mark_hash(uint64_t at, uint64_t value)
 {
-    uint64_t mixed = index_mix(at * UINT64_C(0xC2B2AE3D27D4EB4F), value);
+    uint64_t mixed = pug_index_mix(at * UINT64_C(0xC2B2AE3D27D4EB4F), value);
     return (uint32_t)(mixed >> 32);
 }
 

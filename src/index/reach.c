@@ -17,20 +17,20 @@
 static uint64_t hash_section(const uint8_t **at)
 {
     const struct pug_state_section section = pug_state_section(at);
-    const uint64_t hash = index_hash_bytes(section.size, section.bytes, section.size);
+    const uint64_t hash = pug_index_hash_bytes(section.size, section.bytes, section.size);
     return hash ? hash : 1;
 }
 
-void index_state_hashes(const struct pug_state *state, size_t sources, uint64_t *hashes)
+void pug_index_state_hashes(const struct pug_state *state, size_t sources, uint64_t *hashes)
 {
     const uint8_t *at = state->bytes;
     for (size_t i = 0; i <= sources; i++)
         hashes[i] = hash_section(&at);
 }
 
-uint64_t index_state_sum(const uint64_t *hashes, size_t sources)
+uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
 {
-    const uint64_t sum = index_hash_bytes(0, hashes, (1 + sources) * sizeof(*hashes));
+    const uint64_t sum = pug_index_hash_bytes(0, hashes, (1 + sources) * sizeof(*hashes));
     return sum ? sum : 1;
 }
 
@@ -41,8 +41,8 @@ static uint64_t state_sum(const struct pug_tree *tree)
     uint64_t *hashes = malloc((1 + tree->source_count) * sizeof(*hashes));
     uint64_t sum = 0;
     if (hashes && pug_tree_state(tree, &state)) {
-        index_state_hashes(&state, tree->source_count, hashes);
-        sum = index_state_sum(hashes, tree->source_count);
+        pug_index_state_hashes(&state, tree->source_count, hashes);
+        sum = pug_index_state_sum(hashes, tree->source_count);
     }
     pug_state_free(&state);
     free(hashes);
@@ -61,14 +61,14 @@ static uint64_t start_before(const struct pug_index *index, uint32_t source, uin
     /* A source that was synchronised long ago does not make everything be read. */
     uint64_t least = block > 2 * back + 1 ? (block - 2 * back - 1) * size : 0;
     at = at > least ? at : least;
-    return at - at % INDEX_ALIGNMENT;
+    return at - at % PUG_INDEX_ALIGNMENT;
 }
 
 /** The last block before `block` that has bytes of a source, plus one; 0: none has. */
 static uint64_t silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
 {
     for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
-        const struct index_summary *s = &index->summaries[n];
+        const struct pug_index_file_summary *s = &index->summaries[n];
         if (s->kind == PUG_MARK_DATA && s->source == id)
             return s->block + UINT64_C(1);
     }
@@ -154,8 +154,9 @@ static struct pug_tree *read_before(struct aim *aim, uint64_t back, uint64_t fro
     return NULL;
 }
 
-bool index_reach(const struct pug_index *index, const struct pug_tree *model, const uint8_t *bytes,
-                 bool elements, uint64_t block, struct pug_tree **reached)
+bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree *model,
+                           const uint8_t *bytes, bool elements, uint64_t block,
+                           struct pug_tree **reached)
 {
     struct aim aim = {.index = index,
                       .model = model,
@@ -185,15 +186,15 @@ bool index_reach(const struct pug_index *index, const struct pug_tree *model, co
 /** Are its decoders' states those of this tree? */
 static bool has_decoders(const struct pug_index *index, const struct pug_tree *tree)
 {
-    return (index->header->flags & INDEX_ELEMENTS) &&
-           index->header->decode_identity == index_decode_identity(tree);
+    return (index->header->flags & PUG_INDEX_ELEMENTS) &&
+           index->header->decode_identity == pug_index_decode_identity(tree);
 }
 
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,
                      struct pug_tree **reached, uint64_t *at)
 {
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     uint64_t block = before > 0 ? (before - 1) / h->block : 0;
     if (size < h->indexed)
         return false;
@@ -204,13 +205,13 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
            (elements ? index->blocks[block].elements : index->blocks[block].packets) == 0)
         block--;
     *at = block * h->block;
-    return block > 0 && index_reach(index, tree, bytes, elements, block, reached);
+    return block > 0 && pug_index_reach_block(index, tree, bytes, elements, block, reached);
 }
 
 uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree *tree,
                            uint64_t from, uint64_t to)
 {
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     if (!has_decoders(index, tree) || to > h->indexed)
         return UINT64_MAX;
     uint64_t last = 0;

@@ -4,7 +4,7 @@
 
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
 {
-    const struct index_header *h = index->header;
+    const struct pug_index_file_header *h = index->header;
     *info = (struct pug_index_info){
         .transport = h->transport,
         .trace_size = h->trace_size,
@@ -15,8 +15,8 @@ void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
         .marks = h->marks,
         .size = index->size,
         .sources = h->sources,
-        .full = h->flags & INDEX_FULL,
-        .elements = h->flags & INDEX_ELEMENTS,
+        .full = h->flags & PUG_INDEX_FULL,
+        .elements = h->flags & PUG_INDEX_ELEMENTS,
     };
 }
 
@@ -24,7 +24,7 @@ bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_ind
 {
     if (n >= index->header->sources)
         return false;
-    const struct index_source *source = &index->sources[n];
+    const struct pug_index_file_source *source = &index->sources[n];
     *out = (struct pug_index_source){
         .id = source->id, .protocol = source->protocol, .bytes = source->counts[PUG_MARK_DATA]};
     memcpy(out->counts, source->counts, sizeof(out->counts));
@@ -35,7 +35,7 @@ bool pug_index_summary_at(const struct pug_index *index, uint64_t n, struct pug_
 {
     if (n >= index->header->summaries)
         return false;
-    const struct index_summary *s = &index->summaries[n];
+    const struct pug_index_file_summary *s = &index->summaries[n];
     uint64_t start = s->block * index->header->block;
     *out = (struct pug_index_summary){
         .block = s->block,
@@ -89,7 +89,7 @@ static uint64_t sync_of(const struct pug_index *index, uint16_t id, uint64_t bef
 {
     uint64_t size = index->header->block;
     for (uint64_t n = pug_index_block_summary(index, before / size + 1); n-- > 0;) {
-        const struct index_summary *s = &index->summaries[n];
+        const struct pug_index_file_summary *s = &index->summaries[n];
         if (s->kind != PUG_MARK_SYNC || s->source != id)
             continue;
         uint64_t start = s->block * size;

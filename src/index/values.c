@@ -10,12 +10,12 @@
 #define BYTES_OF_OTHERS  UINT64_C(65536)
 #define LEAST_OF_OTHERS  16u
 
-struct value_rules index_value_rules(uint64_t trace_size, uint64_t block)
+struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t block)
 {
     uint64_t others = trace_size / BYTES_OF_OTHERS;
     size_t limit = others < LEAST_OF_OTHERS ? LEAST_OF_OTHERS : (size_t)others;
-    return (struct value_rules){
-        .part_shift = index_part_shift(trace_size / block),
+    return (struct pug_index_value_rules){
+        .part_shift = pug_index_part_shift(trace_size / block),
         .limits[PUG_MARK_EVENT] = limit,
         .limits[PUG_MARK_CONTEXT] = limit,
         .limits[PUG_MARK_EXCEPTION] = limit,
@@ -23,33 +23,35 @@ struct value_rules index_value_rules(uint64_t trace_size, uint64_t block)
     };
 }
 
-static size_t place_of(const struct value_table *table, uint64_t value, uint8_t kind)
+static size_t place_of(const struct pug_index_value_table *table, uint64_t value, uint8_t kind)
 {
     uint64_t hash = (value + kind) * UINT64_C(0x9E3779B97F4A7C15);
     return (size_t)(hash >> 32) & table->mask;
 }
 
 /** The slot of a value, or the empty one where it would be. */
-static struct index_value *slot_of(const struct value_table *table, uint64_t value, uint8_t kind)
+static struct pug_index_file_value *slot_of(const struct pug_index_value_table *table,
+                                            uint64_t value, uint8_t kind)
 {
     size_t at = place_of(table, value, kind);
     for (;; at = (at + 1) & table->mask) {
-        struct index_value *slot = &table->slots[at];
+        struct pug_index_file_value *slot = &table->slots[at];
         if (slot->last < slot->first || (slot->value == value && slot->kind == kind))
             return slot;
     }
 }
 
 /** Put all that is not given up into a new table. */
-static bool rebuild(struct value_table *table, size_t size)
+static bool rebuild(struct pug_index_value_table *table, size_t size)
 {
-    struct value_table next = {.slots = malloc(size * sizeof(*next.slots)), .mask = size - 1};
+    struct pug_index_value_table next = {.slots = malloc(size * sizeof(*next.slots)),
+                                         .mask = size - 1};
     if (!next.slots)
         return false;
     for (size_t i = 0; i < size; i++)
-        next.slots[i] = (struct index_value){.first = 1};
+        next.slots[i] = (struct pug_index_file_value){.first = 1};
     for (size_t i = 0; table->mask && i <= table->mask; i++) {
-        const struct index_value *slot = &table->slots[i];
+        const struct pug_index_file_value *slot = &table->slots[i];
         if (slot->last < slot->first || (table->given_up >> slot->kind & 1))
             continue;
         *slot_of(&next, slot->value, slot->kind) = *slot;
@@ -62,15 +64,16 @@ static bool rebuild(struct value_table *table, size_t size)
     return true;
 }
 
-static void join(struct index_value *slot, const struct index_value *value)
+static void join(struct pug_index_file_value *slot, const struct pug_index_file_value *value)
 {
     slot->first = value->first < slot->first ? value->first : slot->first;
     slot->last = value->last > slot->last ? value->last : slot->last;
     slot->parts |= value->parts;
 }
 
-bool index_value_add(struct value_table *table, const struct value_rules *rules,
-                     const struct index_value *value)
+bool pug_index_value_add(struct pug_index_value_table *table,
+                         const struct pug_index_value_rules *rules,
+                         const struct pug_index_file_value *value)
 {
     uint8_t kind = value->kind;
     if (rules->limits[kind] == 0 || (table->given_up >> kind & 1))
@@ -78,7 +81,7 @@ bool index_value_add(struct value_table *table, const struct value_rules *rules,
     if (2 * table->count >= table->mask &&
         !rebuild(table, table->mask ? 2 * (table->mask + 1) : 64))
         return false;
-    struct index_value *slot = slot_of(table, value->value, kind);
+    struct pug_index_file_value *slot = slot_of(table, value->value, kind);
     if (slot->first <= slot->last) {
         join(slot, value);
         return true;
@@ -95,13 +98,14 @@ bool index_value_add(struct value_table *table, const struct value_rules *rules,
 
 static int by_value(const void *a, const void *b)
 {
-    const struct index_value *x = a, *y = b;
+    const struct pug_index_file_value *x = a, *y = b;
     if (x->kind != y->kind)
         return (int)x->kind - (int)y->kind;
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-void index_values_sort(const struct value_table *table, struct index_value *out)
+void pug_index_values_sort(const struct pug_index_value_table *table,
+                           struct pug_index_file_value *out)
 {
     size_t count = 0;
     for (size_t i = 0; table->mask && i <= table->mask; i++)
@@ -111,16 +115,17 @@ void index_values_sort(const struct value_table *table, struct index_value *out)
         qsort(out, count, sizeof(*out), by_value);
 }
 
-void index_values_free(struct value_table *table)
+void pug_index_values_free(struct pug_index_value_table *table)
 {
     free(table->slots);
-    *table = (struct value_table){0};
+    *table = (struct pug_index_value_table){0};
 }
 
-const struct index_value *index_values_from(const struct pug_index *index, enum pug_mark_kind kind,
-                                            uint64_t value, const struct index_value **end)
+const struct pug_index_file_value *pug_index_values_from(const struct pug_index *index,
+                                                         enum pug_mark_kind kind, uint64_t value,
+                                                         const struct pug_index_file_value **end)
 {
-    const struct index_value wanted = {.value = value, .kind = (uint8_t)kind};
+    const struct pug_index_file_value wanted = {.value = value, .kind = (uint8_t)kind};
     uint64_t low = 0, high = index->header->values;
     *end = index->values + index->header->values;
     while (low < high) {

@@ -6,27 +6,29 @@
 #include "index/format.h"
 
 /** Each value once: a table with open addressing. A kind with too many values is given up. */
-struct value_table {
-    struct index_value *slots; /* last < first: empty */
-    size_t mask;               /* slots - 1; 0: none yet */
+struct pug_index_value_table {
+    struct pug_index_file_value *slots; /* last < first: empty */
+    size_t mask;                        /* slots - 1; 0: none yet */
     size_t counts[PUG_MARK_KINDS];
     size_t count;
     uint32_t given_up; /* bit set of kinds */
 };
 
 /** What is listed in one index. */
-struct value_rules {
+struct pug_index_value_rules {
     unsigned part_shift;
     size_t limits[PUG_MARK_KINDS]; /* 0: a kind's values are not listed */
 };
 
-struct value_rules index_value_rules(uint64_t trace_size, uint64_t block);
+struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t block);
 
 /** A value in some blocks. False: no memory. */
-bool index_value_add(struct value_table *table, const struct value_rules *rules,
-                     const struct index_value *value);
+bool pug_index_value_add(struct pug_index_value_table *table,
+                         const struct pug_index_value_rules *rules,
+                         const struct pug_index_file_value *value);
 /** All values in the order of the file. */
-void index_values_sort(const struct value_table *table, struct index_value *out);
-void index_values_free(struct value_table *table);
+void pug_index_values_sort(const struct pug_index_value_table *table,
+                           struct pug_index_file_value *out);
+void pug_index_values_free(struct pug_index_value_table *table);
 
 #endif

@@ -8,10 +8,10 @@
 
 /** What a lane has beside its tree. */
 struct desk {
-    const struct jobs_decoding *decoding;
-    struct pug_log *log;          /* its own; NULL: the tree is the caller's */
-    struct jobs_decoded *product; /* being made */
-    pug_elements_fn *consumer;    /* of the caller's tree */
+    const struct pug_jobs_decoding *decoding;
+    struct pug_log *log;              /* its own; NULL: the tree is the caller's */
+    struct pug_jobs_decoded *product; /* being made */
+    pug_elements_fn *consumer;        /* of the caller's tree */
     void *consumer_context;
 };
 
@@ -28,7 +28,7 @@ static void keep_record(void *context, const struct pug_log_record *record)
     const struct desk *desk = context;
     if (!desk->product)
         return;
-    struct jobs_records *records = &desk->product->records;
+    struct pug_jobs_records *records = &desk->product->records;
     if (records->count == records->room) {
         size_t room = records->room * 2 + 4;
         struct pug_log_record *grown = realloc(records->items, room * sizeof(*grown));
@@ -43,7 +43,7 @@ static void keep_record(void *context, const struct pug_log_record *record)
     copy->text = copy_text(record->text);
 }
 
-static void free_records(struct jobs_records *records)
+static void free_records(struct pug_jobs_records *records)
 {
     for (size_t i = 0; i < records->count; i++) {
         free((void *)(uintptr_t)records->items[i].component);
@@ -65,14 +65,14 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 }
 
 /** Elements without parts go where they are to go. */
-static bool has_parts(const struct jobs_decoding *decoding, const struct jobs_lane *lane)
+static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_jobs_lane *lane)
 {
     return !lane->alone || decoding->config->parts;
 }
 
-static bool open_lane(void *context, struct jobs_lane *lane)
+static bool open_lane(void *context, struct pug_jobs_lane *lane)
 {
-    const struct jobs_decoding *decoding = context;
+    const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = lane->desk = calloc(1, sizeof(*desk));
     if (!desk)
         return false;
@@ -92,7 +92,7 @@ static bool open_lane(void *context, struct jobs_lane *lane)
     return true;
 }
 
-static void close_lane(void *context, struct jobs_lane *lane)
+static void close_lane(void *context, struct pug_jobs_lane *lane)
 {
     struct desk *desk = lane->desk;
     (void)context;
@@ -110,19 +110,19 @@ static void close_lane(void *context, struct jobs_lane *lane)
 
 static void drop_decoded(void *context, void *product)
 {
-    const struct jobs_decoding *decoding = context;
-    struct jobs_decoded *decoded = product;
+    const struct pug_jobs_decoding *decoding = context;
+    struct pug_jobs_decoded *decoded = product;
     if (decoded->part)
         decoding->parts->drop(decoded->part);
     free_records(&decoded->records);
     free(decoded);
 }
 
-static struct jobs_decoded *new_decoded(const struct jobs_decoding *decoding,
-                                        const struct jobs_lane *lane)
+static struct pug_jobs_decoded *new_decoded(const struct pug_jobs_decoding *decoding,
+                                            const struct pug_jobs_lane *lane)
 {
     const struct pug_parts *parts = decoding->parts;
-    struct jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
     if (!decoded || !has_parts(decoding, lane) ||
         (decoded->part = parts->begin(parts->context, lane->number)))
         return decoded;
@@ -139,14 +139,14 @@ static bool insist(struct pug_tree *tree, enum pug_response *response)
     return waited;
 }
 
-static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
-                       struct jobs_block *block)
+static void read_block(void *context, struct pug_jobs_lane *lane, uint64_t end,
+                       struct pug_jobs_block *block)
 {
-    const struct jobs_decoding *decoding = context;
+    const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = lane->desk;
     block->product = desk->product = new_decoded(decoding, lane);
     do
-        jobs_feed(lane, decoding->bytes, end, block);
+        pug_jobs_feed(lane, decoding->bytes, end, block);
     while (insist(lane->tree, &block->response) && block->at < end &&
            PUG_RESP_IS_CONT(block->response));
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
@@ -156,12 +156,12 @@ static void read_block(void *context, struct jobs_lane *lane, uint64_t end,
     desk->product = NULL;
 }
 
-static bool take_block(void *context, struct jobs_block *block)
+static bool take_block(void *context, struct pug_jobs_block *block)
 {
-    struct jobs_decoding *decoding = context;
+    struct pug_jobs_decoding *decoding = context;
     const struct pug_parts *parts = decoding->parts;
     const struct pug_jobs *config = decoding->config;
-    struct jobs_decoded *decoded = block->product;
+    struct pug_jobs_decoded *decoded = block->product;
     struct pug_jobs_result *result = decoding->result;
     for (size_t i = 0; i < decoded->records.count; i++)
         pug_log_put(decoding->tree->log, &decoded->records.items[i]);
@@ -174,12 +174,12 @@ static bool take_block(void *context, struct jobs_block *block)
     return !result->stopped;
 }
 
-struct jobs_client jobs_decoder(struct jobs_decoding *decoding)
+struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
 {
-    return (struct jobs_client){.context = decoding,
-                                .open = open_lane,
-                                .close = close_lane,
-                                .read = read_block,
-                                .take = take_block,
-                                .drop = drop_decoded};
+    return (struct pug_jobs_client){.context = decoding,
+                                    .open = open_lane,
+                                    .close = close_lane,
+                                    .read = read_block,
+                                    .take = take_block,
+                                    .drop = drop_decoded};
 }

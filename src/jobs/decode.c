@@ -21,9 +21,9 @@ unsigned pug_jobs_processors(void)
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result)
 {
-    struct jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const struct pug_parts stored = jobs_stored(&pool);
-    struct jobs_decoding decoding = {
+    struct pug_jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct pug_parts stored = pug_jobs_stored(&pool);
+    struct pug_jobs_decoding decoding = {
         .tree = tree,
         .config = config,
         .parts = config->parts ? config->parts : &stored,
@@ -31,8 +31,8 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
         .size = size,
         .result = result,
     };
-    const struct jobs_client client = jobs_decoder(&decoding);
-    const struct jobs_plan plan = {
+    const struct pug_jobs_client client = pug_jobs_decoder(&decoding);
+    const struct pug_jobs_plan plan = {
         .tree = tree,
         .threads = config->threads ? config->threads : pug_jobs_processors(),
         .end = size,
@@ -43,11 +43,11 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
                  : config->parts ? PIECE_SIZE
                                  : PIECE_SIZE_STORED,
     };
-    struct jobs_outcome outcome;
+    struct pug_jobs_outcome outcome;
     *result = (struct pug_jobs_result){0};
-    jobs_read(&plan, &client, &outcome);
+    pug_jobs_read(&plan, &client, &outcome);
     result->threads = outcome.threads;
     result->repeated = outcome.repeated;
-    jobs_pool_free(&pool);
+    pug_jobs_pool_free(&pool);
     return outcome.failed ? PUG_ERR_MEM : PUG_OK;
 }

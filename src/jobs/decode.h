@@ -9,19 +9,19 @@
 #include <pthread.h>
 
 /** Records of a log, kept. */
-struct jobs_records {
+struct pug_jobs_records {
     struct pug_log_record *items; /* their texts are copies */
     size_t count, room;
 };
 
 /** A block's product. */
-struct jobs_decoded {
+struct pug_jobs_decoded {
     void *part; /* the consumer's */
-    struct jobs_records records;
+    struct pug_jobs_records records;
 };
 
 /** What is decoded, and how it went. */
-struct jobs_decoding {
+struct pug_jobs_decoding {
     struct pug_tree *tree;
     const struct pug_jobs *config;
     const struct pug_parts *parts;
@@ -32,17 +32,17 @@ struct jobs_decoding {
 
 /* block.c */
 /** The client that makes elements of blocks. */
-struct jobs_client jobs_decoder(struct jobs_decoding *decoding);
+struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding);
 
 /* stored.c */
-struct jobs_pool {
+struct pug_jobs_pool {
     struct pug_tree *tree;
     pthread_mutex_t lock;
     struct jobs_chunk *first; /* that are free */
 };
 
 /** Parts that keep elements; taking one delivers them where the tree's go. */
-struct pug_parts jobs_stored(struct jobs_pool *pool);
-void jobs_pool_free(struct jobs_pool *pool);
+struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool);
+void pug_jobs_pool_free(struct pug_jobs_pool *pool);
 
 #endif

@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 /** One source in one run. */
-struct jobs_seat {
+struct pug_jobs_seat {
     bool touched;             /* it got something */
     bool adopted;             /* when it did, it was exchanged for `given` */
     size_t at;                /* the block in which that was */
@@ -19,46 +19,46 @@ struct jobs_seat {
 };
 
 /** Consecutive blocks that one lane read without a renewal. */
-struct jobs_run {
-    struct jobs_run *next; /* in its list */
-    size_t first;          /* number of its first block */
-    struct jobs_block *blocks;
+struct pug_jobs_run {
+    struct pug_jobs_run *next; /* in its list */
+    size_t first;              /* number of its first block */
+    struct pug_jobs_block *blocks;
     size_t count, room;
     size_t dropped; /* blocks that hold nothing any more, from the first on */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven run joined it */
-    struct jobs_run *joined; /* goes on with this one's block behind its own last */
-    struct jobs_seat *seats; /* by source */
+    struct pug_jobs_run *joined; /* goes on with this one's block behind its own last */
+    struct pug_jobs_seat *seats; /* by source */
 };
 
-struct jobs_state {
-    const struct jobs_plan *plan;
-    const struct jobs_client *client;
+struct pug_jobs_state {
+    const struct pug_jobs_plan *plan;
+    const struct pug_jobs_client *client;
     size_t sources;
     uint64_t piece_size;  /* bytes in a piece */
     size_t piece, pieces; /* blocks in one, how many there are */
     size_t blocks;        /* in all */
     size_t window;        /* how many pieces may be claimed ahead of the caller */
 
-    pthread_mutex_t lock;     /* guards what follows */
-    pthread_cond_t published; /* workers wait for a block, or for room in the window */
-    pthread_cond_t ready;     /* the caller waits */
-    unsigned waiting;         /* workers that do */
-    struct jobs_run **owner;  /* by piece */
-    size_t claimed;           /* pieces, from the first on */
-    size_t taken;             /* blocks that the caller took */
-    struct jobs_run *current; /* where it takes from */
-    struct jobs_run *runs;    /* that may hold something */
-    struct jobs_run *old;     /* that do not, but may still be known to others */
-    uint64_t repeated;        /* bytes */
+    pthread_mutex_t lock;         /* guards what follows */
+    pthread_cond_t published;     /* workers wait for a block, or for room in the window */
+    pthread_cond_t ready;         /* the caller waits */
+    unsigned waiting;             /* workers that do */
+    struct pug_jobs_run **owner;  /* by piece */
+    size_t claimed;               /* pieces, from the first on */
+    size_t taken;                 /* blocks that the caller took */
+    struct pug_jobs_run *current; /* where it takes from */
+    struct pug_jobs_run *runs;    /* that may hold something */
+    struct pug_jobs_run *old;     /* that do not, but may still be known to others */
+    uint64_t repeated;            /* bytes */
     bool stop;
     bool failed; /* there is no memory */
 };
 
 /** Where a block begins; behind the last one: where reading ends. */
-static inline uint64_t jobs_block_start(const struct jobs_state *jobs, size_t number)
+static inline uint64_t pug_jobs_block_start(const struct pug_jobs_state *jobs, size_t number)
 {
-    const struct jobs_plan *plan = jobs->plan;
+    const struct pug_jobs_plan *plan = jobs->plan;
     const size_t in = number % jobs->piece;
     const uint64_t shorts = in < plan->growth ? in : plan->growth;
     const uint64_t start = plan->from + (uint64_t)(number / jobs->piece) * jobs->piece_size +
@@ -67,31 +67,32 @@ static inline uint64_t jobs_block_start(const struct jobs_state *jobs, size_t nu
 }
 
 /** Free what a block holds that does not count. */
-void jobs_block_free(const struct jobs_state *jobs, struct jobs_block *block);
+void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_block *block);
 
 /* worker.c */
-struct jobs_worker {
-    struct jobs_state *jobs;
-    struct jobs_lane lane;
-    struct jobs_run *run; /* being read */
-    size_t number;        /* of its block */
-    bool used;            /* the tree saw trace: it must be renewed before it starts anew */
+struct pug_jobs_worker {
+    struct pug_jobs_state *jobs;
+    struct pug_jobs_lane lane;
+    struct pug_jobs_run *run; /* being read */
+    size_t number;            /* of its block */
+    bool used;                /* the tree saw trace: it must be renewed before it starts anew */
     pthread_t thread;
     bool running;
 };
-void *jobs_work(void *worker);
+void *pug_jobs_work(void *worker);
 /** A run that begins with the next piece; NULL: there is none. Waits for room. Under the lock. */
-struct jobs_run *jobs_new_run(struct jobs_state *jobs);
+struct pug_jobs_run *pug_jobs_new_run(struct pug_jobs_state *jobs);
 /** No memory: everybody stops. Under the lock. */
-void jobs_fail(struct jobs_state *jobs);
+void pug_jobs_fail(struct pug_jobs_state *jobs);
 
 /* join.c */
 /** A source of the worker's tree is about to get something for the first time. */
-void jobs_touch(void *worker, size_t source);
+void pug_jobs_touch(void *worker, size_t source);
 /**
  * Can the worker's run go on as the other, behind this block? Then it does. Under the lock. The
  * other has read the block.
  */
-bool jobs_join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block);
+bool pug_jobs_join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+                   const struct pug_jobs_block *block);
 
 #endif

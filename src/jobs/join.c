@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-void jobs_touch(void *context, size_t source)
+void pug_jobs_touch(void *context, size_t source)
 {
-    struct jobs_worker *worker = context;
-    struct jobs_seat *seat = &worker->run->seats[source];
+    struct pug_jobs_worker *worker = context;
+    struct pug_jobs_seat *seat = &worker->run->seats[source];
     pthread_mutex_lock(&worker->jobs->lock);
     struct pug_source *given = seat->given;
     seat->given = NULL;
@@ -45,11 +45,11 @@ enum verdict {
 };
 
 /** `same`: the other's source has the same state behind block `number`. */
-static enum verdict judge(struct jobs_run *other, size_t source, size_t number, bool same,
-                          struct jobs_run **to)
+static enum verdict judge(struct pug_jobs_run *other, size_t source, size_t number, bool same,
+                          struct pug_jobs_run **to)
 {
-    for (struct jobs_run *run = other; run; run = run->joined) {
-        const struct jobs_seat *seat = &run->seats[source];
+    for (struct pug_jobs_run *run = other; run; run = run->joined) {
+        const struct pug_jobs_seat *seat = &run->seats[source];
         const bool later = run != other || (seat->touched && seat->at > number);
         *to = run;
         if (seat->touched)
@@ -61,9 +61,9 @@ static enum verdict judge(struct jobs_run *other, size_t source, size_t number, 
 }
 
 /** Hand the true source on to another run; false: no memory. */
-static bool give_source(struct jobs_worker *worker, size_t source, struct jobs_run *to)
+static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pug_jobs_run *to)
 {
-    struct jobs_seat *seat = &worker->run->seats[source];
+    struct pug_jobs_seat *seat = &worker->run->seats[source];
     struct pug_source *given = seat->given;
     seat->given = NULL;
     if (!given)
@@ -71,19 +71,19 @@ static bool give_source(struct jobs_worker *worker, size_t source, struct jobs_r
     pug_source_free(to->seats[source].given);
     to->seats[source].given = given;
     if (!given)
-        jobs_fail(worker->jobs);
+        pug_jobs_fail(worker->jobs);
     return given != NULL;
 }
 
 /** Go through the sources; with `give`, give what is to be given. False: they cannot be joined. */
-static bool settle(struct jobs_worker *worker, struct jobs_run *other, const struct pug_state *mine,
-                   const struct pug_state *its, bool give)
+static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+                   const struct pug_state *mine, const struct pug_state *its, bool give)
 {
     const uint8_t *a = mine->bytes, *b = its->bytes;
     if (!same_section(&a, &b))
         return false;
     for (size_t i = 0; i < worker->jobs->sources; i++) {
-        struct jobs_run *to;
+        struct pug_jobs_run *to;
         const bool same = same_section(&a, &b) && !worker->run->seats[i].given;
         const enum verdict verdict = judge(other, i, worker->number, same, &to);
         if (verdict == NO || (verdict == GIVE && !worker->run->proven) ||
@@ -93,15 +93,16 @@ static bool settle(struct jobs_worker *worker, struct jobs_run *other, const str
     return true;
 }
 
-static void prove(struct jobs_run *run)
+static void prove(struct pug_jobs_run *run)
 {
     for (; run; run = run->joined)
         run->proven = true;
 }
 
-bool jobs_join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block)
+bool pug_jobs_join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+                   const struct pug_jobs_block *block)
 {
-    const struct jobs_block *its = &other->blocks[worker->number - other->first];
+    const struct pug_jobs_block *its = &other->blocks[worker->number - other->first];
     if (!its->has_state || !block->has_state ||
         !settle(worker, other, &block->state, &its->state, false) ||
         !settle(worker, other, &block->state, &its->state, true))

@@ -20,14 +20,14 @@ struct jobs_chunk {
 };
 
 struct stored {
-    struct jobs_pool *pool;
+    struct pug_jobs_pool *pool;
     struct jobs_chunk *first, *last;
     bool failed; /* no memory */
 };
 
 /* ---- the pool ---- */
 
-static struct jobs_chunk *take_chunk(struct jobs_pool *pool)
+static struct jobs_chunk *take_chunk(struct pug_jobs_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     struct jobs_chunk *chunk = pool->first;
@@ -45,7 +45,7 @@ static struct jobs_chunk *take_chunk(struct jobs_pool *pool)
     return chunk;
 }
 
-void jobs_pool_free(struct jobs_pool *pool)
+void pug_jobs_pool_free(struct pug_jobs_pool *pool)
 {
     while (pool->first) {
         struct jobs_chunk *chunk = pool->first;
@@ -124,7 +124,7 @@ static void keep(void *part, const struct pug_element *elements, size_t count)
 static void drop(void *part)
 {
     struct stored *stored = part;
-    struct jobs_pool *pool = stored->pool;
+    struct pug_jobs_pool *pool = stored->pool;
     if (stored->first) {
         pthread_mutex_lock(&pool->lock);
         stored->last->next = pool->first;
@@ -165,7 +165,7 @@ static bool deliver(struct pug_tree *tree, struct jobs_chunk *chunk)
 
 static bool take(void *context, void *part)
 {
-    struct pug_tree *tree = ((struct jobs_pool *)context)->tree;
+    struct pug_tree *tree = ((struct pug_jobs_pool *)context)->tree;
     struct stored *stored = part;
     bool good = !stored->failed;
     for (struct jobs_chunk *c = stored->first; c && good && tree->on_elements; c = c->next)
@@ -174,7 +174,7 @@ static bool take(void *context, void *part)
     return good;
 }
 
-struct pug_parts jobs_stored(struct jobs_pool *pool)
+struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool)
 {
     return (struct pug_parts){
         .context = pool, .begin = begin, .elements = keep, .take = take, .drop = drop};

@@ -23,15 +23,15 @@ static bool must_be_alone(const struct pug_tree *tree)
 
 /* ---- blocks ---- */
 
-void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
-               struct jobs_block *block)
+void pug_jobs_feed(const struct pug_jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+                   struct pug_jobs_block *block)
 {
     block->response = pug_tree_feed(lane->tree, bytes, &block->at, end);
     block->has_state = PUG_RESP_IS_CONT(block->response) && block->at == end &&
                        pug_tree_state(lane->tree, &block->state);
 }
 
-void jobs_block_free(const struct jobs_state *jobs, struct jobs_block *block)
+void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
     if (block->product)
         jobs->client->drop(jobs->client->context, block->product);
@@ -41,13 +41,13 @@ void jobs_block_free(const struct jobs_state *jobs, struct jobs_block *block)
 }
 
 /** What was read in vain, up to where the caller is, need not be kept. */
-static void drop_passed(struct jobs_state *jobs)
+static void drop_passed(struct pug_jobs_state *jobs)
 {
-    struct jobs_run **link = &jobs->runs;
+    struct pug_jobs_run **link = &jobs->runs;
     while (*link) {
-        struct jobs_run *run = *link;
+        struct pug_jobs_run *run = *link;
         while (run->dropped < run->count && run->first + run->dropped < jobs->taken)
-            jobs_block_free(jobs, &run->blocks[run->dropped++]);
+            pug_jobs_block_free(jobs, &run->blocks[run->dropped++]);
         if (run->ended && run->dropped == run->count && run != jobs->current) {
             *link = run->next;
             run->next = jobs->old;
@@ -59,16 +59,16 @@ static void drop_passed(struct jobs_state *jobs)
 }
 
 /** Take the next block out of its run, where there is one. False: the run is at its end. */
-static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
     for (;;) {
-        struct jobs_run *run = jobs->current;
+        struct pug_jobs_run *run = jobs->current;
         const size_t at = run ? jobs->taken - run->first : 0;
         if (jobs->failed)
             return false;
         if (run && at < run->count) {
             *block = run->blocks[at];
-            run->blocks[at] = (struct jobs_block){.at = block->at};
+            run->blocks[at] = (struct pug_jobs_block){.at = block->at};
             if (++jobs->taken % jobs->piece == 0)
                 drop_passed(jobs);
             if (jobs->waiting > 0)
@@ -85,7 +85,7 @@ static bool next_block(struct jobs_state *jobs, struct jobs_block *block)
 }
 
 /** False: it is the last one. */
-static bool take(const struct jobs_client *client, struct jobs_block *block, uint64_t end)
+static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *block, uint64_t end)
 {
     const bool more = client->take(client->context, block);
     pug_state_free(&block->state);
@@ -93,13 +93,13 @@ static bool take(const struct jobs_client *client, struct jobs_block *block, uin
 }
 
 /** Take the blocks of the true output, one after the other. */
-static void take_all(struct jobs_state *jobs)
+static void take_all(struct pug_jobs_state *jobs)
 {
-    struct jobs_block block = {.product = NULL};
+    struct pug_jobs_block block = {.product = NULL};
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
     while (more && (good = next_block(jobs, &block))) {
-        const uint64_t end = jobs_block_start(jobs, jobs->taken);
+        const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
         good = block.product != NULL;
         more = good && take(jobs->client, &block, end);
@@ -112,13 +112,13 @@ static void take_all(struct jobs_state *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-static void free_runs(struct jobs_state *jobs, struct jobs_run *runs)
+static void free_runs(struct pug_jobs_state *jobs, struct pug_jobs_run *runs)
 {
     while (runs) {
-        struct jobs_run *run = runs;
+        struct pug_jobs_run *run = runs;
         runs = run->next;
         for (size_t i = 0; i < run->count; i++)
-            jobs_block_free(jobs, &run->blocks[i]);
+            pug_jobs_block_free(jobs, &run->blocks[i]);
         for (size_t i = 0; i < jobs->sources; i++)
             pug_source_free(run->seats[i].given);
         free(run->seats);
@@ -130,20 +130,21 @@ static void free_runs(struct jobs_state *jobs, struct jobs_run *runs)
 /* ---- workers ---- */
 
 /** As many workers as can be had; false: none, or their trees cannot write their states. */
-static bool open_lanes(struct jobs_worker *workers, unsigned *count, struct jobs_state *jobs)
+static bool open_lanes(struct pug_jobs_worker *workers, unsigned *count,
+                       struct pug_jobs_state *jobs)
 {
-    const struct jobs_client *client = jobs->client;
+    const struct pug_jobs_client *client = jobs->client;
     struct pug_state state = {0};
     unsigned opened = 0;
     bool good = true;
     for (; good && opened < *count; opened++) {
-        struct jobs_worker *worker = &workers[opened];
+        struct pug_jobs_worker *worker = &workers[opened];
         worker->jobs = jobs;
         worker->lane.number = opened;
         good = client->open(client->context, &worker->lane);
         if (!good)
             continue;
-        worker->lane.tree->on_touch = jobs_touch;
+        worker->lane.tree->on_touch = pug_jobs_touch;
         worker->lane.tree->touch_context = worker;
     }
     *count = opened;
@@ -153,20 +154,22 @@ static bool open_lanes(struct jobs_worker *workers, unsigned *count, struct jobs
 }
 
 /** The first worker has the first piece; false: it cannot be started, and nobody is. */
-static bool start(struct jobs_worker *workers, unsigned count, struct jobs_state *jobs)
+static bool start(struct pug_jobs_worker *workers, unsigned count, struct pug_jobs_state *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
-    workers[0].run = jobs_new_run(jobs);
+    workers[0].run = pug_jobs_new_run(jobs);
     bool good = workers[0].run != NULL;
     pthread_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; i < count && good; i++) {
-        workers[i].running = pthread_create(&workers[i].thread, NULL, jobs_work, &workers[i]) == 0;
+        workers[i].running =
+            pthread_create(&workers[i].thread, NULL, pug_jobs_work, &workers[i]) == 0;
         good = workers[0].running;
     }
     return good;
 }
 
-static void finish(struct jobs_worker *workers, unsigned count, const struct jobs_client *client)
+static void finish(struct pug_jobs_worker *workers, unsigned count,
+                   const struct pug_jobs_client *client)
 {
     for (unsigned i = 0; i < count; i++)
         if (workers[i].running)
@@ -184,46 +187,46 @@ static uint64_t divide_up(uint64_t size, uint64_t by)
     return size / by + (size % by > 0);
 }
 
-static void divide(struct jobs_state *jobs)
+static void divide(struct pug_jobs_state *jobs)
 {
-    const struct jobs_plan *plan = jobs->plan;
+    const struct pug_jobs_plan *plan = jobs->plan;
     const uint64_t longs = divide_up(plan->piece, plan->block * plan->growth);
     jobs->piece_size = longs * plan->block * plan->growth;
     jobs->piece = (size_t)(plan->growth + longs - 1);
     jobs->pieces = (size_t)divide_up(plan->end - plan->from, jobs->piece_size);
     jobs->blocks = jobs->pieces > 0 ? (jobs->pieces - 1) * jobs->piece : 0;
-    while (jobs_block_start(jobs, jobs->blocks) < plan->end)
+    while (pug_jobs_block_start(jobs, jobs->blocks) < plan->end)
         jobs->blocks++;
 }
 
 /** False: nothing was read, and one thread has to do it. */
-static bool read_together(struct jobs_state *jobs, struct jobs_outcome *outcome)
+static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
-    const struct jobs_plan *plan = jobs->plan;
+    const struct pug_jobs_plan *plan = jobs->plan;
     unsigned threads = plan->threads < jobs->pieces ? plan->threads : (unsigned)jobs->pieces;
     if (threads < 2 || must_be_alone(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
-    struct jobs_worker *workers = calloc(threads, sizeof(*workers));
-    jobs->owner = calloc(jobs->pieces, sizeof(struct jobs_run *));
+    struct pug_jobs_worker *workers = calloc(threads, sizeof(*workers));
+    jobs->owner = calloc(jobs->pieces, sizeof(struct pug_jobs_run *));
     const bool done = workers && jobs->owner && open_lanes(workers, &threads, jobs) &&
                       start(workers, threads, jobs);
     if (done)
         take_all(jobs);
     if (workers)
         finish(workers, threads, jobs->client);
-    *outcome = (struct jobs_outcome){threads, jobs->repeated, jobs->failed};
+    *outcome = (struct pug_jobs_outcome){threads, jobs->repeated, jobs->failed};
     free_runs(jobs, jobs->runs);
     free_runs(jobs, jobs->old);
     free(jobs->owner);
     return done;
 }
 
-static void read_alone(const struct jobs_plan *plan, const struct jobs_client *client,
-                       struct jobs_outcome *outcome)
+static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
+                       struct pug_jobs_outcome *outcome)
 {
-    struct jobs_lane lane = {.alone = true};
-    struct jobs_block block = {.at = plan->from};
+    struct pug_jobs_lane lane = {.alone = true};
+    struct pug_jobs_block block = {.at = plan->from};
     bool good = client->open(client->context, &lane);
     for (bool more = good; more;) {
         const uint64_t left = plan->end - block.at;
@@ -234,13 +237,13 @@ static void read_alone(const struct jobs_plan *plan, const struct jobs_client *c
         more = good && take(client, &block, end) && end < plan->end;
     }
     client->close(client->context, &lane);
-    *outcome = (struct jobs_outcome){.threads = 1, .failed = !good};
+    *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = !good};
 }
 
-void jobs_read(const struct jobs_plan *plan, const struct jobs_client *client,
-               struct jobs_outcome *outcome)
+void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
+                   struct pug_jobs_outcome *outcome)
 {
-    struct jobs_state jobs = {
+    struct pug_jobs_state jobs = {
         .plan = plan,
         .client = client,
         .sources = plan->tree->source_count,

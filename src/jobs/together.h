@@ -13,7 +13,7 @@
 #include "pugmark/tree.h"
 
 /** One block, read. */
-struct jobs_block {
+struct pug_jobs_block {
     uint64_t at;            /* where it begins; when it was read, how far that came */
     void *product;          /* NULL: no memory */
     struct pug_state state; /* behind it */
@@ -22,32 +22,33 @@ struct jobs_block {
 };
 
 /** What reads: a tree, and what the client has beside it. */
-struct jobs_lane {
+struct pug_jobs_lane {
     unsigned number;
     bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
     void *desk;
 };
 
-struct jobs_client {
+struct pug_jobs_client {
     void *context;
     /** Fill a lane. The tree of lane 0 stands where reading begins, all others are as new. */
-    bool (*open)(void *context, struct jobs_lane *lane);
+    bool (*open)(void *context, struct pug_jobs_lane *lane);
     /** Also of one that could not be opened. */
-    void (*close)(void *context, struct jobs_lane *lane);
+    void (*close)(void *context, struct pug_jobs_lane *lane);
     /**
      * Read from block->at to `end` and fill the block. At the end of the capture the trace ends,
      * too. On any thread.
      */
-    void (*read)(void *context, struct jobs_lane *lane, uint64_t end, struct jobs_block *block);
+    void (*read)(void *context, struct pug_jobs_lane *lane, uint64_t end,
+                 struct pug_jobs_block *block);
     /** Take and free a product; on the caller's thread. False: stop. */
-    bool (*take)(void *context, struct jobs_block *block);
+    bool (*take)(void *context, struct pug_jobs_block *block);
     /** Free a product that does not count; on any thread. */
     void (*drop)(void *context, void *product);
 };
 
 /** What is read, and in what portions. */
-struct jobs_plan {
+struct pug_jobs_plan {
     const struct pug_tree *tree; /* that the lanes' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
@@ -61,7 +62,7 @@ struct jobs_plan {
     uint64_t piece; /* bytes; about */
 };
 
-struct jobs_outcome {
+struct pug_jobs_outcome {
     unsigned threads;  /* that were at work */
     uint64_t repeated; /* bytes that were read twice until states were equal */
     bool failed;       /* no memory */
@@ -71,11 +72,11 @@ struct jobs_outcome {
  * On one thread where the capture is short, where a tree cannot be copied or write its state, and
  * where somebody watches more than elements or has to be asked.
  */
-void jobs_read(const struct jobs_plan *plan, const struct jobs_client *client,
-               struct jobs_outcome *outcome);
+void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
+                   struct pug_jobs_outcome *outcome);
 
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
-void jobs_feed(const struct jobs_lane *lane, const uint8_t *bytes, uint64_t end,
-               struct jobs_block *block);
+void pug_jobs_feed(const struct pug_jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+                   struct pug_jobs_block *block);
 
 #endif

@@ -7,14 +7,14 @@
 
 /* ---- under the lock ---- */
 
-static void wait(struct jobs_state *jobs)
+static void wait(struct pug_jobs_state *jobs)
 {
     jobs->waiting++;
     pthread_cond_wait(&jobs->published, &jobs->lock);
     jobs->waiting--;
 }
 
-static void wake(struct jobs_state *jobs, const struct jobs_run *run)
+static void wake(struct pug_jobs_state *jobs, const struct pug_jobs_run *run)
 {
     if (jobs->waiting > 0)
         pthread_cond_broadcast(&jobs->published);
@@ -22,30 +22,30 @@ static void wake(struct jobs_state *jobs, const struct jobs_run *run)
         pthread_cond_signal(&jobs->ready);
 }
 
-void jobs_fail(struct jobs_state *jobs)
+void pug_jobs_fail(struct pug_jobs_state *jobs)
 {
     jobs->failed = jobs->stop = true;
     pthread_cond_broadcast(&jobs->published);
     pthread_cond_signal(&jobs->ready);
 }
 
-static bool has_room(const struct jobs_state *jobs)
+static bool has_room(const struct pug_jobs_state *jobs)
 {
     return jobs->claimed < jobs->taken / jobs->piece + jobs->window;
 }
 
-struct jobs_run *jobs_new_run(struct jobs_state *jobs)
+struct pug_jobs_run *pug_jobs_new_run(struct pug_jobs_state *jobs)
 {
     while (!jobs->stop && jobs->claimed < jobs->pieces && !has_room(jobs))
         wait(jobs);
     if (jobs->stop || jobs->claimed == jobs->pieces)
         return NULL;
-    struct jobs_run *run = calloc(1, sizeof(*run));
-    struct jobs_seat *seats = calloc(jobs->sources, sizeof(*seats));
+    struct pug_jobs_run *run = calloc(1, sizeof(*run));
+    struct pug_jobs_seat *seats = calloc(jobs->sources, sizeof(*seats));
     if (!run || !seats) {
         free(run);
         free(seats);
-        jobs_fail(jobs);
+        pug_jobs_fail(jobs);
         return NULL;
     }
     run->seats = seats;
@@ -63,8 +63,8 @@ struct jobs_run *jobs_new_run(struct jobs_state *jobs)
  * Who reads the piece that begins here? Nobody yet: then this run goes on with it, and the answer
  * is NULL. False: it ends here.
  */
-static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t piece,
-                        struct jobs_run **other)
+static bool enter_piece(struct pug_jobs_state *jobs, struct pug_jobs_run *run, size_t piece,
+                        struct pug_jobs_run **other)
 {
     wake(jobs, run);
     while (!jobs->stop && piece == jobs->claimed && !has_room(jobs))
@@ -76,30 +76,32 @@ static bool enter_piece(struct jobs_state *jobs, struct jobs_run *run, size_t pi
 }
 
 /** Join the other run behind this block, if that can be; waits until the other has read it. */
-static bool join(struct jobs_worker *worker, struct jobs_run *other, const struct jobs_block *block)
+static bool join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+                 const struct pug_jobs_block *block)
 {
-    struct jobs_state *jobs = worker->jobs;
+    struct pug_jobs_state *jobs = worker->jobs;
     const size_t at = worker->number - other->first;
     while (!jobs->stop && other->count <= at && !other->ended)
         wait(jobs);
-    return !jobs->stop && other->count > at && jobs_join(worker, other, block);
+    return !jobs->stop && other->count > at && pug_jobs_join(worker, other, block);
 }
 
 /** Add a block to a run; false: it ends with it. */
-static bool publish(struct jobs_state *jobs, struct jobs_run *run, struct jobs_block *block)
+static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_run *run,
+                    struct pug_jobs_block *block)
 {
     if (run->count == run->room) {
         size_t room = run->room * 2 + 16;
-        struct jobs_block *grown = realloc(run->blocks, room * sizeof(*grown));
+        struct pug_jobs_block *grown = realloc(run->blocks, room * sizeof(*grown));
         if (!grown) {
-            jobs_block_free(jobs, block);
-            jobs_fail(jobs);
+            pug_jobs_block_free(jobs, block);
+            pug_jobs_fail(jobs);
             return false;
         }
         run->blocks = grown;
         run->room = room;
     }
-    const uint64_t end = jobs_block_start(jobs, run->first + run->count + 1);
+    const uint64_t end = pug_jobs_block_start(jobs, run->first + run->count + 1);
     run->blocks[run->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)
@@ -111,30 +113,31 @@ static bool publish(struct jobs_state *jobs, struct jobs_run *run, struct jobs_b
 
 /* ---- the thread ---- */
 
-static void read_block(struct jobs_worker *worker, struct jobs_block *block)
+static void read_block(struct pug_jobs_worker *worker, struct pug_jobs_block *block)
 {
-    const struct jobs_state *jobs = worker->jobs;
-    const struct jobs_client *client = jobs->client;
-    *block = (struct jobs_block){.at = jobs_block_start(jobs, worker->number)};
+    const struct pug_jobs_state *jobs = worker->jobs;
+    const struct pug_jobs_client *client = jobs->client;
+    *block = (struct pug_jobs_block){.at = pug_jobs_block_start(jobs, worker->number)};
     worker->used = true;
-    client->read(client->context, &worker->lane, jobs_block_start(jobs, worker->number + 1), block);
+    client->read(client->context, &worker->lane, pug_jobs_block_start(jobs, worker->number + 1),
+                 block);
 }
 
 /** Read from the run's first block on; called and left with the lock held. */
-static void read_run(struct jobs_worker *worker, struct jobs_run *run)
+static void read_run(struct pug_jobs_worker *worker, struct pug_jobs_run *run)
 {
-    struct jobs_state *jobs = worker->jobs;
-    struct jobs_run *other = NULL;
+    struct pug_jobs_state *jobs = worker->jobs;
+    struct pug_jobs_run *other = NULL;
     bool go_on = !jobs->stop;
     worker->run = run;
     worker->number = run->first;
     while (go_on) {
         const size_t number = worker->number;
-        struct jobs_block block;
+        struct pug_jobs_block block;
         pthread_mutex_unlock(&jobs->lock);
         read_block(worker, &block);
         pthread_mutex_lock(&jobs->lock);
-        jobs->repeated += other ? block.at - jobs_block_start(jobs, number) : 0;
+        jobs->repeated += other ? block.at - pug_jobs_block_start(jobs, number) : 0;
         const bool last = number + 1 == jobs->blocks;
         const bool joined = other && !last && join(worker, other, &block);
         go_on = publish(jobs, run, &block) && !joined && !last;
@@ -147,18 +150,18 @@ static void read_run(struct jobs_worker *worker, struct jobs_run *run)
     wake(jobs, run);
 }
 
-void *jobs_work(void *context)
+void *pug_jobs_work(void *context)
 {
-    struct jobs_worker *worker = context;
-    struct jobs_state *jobs = worker->jobs;
+    struct pug_jobs_worker *worker = context;
+    struct pug_jobs_state *jobs = worker->jobs;
     pthread_mutex_lock(&jobs->lock);
-    struct jobs_run *run = worker->run ? worker->run : jobs_new_run(jobs);
-    for (; run; run = jobs_new_run(jobs)) {
+    struct pug_jobs_run *run = worker->run ? worker->run : pug_jobs_new_run(jobs);
+    for (; run; run = pug_jobs_new_run(jobs)) {
         pthread_mutex_unlock(&jobs->lock);
         bool good = !worker->used || pug_tree_renew(worker->lane.tree) == PUG_OK;
         pthread_mutex_lock(&jobs->lock);
         if (!good)
-            jobs_fail(jobs);
+            pug_jobs_fail(jobs);
         read_run(worker, run);
     }
     pthread_mutex_unlock(&jobs->lock);

@@ -153,7 +153,7 @@ static uint64_t truth(const struct pug_index *full, const struct pug_index_query
 {
     uint64_t best = UINT64_MAX;
     for (uint64_t i = 0; i < full->header->marks; i++) {
-        const struct index_mark *mark = &full->marks[i];
+        const struct pug_index_file_mark *mark = &full->marks[i];
         if (mark->kind != query->kind || mark->value < query->least ||
             mark->value > query->greatest ||
             (query->source != PUG_INDEX_ANY && query->source != mark->source))
@@ -183,7 +183,7 @@ static void compare(const struct capture *capture)
     struct pug_tree *tree = new_tree(capture);
     struct rec_random random = {.state = capture->size + 7};
     for (int n = 0; n < 60 && full->header->marks > 0; n++) {
-        const struct index_mark *some =
+        const struct pug_index_file_mark *some =
             &full->marks[rec_random_below(&random, (uint32_t)full->header->marks)];
         struct pug_index_query query = {
             .kind = (enum pug_mark_kind)some->kind,
@@ -235,15 +235,15 @@ static void knows_sources(void **state)
 
 /* ---- values ---- */
 
-static struct index_value some_value(struct rec_random *random, uint32_t most)
+static struct pug_index_file_value some_value(struct rec_random *random, uint32_t most)
 {
     uint32_t block = rec_random_below(random, 500);
-    return (struct index_value){
+    return (struct pug_index_file_value){
         .value = UINT64_C(0x1000) * rec_random_below(random, most),
         .kind = rec_random_once_in(random, 8) ? PUG_MARK_EXCEPTION : PUG_MARK_ADDRESS,
         .first = block,
         .last = block,
-        .parts = UINT64_C(1) << index_part(block, 3),
+        .parts = UINT64_C(1) << pug_index_part(block, 3),
     };
 }
 
@@ -251,58 +251,58 @@ static struct index_value some_value(struct rec_random *random, uint32_t most)
 static void lists_values(void **state)
 {
     enum { VALUES = 20000 };
-    struct value_rules rules = index_value_rules(UINT64_C(64) << 20, 131072);
-    struct value_table forwards = {0}, backwards = {0};
+    struct pug_index_value_rules rules = pug_index_value_rules(UINT64_C(64) << 20, 131072);
+    struct pug_index_value_table forwards = {0}, backwards = {0};
     struct rec_random random = {.state = 31};
-    struct index_value *values = calloc(VALUES, sizeof(*values));
+    struct pug_index_file_value *values = calloc(VALUES, sizeof(*values));
     (void)state;
     assert_non_null(values);
     for (int n = 0; n < VALUES; n++)
         values[n] = some_value(&random, 300);
     for (int n = 0; n < VALUES; n++) {
-        assert_true(index_value_add(&forwards, &rules, &values[n]));
-        assert_true(index_value_add(&backwards, &rules, &values[VALUES - 1 - n]));
+        assert_true(pug_index_value_add(&forwards, &rules, &values[n]));
+        assert_true(pug_index_value_add(&backwards, &rules, &values[VALUES - 1 - n]));
     }
     free(values);
     assert_int_equal(forwards.count, backwards.count);
-    struct index_value *whole = calloc(forwards.count, sizeof(*whole));
-    struct index_value *other = calloc(forwards.count, sizeof(*other));
+    struct pug_index_file_value *whole = calloc(forwards.count, sizeof(*whole));
+    struct pug_index_file_value *other = calloc(forwards.count, sizeof(*other));
     assert_non_null(whole);
     assert_non_null(other);
-    index_values_sort(&forwards, whole);
-    index_values_sort(&backwards, other);
+    pug_index_values_sort(&forwards, whole);
+    pug_index_values_sort(&backwards, other);
     assert_memory_equal(whole, other, forwards.count * sizeof(*whole));
     for (size_t i = 1; i < forwards.count; i++)
         assert_true(whole[i - 1].kind < whole[i].kind || whole[i - 1].value < whole[i].value);
     free(whole);
     free(other);
-    index_values_free(&forwards);
-    index_values_free(&backwards);
+    pug_index_values_free(&forwards);
+    pug_index_values_free(&backwards);
 }
 
 /** A kind with too many values has none; the others stay. */
 static void gives_up_kinds(void **state)
 {
-    struct value_rules rules = index_value_rules(UINT64_C(1) << 20, 4096);
-    struct value_table table = {0};
+    struct pug_index_value_rules rules = pug_index_value_rules(UINT64_C(1) << 20, 4096);
+    struct pug_index_value_table table = {0};
     struct rec_random random = {.state = 32};
     (void)state;
     for (int n = 0; n < 2000; n++) {
-        struct index_value value = some_value(&random, 1000);
+        struct pug_index_file_value value = some_value(&random, 1000);
         value.value = value.kind == PUG_MARK_EXCEPTION ? value.value % 5 : value.value;
-        assert_true(index_value_add(&table, &rules, &value));
+        assert_true(pug_index_value_add(&table, &rules, &value));
     }
     assert_int_equal(table.given_up, 1u << PUG_MARK_ADDRESS);
     assert_int_equal(table.count, table.counts[PUG_MARK_EXCEPTION]);
     assert_true(table.count > 0 && table.count <= 5);
-    index_values_free(&table);
+    pug_index_values_free(&table);
 }
 
 /* ---- marks are those of the packets ---- */
 
 struct marked {
     const struct pug_source *source;
-    struct index_mark *marks;
+    struct pug_index_file_mark *marks;
     size_t *count, room;
 };
 
@@ -310,10 +310,10 @@ static void put_mark(struct marked *marked, uint64_t at, enum pug_mark_kind kind
 {
     if (*marked->count < marked->room)
         marked->marks[(*marked->count)++] =
-            (struct index_mark){.at = at,
-                                .value = value,
-                                .source = pug_source_id(marked->source),
-                                .kind = (uint8_t)kind};
+            (struct pug_index_file_mark){.at = at,
+                                         .value = value,
+                                         .source = pug_source_id(marked->source),
+                                         .kind = (uint8_t)kind};
 }
 
 static void on_marked(void *context, enum pug_op op, const struct pug_packet *packet)
@@ -334,7 +334,7 @@ static void on_marked(void *context, enum pug_op op, const struct pug_packet *pa
 
 static int by_place(const void *a, const void *b)
 {
-    const struct index_mark *x = a, *y = b;
+    const struct pug_index_file_mark *x = a, *y = b;
     if (x->at != y->at)
         return x->at < y->at ? -1 : 1;
     if (x->source != y->source)
@@ -345,7 +345,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /** The marks of all packets, as a monitor sees them. */
-static size_t monitored_marks(const struct capture *capture, struct index_mark *marks, size_t room)
+static size_t monitored_marks(const struct capture *capture, struct pug_index_file_mark *marks,
+                              size_t room)
 {
     struct pug_tree *tree = new_tree(capture);
     struct marked marked[64];
@@ -380,13 +381,13 @@ static bool is_of_source(struct pug_tree *tree, uint16_t id)
 static void compare_marks(const struct capture *capture)
 {
     size_t room = 4 * capture->size + 64, seen = 0;
-    struct index_mark *marks = malloc(room * sizeof(*marks));
+    struct pug_index_file_mark *marks = malloc(room * sizeof(*marks));
     assert_non_null(marks);
     struct pug_index *index = build(capture, 4096, true);
     struct pug_tree *tree = new_tree(capture);
     size_t count = monitored_marks(capture, marks, room);
     for (uint64_t i = 0; i < index->header->marks; i++) {
-        const struct index_mark *mark = &index->marks[i];
+        const struct pug_index_file_mark *mark = &index->marks[i];
         if (!is_of_source(tree, mark->source))
             continue;
         assert_true(seen < count);
@@ -440,7 +441,7 @@ static enum pug_response on_times(void *context, const struct pug_element *eleme
         const struct pug_element *e = &elements[i];
         if (e->type != PUG_ELEM_ITMTRACE || e->reason != PUG_ITM_TS_GLOBAL)
             continue;
-        const struct index_mark *mark = &times->index->marks[times->next];
+        const struct pug_index_file_mark *mark = &times->index->marks[times->next];
         while (times->next < times->index->header->marks && mark->kind != PUG_MARK_TIMESTAMP)
             mark = &times->index->marks[++times->next];
         assert_true(times->next < times->index->header->marks);
@@ -681,9 +682,9 @@ static void refuses_lies(void **state)
         memcpy(copy, index->bytes, index->size);
         copy[3 + rec_random_below(&random, (uint32_t)(index->size / 8 - 3))] =
             (uint64_t)rec_random_below(&random, 1000) << rec_random_below(&random, 50);
-        struct index_header *header = (struct index_header *)copy;
+        struct pug_index_file_header *header = (struct pug_index_file_header *)copy;
         if (header->file_size == index->size)
-            header->checksum = index_checksum(header);
+            header->checksum = pug_index_checksum(header);
         if (pug_index_parse(copy, index->size, capture.bytes, capture.size, identity, &other) !=
             PUG_OK)
             continue;
