@@ -62,7 +62,7 @@ static int device_section(const struct section *section, const char *name)
             return names[i].section;
     if (strncmp(name, "dump", 4) == 0)
         return DEVICE_DUMP;
-    return is_native(section) && strncmp(name, "elf", 3) == 0 ? DEVICE_ELF : 0;
+    return pug_snapshot_section_is_native(section) && strncmp(name, "elf", 3) == 0 ? DEVICE_ELF : 0;
 }
 
 static enum pug_status device_begin(struct reader *reader, const char *name)
@@ -73,8 +73,8 @@ static enum pug_status device_begin(struct reader *reader, const char *name)
     switch (reader->in) {
     case 0:
         if (section->snapshot->options.verbose)
-            snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
-                         "Unknown section ignored: %s\n", name);
+            pug_snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
+                             "Unknown section ignored: %s\n", name);
         break;
     case DEVICE_DUMP:
     case DEVICE_ELF:
@@ -83,7 +83,7 @@ static enum pug_status device_begin(struct reader *reader, const char *name)
         break;
     case DEVICE_GLOBAL:
         if (state->global_seen)
-            return section_error(section, "Only one global section allowed");
+            return pug_snapshot_section_error(section, "Only one global section allowed");
         state->global_seen = true;
         break;
     default: break;
@@ -116,17 +116,17 @@ static enum pug_status add_register(struct reader *reader, char *key, char *valu
     struct list *list = &((struct device_state *)reader->state)->device->registers;
     size_t place;
     if (!register_place(list, key, &place))
-        return section_error(section, "Duplicate key: %s", key);
+        return pug_snapshot_section_error(section, "Duplicate key: %s", key);
     if (list->count == PUG_SNAPSHOT_REGISTER_LIMIT)
-        return section_limit(section, "registers");
-    char **name = list_add(&section->snapshot->texts, sizeof(*name));
+        return pug_snapshot_section_limit(section, "registers");
+    char **name = pug_snapshot_list_add(&section->snapshot->texts, sizeof(*name));
     if (!name || !(*name = strndup(key, strcspn(key, "("))))
         return PUG_ERR_MEM;
-    if (!list_add(list, sizeof(struct pug_snapshot_register)))
+    if (!pug_snapshot_list_add(list, sizeof(struct pug_snapshot_register)))
         return PUG_ERR_MEM;
     struct pug_snapshot_register *items = list->items;
     memmove(&items[place + 1], &items[place], (list->count - 1 - place) * sizeof(*items));
-    items[place] = (struct pug_snapshot_register){key, *name, ini_unquote(value)};
+    items[place] = (struct pug_snapshot_register){key, *name, pug_snapshot_ini_unquote(value)};
     return PUG_OK;
 }
 
@@ -136,18 +136,18 @@ static enum pug_status add_extended(struct reader *reader, const char *key, cons
     struct section *section = &reader->section;
     struct list *list = &((struct device_state *)reader->state)->extended;
     uint64_t number, content;
-    enum pug_status status = section_number(section, key, &number);
+    enum pug_status status = pug_snapshot_section_number(section, key, &number);
     if (status == PUG_OK)
-        status = section_number(section, value, &content);
+        status = pug_snapshot_section_number(section, value, &content);
     if (status != PUG_OK)
         return status;
     const uint64_t *seen = list->items;
     for (size_t i = 0; i < list->count; i++)
         if (seen[i] == number)
-            return section_error(section, "Duplicate key: %s", key);
+            return pug_snapshot_section_error(section, "Duplicate key: %s", key);
     if (list->count == PUG_SNAPSHOT_REGISTER_LIMIT)
-        return section_limit(section, "registers");
-    uint64_t *added = list_add(list, sizeof(*added));
+        return pug_snapshot_section_limit(section, "registers");
+    uint64_t *added = pug_snapshot_list_add(list, sizeof(*added));
     if (!added)
         return PUG_ERR_MEM;
     *added = number;
@@ -158,19 +158,22 @@ static enum pug_status set_global(struct section *section, const char *key, char
 {
     static const struct key_rule rule = {.name = "core", .unique = true};
     const char *core = NULL;
-    int result = section_set(section, &rule, 1, &core, key, value);
+    int result = pug_snapshot_section_set(section, &rule, 1, &core, key, value);
     if (result == KEY_UNKNOWN)
-        return section_error(section, "Unknown global option '%s'", key);
+        return pug_snapshot_section_error(section, "Unknown global option '%s'", key);
     return (enum pug_status)result;
 }
 
 static enum pug_status set_dump(struct section *section, struct pug_snapshot_dump *dump,
                                 const char *key, char *value)
 {
-    int result = dump->elf ? section_set(section, elf_keys, COUNT(elf_keys), dump, key, value)
-                           : section_set(section, dump_keys, COUNT(dump_keys), dump, key, value);
+    int result =
+        dump->elf
+            ? pug_snapshot_section_set(section, elf_keys, COUNT(elf_keys), dump, key, value)
+            : pug_snapshot_section_set(section, dump_keys, COUNT(dump_keys), dump, key, value);
     if (result == KEY_UNKNOWN)
-        return section_error(section, "Unknown %s section key '%s'", section->name, key);
+        return pug_snapshot_section_error(section, "Unknown %s section key '%s'", section->name,
+                                          key);
     return (enum pug_status)result;
 }
 
@@ -180,8 +183,8 @@ static enum pug_status device_key(struct reader *reader, char *key, char *value)
     struct device_state *state = reader->state;
     switch (reader->in) {
     case DEVICE_DEVICE:
-        return known_or_ignored(section_set(section, device_keys, COUNT(device_keys),
-                                            &state->device->public, key, value));
+        return known_or_ignored(pug_snapshot_section_set(section, device_keys, COUNT(device_keys),
+                                                         &state->device->public, key, value));
     case DEVICE_REGS: return add_register(reader, key, value);
     case DEVICE_GLOBAL: return set_global(section, key, value);
     case DEVICE_EXTENDED: return add_extended(reader, key, value);
@@ -196,24 +199,25 @@ static enum pug_status device_end(struct reader *reader)
     if (reader->in != DEVICE_DUMP && reader->in != DEVICE_ELF)
         return PUG_OK;
     if (reader->in == DEVICE_DUMP && !(section->seen & SEEN_ADDRESS))
-        return section_incomplete(section, "Dump section is missing mandatory address definition");
+        return pug_snapshot_section_incomplete(
+            section, "Dump section is missing mandatory address definition");
     if (!(section->seen & SEEN_FILE))
-        return section_incomplete(section,
-                                  reader->in == DEVICE_DUMP
-                                      ? "Dump section is missing mandatory file definition"
-                                      : "ELF section is missing mandatory file definition");
+        return pug_snapshot_section_incomplete(
+            section, reader->in == DEVICE_DUMP
+                         ? "Dump section is missing mandatory file definition"
+                         : "ELF section is missing mandatory file definition");
     if (section->snapshot->dump_count++ == PUG_SNAPSHOT_DUMP_LIMIT)
-        return section_limit(section, "dumps");
+        return pug_snapshot_section_limit(section, "dumps");
     state->dump.has_context_id = section->seen & SEEN_CONTEXT_ID;
     state->dump.has_vmid = section->seen & SEEN_VMID;
-    struct pug_snapshot_dump *dump = list_add(&state->device->dumps, sizeof(*dump));
+    struct pug_snapshot_dump *dump = pug_snapshot_list_add(&state->device->dumps, sizeof(*dump));
     if (!dump)
         return PUG_ERR_MEM;
     *dump = state->dump;
     return PUG_OK;
 }
 
-void device_free(struct device *device)
+void pug_snapshot_device_free(struct device *device)
 {
     free(device->registers.items);
     free(device->dumps.items);
@@ -227,14 +231,15 @@ static enum pug_status keep_device(struct pug_snapshot *snapshot, struct device 
     while (slot < end && strcmp((*slot)->public.name, device->public.name) != 0)
         slot++;
     if (slot < end)
-        device_free(*slot);
-    else if (!(slot = list_add(&snapshot->devices, sizeof(struct device *))))
+        pug_snapshot_device_free(*slot);
+    else if (!(slot = pug_snapshot_list_add(&snapshot->devices, sizeof(struct device *))))
         return PUG_ERR_MEM;
     *slot = device;
     return PUG_OK;
 }
 
-enum pug_status device_file_read(struct pug_snapshot *snapshot, const char *path, const char *file)
+enum pug_status pug_snapshot_device_file_read(struct pug_snapshot *snapshot, const char *path,
+                                              const char *file)
 {
     static const struct file_kind kind = {
         .headless_is_error = true, .begin = device_begin, .key = device_key, .end = device_end};
@@ -245,7 +250,7 @@ enum pug_status device_file_read(struct pug_snapshot *snapshot, const char *path
     public->name = public->class_name = public->type = public->location = "";
     public->file = file;
     struct device_state state = {.device = device};
-    enum pug_status status = file_read(snapshot, path, &kind, &state);
+    enum pug_status status = pug_snapshot_file_read(snapshot, path, &kind, &state);
     free(state.extended.items);
     public->registers = device->registers.items;
     public->register_count = device->registers.count;
@@ -254,6 +259,6 @@ enum pug_status device_file_read(struct pug_snapshot *snapshot, const char *path
     if (status == PUG_OK)
         status = keep_device(snapshot, device);
     if (status != PUG_OK)
-        device_free(device);
+        pug_snapshot_device_free(device);
     return status;
 }

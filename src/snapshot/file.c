@@ -10,11 +10,11 @@
 static void say_at(const struct section *section, enum pug_status code, unsigned line,
                    const char *text)
 {
-    snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_ERROR, code, "%s:%u: %s\n",
-                 section->ini->path, line, text);
+    pug_snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_ERROR, code, "%s:%u: %s\n",
+                     section->ini->path, line, text);
 }
 
-enum pug_status section_error(const struct section *section, const char *format, ...)
+enum pug_status pug_snapshot_section_error(const struct section *section, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -25,13 +25,13 @@ enum pug_status section_error(const struct section *section, const char *format,
     return PUG_ERR_TEST_SNAPSHOT_PARSE;
 }
 
-enum pug_status section_incomplete(const struct section *section, const char *text)
+enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text)
 {
     say_at(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->header_line, text);
     return PUG_ERR_TEST_SNAPSHOT_PARSE;
 }
 
-enum pug_status section_limit(const struct section *section, const char *what)
+enum pug_status pug_snapshot_section_limit(const struct section *section, const char *what)
 {
     char text[64];
     snprintf(text, sizeof(text), "Too many %s", what);
@@ -41,30 +41,32 @@ enum pug_status section_limit(const struct section *section, const char *what)
 
 /* ---- values ---- */
 
-enum pug_status section_number(const struct section *section, const char *value, uint64_t *number)
+enum pug_status pug_snapshot_section_number(const struct section *section, const char *value,
+                                            uint64_t *number)
 {
     char *end;
     *number = strtoull(value, &end, 0);
     if (*end == 0)
         return PUG_OK;
-    return section_error(section, "Could not parse '%s' as unsigned integer", value);
+    return pug_snapshot_section_error(section, "Could not parse '%s' as unsigned integer", value);
 }
 
-int section_set(struct section *section, const struct key_rule *rules, size_t count, void *object,
-                const char *key, char *value)
+int pug_snapshot_section_set(struct section *section, const struct key_rule *rules, size_t count,
+                             void *object, const char *key, char *value)
 {
     for (size_t i = 0; i < count; i++) {
         const struct key_rule *rule = &rules[i];
-        if (strcmp(rule->name, key) != 0 || (rule->native && !is_native(section)))
+        if (strcmp(rule->name, key) != 0 ||
+            (rule->native && !pug_snapshot_section_is_native(section)))
             continue;
         if (rule->unique && (section->seen >> i & 1))
-            return section_error(section, "Duplicate %s key found in %s section", key,
-                                 section->name);
+            return pug_snapshot_section_error(section, "Duplicate %s key found in %s section", key,
+                                              section->name);
         section->seen |= 1u << i;
         void *target = (char *)object + rule->offset;
         if (rule->kind == KEY_NUMBER)
-            return section_number(section, value, target);
-        *(const char **)target = rule->kind == KEY_QUOTED ? ini_unquote(value) : value;
+            return pug_snapshot_section_number(section, value, target);
+        *(const char **)target = rule->kind == KEY_QUOTED ? pug_snapshot_ini_unquote(value) : value;
         return PUG_OK;
     }
     return KEY_UNKNOWN;
@@ -78,10 +80,12 @@ static enum pug_status read_line(struct reader *reader, const struct file_kind *
     bool headless_error = reader->headless && kind->headless_is_error;
     if (reader->in == 0 && !headless_error)
         return PUG_OK;
-    if (!ini_split(text, &key, &value))
-        return section_error(&reader->section, "Couldn't parse '%s' as key=value", text);
+    if (!pug_snapshot_ini_split(text, &key, &value))
+        return pug_snapshot_section_error(&reader->section, "Couldn't parse '%s' as key=value",
+                                          text);
     if (headless_error)
-        return section_error(&reader->section, "Definition of '%s' has no section header", key);
+        return pug_snapshot_section_error(&reader->section,
+                                          "Definition of '%s' has no section header", key);
     return kind->key(reader, key, value);
 }
 
@@ -90,8 +94,8 @@ static enum pug_status begin_section(struct reader *reader, const struct file_ki
 {
     struct section *section = &reader->section;
     if (section->snapshot->options.verbose)
-        snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
-                     "Start of %s section\n", name);
+        pug_snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
+                         "Start of %s section\n", name);
     reader->headless = false;
     reader->in = 0;
     section->name = name;
@@ -105,7 +109,7 @@ static enum pug_status read_lines(struct reader *reader, const struct file_kind 
     enum pug_status status = PUG_OK;
     while (status == PUG_OK) {
         char *text;
-        switch (ini_next(reader->section.ini, &text)) {
+        switch (pug_snapshot_ini_next(reader->section.ini, &text)) {
         case INI_END: return kind->end(reader);
         case INI_TEXT: status = read_line(reader, kind, text); break;
         case INI_SECTION:
@@ -117,18 +121,19 @@ static enum pug_status read_lines(struct reader *reader, const struct file_kind 
     return status;
 }
 
-enum pug_status file_read(struct pug_snapshot *snapshot, const char *path,
-                          const struct file_kind *kind, void *state)
+enum pug_status pug_snapshot_file_read(struct pug_snapshot *snapshot, const char *path,
+                                       const struct file_kind *kind, void *state)
 {
     struct ini ini;
     size_t left = 4 * (size_t)PUG_SNAPSHOT_FILE_LIMIT - snapshot->text_bytes;
-    enum pug_status status =
-        ini_load(&ini, path, left < PUG_SNAPSHOT_FILE_LIMIT ? left : PUG_SNAPSHOT_FILE_LIMIT);
+    enum pug_status status = pug_snapshot_ini_load(
+        &ini, path, left < PUG_SNAPSHOT_FILE_LIMIT ? left : PUG_SNAPSHOT_FILE_LIMIT);
     if (status == PUG_ERR_LIMIT)
-        snapshot_say(snapshot, "snapshot_parser", PUG_SEV_ERROR, status, "%s: Too large\n", path);
+        pug_snapshot_say(snapshot, "snapshot_parser", PUG_SEV_ERROR, status, "%s: Too large\n",
+                         path);
     if (status != PUG_OK)
         return status;
-    char **kept = list_add(&snapshot->texts, sizeof(*kept));
+    char **kept = pug_snapshot_list_add(&snapshot->texts, sizeof(*kept));
     if (!kept) {
         free(ini.text);
         return PUG_ERR_MEM;

@@ -46,14 +46,14 @@ struct file_kind {
 };
 
 /** Read a file with the functions of its kind. PUG_ERR_FILE where it cannot be opened. */
-enum pug_status file_read(struct pug_snapshot *snapshot, const char *path,
-                          const struct file_kind *kind, void *state);
+enum pug_status pug_snapshot_file_read(struct pug_snapshot *snapshot, const char *path,
+                                       const struct file_kind *kind, void *state);
 
 #define KEY_UNKNOWN 1 /* beside the negative codes: no rule has this name */
 
 /** Put a value where its key's rule says. PUG_OK, KEY_UNKNOWN, or an error that was logged. */
-int section_set(struct section *section, const struct key_rule *rules, size_t count, void *object,
-                const char *key, char *value);
+int pug_snapshot_section_set(struct section *section, const struct key_rule *rules, size_t count,
+                             void *object, const char *key, char *value);
 
 /** For sections where unknown keys are no error. */
 static inline enum pug_status known_or_ignored(int result)
@@ -62,31 +62,33 @@ static inline enum pug_status known_or_ignored(int result)
 }
 
 /** Log a syntax error of the line just read; always PUG_ERR_TEST_SNAPSHOT_PARSE. */
-enum pug_status section_error(const struct section *section, const char *format, ...)
+enum pug_status pug_snapshot_section_error(const struct section *section, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** The same for a section that ended without something. */
-enum pug_status section_incomplete(const struct section *section, const char *text);
+enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text);
 
 /** PUG_ERR_LIMIT, with a message. */
-enum pug_status section_limit(const struct section *section, const char *what);
+enum pug_status pug_snapshot_section_limit(const struct section *section, const char *what);
 
 /** An unsigned number that is the whole value; an empty one is 0. */
-enum pug_status section_number(const struct section *section, const char *value, uint64_t *number);
+enum pug_status pug_snapshot_section_number(const struct section *section, const char *value,
+                                            uint64_t *number);
 
 /** May the section hold what the reference does not know? */
-static inline bool is_native(const struct section *section)
+static inline bool pug_snapshot_section_is_native(const struct section *section)
 {
-    return snapshot_is_native(section->snapshot);
+    return pug_snapshot_is_native(section->snapshot);
 }
 
 /* ---- the kinds ---- */
 
-enum pug_status main_file_read(struct pug_snapshot *snapshot, const char *path);
-enum pug_status device_file_read(struct pug_snapshot *snapshot, const char *path, const char *file);
-enum pug_status trace_file_read(struct pug_snapshot *snapshot, const char *path);
+enum pug_status pug_snapshot_main_file_read(struct pug_snapshot *snapshot, const char *path);
+enum pug_status pug_snapshot_device_file_read(struct pug_snapshot *snapshot, const char *path,
+                                              const char *file);
+enum pug_status pug_snapshot_trace_file_read(struct pug_snapshot *snapshot, const char *path);
 
-void device_free(struct device *device);
-void buffer_free(struct buffer *buffer);
+void pug_snapshot_device_free(struct device *device);
+void pug_snapshot_buffer_free(struct buffer *buffer);
 
 #endif

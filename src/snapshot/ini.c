@@ -31,7 +31,7 @@ static enum pug_status read_all(FILE *file, size_t limit, char **text, size_t *s
     return PUG_OK;
 }
 
-enum pug_status ini_load(struct ini *ini, const char *path, size_t limit)
+enum pug_status pug_snapshot_ini_load(struct ini *ini, const char *path, size_t limit)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
@@ -48,7 +48,7 @@ enum pug_status ini_load(struct ini *ini, const char *path, size_t limit)
     return status;
 }
 
-char *ini_trim(char *text)
+char *pug_snapshot_ini_trim(char *text)
 {
     text += strspn(text, " \t");
     size_t length = strlen(text);
@@ -58,7 +58,7 @@ char *ini_trim(char *text)
     return text;
 }
 
-char *ini_unquote(char *text)
+char *pug_snapshot_ini_unquote(char *text)
 {
     text += strspn(text, "\"'");
     size_t length = strlen(text);
@@ -68,7 +68,7 @@ char *ini_unquote(char *text)
     return text;
 }
 
-enum ini_kind ini_next(struct ini *ini, char **text)
+enum ini_kind pug_snapshot_ini_next(struct ini *ini, char **text)
 {
     while (ini->at < ini->end) {
         char *line = ini->at, *stop = memchr(line, '\n', (size_t)(ini->end - line));
@@ -80,7 +80,7 @@ enum ini_kind ini_next(struct ini *ini, char **text)
         char *open = strchr(line, '['), *close = open ? strchr(open, ']') : NULL;
         if (close) {
             *close = 0;
-            *text = ini_trim(open + 1);
+            *text = pug_snapshot_ini_trim(open + 1);
             return INI_SECTION;
         }
         *text = line;
@@ -90,13 +90,13 @@ enum ini_kind ini_next(struct ini *ini, char **text)
     return INI_END;
 }
 
-bool ini_split(char *text, char **key, char **value)
+bool pug_snapshot_ini_split(char *text, char **key, char **value)
 {
     char *equals = strchr(text, '=');
     if (!equals)
         return false;
     *equals = 0;
-    *key = ini_trim(text);
-    *value = ini_trim(equals + 1);
+    *key = pug_snapshot_ini_trim(text);
+    *value = pug_snapshot_ini_trim(equals + 1);
     return true;
 }

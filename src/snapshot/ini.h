@@ -21,18 +21,18 @@ struct ini {
 enum ini_kind { INI_END, INI_SECTION, INI_TEXT };
 
 /** Read a file of at most `limit` bytes. PUG_ERR_FILE: it is none that can be opened. */
-enum pug_status ini_load(struct ini *ini, const char *path, size_t limit);
+enum pug_status pug_snapshot_ini_load(struct ini *ini, const char *path, size_t limit);
 
 /** The next line that says something: a section's name, or a line's text. */
-enum ini_kind ini_next(struct ini *ini, char **text);
+enum ini_kind pug_snapshot_ini_next(struct ini *ini, char **text);
 
 /** Split `key=value`, both trimmed; false without '='. */
-bool ini_split(char *text, char **key, char **value);
+bool pug_snapshot_ini_split(char *text, char **key, char **value);
 
 /** Take quotes away from both ends. */
-char *ini_unquote(char *text);
+char *pug_snapshot_ini_unquote(char *text);
 
 /** Take blanks and tabs away from both ends. */
-char *ini_trim(char *text);
+char *pug_snapshot_ini_trim(char *text);
 
 #endif

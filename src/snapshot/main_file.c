@@ -29,8 +29,8 @@ static enum pug_status add_device_file(struct reader *reader, const char *file)
     struct list *files = &reader->section.snapshot->device_files;
     size_t *next = reader->state; /* another [device_list] begins again at the first */
     if (*next == PUG_SNAPSHOT_DEVICE_LIMIT)
-        return section_limit(&reader->section, "devices");
-    if (*next == files->count && !list_add(files, sizeof(const char *)))
+        return pug_snapshot_section_limit(&reader->section, "devices");
+    if (*next == files->count && !pug_snapshot_list_add(files, sizeof(const char *)))
         return PUG_ERR_MEM;
     ((const char **)files->items)[(*next)++] = file;
     return PUG_OK;
@@ -44,11 +44,12 @@ static enum pug_status main_key(struct reader *reader, char *key, char *value)
     if (reader->in == MAIN_DEVICES)
         return add_device_file(reader, value);
     if (reader->in == MAIN_TRACE)
-        return known_or_ignored(section_set(section, trace_keys, 1, snapshot, key, value));
-    result = section_set(section, snapshot_keys, 2, snapshot, key, value);
+        return known_or_ignored(
+            pug_snapshot_section_set(section, trace_keys, 1, snapshot, key, value));
+    result = pug_snapshot_section_set(section, snapshot_keys, 2, snapshot, key, value);
     if (result == PUG_OK && snapshot->version == value && strcmp(value, "1.0") != 0 &&
         strcmp(value, "1") != 0)
-        return section_error(section, "Illegal snapshot file version: %s", value);
+        return pug_snapshot_section_error(section, "Illegal snapshot file version: %s", value);
     return known_or_ignored(result);
 }
 
@@ -58,9 +59,9 @@ static enum pug_status main_end(struct reader *reader)
     return PUG_OK;
 }
 
-enum pug_status main_file_read(struct pug_snapshot *snapshot, const char *path)
+enum pug_status pug_snapshot_main_file_read(struct pug_snapshot *snapshot, const char *path)
 {
     static const struct file_kind kind = {.begin = main_begin, .key = main_key, .end = main_end};
     size_t next_device = 0;
-    return file_read(snapshot, path, &kind, &next_device);
+    return pug_snapshot_file_read(snapshot, path, &kind, &next_device);
 }

@@ -47,10 +47,10 @@ static enum pug_status map(struct memory *memory, const struct pug_snapshot_dump
     struct pug_region region = {dump->offset, dump->address, dump->length};
     if (dump->elf)
         return pug_image_add_elf(memory->image, &place, path, dump->bias);
-    if (!snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
+    if (!pug_snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
         return pug_image_update_file(memory->image, path, &region, 1);
     enum pug_status status = pug_image_add_file(memory->image, &place, path, &region, 1);
-    if (status == PUG_ERR_MEM_ACC_OVERLAP && snapshot_is_native(memory->snapshot)) {
+    if (status == PUG_ERR_MEM_ACC_OVERLAP && pug_snapshot_is_native(memory->snapshot)) {
         place.has_source = true;
         place.source = source;
         status = pug_image_add_file(memory->image, &place, path, &region, 1);
@@ -61,7 +61,7 @@ static enum pug_status map(struct memory *memory, const struct pug_snapshot_dump
 static void add_one(struct memory *memory, const struct pug_snapshot_dump *dump, uint16_t source)
 {
     const struct pug_snapshot *snapshot = memory->snapshot;
-    if (snapshot_is_native(snapshot) && is_mapped(memory, dump))
+    if (pug_snapshot_is_native(snapshot) && is_mapped(memory, dump))
         return;
     size_t size = pug_snapshot_path(snapshot, dump->file, NULL, 0) + 1;
     char *path = malloc(size);
@@ -71,14 +71,16 @@ static void add_one(struct memory *memory, const struct pug_snapshot_dump *dump,
         status = map(memory, dump, path, source);
     }
     if (status != PUG_OK)
-        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
-                     "Failed to create memory accessor for file %s.", path ? path : dump->file);
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
+                         "Failed to create memory accessor for file %s.", path ? path : dump->file);
     free(path);
     if (status == PUG_OK)
-        list_add_pointer(&memory->mapped, dump); /* without memory it is tried again, that is all */
+        pug_snapshot_list_add_pointer(&memory->mapped,
+                                      dump); /* without memory it is tried again, that is all */
 }
 
-void memory_add(struct memory *memory, const struct pug_snapshot_device *device, uint16_t source)
+void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_device *device,
+                             uint16_t source)
 {
     for (size_t i = 0; i < device->dump_count; i++)
         add_one(memory, &device->dumps[i], source);

@@ -65,14 +65,14 @@ static const struct type_rule *find_type(const char *type)
     return NULL;
 }
 
-const char *recipe_protocol(const struct pug_snapshot *snapshot,
-                            const struct pug_snapshot_device *device, bool core)
+const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
+                                         const struct pug_snapshot_device *device, bool core)
 {
     const struct type_rule *rule = find_type(device->type);
     if (rule)
         return rule->core == core ? rule->protocol : NULL;
     const struct pug_protocol *protocol =
-        snapshot_is_native(snapshot) ? pug_protocol_find(device->type) : NULL;
+        pug_snapshot_is_native(snapshot) ? pug_protocol_find(device->type) : NULL;
     return protocol ? protocol->name : NULL;
 }
 
@@ -99,18 +99,19 @@ static bool take_register(const struct pug_snapshot *snapshot,
                           const struct register_rule *rule, struct recipe *recipe)
 {
     const struct pug_snapshot_register *found = find_register(device, rule->name);
-    if (!found && snapshot_is_native(snapshot) && other_name(rule->name))
+    if (!found && pug_snapshot_is_native(snapshot) && other_name(rule->name))
         found = find_register(device, other_name(rule->name));
-    bool native = snapshot_is_native(snapshot), required = rule->need == REQUIRED;
+    bool native = pug_snapshot_is_native(snapshot), required = rule->need == REQUIRED;
     if (!found && !(native && rule->need == UNUSED))
-        snapshot_say(snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
-                     "%sMissing %s%s%s\n",
-                     required ? "Error:" : "Warning: Default set for register. ", rule->name,
-                     native ? " in " : "", native ? device->file : "");
+        pug_snapshot_say(snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
+                         "%sMissing %s%s%s\n",
+                         required ? "Error:" : "Warning: Default set for register. ", rule->name,
+                         native ? " in " : "", native ? device->file : "");
     if (!found && required)
         return false;
     uint32_t value = found ? (uint32_t)strtoull(found->value, NULL, 0) : rule->otherwise;
-    return setting_add(&recipe->settings, (struct pug_setting){.name = rule->name, .value = value});
+    return pug_snapshot_setting_add(&recipe->settings,
+                                    (struct pug_setting){.name = rule->name, .value = value});
 }
 
 static bool take_registers(const struct pug_snapshot *snapshot,
@@ -128,8 +129,9 @@ static bool take_registers(const struct pug_snapshot *snapshot,
 static bool take_all(const struct pug_snapshot_device *device, struct recipe *recipe)
 {
     for (size_t i = 0; i < device->register_count; i++)
-        if (!setting_add(&recipe->settings,
-                         setting_make(device->registers[i].name, device->registers[i].value)))
+        if (!pug_snapshot_setting_add(
+                &recipe->settings,
+                pug_snapshot_setting_make(device->registers[i].name, device->registers[i].value)))
             return false;
     return true;
 }
@@ -140,14 +142,15 @@ static bool take_core(const struct pug_snapshot *snapshot, const struct pug_snap
     enum pug_arch arch;
     enum pug_profile profile;
     if (!pug_core_by_name(core->type, &arch, &profile)) {
-        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER,
-                     "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
-                     core->type);
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER,
+                         "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
+                         core->type);
         return false;
     }
-    return setting_add(&recipe->settings, (struct pug_setting){.name = "arch", .value = arch}) &&
-           setting_add(&recipe->settings,
-                       (struct pug_setting){.name = "profile", .value = profile});
+    return pug_snapshot_setting_add(&recipe->settings,
+                                    (struct pug_setting){.name = "arch", .value = arch}) &&
+           pug_snapshot_setting_add(&recipe->settings,
+                                    (struct pug_setting){.name = "profile", .value = profile});
 }
 
 /** Why there is no protocol for a source. The reference does not say. */
@@ -155,23 +158,23 @@ static void say_refused(const struct pug_snapshot *snapshot,
                         const struct pug_snapshot_source *source, const struct type_rule *rule)
 {
     const struct pug_snapshot_device *device = source->device;
-    if (!snapshot_is_native(snapshot))
+    if (!pug_snapshot_is_native(snapshot))
         return;
     if (rule)
-        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
-                     "Error:%s is of type %s, which traces %s core\n", device->name, device->type,
-                     rule->core ? "a" : "no");
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
+                         "Error:%s is of type %s, which traces %s core\n", device->name,
+                         device->type, rule->core ? "a" : "no");
     else
-        snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "Error:Unknown type %s in %s\n",
-                     device->type, device->file);
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "Error:Unknown type %s in %s\n",
+                         device->type, device->file);
 }
 
-bool recipe_make(const struct pug_snapshot *snapshot, const struct pug_snapshot_source *source,
-                 struct recipe *recipe)
+bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
+                              const struct pug_snapshot_source *source, struct recipe *recipe)
 {
     const struct type_rule *rule = find_type(source->device->type);
-    *recipe = (struct recipe){
-        .protocol = recipe_protocol(snapshot, source->device, source->core_name != NULL)};
+    *recipe = (struct recipe){.protocol = pug_snapshot_recipe_protocol(snapshot, source->device,
+                                                                       source->core_name != NULL)};
     if (!recipe->protocol) {
         say_refused(snapshot, source, rule);
         return false;
@@ -180,10 +183,10 @@ bool recipe_make(const struct pug_snapshot *snapshot, const struct pug_snapshot_
         return false;
     if (rule && rule->core && !take_core(snapshot, source->core, recipe))
         return false;
-    return !snapshot_is_native(snapshot) || take_all(source->device, recipe);
+    return !pug_snapshot_is_native(snapshot) || take_all(source->device, recipe);
 }
 
-void recipe_free(struct recipe *recipe)
+void pug_snapshot_recipe_free(struct recipe *recipe)
 {
     free(recipe->settings.items);
     *recipe = (struct recipe){.protocol = NULL};

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static inline struct pug_setting setting_make(const char *name, const char *value)
+static inline struct pug_setting pug_snapshot_setting_make(const char *name, const char *value)
 {
     char *end;
     struct pug_setting setting = {.name = name, .value = strtoull(value, &end, 0)};
@@ -16,9 +16,9 @@ static inline struct pug_setting setting_make(const char *name, const char *valu
     return setting;
 }
 
-static inline bool setting_add(struct list *list, struct pug_setting setting)
+static inline bool pug_snapshot_setting_add(struct list *list, struct pug_setting setting)
 {
-    struct pug_setting *added = list_add(list, sizeof(*added));
+    struct pug_setting *added = pug_snapshot_list_add(list, sizeof(*added));
     if (added)
         *added = setting;
     return added != NULL;

@@ -11,7 +11,7 @@
 
 #define READER "snapshot_reader"
 
-void *list_add(struct list *list, size_t item_size)
+void *pug_snapshot_list_add(struct list *list, size_t item_size)
 {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 8;
@@ -26,16 +26,16 @@ void *list_add(struct list *list, size_t item_size)
     return item;
 }
 
-bool list_add_pointer(struct list *list, const void *pointer)
+bool pug_snapshot_list_add_pointer(struct list *list, const void *pointer)
 {
-    void *item = list_add(list, sizeof(pointer));
+    void *item = pug_snapshot_list_add(list, sizeof(pointer));
     if (item)
         memcpy(item, &pointer, sizeof(pointer));
     return item != NULL;
 }
 
-void snapshot_say(const struct pug_snapshot *snapshot, const char *component,
-                  enum pug_severity severity, enum pug_status code, const char *format, ...)
+void pug_snapshot_say(const struct pug_snapshot *snapshot, const char *component,
+                      enum pug_severity severity, enum pug_status code, const char *format, ...)
 {
     char text[4096 + 512];
     va_list args;
@@ -67,11 +67,11 @@ static enum pug_status read_named(struct pug_snapshot *snapshot, const char *fil
     char *path = make_path(snapshot, file);
     if (!path)
         return PUG_ERR_MEM;
-    enum pug_status status =
-        device ? device_file_read(snapshot, path, file) : trace_file_read(snapshot, path);
+    enum pug_status status = device ? pug_snapshot_device_file_read(snapshot, path, file)
+                                    : pug_snapshot_trace_file_read(snapshot, path);
     if (status == PUG_ERR_FILE) {
-        snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ, "%s : %s\n",
-                     device ? "Failed to open device file" : "Failed to trace ini file", path);
+        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ, "%s : %s\n",
+                         device ? "Failed to open device file" : "Failed to trace ini file", path);
         status = PUG_OK;
     }
     free(path);
@@ -84,8 +84,8 @@ static enum pug_status read_devices(struct pug_snapshot *snapshot)
     enum pug_status status = PUG_OK;
     for (size_t i = 0; status == PUG_OK && i < snapshot->device_files.count; i++) {
         if (snapshot->options.verbose)
-            snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK,
-                         "Device %zu: Ini file = %s; Name = UNKNOWN\n", i + 1, files[i]);
+            pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK,
+                             "Device %zu: Ini file = %s; Name = UNKNOWN\n", i + 1, files[i]);
         status = read_named(snapshot, files[i], true);
     }
     return status;
@@ -95,13 +95,13 @@ static enum pug_status read_metadata(struct pug_snapshot *snapshot)
 {
     const char *file = snapshot->metadata;
     if (!file || !*file) {
-        snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ,
-                     "Trace Metadata ini file not found.\n");
+        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ,
+                         "Trace Metadata ini file not found.\n");
         return PUG_OK;
     }
     if (snapshot->options.verbose)
-        snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK, "Trace Metadata ini file found : %s\n",
-                     file);
+        pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK,
+                         "Trace Metadata ini file found : %s\n", file);
     return read_named(snapshot, file, false);
 }
 
@@ -110,18 +110,19 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
     char *path = make_path(snapshot, "snapshot.ini");
     if (!path)
         return PUG_ERR_MEM;
-    enum pug_status status = main_file_read(snapshot, path);
+    enum pug_status status = pug_snapshot_main_file_read(snapshot, path);
     free(path);
     if (status != PUG_OK)
         return status;
     if (snapshot->options.verbose)
-        snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK,
-                     "Parsed snapshot.ini.\nFound %zu devices.\n", snapshot->device_files.count);
+        pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK,
+                         "Parsed snapshot.ini.\nFound %zu devices.\n",
+                         snapshot->device_files.count);
     status = read_devices(snapshot);
     if (status == PUG_OK)
         status = read_metadata(snapshot);
     if (status == PUG_OK && snapshot->options.verbose)
-        snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK, "Done.\n");
+        pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK, "Done.\n");
     return status;
 }
 
@@ -151,10 +152,10 @@ void pug_snapshot_free(struct pug_snapshot *snapshot)
         free(texts[i]);
     struct device **devices = snapshot->devices.items;
     for (size_t i = 0; i < snapshot->devices.count; i++)
-        device_free(devices[i]);
+        pug_snapshot_device_free(devices[i]);
     struct buffer **buffers = snapshot->buffers.items;
     for (size_t i = 0; i < snapshot->buffers.count; i++)
-        buffer_free(buffers[i]);
+        pug_snapshot_buffer_free(buffers[i]);
     free(texts);
     free(devices);
     free(buffers);

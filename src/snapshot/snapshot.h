@@ -16,10 +16,10 @@ struct list {
 };
 
 /** A zeroed new item at the end; NULL without memory. */
-void *list_add(struct list *list, size_t item_size);
+void *pug_snapshot_list_add(struct list *list, size_t item_size);
 
 /** The same for a list of pointers. */
-bool list_add_pointer(struct list *list, const void *pointer);
+bool pug_snapshot_list_add_pointer(struct list *list, const void *pointer);
 
 /** `key=value` of an association. */
 struct pair {
@@ -53,14 +53,14 @@ struct pug_snapshot {
 };
 
 /** May it hold what the reference does not know? */
-static inline bool snapshot_is_native(const struct pug_snapshot *snapshot)
+static inline bool pug_snapshot_is_native(const struct pug_snapshot *snapshot)
 {
     return !snapshot->options.quirks.reference_snapshots;
 }
 
 /** Put a message in the log. */
-void snapshot_say(const struct pug_snapshot *snapshot, const char *component,
-                  enum pug_severity severity, enum pug_status code, const char *format, ...)
+void pug_snapshot_say(const struct pug_snapshot *snapshot, const char *component,
+                      enum pug_severity severity, enum pug_status code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* ---- recipe.c ---- */
@@ -72,16 +72,16 @@ struct recipe {
 };
 
 /** The protocol of a device, by its type; NULL: not known, or not with (or without) a core. */
-const char *recipe_protocol(const struct pug_snapshot *snapshot,
-                            const struct pug_snapshot_device *device, bool core);
+const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
+                                         const struct pug_snapshot_device *device, bool core);
 
 /**
  * Protocol and settings of a source whose core, if `source->core_name` says so, is known. What is
  * missing is logged; false: it cannot be made.
  */
-bool recipe_make(const struct pug_snapshot *snapshot, const struct pug_snapshot_source *source,
-                 struct recipe *recipe);
-void recipe_free(struct recipe *recipe);
+bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
+                              const struct pug_snapshot_source *source, struct recipe *recipe);
+void pug_snapshot_recipe_free(struct recipe *recipe);
 
 /* ---- memory.c ---- */
 
@@ -93,7 +93,8 @@ struct memory {
 };
 
 /** Map a device's dumps and ELF files. What cannot be is logged. */
-void memory_add(struct memory *memory, const struct pug_snapshot_device *device, uint16_t source);
+void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_device *device,
+                             uint16_t source);
 
 #define BUILDER "ss2_dcdtree"
 

@@ -16,7 +16,7 @@ struct pug_trace {
 /** The next file's path. */
 static char *next_path(struct pug_trace *trace)
 {
-    bool many = snapshot_is_native(trace->snapshot);
+    bool many = pug_snapshot_is_native(trace->snapshot);
     size_t length = many ? strcspn(trace->next, ",") : strlen(trace->next);
     char *name = strndup(trace->next, length), *path = NULL;
     trace->next += length;

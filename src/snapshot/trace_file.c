@@ -61,8 +61,9 @@ static enum pug_status add_names(struct section *section, char *value)
         if (comma)
             *comma = 0;
         if (list->count == PUG_SNAPSHOT_BUFFER_LIMIT)
-            return section_limit(section, "buffers");
-        if (!list_add_pointer(list, is_native(section) ? ini_trim(name) : name))
+            return pug_snapshot_section_limit(section, "buffers");
+        if (!pug_snapshot_list_add_pointer(
+                list, pug_snapshot_section_is_native(section) ? pug_snapshot_ini_trim(name) : name))
             return PUG_ERR_MEM;
         name = comma ? comma + 1 : NULL;
     }
@@ -81,8 +82,8 @@ static enum pug_status add_pair(struct section *section, struct list *list, cons
         }
     }
     if (list->count == PUG_SNAPSHOT_BUFFER_LIMIT)
-        return section_limit(section, "associations");
-    struct pair *added = list_add(list, sizeof(*added));
+        return pug_snapshot_section_limit(section, "associations");
+    struct pair *added = pug_snapshot_list_add(list, sizeof(*added));
     if (!added)
         return PUG_ERR_MEM;
     *added = (struct pair){key, value};
@@ -92,12 +93,14 @@ static enum pug_status add_pair(struct section *section, struct list *list, cons
 static enum pug_status set_buffer(struct section *section, struct buffer *buffer, const char *key,
                                   char *value)
 {
-    int result = section_set(section, buffer_keys, 3, &buffer->public, key, value);
-    if (result != KEY_UNKNOWN || !is_native(section))
+    int result = pug_snapshot_section_set(section, buffer_keys, 3, &buffer->public, key, value);
+    if (result != KEY_UNKNOWN || !pug_snapshot_section_is_native(section))
         return known_or_ignored(result);
     if (buffer->settings.count == PUG_SNAPSHOT_REGISTER_LIMIT)
-        return section_limit(section, "settings");
-    return setting_add(&buffer->settings, setting_make(key, value)) ? PUG_OK : PUG_ERR_MEM;
+        return pug_snapshot_section_limit(section, "settings");
+    return pug_snapshot_setting_add(&buffer->settings, pug_snapshot_setting_make(key, value))
+               ? PUG_OK
+               : PUG_ERR_MEM;
 }
 
 /** The buffer of a source, as it is or without the number of the one stream it names. */
@@ -105,9 +108,10 @@ static const char *source_name(const struct section *section, char *key)
 {
     static const char stream[] = "(stream:0)";
     size_t length = strlen(key), end = sizeof(stream) - 1;
-    if (is_native(section) && length > end && strcmp(key + length - end, stream) == 0)
+    if (pug_snapshot_section_is_native(section) && length > end &&
+        strcmp(key + length - end, stream) == 0)
         key[length - end] = 0;
-    return ini_trim(key);
+    return pug_snapshot_ini_trim(key);
 }
 
 static enum pug_status trace_key(struct reader *reader, char *key, char *value)
@@ -119,7 +123,7 @@ static enum pug_status trace_key(struct reader *reader, char *key, char *value)
     int result;
     switch (reader->in) {
     case TRACE_BUFFERS:
-        result = section_set(section, &buffers, 1, &names, key, value);
+        result = pug_snapshot_section_set(section, &buffers, 1, &names, key, value);
         return result == PUG_OK ? add_names(section, names) : known_or_ignored(result);
     case TRACE_SOURCES:
         return add_pair(section, &snapshot->source_buffers, source_name(section, key), value);
@@ -135,21 +139,22 @@ static enum pug_status trace_end(struct reader *reader)
     if (reader->in != TRACE_BUFFER)
         return PUG_OK;
     if (!(section->seen & SEEN_NAME))
-        return section_incomplete(section, "Trace Buffer section missing required buffer name");
+        return pug_snapshot_section_incomplete(section,
+                                               "Trace Buffer section missing required buffer name");
     if (!(section->seen & SEEN_FILE))
-        return section_incomplete(section,
-                                  "Trace Buffer section is missing mandatory file definition");
+        return pug_snapshot_section_incomplete(
+            section, "Trace Buffer section is missing mandatory file definition");
     if (section->snapshot->buffers.count == PUG_SNAPSHOT_BUFFER_LIMIT)
-        return section_limit(section, "buffers");
+        return pug_snapshot_section_limit(section, "buffers");
     buffer->public.settings =
         (struct pug_settings){.items = buffer->settings.items, .count = buffer->settings.count};
-    if (!list_add_pointer(&section->snapshot->buffers, buffer))
+    if (!pug_snapshot_list_add_pointer(&section->snapshot->buffers, buffer))
         return PUG_ERR_MEM;
     *current = NULL;
     return PUG_OK;
 }
 
-void buffer_free(struct buffer *buffer)
+void pug_snapshot_buffer_free(struct buffer *buffer)
 {
     if (!buffer)
         return;
@@ -162,13 +167,13 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct pair *)a)->key, ((const struct pair *)b)->key);
 }
 
-enum pug_status trace_file_read(struct pug_snapshot *snapshot, const char *path)
+enum pug_status pug_snapshot_trace_file_read(struct pug_snapshot *snapshot, const char *path)
 {
     static const struct file_kind kind = {
         .headless_is_error = true, .begin = trace_begin, .key = trace_key, .end = trace_end};
     struct buffer *current = NULL;
-    enum pug_status status = file_read(snapshot, path, &kind, &current);
-    buffer_free(current);
+    enum pug_status status = pug_snapshot_file_read(snapshot, path, &kind, &current);
+    pug_snapshot_buffer_free(current);
     if (snapshot->source_buffers.count > 0)
         qsort(snapshot->source_buffers.items, snapshot->source_buffers.count, sizeof(struct pair),
               by_key);

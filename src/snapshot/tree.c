@@ -8,7 +8,7 @@
 static bool names_buffer(const struct pug_snapshot *snapshot, const char *value, const char *buffer)
 {
     size_t length = strlen(buffer);
-    if (!snapshot_is_native(snapshot))
+    if (!pug_snapshot_is_native(snapshot))
         return strcmp(value, buffer) == 0;
     while (value) {
         value += strspn(value, " \t");
@@ -31,7 +31,7 @@ static const char *core_of(const struct pug_snapshot *snapshot, const char *name
         const char *key = pairs[i].key;
         if (strcmp(key, name) == 0)
             return pairs[i].value;
-        if (snapshot_is_native(snapshot) && device && key[0] == '@' && *device->location &&
+        if (pug_snapshot_is_native(snapshot) && device && key[0] == '@' && *device->location &&
             strcmp(key + 1, device->location) == 0)
             return pairs[i].value;
     }
@@ -48,7 +48,7 @@ static void describe(const struct pug_snapshot *snapshot, const char *name,
         .device = device,
         .core_name = core,
         .core = core ? pug_snapshot_device(snapshot, core) : NULL,
-        .protocol = device ? recipe_protocol(snapshot, device, core != NULL) : NULL,
+        .protocol = device ? pug_snapshot_recipe_protocol(snapshot, device, core != NULL) : NULL,
     };
 }
 
@@ -70,7 +70,7 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
                             struct pug_snapshot_source *source)
 {
     const struct pair *pairs = snapshot->source_buffers.items;
-    if (snapshot_is_native(snapshot) && snapshot->source_buffers.count == 0)
+    if (pug_snapshot_is_native(snapshot) && snapshot->source_buffers.count == 0)
         return snapshot->buffers.count == 1 && nth_device(snapshot, n, source);
     for (size_t i = 0; i < snapshot->source_buffers.count; i++) {
         if (names_buffer(snapshot, pairs[i].value, buffer->name) && n-- == 0) {
@@ -90,7 +90,7 @@ const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
     if (strcmp(buffer->format, "source_data") == 0)
         return "plain";
     const struct pug_transport *transport =
-        snapshot_is_native(snapshot) ? pug_transport_find(buffer->format) : NULL;
+        pug_snapshot_is_native(snapshot) ? pug_transport_find(buffer->format) : NULL;
     return transport ? transport->name : "coresight";
 }
 
@@ -101,14 +101,15 @@ static bool transport_settings(const struct pug_snapshot *snapshot,
 {
     bool enough = true;
     for (size_t i = 0; i < first->count; i++)
-        enough = enough && setting_add(list, first->items[i]);
+        enough = enough && pug_snapshot_setting_add(list, first->items[i]);
     for (size_t i = 0; i < buffer->settings.count; i++)
-        enough = enough && setting_add(list, buffer->settings.items[i]);
+        enough = enough && pug_snapshot_setting_add(list, buffer->settings.items[i]);
     if (strcmp(buffer->format, "dstream_coresight") == 0) {
-        enough = enough && setting_add(list, (struct pug_setting){.name = "fsyncs", .value = 1});
-        if (snapshot_is_native(snapshot))
-            enough =
-                enough && setting_add(list, (struct pug_setting){.name = "dstream", .value = 1});
+        enough = enough &&
+                 pug_snapshot_setting_add(list, (struct pug_setting){.name = "fsyncs", .value = 1});
+        if (pug_snapshot_is_native(snapshot))
+            enough = enough && pug_snapshot_setting_add(
+                                   list, (struct pug_setting){.name = "dstream", .value = 1});
     }
     return enough;
 }
@@ -124,8 +125,8 @@ struct builder {
 
 static bool fail(const struct pug_snapshot *snapshot, const char *what, const char *name)
 {
-    snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER, "%s %s.\n", what,
-                 name);
+    pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER, "%s %s.\n", what,
+                     name);
     return false;
 }
 
@@ -134,7 +135,7 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
     const struct pug_snapshot *snapshot = builder->snapshot;
     struct recipe recipe;
     struct pug_source *made = NULL;
-    bool good = recipe_make(snapshot, source, &recipe);
+    bool good = pug_snapshot_recipe_make(snapshot, source, &recipe);
     if (good) {
         struct pug_source_config config = {
             .protocol = recipe.protocol,
@@ -145,20 +146,20 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
         enum pug_status status = pug_tree_add_source(builder->tree, &config, &made);
         good = status == PUG_OK;
         if (!good)
-            snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
-                         "Snapshot processor : failed to create %s decoder on decode tree.",
-                         recipe.protocol);
+            pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
+                             "Snapshot processor : failed to create %s decoder on decode tree.",
+                             recipe.protocol);
     }
-    recipe_free(&recipe);
+    pug_snapshot_recipe_free(&recipe);
     if (!good)
         return fail(snapshot,
                     source->core_name ? "Failed to create decoder for source"
                                       : "Failed to create decoder for none core source",
                     source->name);
     if (builder->config->image && source->core)
-        memory_add(&builder->memory, source->core, pug_source_id(made));
-    if (builder->config->image && snapshot_is_native(snapshot))
-        memory_add(&builder->memory, source->device, pug_source_id(made));
+        pug_snapshot_memory_add(&builder->memory, source->core, pug_source_id(made));
+    if (builder->config->image && pug_snapshot_is_native(snapshot))
+        pug_snapshot_memory_add(&builder->memory, source->device, pug_source_id(made));
     return true;
 }
 
