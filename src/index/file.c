@@ -2,6 +2,8 @@
 /** @file Index files: written whole or not at all, and checked before anything in them is used. */
 #include "index/format.h"
 
+#include "files/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -271,38 +273,7 @@ enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t 
 
 /* ---- writing ---- */
 
-static bool write_all(int file, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t written = write(file, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 enum pug_status pug_index_save(const struct pug_index *index, const char *path)
 {
-    char beside[4096];
-    if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside)) {
-        errno = ENAMETOOLONG;
-        return PUG_ERR_FILE;
-    }
-    int file = mkstemp(beside);
-    if (file < 0)
-        return PUG_ERR_FILE;
-    bool good =
-        write_all(file, index->bytes, index->size) && fchmod(file, 0644) == 0 && fsync(file) == 0;
-    good = close(file) == 0 && good;
-    if (good && rename(beside, path) == 0)
-        return PUG_OK;
-    int why = errno;
-    unlink(beside);
-    errno = why;
-    return PUG_ERR_FILE;
+    return pug_outfile_save(path, index->bytes, index->size);
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Files that are written: whole or not at all.
+ *
+ *     struct pug_outfile *file;
+ *     if (pug_outfile_open(path, &file) != PUG_OK) …             // errno says why
+ *     struct pug_sink sink = pug_outfile_sink(file);
+ *     … put into the sink …
+ *     if (pug_outfile_commit(file) != PUG_OK) …                  // nothing stands under the name
+ *
+ * What is written has no name, or one of its own beside the target, until it is complete. The
+ * target is a regular file or absent; links are followed; anything else is refused, so that no
+ * device, FIFO or folder is ever replaced.
+ */
+#ifndef PUG_FILES_OUTFILE_H
+#define PUG_FILES_OUTFILE_H
+
+#include "text/sink.h"
+
+#include "pugmark/status.h"
+
+struct pug_outfile;
+
+/**
+ * Begin a file. "-" is standard output, which is written as it comes. PUG_ERR_FILE: errno says why
+ * (EEXIST: what has that name is no regular file). PUG_ERR_MEM.
+ */
+enum pug_status pug_outfile_open(const char *path, struct pug_outfile **file);
+
+struct pug_sink pug_outfile_sink(struct pug_outfile *file);
+
+/** Has writing failed already? The work can stop. */
+bool pug_outfile_failed(const struct pug_outfile *file);
+
+/**
+ * Give it its name, and free it. PUG_ERR_FILE: it could not be written, errno says why; then what
+ * had the name before has it still.
+ */
+enum pug_status pug_outfile_commit(struct pug_outfile *file);
+
+/** Forget what was written, and free it; may be NULL. Keeps errno. */
+void pug_outfile_abandon(struct pug_outfile *file);
+
+/** A whole file at once. */
+enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t size);
+
+#endif

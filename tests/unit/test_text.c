@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/** @file JSON that is always JSON, tables in their forms, names that cannot steer a terminal. */
+#include "text/json.h"
+#include "text/table.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h wants the three above first */
+#include <cmocka.h>
+
+static struct pug_memory memory;
+
+static struct pug_sink fresh(void)
+{
+    free(memory.bytes);
+    memory = (struct pug_memory){0};
+    return pug_memory_sink(&memory);
+}
+
+static void expect(const char *text)
+{
+    struct pug_sink sink = pug_memory_sink(&memory);
+    pug_sink_put(&sink, "", 1);
+    assert_string_equal(memory.bytes, text);
+}
+
+static void json_nests_and_separates(void **state)
+{
+    (void)state;
+    struct pug_sink sink = fresh();
+    struct pug_json json = pug_json_begin(&sink);
+    pug_json_object(&json, NULL);
+    pug_json_string(&json, "name", "main");
+    pug_json_array(&json, "counts");
+    pug_json_number(&json, NULL, UINT64_MAX);
+    pug_json_signed(&json, NULL, -3);
+    pug_json_object(&json, NULL);
+    pug_json_close(&json);
+    pug_json_close(&json);
+    pug_json_hex(&json, "at", 0x4000);
+    pug_json_real(&json, "share", 0.25);
+    pug_json_real(&json, "none", NAN);
+    pug_json_real(&json, "most", INFINITY);
+    pug_json_bool(&json, "yes", true);
+    pug_json_string(&json, "nothing", NULL);
+    pug_json_close(&json);
+    pug_json_line(&json);
+    expect("{\"name\": \"main\", \"counts\": [18446744073709551615, -3, {}], \"at\": \"0x4000\", "
+           "\"share\": 0.25, \"none\": null, \"most\": null, \"yes\": true, \"nothing\": null}\n");
+}
+
+static void json_strings_hold_anything(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *json;
+    } cases[] = {
+        {"", "\"\""},
+        {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+        {"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
+        {"\x01\x1b[31m\x7f", "\"\\u0001\\u001b[31m\\u007f\""},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xff\xc3", "\"\\ufffd\\ufffd\""},                       /* no lead byte; cut at the end */
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                       /* overlong */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
+        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond the last */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pug_sink sink = fresh();
+        struct pug_json json = pug_json_begin(&sink);
+        pug_json_string(&json, NULL, cases[i].value);
+        expect(cases[i].json);
+    }
+    struct pug_sink sink = fresh();
+    struct pug_json json = pug_json_begin(&sink);
+    pug_json_string_n(&json, NULL, "a\0b\xe2\x82\xac", 5); /* with a NUL, cut in a character */
+    expect("\"a\\u0000b\\ufffd\\ufffd\"");
+}
+
+static const struct pug_column columns[] = {
+    {"function", PUG_CELL_TEXT}, {"count", PUG_CELL_NUMBER}, {"at", PUG_CELL_HEX},
+    {"share", PUG_CELL_PERCENT}, {"file", PUG_CELL_TEXT},
+};
+
+static struct pug_table *sample(void)
+{
+    struct pug_table *table = pug_table_new(columns, 5);
+    assert_non_null(table);
+    pug_table_text(table, "gr\xc3\xbc\xc3\x9f,\"e\"");
+    pug_table_number(table, 7);
+    pug_table_number(table, 0x1f0);
+    pug_table_real(table, 0.125);
+    pug_table_text(table, "a.c");
+    pug_table_text(table, "f\x1b\n");
+    pug_table_number(table, 12345678);
+    pug_table_none(table);
+    pug_table_real(table, 1);
+    pug_table_none(table);
+    return table;
+}
+
+static void tables_have_three_forms(void **state)
+{
+    (void)state;
+    struct pug_table *table = sample();
+    struct pug_sink sink = fresh();
+    assert_int_equal(pug_table_write(table, PUG_TABLE_TEXT, &sink), PUG_OK);
+    expect("function      count     at     share  file\n"
+           "gr\xc3\xbc\xc3\x9f,\"e\"          7  0x1f0   12.50 %  a.c\n"
+           "f\\x1b\\x0a  12345678      -  100.00 %  -\n");
+    sink = fresh();
+    assert_int_equal(pug_table_write(table, PUG_TABLE_CSV, &sink), PUG_OK);
+    expect("function,count,at,share,file\n"
+           "\"gr\xc3\xbc\xc3\x9f,\"\"e\"\"\",7,0x1f0,0.125,a.c\n"
+           "\"f\x1b\n\",12345678,,1,\n");
+    sink = fresh();
+    assert_int_equal(pug_table_write(table, PUG_TABLE_JSON, &sink), PUG_OK);
+    expect("{\"function\": \"gr\xc3\xbc\xc3\x9f,\\\"e\\\"\", \"count\": 7, \"at\": \"0x1f0\", "
+           "\"share\": 0.125, \"file\": \"a.c\"}\n"
+           "{\"function\": \"f\\u001b\\n\", \"count\": 12345678, \"at\": null, \"share\": 1, "
+           "\"file\": null}\n");
+    pug_table_free(table);
+}
+
+static void a_table_without_rows_is_its_heading(void **state)
+{
+    (void)state;
+    struct pug_table *table = pug_table_new(columns, 5);
+    struct pug_sink sink = fresh();
+    assert_int_equal(pug_table_write(table, PUG_TABLE_TEXT, &sink), PUG_OK);
+    expect("function  count  at  share  file\n");
+    sink = fresh();
+    assert_int_equal(pug_table_write(table, PUG_TABLE_JSON, &sink), PUG_OK);
+    expect("");
+    pug_table_free(table);
+}
+
+static void names_cannot_steer_a_terminal(void **state)
+{
+    (void)state;
+    struct pug_sink sink = fresh();
+    pug_sink_printable(&sink, "m\xc3\xa4in\x1b[2J\x07 \xc2\x9b\x33\x31m\xfe\n");
+    expect("m\xc3\xa4in\\x1b[2J\\x07 \\xc2\\x9b31m\\xfe\\x0a");
+    sink = fresh();
+    pug_sink_format(&sink, "%0600d", 5); /* longer than a line */
+    assert_int_equal(memory.count, 600);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_nests_and_separates),
+        cmocka_unit_test(json_strings_hold_anything),
+        cmocka_unit_test(tables_have_three_forms),
+        cmocka_unit_test(a_table_without_rows_is_its_heading),
+        cmocka_unit_test(names_cannot_steer_a_terminal),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(memory.bytes);
+    return failed;
+}
