@@ -8,7 +8,7 @@
 #define LONGEST 8u
 
 /* Note that the cursor uses a page; false: it is one too many. */
-static bool rest_on(struct pug_codemap *map, struct pug_cursor *cursor, uint32_t page,
+static bool rest_on(struct pug_codemap *map, struct pug_code_cursor *cursor, uint32_t page,
                     unsigned limit)
 {
     struct pug_rests_on *rests = &cursor->rests;
@@ -23,7 +23,7 @@ static bool rest_on(struct pug_codemap *map, struct pug_cursor *cursor, uint32_t
     return true;
 }
 
-static enum pug_status enter_page(struct pug_codemap *map, struct pug_cursor *cursor,
+static enum pug_status enter_page(struct pug_codemap *map, struct pug_code_cursor *cursor,
                                   const struct pug_window *window, uint64_t address, uint32_t tried)
 {
     enum pug_status status;
@@ -46,8 +46,8 @@ static enum pug_status enter_page(struct pug_codemap *map, struct pug_cursor *cu
 }
 
 /* Go to the memory that holds `address`; the page `tried` (plus 1) was too short for it. */
-static enum pug_status enter(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
-                             uint32_t tried)
+static enum pug_status enter(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                             uint64_t address, uint32_t tried)
 {
     struct pug_window window;
     cursor->valid = false;
@@ -65,8 +65,8 @@ static enum pug_status enter(struct pug_codemap *map, struct pug_cursor *cursor,
 }
 
 /* The bytes at `address`, at most LONGEST; the cursor holds the address. */
-static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
-                               unsigned *avail)
+static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                               uint64_t address, unsigned *avail)
 {
     uint64_t left = cursor->last - address;
     *avail = left < LONGEST - 1 ? (unsigned)left + 1 : LONGEST;
@@ -79,7 +79,7 @@ static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_cursor *curso
     return cursor->straddle;
 }
 
-static enum pug_status classify(struct pug_codemap *map, struct pug_cursor *cursor,
+static enum pug_status classify(struct pug_codemap *map, struct pug_code_cursor *cursor,
                                 uint64_t address, enum pug_isa isa, uint8_t *it,
                                 struct pug_insn *insn)
 {
@@ -95,8 +95,9 @@ static enum pug_status classify(struct pug_codemap *map, struct pug_cursor *curs
     return status;
 }
 
-enum pug_status pug_code_next(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
-                              enum pug_isa isa, uint8_t *it, struct pug_insn *insn)
+enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                              uint64_t address, enum pug_isa isa, uint8_t *it,
+                              struct pug_insn *insn)
 {
     enum pug_status status = PUG_OK;
     uint8_t it_out = *it;
@@ -123,7 +124,7 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_cursor *cursor
 
 /* ---- data ---- */
 
-static uint32_t copy_some(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
+static uint32_t copy_some(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,
                           uint8_t *buffer, uint32_t wanted, uint32_t tried)
 {
     if (enter(map, cursor, address, tried) != PUG_OK)
@@ -136,7 +137,7 @@ static uint32_t copy_some(struct pug_codemap *map, struct pug_cursor *cursor, ui
 
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted)
 {
-    struct pug_cursor cursor = {0};
+    struct pug_code_cursor cursor = {0};
     uint32_t done = 0, size = 1;
     (void)pug_codemap_prepare(map, 2 * pug_code_page_bytes(map->store));
     while (done < wanted && size > 0) {
@@ -147,12 +148,12 @@ uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffe
     return done;
 }
 
-void pug_code_resolve(struct pug_codemap *map, struct pug_cursor *cursor, enum pug_isa isa,
+void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn)
 {
     uint8_t bytes[8] = {0};
     uint32_t wanted = isa == PUG_ISA_RV32 ? 4 : 8;
-    struct pug_cursor table = {0};
+    struct pug_code_cursor table = {0};
     uint32_t got = copy_some(map, &table, insn->target, bytes, wanted, 0);
     if (got < wanted && table.valid && table.page)
         got = copy_some(map, &table, insn->target, bytes, wanted, table.page);

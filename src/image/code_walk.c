@@ -9,7 +9,7 @@
 static void fetch(struct pug_codemap *map, enum pug_isa isa, uint8_t it,
                   struct pug_insn_entry *entry)
 {
-    struct pug_cursor cursor = {0};
+    struct pug_code_cursor cursor = {0};
     uint32_t epoch = map->epoch;
     entry->it_out = it;
     enum pug_status status =
@@ -77,8 +77,8 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
 
 /* ---- straight on ---- */
 
-static void step(struct pug_walk *walk, uint64_t last, const struct pug_insn *insn, uint64_t end,
-                 uint32_t count)
+static void step(struct pug_code_walk *walk, uint64_t last, const struct pug_insn *insn,
+                 uint64_t end, uint32_t count)
 {
     walk->last = last;
     walk->insn = *insn;
@@ -88,7 +88,7 @@ static void step(struct pug_walk *walk, uint64_t last, const struct pug_insn *in
 
 /* Instruction by instruction to the end of a block; true when the walk is over. */
 static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end, uint64_t stop,
-                        uint32_t bound, struct pug_walk *walk)
+                        uint32_t bound, struct pug_code_walk *walk)
 {
     while (walk->end != end) {
         struct pug_insn insn = {0};
@@ -107,9 +107,9 @@ static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end,
 }
 
 void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
-                         uint64_t stop, uint32_t bound, struct pug_walk *walk)
+                         uint64_t stop, uint32_t bound, struct pug_code_walk *walk)
 {
-    *walk = (struct pug_walk){.start = address, .end = address, .it = it, .status = PUG_OK};
+    *walk = (struct pug_code_walk){.start = address, .end = address, .it = it, .status = PUG_OK};
     for (;;) {
         const struct pug_block *block = pug_codemap_block(map, walk->end, isa, walk->it);
         bool inside = stop > block->start && stop < block->end;

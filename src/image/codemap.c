@@ -329,8 +329,8 @@ static bool ends_block(const struct pug_insn *insn)
 }
 
 /* What only the program around the last instruction tells of its target. */
-static void finish_flow(struct pug_codemap *map, struct pug_cursor *cursor, struct pug_block *block,
-                        const struct pug_insn *before)
+static void finish_flow(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                        struct pug_block *block, const struct pug_insn *before)
 {
     struct pug_insn *insn = &block->insn;
     if (insn->table_jump)
@@ -366,7 +366,7 @@ static void clear_entry(struct pug_entry *entry)
 static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t address,
                   enum pug_isa isa, uint8_t it)
 {
-    struct pug_cursor cursor = {0};
+    struct pug_code_cursor cursor = {0};
     struct pug_insn insn, before = {0};
     uint32_t epoch = map->epoch;
     enum pug_status status = PUG_OK;

@@ -256,7 +256,7 @@ uint64_t pug_codemap_stamp(const struct pug_codemap *map);
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);
 
 /** How a walk over single instructions ended. */
-struct pug_walk {
+struct pug_code_walk {
     uint64_t start, end;    /**< from, and after the last instruction */
     uint64_t last;          /**< address of the last instruction */
     uint32_t count;         /**< instructions walked */
@@ -271,7 +271,7 @@ struct pug_walk {
  * met: the walk goes on until memory ends. Uses the blocks, so a long walk is cheap.
  */
 void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
-                         uint64_t stop, uint32_t bound, struct pug_walk *walk);
+                         uint64_t stop, uint32_t bound, struct pug_code_walk *walk);
 
 /** Counters, for who wants to know how the map does. */
 struct pug_codemap_stats {

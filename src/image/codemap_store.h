@@ -90,7 +90,7 @@ struct pug_codemap_store {
 };
 
 /** Where a walk through memory is: the piece that was found last, and the pages it used. */
-struct pug_cursor {
+struct pug_code_cursor {
     const uint8_t *bytes;
     uint64_t first, last; /**< of `bytes`, inclusive */
     uint64_t end;         /**< of the accessor's range */
@@ -123,11 +123,12 @@ bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
  * Classify the instruction at `address`. PUG_ERR_MEM_NACC; PUG_ERR_LIMIT: it lies on a page more
  * than a block may rest on; or what the read or the classifier says.
  */
-enum pug_status pug_code_next(struct pug_codemap *map, struct pug_cursor *cursor, uint64_t address,
-                              enum pug_isa isa, uint8_t *it, struct pug_insn *insn);
+enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                              uint64_t address, enum pug_isa isa, uint8_t *it,
+                              struct pug_insn *insn);
 
 /** Where a table jump goes, read from its table. */
-void pug_code_resolve(struct pug_codemap *map, struct pug_cursor *cursor, enum pug_isa isa,
+void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn);
 
 /* ---- pages ---- */

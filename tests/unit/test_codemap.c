@@ -225,7 +225,7 @@ static void walks(void **state)
     struct pug_image *image = pug_image_new();
     add(image, &anywhere, 0x1000, code, sizeof(code));
     struct pug_codemap *map = new_map(image);
-    struct pug_walk walk;
+    struct pug_code_walk walk;
     pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1014, 100, &walk);
     assert_int_equal(walk.status, PUG_OK);
     assert_int_equal(walk.count, 5);
@@ -640,7 +640,7 @@ static void zeros_for_ever_end(void **state)
     struct guest *guest = new_guest(&image);
     memset(guest->code, 0, sizeof(guest->code));
     struct pug_codemap *map = new_map(image);
-    struct pug_walk walk;
+    struct pug_code_walk walk;
     pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1002, 1000, &walk);
     assert_int_equal(walk.status, PUG_ERR_LIMIT);
     assert_int_equal(walk.count, 1000);

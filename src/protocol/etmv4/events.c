@@ -94,7 +94,7 @@ static enum pug_etmv4_outcome begin_exception(decoder *d, struct pug_etmv4_p0 *p
 /** The instructions before an exception, up to its return address. */
 static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint64_t stop)
 {
-    struct pug_walk walk;
+    struct pug_code_walk walk;
     uint8_t isa = d->isa;
     pug_codemap_walk_to(d->map, d->address, (enum pug_isa)isa, current_it(d), stop, PUG_WALK_BOUND,
                         &walk);

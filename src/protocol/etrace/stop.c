@@ -113,7 +113,7 @@ static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
     uint64_t target = d->walk.goal.target, start = block->start;
     struct pug_etrace_way *way = &d->near.ways[(target ^ start >> 4) >> 1 & (PUG_ETRACE_WAYS - 1)];
     bool lasts = pug_block_lasts(block);
-    struct pug_walk walk;
+    struct pug_code_walk walk;
     if (lasts && d->near.epoch == d->code->epoch && way->start == start && way->target == target)
         return way;
     pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);

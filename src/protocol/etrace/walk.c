@@ -139,7 +139,7 @@ void pug_etrace_forget_blocks(struct pug_etrace_decoder *d)
 /** The branch that ends the block has no outcome: it was not executed, if all is well. */
 static void fail_branch(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
-    struct pug_walk way = {.insn = d->walk.before};
+    struct pug_code_walk way = {.insn = d->walk.before};
     uint64_t last = block->last;
     if (block->count > 1)
         pug_codemap_walk_to(d->code, block->start, d->isa, 0, last, block->count, &way);

@@ -251,7 +251,7 @@ enum pug_response pug_ptm_walk_to(struct pug_ptm_decoder *decoder, const struct 
     if (checks && !is_reachable(decoder, last))
         return error(decoder, PUG_ERR_TRACE_MISMATCH, "Address not reached processing", walk);
     if (start != last) {
-        struct pug_walk straight;
+        struct pug_code_walk straight;
         pug_codemap_walk_to(decoder->code, start, decoder->isa, 0, last, walk_limit(decoder),
                             &straight);
         stretch = (struct stretch){straight.end, straight.count, straight.insn};
