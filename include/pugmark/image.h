@@ -43,6 +43,12 @@ size_t pug_space_text(uint8_t space, char *buffer, size_t size);
 /** The space that a snapshot's `space` word names; ANY for words that it does not know. */
 uint8_t pug_space_by_name(const char *name);
 
+/**
+ * The space in which a core in a security state (enum pug_security) and at an exception level (0 to
+ * 3) reads its program.
+ */
+uint8_t pug_space_of_level(unsigned security, unsigned level);
+
 /** Where memory belongs. Zeroed but for `space` it belongs to every context and source. */
 struct pug_place {
     uint8_t space; /**< enum pug_space */

@@ -19,6 +19,7 @@
 #include "pugmark/status.h"
 #include "pugmark/transport.h"
 #include "pugmark/tree.h"
+#include "pugmark/walk.h"
 
 #define PUG_VERSION_MAJOR 0
 #define PUG_VERSION_MINOR 1

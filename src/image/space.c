@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Names of memory spaces. */
 #include "base/text.h"
+#include "pugmark/element.h"
 #include "pugmark/image.h"
 
 #include <string.h>
@@ -52,4 +53,15 @@ uint8_t pug_space_by_name(const char *name)
         if (strcmp(names[i].name, name) == 0)
             return names[i].space;
     return PUG_SPACE_ANY;
+}
+
+uint8_t pug_space_of_level(unsigned security, unsigned level)
+{
+    static const uint8_t spaces[4][4] = {
+        [PUG_SEC_SECURE] = {PUG_SPACE_EL1S, PUG_SPACE_EL1S, PUG_SPACE_EL2S, PUG_SPACE_EL3},
+        [PUG_SEC_NONSECURE] = {PUG_SPACE_EL1N, PUG_SPACE_EL1N, PUG_SPACE_EL2, PUG_SPACE_EL3},
+        [PUG_SEC_ROOT] = {PUG_SPACE_ROOT, PUG_SPACE_ROOT, PUG_SPACE_ROOT, PUG_SPACE_ROOT},
+        [PUG_SEC_REALM] = {PUG_SPACE_EL1R, PUG_SPACE_EL1R, PUG_SPACE_EL2R, PUG_SPACE_ROOT},
+    };
+    return spaces[security & 3][level & 3];
 }

@@ -22,18 +22,6 @@ void pug_etmv4_put_nacc(decoder *d, uint64_t index, uint64_t address)
     element->number = d->space;
 }
 
-/** The memory space of a security state and exception level. */
-static uint8_t space_of(uint8_t security, uint8_t el)
-{
-    static const uint8_t spaces[4][4] = {
-        [PUG_SEC_SECURE] = {PUG_SPACE_EL1S, PUG_SPACE_EL1S, PUG_SPACE_EL2S, PUG_SPACE_EL3},
-        [PUG_SEC_NONSECURE] = {PUG_SPACE_EL1N, PUG_SPACE_EL1N, PUG_SPACE_EL2, PUG_SPACE_EL3},
-        [PUG_SEC_ROOT] = {PUG_SPACE_ROOT, PUG_SPACE_ROOT, PUG_SPACE_ROOT, PUG_SPACE_ROOT},
-        [PUG_SEC_REALM] = {PUG_SPACE_EL1R, PUG_SPACE_EL1R, PUG_SPACE_EL2R, PUG_SPACE_ROOT},
-    };
-    return spaces[security & 3][el & 3];
-}
-
 void pug_etmv4_put_context(decoder *d, uint64_t index, const struct pug_etmv4_p0 *context)
 {
     struct pug_element *blank = &d->stage->out.blank;
@@ -54,7 +42,7 @@ void pug_etmv4_put_context(decoder *d, uint64_t index, const struct pug_etmv4_p0
         blank->vmid = (uint32_t)(context->value >> 32);
         blank->context_flags |= PUG_CTX_VMID;
     }
-    d->space = space_of(blank->security, context->el);
+    d->space = pug_space_of_level(blank->security, context->el);
     pug_codemap_space(d->map, &(struct pug_reader_space){
                                   .space = d->space,
                                   .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
