@@ -35,7 +35,7 @@ extern "C" {
 
 /**
  * A run: consecutive bytes of one source. Byte j has trace index `index` + j, and where a transport
- * joined runs (pug_stage.joins) gaps[j] more. gaps[size] is there too.
+ * spliced several runs (PUG_TAKES_SPLICED) gaps[j] more. gaps[size] is there too.
  */
 struct pug_run {
     uint64_t index;
@@ -44,7 +44,7 @@ struct pug_run {
     const uint16_t *gaps; /**< or NULL */
     /**
      * 0, or the run is whole packets one after another, each behind so many bytes of header
-     * (pug_stage.unwraps). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
+     * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
      * of time follow the header. From a payload's begin on PUG_RUN_SPARE bytes can be read,
      * whatever its size.
      */
@@ -59,6 +59,13 @@ struct pug_run {
 };
 
 #define PUG_RUN_SPARE 16
+
+/** What a reader takes besides simple runs: pug_stage.takes. */
+enum pug_takes {
+    /** Runs that were spliced: it asks for each index, and nothing depends on where runs begin. */
+    PUG_TAKES_SPLICED = 1 << 0,
+    PUG_TAKES_ROWS = 1 << 1, /**< packets in a row, with their headers (pug_run.header) */
+};
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
 struct pug_span {
@@ -251,15 +258,12 @@ struct pug_stage {
     bool pending;     /**< the decoder suspended itself; resume() is due */
     bool mute_reader; /**< quirk in force: what the reader logs is dropped */
     bool monitored;   /**< a packet monitor is attached */
-    bool refused; /**< the decoder cannot decode what its registers say; it answers nothing else */
-    /**
-     * The reader may be given joined runs from now on: it asks for each index (pug_span_index()),
-     * and nothing depends on where runs begin. For a reader to set; it may change its mind.
-     */
-    bool joins;
+    bool refused;  /**< the decoder cannot decode what its registers say; it answers nothing else */
+    uint8_t takes; /**< enum pug_takes, bits; for a reader to set, which may change its mind */
+    /** Where marks go while the source is read for marks alone, else NULL. */
+    struct pug_mark_list *marks;
     /** A reader's: the byte that told it that the last packet is bad, and is not part of it. */
     const uint8_t *looked_at;
-    bool unwraps; /**< it takes packets with their headers, too (struct pug_run.header) */
     char reader_name[32], decoder_name[32]; /**< components in the log */
 };
 
@@ -271,6 +275,13 @@ void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_seve
 enum pug_response pug_stage_refuse(struct pug_stage *stage);
 
 /* ---- a protocol ---- */
+
+/** What is wanted of a source, and so what its lane gives. */
+enum pug_want {
+    PUG_WANT_BATCH, /**< elements, as many at a time as there is room for */
+    PUG_WANT_EACH,  /**< elements, delivered after each packet */
+    PUG_WANT_MARKS, /**< marks alone, into stage->marks; nothing is decoded */
+};
 
 struct pug_protocol {
     const char *name;        /**< "ETMV4I"; what sources are created by */
@@ -303,19 +314,20 @@ struct pug_protocol {
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
     enum pug_response (*resume)(void *decoder);
     /**
-     * Optional: read and decode at once, for who looks at elements only. Takes the packets that
-     * are plain, and stops before one that read() and decode() are to see; that may be the first.
-     * It stops when the batch reaches its limit. Where it has used up the span, read() is not
-     * asked: it would have nothing. The answer is that to the last packet it took. `resume` as
-     * after decode().
+     * Optional, the fast way where nobody looks at packets: the lane goes from bytes to what is
+     * wanted, packet after packet, and makes no struct of them. It stops before a packet that
+     * read() and decode() are to see, which may be the first: all that is unusual is theirs. Where
+     * it has used up the span, read() is not asked, which would have nothing. The answer is that
+     * to the last packet it took; `resume` as after decode().
+     *
+     * BATCH: it stops when the batch reaches its limit. EACH: it delivers the batch after each
+     * packet, but may leave what the last one gave, and stops behind a packet that is answered
+     * with anything but CONT. MARKS: `decoder` is not to be looked at and may be NULL; it stops
+     * where the list is not ready for another packet's marks. A lane that does not serve a want
+     * takes nothing.
      */
-    enum pug_response (*run)(void *reader, void *decoder, struct pug_span *span);
-    /**
-     * Optional: the same for who takes elements after each packet. It delivers the batch itself
-     * after each, but for what the last one gave, and stops behind a packet that is answered with
-     * anything but CONT.
-     */
-    enum pug_response (*run_each)(void *reader, void *decoder, struct pug_span *span);
+    enum pug_response (*lane)(void *reader, void *decoder, struct pug_span *span,
+                              enum pug_want want);
     enum pug_response (*decode_end)(void *decoder);
     void (*decoder_reset)(void *decoder);
 
@@ -335,15 +347,8 @@ struct pug_protocol {
      * were written. Optional. Values that need more than the packet and the configuration to be
      * whole (differences) are no marks.
      */
-    size_t (*marks)(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-
-    /**
-     * Optional: read for an index alone, which wants marks and nothing else. Takes the packets that
-     * are plain and adds their marks to the list; stops before a packet that read() is to see
-     * (that may be the first), and where the list is not ready for another. The packets are the
-     * same that read() would give. Where it has used up the span, read() is not asked.
-     */
-    void (*skim)(void *reader, struct pug_span *span, struct pug_mark_list *list);
+    size_t (*packet_marks)(const void *config, const void *packet,
+                           struct pug_mark marks[PUG_MARK_LIMIT]);
 
     /**
      * Write all that what is still to come depends on (state.h). The tree writes out.blank itself,

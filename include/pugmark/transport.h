@@ -37,15 +37,13 @@ struct pug_transport_sink {
     void *context;
     /**
      * Deliver a run. *used is set to how many bytes were taken; fewer only with an answer that is
-     * not "go on". The transport keeps the rest and delivers it again at its flush. Of a joined
+     * not "go on". The transport keeps the rest and delivers it again at its flush. Of a spliced
      * run, or one of packets with headers, fewer may be taken with a warning or an error, too: the
      * rest is then delivered at once.
      */
     enum pug_response (*run)(void *context, const struct pug_run *run, size_t *used);
-    /** May runs of this source be joined to one with gaps (struct pug_run)? NULL: none may. */
-    bool (*joins)(void *context, uint16_t source);
-    /** May packets of this source come several at a time, with their headers? NULL: none may. */
-    bool (*unwraps)(void *context, uint16_t source);
+    /** What this source takes besides simple runs: bits of enum pug_takes. NULL: nothing. */
+    unsigned (*takes)(void *context, uint16_t source);
     /** Reset every source (4 x FSYNC), at this index. */
     void (*reset)(void *context, uint64_t index);
     /** The first slot from this one on that has a source, or -1. */

@@ -93,8 +93,8 @@ enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function
 /** Sees each run before it goes to its source, also those of ids without one. */
 typedef void pug_run_fn(void *context, const struct pug_run *run);
 void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context);
-/** It takes joined runs (pug_run.gaps) as well, which is faster. */
-void pug_tree_join_runs(struct pug_tree *tree, bool join);
+/** It takes spliced runs (pug_run.gaps) as well, which is faster. */
+void pug_tree_splice_runs(struct pug_tree *tree, bool splice);
 
 /** Sees each packet before it is decoded; for other operations `packet` is NULL. */
 typedef void pug_packet_monitor_fn(void *context, enum pug_op op, const struct pug_packet *packet);

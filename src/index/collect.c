@@ -13,7 +13,7 @@
 /* A thread takes so many blocks at once, since a part of one is read twice; but no more. */
 #define LEAST_BLOCKS 8u
 #define MOST_BLOCKS  16u
-/* Blocks are read in so many parts, if these are not too short: threads can join behind each. */
+/* Blocks are read in so many parts, if these are not too short: threads can meet behind each. */
 #define PARTS      8u
 #define LEAST_PART UINT64_C(2048)
 
@@ -346,7 +346,7 @@ static void attach(struct collector *collector, struct pug_tree *tree)
         pug_source_marks(tree->sources[n], &source->list);
     }
     pug_tree_on_runs(tree, on_run, collector);
-    pug_tree_join_runs(tree, true);
+    pug_tree_splice_runs(tree, true);
     (void)pug_tree_on_frames(tree, on_frame, collector, 4); /* a single source has no frames */
 }
 
@@ -355,7 +355,7 @@ static void detach(struct pug_tree *tree)
     for (size_t n = 0; n < tree->source_count; n++)
         pug_source_marks(tree->sources[n], NULL);
     pug_tree_on_runs(tree, NULL, NULL);
-    pug_tree_join_runs(tree, false);
+    pug_tree_splice_runs(tree, false);
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     pug_tree_on_elements(tree, NULL, NULL);
 }

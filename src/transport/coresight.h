@@ -9,11 +9,11 @@
 
 #include "transport/builtin.h"
 
-#define PUG_CS_COMPONENT   "DFMT_CSFRAMES"
-#define PUG_CS_FRAME_BYTES 16u
-#define PUG_CS_NO_FRAME    PUG_CS_FRAME_BYTES /* where a run would begin when there is no frame */
-#define PUG_CS_MOST_JOINED 64u /* frames: what becomes of them stays in the first-level cache */
-#define PUG_CS_FSYNC       0xFFFFFF7Fu
+#define PUG_CS_COMPONENT    "DFMT_CSFRAMES"
+#define PUG_CS_FRAME_BYTES  16u
+#define PUG_CS_NO_FRAME     PUG_CS_FRAME_BYTES /* where a run would begin when there is no frame */
+#define PUG_CS_MOST_SPLICED 64u /* frames: what becomes of them stays in the first-level cache */
+#define PUG_CS_FSYNC        0xFFFFFF7Fu
 
 /* Bits of the "flags" setting: the reference's numbers. */
 enum pug_cs_flag {
@@ -78,9 +78,9 @@ struct pug_coresight {
     struct pug_run run;
     uint8_t bytes[2 * PUG_CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
 
-    /* a joined run, and its gaps */
-    uint8_t joined[PUG_CS_MOST_JOINED * PUG_CS_FRAME_BYTES];
-    uint16_t gaps[PUG_CS_MOST_JOINED * PUG_CS_FRAME_BYTES];
+    /* a spliced run, and its gaps */
+    uint8_t spliced[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
+    uint16_t gaps[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
 };
 
 static inline void pug_cs_answer(struct pug_coresight *cs, enum pug_response answer)

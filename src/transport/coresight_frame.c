@@ -143,23 +143,23 @@ static inline bool repeats_id(const struct pug_coresight *cs, const uint8_t *fra
     return true;
 }
 
-/** Most frames of a trace of several sources are not to be joined: that is seen from the ids. */
-static inline bool are_joinable(const struct pug_coresight *cs, const struct pug_cs_block *block)
+/** Most frames of a trace of several sources are not to be spliced: that is seen from the ids. */
+static inline bool are_spliceable(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     const uint8_t *first = block->at, *second = first + PUG_CS_FRAME_BYTES;
     return block->end - first >= (ptrdiff_t)(2 * PUG_CS_FRAME_BYTES) &&
            repeats_id(cs, first, find_ids(first)) && repeats_id(cs, second, find_ids(second));
 }
 
-static bool may_join(const struct pug_coresight *cs)
+static bool may_splice(const struct pug_coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
-    return sink->joins && !(sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd &&
+    return sink->takes && !(sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd &&
            !cs->half_sync && cs->id < PUG_CS_ID_FIRST_RESERVED &&
-           sink->joins(sink->context, cs->id);
+           (sink->takes(sink->context, cs->id) & PUG_TAKES_SPLICED);
 }
 
-/** Which frame a byte of the joined run is from. */
+/** Which frame a byte of the spliced run is from. */
 static size_t frame_of(const struct pug_coresight *cs, size_t place)
 {
     return (place + cs->gaps[place]) / PUG_CS_FRAME_BYTES;
@@ -169,7 +169,7 @@ static size_t frame_of(const struct pug_coresight *cs, size_t place)
  * Where the consumer stopped, the frames behind are not taken, and the rest of the last one is a
  * run of its own. How many frames are taken.
  */
-static size_t settle_joined(struct pug_coresight *cs, const struct pug_run *run, size_t used)
+static size_t settle_spliced(struct pug_coresight *cs, const struct pug_run *run, size_t used)
 {
     size_t last = frame_of(cs, used > 0 ? used - 1 : 0), end = used;
     while (end < run->size && frame_of(cs, end) == last)
@@ -191,11 +191,11 @@ static size_t settle_joined(struct pug_coresight *cs, const struct pug_run *run,
  * Take frames of the current source alone as one run and hand it out; the answer to `worst`. After
  * an answer that stops, no more is taken than would have been frame by frame.
  */
-static void take_joined(struct pug_coresight *cs, struct pug_cs_block *block)
+static void take_spliced(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     size_t frames = (size_t)(block->end - block->at) / PUG_CS_FRAME_BYTES, count = 0;
     unsigned size = 0;
-    for (; count < frames && count < PUG_CS_MOST_JOINED; count++) {
+    for (; count < frames && count < PUG_CS_MOST_SPLICED; count++) {
         const uint8_t *frame = block->at + PUG_CS_FRAME_BYTES * count;
         unsigned ids = find_ids(frame);
         if (!repeats_id(cs, frame, ids))
@@ -203,14 +203,14 @@ static void take_joined(struct pug_coresight *cs, struct pug_cs_block *block)
         uint16_t gap = (uint16_t)(PUG_CS_FRAME_BYTES * count - size);
         for (unsigned i = 0; i < PUG_CS_FRAME_BYTES; i++)
             cs->gaps[size + i] = gap;
-        size += put_data(cs->joined + size, frame, ids);
+        size += put_data(cs->spliced + size, frame, ids);
     }
     const struct pug_run run = {
-        .index = cs->index, .bytes = cs->joined, .size = size, .gaps = cs->gaps, .source = cs->id};
+        .index = cs->index, .bytes = cs->spliced, .size = size, .gaps = cs->gaps, .source = cs->id};
     size_t used = 0;
     enum pug_response answer = cs->sink->run(cs->sink->context, &run, &used);
     bool all = answer == PUG_RESP_CONT && used == 0; /* who just looks on need not count */
-    count = settle_joined(cs, &run, all ? size : used);
+    count = settle_spliced(cs, &run, all ? size : used);
     block->at += PUG_CS_FRAME_BYTES * count;
     cs->index += PUG_CS_FRAME_BYTES * count;
     cs->shift = pug_cs_word(block->at - 4);
@@ -284,8 +284,8 @@ static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     while (PUG_RESP_IS_CONT(cs->worst)) {
-        if (are_joinable(cs, block) && may_join(cs)) {
-            take_joined(cs, block);
+        if (are_spliceable(cs, block) && may_splice(cs)) {
+            take_spliced(cs, block);
             continue;
         }
         const uint8_t *frame = next_frame(cs, block);

@@ -122,8 +122,9 @@ static bool deliver_row(struct packets *packets, enum pug_response *response)
     struct pug_run run;
     size_t used = 0;
     uint16_t source;
-    if (!sink->unwraps || (sink->want & 3) || !pug_unwrap_row_begins(packets->unwrap, &source) ||
-        !sink->unwraps(sink->context, source) || !pug_unwrap_row(packets->unwrap, source, &run))
+    if (!sink->takes || (sink->want & 3) || !pug_unwrap_row_begins(packets->unwrap, &source) ||
+        !(sink->takes(sink->context, source) & PUG_TAKES_ROWS) ||
+        !pug_unwrap_row(packets->unwrap, source, &run))
         return false;
     *response = sink->run(sink->context, &run, &used);
     if (used == 0 && *response < PUG_RESP_WAIT)

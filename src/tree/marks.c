@@ -5,7 +5,7 @@
 static void add_packet(struct pug_source *source, const struct pug_packet *packet)
 {
     const struct pug_protocol *protocol = source->protocol;
-    struct pug_mark_list *list = source->marks;
+    struct pug_mark_list *list = source->stage.marks;
     struct pug_mark marks[PUG_MARK_LIMIT];
     size_t count = 0;
     if (!(packet->flags & PUG_PACKET_MONITOR) || packet->raw_size == 0)
@@ -14,8 +14,8 @@ static void add_packet(struct pug_source *source, const struct pug_packet *packe
         list->full(list);
     if (packet->flags & PUG_PACKET_SYNC)
         pug_mark_list_add(list, PUG_MARK_SYNC, packet->index, 0);
-    if (protocol->marks)
-        count = protocol->marks(source->config, packet->data, marks);
+    if (protocol->packet_marks)
+        count = protocol->packet_marks(source->config, packet->data, marks);
     for (size_t i = 0; i < count; i++)
         pug_mark_list_add(list, marks[i].kind, packet->index, marks[i].value);
 }
@@ -23,12 +23,12 @@ static void add_packet(struct pug_source *source, const struct pug_packet *packe
 void pug_source_take_marks(struct pug_source *source, struct pug_span *span)
 {
     const struct pug_protocol *protocol = source->protocol;
-    struct pug_mark_list *list = source->marks;
+    struct pug_mark_list *list = source->stage.marks;
     struct pug_packet packet;
     for (;;) {
         const uint8_t *from = span->at;
-        if (protocol->skim) {
-            protocol->skim(source->reader, span, list);
+        if (protocol->lane) {
+            protocol->lane(source->reader, NULL, span, PUG_WANT_MARKS);
             if (!pug_mark_list_ready(list))
                 list->full(list);
             if (span->at != from) {
@@ -52,5 +52,5 @@ void pug_source_end_marks(struct pug_source *source)
 
 void pug_source_marks(struct pug_source *source, struct pug_mark_list *list)
 {
-    source->marks = list;
+    source->stage.marks = list;
 }

@@ -231,7 +231,7 @@ static bool decoder_attached(struct pug_source *source)
 
 static inline bool attached(struct pug_source *source)
 {
-    return !source->tree->quirks.unattached_is_fatal || !source->decoder || source->marks ||
+    return !source->tree->quirks.unattached_is_fatal || !source->decoder || source->stage.marks ||
            decoder_attached(source);
 }
 
@@ -254,31 +254,33 @@ static enum pug_response empty_run(struct pug_source *source)
 }
 
 /** A decoder whose packets nobody watches: what most traces are decoded with. */
-static bool is_plain(const struct pug_source *source)
+static bool is_unwatched(const struct pug_source *source)
 {
     return source->decoder && !source->monitor && !source->hide_bad_from_sink;
 }
 
-/** The next packet of a plain source, or several; false: the span is used up. */
-static bool take_plain(struct pug_source *source, struct pug_span *span,
-                       enum pug_response *response)
+/**
+ * Packets of an unwatched source: what its lane takes, and the one before which it stopped. False:
+ * the span is used up, and there is no answer to settle.
+ */
+static bool take_packets(struct pug_source *source, struct pug_span *span,
+                         enum pug_response *response)
 {
     const struct pug_protocol *protocol = source->protocol;
-    const bool each = source->tree->each_packet;
+    const struct pug_batch *batch = source->stage.out.batch;
+    const enum pug_want want = source->tree->each_packet ? PUG_WANT_EACH : PUG_WANT_BATCH;
     const uint8_t *from = span->at;
     struct pug_packet packet;
-    enum pug_response (*run)(void *, void *, struct pug_span *) =
-        each ? protocol->run_each : protocol->run;
-    if (run) {
-        const struct pug_batch *batch = source->stage.out.batch;
-        enum pug_response answer = run(source->reader, source->decoder, span);
-        const bool good = answer == PUG_RESP_CONT && batch->response == PUG_RESP_CONT;
-        const bool used_up = span->at == span->end;
+    if (protocol->lane) {
+        enum pug_response answer = protocol->lane(source->reader, source->decoder, span, want);
         if (span->at != from)
             *response = answer;
-        if (span->at != from && (each || !good || used_up || batch->count >= batch->limit))
-            return !used_up || !good || (each && batch->count > 0);
-        /* It took nothing, or stopped before a packet that is not plain. */
+        const bool answered = answer != PUG_RESP_CONT || batch->response != PUG_RESP_CONT ||
+                              (want == PUG_WANT_EACH && batch->count > 0);
+        if (span->at != from && (answered || span->at == span->end))
+            return answered;
+        if (batch->count >= batch->limit)
+            return true; /* the caller makes room */
     }
     if (!protocol->read(source->reader, span, &packet))
         return false;
@@ -288,23 +290,23 @@ static bool take_plain(struct pug_source *source, struct pug_span *span,
 }
 
 /**
- * The answer that ends a run. A joined run ends with the first one that is more than "go on", since
- * each of the runs in it has its own answer: that to its last packet.
+ * The answer that ends a run. A spliced run ends with the first one that is more than "go on",
+ * since each of the runs in it has its own answer: that to its last packet.
  */
 static enum pug_response answer_that_ends(const struct pug_span *span)
 {
     return span->run->gaps || span->run->header ? PUG_RESP_WARN_CONT : PUG_RESP_WAIT;
 }
 
-/** All packets of a plain source: as run_watched(), with no question asked twice. */
-static enum pug_response run_plain(struct pug_source *source, struct pug_span *span,
-                                   enum pug_response response)
+/** All packets of an unwatched source: as run_watched(), with no question asked twice. */
+static enum pug_response run_unwatched(struct pug_source *source, struct pug_span *span,
+                                       enum pug_response response)
 {
     struct pug_batch *const batch = source->stage.out.batch;
     const bool each = source->tree->each_packet;
     while (pug_out_ready(&source->stage.out)) {
         batch->response = PUG_RESP_CONT;
-        if (!take_plain(source, span, &response))
+        if (!take_packets(source, span, &response))
             return response;
         if (each || response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
             response = settle(source, response);
@@ -335,22 +337,22 @@ static enum pug_response run_watched(struct pug_source *source, struct pug_span 
 static enum pug_response run_packets(struct pug_source *source, struct pug_span *span,
                                      enum pug_response response)
 {
-    return is_plain(source) ? run_plain(source, span, response)
-                            : run_watched(source, span, response);
+    return is_unwatched(source) ? run_unwatched(source, span, response)
+                                : run_watched(source, span, response);
 }
 
-/** A joined run stopped inside a frame: to its end, where the answer to the frame is known. */
+/** A spliced run stopped inside a frame: to its end, where the answer to the frame is known. */
 static enum pug_response run_frame(struct pug_source *source, struct pug_span *span,
                                    enum pug_response response)
 {
-    const struct pug_run *joined = span->run;
-    size_t from = (size_t)(span->at - joined->bytes), to = from;
-    while (to < joined->size && joined->gaps[to] == joined->gaps[from - 1])
+    const struct pug_run *spliced = span->run;
+    size_t from = (size_t)(span->at - spliced->bytes), to = from;
+    while (to < spliced->size && spliced->gaps[to] == spliced->gaps[from - 1])
         to++;
     struct pug_run rest = {.index = pug_span_index(span),
                            .bytes = span->at,
                            .size = to - from,
-                           .source = joined->source};
+                           .source = spliced->source};
     struct pug_span piece = {.at = rest.bytes, .end = rest.bytes + rest.size, .run = &rest};
     if (rest.size > 0)
         response = run_packets(source, &piece, response);
@@ -374,7 +376,7 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     struct pug_span span = {.at = run->bytes, .end = run->bytes + run->size, .run = run};
     enum pug_response response = PUG_RESP_CONT;
     source->stage.looked_at = NULL;
-    if (source->marks)
+    if (source->stage.marks)
         pug_source_take_marks(source, &span);
     else
         response = run_packets(source, &span, PUG_RESP_CONT);
@@ -410,7 +412,7 @@ static enum pug_response end_reader(struct pug_source *source)
 {
     struct pug_packet packet;
     enum pug_response response = PUG_RESP_CONT;
-    if (source->marks)
+    if (source->stage.marks)
         pug_source_end_marks(source);
     while (source->protocol->read_end && response < PUG_RESP_WAIT) {
         if (!pug_out_ready(&source->stage.out))
@@ -426,7 +428,7 @@ static enum pug_response end_decoder(struct pug_source *source)
 {
     if (source->protocol->operate)
         return source->protocol->operate(source->reader, PUG_OP_END, NULL, NULL);
-    if (source->marks)
+    if (source->stage.marks)
         return PUG_RESP_CONT;
     if (!attached(source))
         return PUG_RESP_FATAL_NOT_INIT;

@@ -25,7 +25,7 @@ static bool put_source(const struct pug_source *source, struct pug_state *state)
         source->end_phase != PUG_END_READ)
         return false;
     protocol->reader_state(source->reader, state);
-    if (!source->decoder || source->marks)
+    if (!source->decoder || source->stage.marks)
         return true;
     if (!protocol->decoder_state)
         return false;

@@ -48,7 +48,7 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->tree = tree;
     source->stage.log = tree->log;
     source->stage.out.batch = &tree->batch;
-    source->marks = other->marks;
+    source->stage.marks = other->stage.marks;
     if (source->stage.code)
         source->stage.code->config.batch = &tree->batch;
     tree->sources[n] = tree->slots[source->slot] = source;
@@ -87,19 +87,14 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
 }
 
 /** Who listens to runs gets them as they are, unless it says otherwise. */
-static bool on_joins(void *context, uint16_t id)
+static unsigned on_takes(void *context, uint16_t id)
 {
     const struct pug_tree *tree = context;
     const struct pug_source *source = tree->slots[id];
-    return source && source->stage.joins && (!tree->on_run || tree->join_runs) &&
-           pug_tree_is_enabled(tree, id);
-}
-
-static bool on_unwraps(void *context, uint16_t id)
-{
-    const struct pug_tree *tree = context;
-    const struct pug_source *source = tree->slots[id];
-    return source && source->stage.unwraps && !tree->on_run && pug_tree_is_enabled(tree, id);
+    if (!source || !pug_tree_is_enabled(tree, id))
+        return 0;
+    const unsigned shown = tree->splice_runs ? PUG_TAKES_SPLICED : 0;
+    return source->stage.takes & (tree->on_run ? shown : ~0u);
 }
 
 static void on_reset(void *context, uint64_t index)
@@ -172,8 +167,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     tree->transport_sink = (struct pug_transport_sink){
         .context = tree,
         .run = on_run,
-        .joins = transport->single ? NULL : on_joins,
-        .unwraps = transport->single ? NULL : on_unwraps,
+        .takes = transport->single ? NULL : on_takes,
         .reset = on_reset,
         .next_source = next_source,
         .log = config->log,
@@ -363,9 +357,9 @@ void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context
     tree->run_context = context;
 }
 
-void pug_tree_join_runs(struct pug_tree *tree, bool join)
+void pug_tree_splice_runs(struct pug_tree *tree, bool splice)
 {
-    tree->join_runs = join;
+    tree->splice_runs = splice;
 }
 
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)

@@ -26,7 +26,6 @@ struct pug_source {
     void *monitor_context;
     pug_packet_sink_fn *sink;
     void *sink_context;
-    struct pug_mark_list *marks; /* it is read for marks alone */
 };
 
 struct pug_tree {
@@ -58,7 +57,7 @@ struct pug_tree {
     bool each_packet;
 
     pug_run_fn *on_run;
-    bool join_runs; /* … takes joined ones */
+    bool splice_runs; /* … takes spliced ones */
     /* Before the n-th source gets something for the first time; may put another in its place. */
     void (*on_touch)(void *context, size_t n);
     void *touch_context;

@@ -70,7 +70,7 @@ struct rec_random;
 void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first);
 
 /**
- * Assert that a protocol's `run` and `run_each` give what read() and decode() give, which are asked
+ * Assert that a protocol's lane gives what read() and decode() give, which are asked
  * where packets are watched; also with waits, and in pieces.
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);

@@ -222,11 +222,11 @@ static struct seen decode(struct pug_tree *tree, const struct rec_bytes *bytes,
     return seen;
 }
 
-static void compare(struct seen *joined, struct seen *runs)
+static void compare(struct seen *spliced, struct seen *runs)
 {
-    assert_int_equal(joined->record.size, runs->record.size);
-    assert_memory_equal(joined->record.data, runs->record.data, runs->record.size);
-    rec_bytes_free(&joined->record);
+    assert_int_equal(spliced->record.size, runs->record.size);
+    assert_memory_equal(spliced->record.data, runs->record.data, runs->record.size);
+    rec_bytes_free(&spliced->record);
     rec_bytes_free(&runs->record);
 }
 
@@ -246,9 +246,9 @@ static void test_recorded(void **state)
             bool fsyncs = manners[i].flag[0] == 'f', damaged = seed % 3 == 0;
             struct rec_bytes bytes = make_frames(seed, damaged, fsyncs ? 1 + seed * seed : 0);
             struct seen runs = decode(make_tree(&manners[i]), &bytes, &manners[i], true);
-            struct seen joined = decode(make_tree(&manners[i]), &bytes, &manners[i], false);
+            struct seen spliced = decode(make_tree(&manners[i]), &bytes, &manners[i], false);
             assert_true(damaged || runs.record.size > 1000 * sizeof(struct pug_element));
-            compare(&joined, &runs);
+            compare(&spliced, &runs);
             rec_bytes_free(&bytes);
         }
 }
@@ -306,15 +306,15 @@ static void test_captures(void **state)
         for (size_t n = 0; n < 2 * sizeof(manners) / sizeof(manners[0]); n++) {
             struct rec_bytes bytes = read_start(snapshot, buffer, n & 1);
             struct seen runs = decode_capture(snapshot, buffer, &bytes, &manners[n / 2], true);
-            struct seen joined = decode_capture(snapshot, buffer, &bytes, &manners[n / 2], false);
-            compare(&joined, &runs);
+            struct seen spliced = decode_capture(snapshot, buffer, &bytes, &manners[n / 2], false);
+            compare(&spliced, &runs);
             rec_bytes_free(&bytes);
         }
         pug_snapshot_free(snapshot);
     }
 }
 
-/** What two frames, joined, are answered: of `bytes`, behind a frame with `start`. */
+/** What two frames, spliced, are answered: of `bytes`, behind a frame with `start`. */
 static enum pug_response answer(const char *protocol, const uint8_t start[14],
                                 const uint8_t bytes[30])
 {

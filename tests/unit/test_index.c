@@ -325,9 +325,10 @@ static void on_marked(void *context, enum pug_op op, const struct pug_packet *pa
         return;
     if (packet->flags & PUG_PACKET_SYNC)
         put_mark(marked, packet->index, PUG_MARK_SYNC, 0);
-    size_t count = protocol->marks
-                       ? protocol->marks(pug_source_config(marked->source), packet->data, marks)
-                       : 0;
+    size_t count =
+        protocol->packet_marks
+            ? protocol->packet_marks(pug_source_config(marked->source), packet->data, marks)
+            : 0;
     for (size_t i = 0; i < count; i++)
         put_mark(marked, packet->index, marks[i].kind, marks[i].value);
 }

@@ -66,6 +66,12 @@ static inline void pug_etmv3_stop_behind(struct pug_etmv3_place *place,
 void pug_etmv3_go_long(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p_header *header,
                        unsigned left);
 
+struct pug_etmv3_reader;
+
+/** The lane of who takes elements after each packet: P-headers, one after another. */
+void pug_etmv3_run_each(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                        struct pug_span *span);
+
 /* ---- elements ---- */
 
 /** Two words that are taken at once. */

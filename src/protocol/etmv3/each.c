@@ -111,14 +111,12 @@ static bool take_header(struct pug_etmv3_reader *reader, struct pug_etmv3_decode
     return true;
 }
 
-enum pug_response pug_etmv3_run_each(void *reader_pointer, void *decoder_pointer,
-                                     struct pug_span *span)
+void pug_etmv3_run_each(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                        struct pug_span *span)
 {
-    struct pug_etmv3_reader *reader = reader_pointer;
-    struct pug_etmv3_decoder *decoder = decoder_pointer;
     struct pug_batch *batch = decoder->stage->out.batch;
     if (!can_run(reader, decoder))
-        return PUG_RESP_CONT;
+        return;
     while (span->at < span->end && batch->response == PUG_RESP_CONT) {
         const uint64_t before = decoder->index;
         pug_etmv3_refresh_epoch(decoder);
@@ -133,5 +131,4 @@ enum pug_response pug_etmv3_run_each(void *reader_pointer, void *decoder_pointer
         if (batch->count > 0 && batch->response < PUG_RESP_WAIT)
             pug_batch_give(batch);
     }
-    return PUG_RESP_CONT;
 }

@@ -70,10 +70,8 @@ size_t pug_etmv3_config_text(const void *config, char *buffer, size_t size);
 enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage, void **reader);
 void pug_etmv3_reader_free(void *reader);
 bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
-/** P-headers in a row at once. */
-enum pug_response pug_etmv3_run(void *reader, void *decoder, struct pug_span *span);
-/** P-headers one after another, for who takes the elements of each packet. */
-enum pug_response pug_etmv3_run_each(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *span,
+                                 enum pug_want want);
 bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv3_reader_reset(void *reader);
 
@@ -94,6 +92,7 @@ void pug_etmv3_decoder_state(const void *decoder, struct pug_state *state);
 /* mark.c */
 size_t pug_etmv3_marks(const void *config, const void *packet,
                        struct pug_mark marks[PUG_MARK_LIMIT]);
-void pug_etmv3_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_etmv3_skim(void *reader, struct pug_span *span);
 
 #endif

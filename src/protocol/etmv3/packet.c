@@ -420,7 +420,7 @@ void pug_etmv3_reader_reset(void *pointer)
         (struct pug_etmv3_packet){.isa = PUG_ISA_UNKNOWN, .previous_isa = PUG_ISA_UNKNOWN};
     reader->packet.context.vmid_as_character = reader->stage->quirks.armv7_vmid_as_character;
     reader->state = PUG_ETMV3_UNSYNCED;
-    reader->stage->joins = !reader->stage->quirks.etmv3_unsynced_by_block;
+    reader->stage->takes = reader->stage->quirks.etmv3_unsynced_by_block ? 0 : PUG_TAKES_SPLICED;
     reader->raw.size = 0;
     reader->zeros = reader->given = reader->split = false;
 }

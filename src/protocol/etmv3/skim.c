@@ -5,9 +5,10 @@
  */
 #include "protocol/etmv3/reader.h"
 
-void pug_etmv3_skim(void *pointer, struct pug_span *span, struct pug_mark_list *list)
+void pug_etmv3_skim(void *pointer, struct pug_span *span)
 {
     struct pug_etmv3_reader *reader = pointer;
+    struct pug_mark_list *list = reader->stage->marks;
     struct pug_etmv3_packet *packet = &reader->packet;
     const struct pug_etmv3_config *config = reader->config;
     const uint8_t *at = span->at, *const end = span->end;

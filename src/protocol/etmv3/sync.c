@@ -40,7 +40,7 @@ static bool synchronised(struct pug_etmv3_reader *reader, struct pug_packet *pac
 {
     reader->packet.type = PUG_ETMV3_A_SYNC;
     reader->state = PUG_ETMV3_AT_HEADER;
-    reader->stage->joins = true;
+    reader->stage->takes = PUG_TAKES_SPLICED;
     reader->zeros = false;
     reader->raw.size = 0;
     return pug_etmv3_give(reader, a_sync_bytes, sizeof(a_sync_bytes), packet);

@@ -149,12 +149,11 @@ static size_t config_text(const void *config, char *buffer, size_t size)
     .reader_new = pug_etmv4_reader_new, .reader_free = pug_etmv4_reader_free,                      \
     .read = pug_etmv4_read, .read_end = pug_etmv4_read_end,                                        \
     .reader_reset = pug_etmv4_reader_reset, .decoder_new = pug_etmv4_decoder_new,                  \
-    .decoder_free = pug_etmv4_decoder_free, .decode = pug_etmv4_decode, .run = pug_etmv4_run,      \
-    .run_each = pug_etmv4_run_each, .resume = pug_etmv4_resume,                                    \
-    .decode_end = pug_etmv4_decode_end, .decoder_reset = pug_etmv4_decoder_reset,                  \
-    .packet_text = pug_etmv4_packet_text, .packet_name = pug_etmv4_packet_name,                    \
-    .marks = pug_etmv4_marks, .reader_state = pug_etmv4_reader_state,                              \
-    .decoder_state = pug_etmv4_decoder_state, .skim = pug_etmv4_skim
+    .decoder_free = pug_etmv4_decoder_free, .decode = pug_etmv4_decode, .lane = pug_etmv4_lane,    \
+    .resume = pug_etmv4_resume, .decode_end = pug_etmv4_decode_end,                                \
+    .decoder_reset = pug_etmv4_decoder_reset, .packet_text = pug_etmv4_packet_text,                \
+    .packet_name = pug_etmv4_packet_name, .packet_marks = pug_etmv4_marks,                         \
+    .reader_state = pug_etmv4_reader_state, .decoder_state = pug_etmv4_decoder_state
 
 const struct pug_protocol pug_protocol_etmv4 = {
     .name = "ETMV4I",

@@ -11,7 +11,7 @@
  *     queue.c      the P0 elements that wait for their commit: cancel, mispredict
  *     commit.c     what a committed P0 element gives: addresses, contexts, marks
  *     atoms.c      … atoms, most of them along the lane (lane.h)
- *     run.c        the lane from bytes to elements at once
+ *     lane.c       the lane from bytes to elements at once
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
  */
@@ -439,8 +439,8 @@ enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packe
 /** A packet; `done` of its atoms are done with. */
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done);
-enum pug_response pug_etmv4_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response pug_etmv4_run_each(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etmv4_lane(void *reader, void *decoder, struct pug_span *span,
+                                 enum pug_want want);
 enum pug_response pug_etmv4_resume(void *decoder);
 enum pug_response pug_etmv4_decode_end(void *decoder);
 void pug_etmv4_decoder_reset(void *decoder);
@@ -453,7 +453,8 @@ void pug_etmv4_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv4_decoder_state(const void *decoder, struct pug_state *state);
 
 /* skim.c */
-void pug_etmv4_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_etmv4_skim(void *reader, struct pug_span *span);
 
 /* mark.c */
 size_t pug_etmv4_marks(const void *config, const void *packet,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The lane: atoms of plain blocks, one link after the other, with all that takes in
- * registers. Inline, for the two that ride it: atoms.c with one packet, run.c with as many as come.
+ * registers. Inline, for the two that ride it: atoms.c with one packet, lane.c with as many as
+ * come.
  */
 #ifndef PUG_PROTOCOL_ETMV4_LANE_H
 #define PUG_PROTOCOL_ETMV4_LANE_H

@@ -382,7 +382,7 @@ enum pug_status pug_etmv4_reader_new(const void *config, struct pug_stage *stage
         return PUG_ERR_MEM;
     r->config = config;
     r->stage = stage;
-    stage->joins = true;
+    stage->takes = PUG_TAKES_SPLICED;
     r->packet.version = r->config->version;
     r->packet.address.size = 32;
     for (unsigned i = 0; i < 3; i++)

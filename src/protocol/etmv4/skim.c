@@ -27,9 +27,10 @@ static inline size_t size_of(const struct pug_etmv4_header *header, const uint8_
     return size;
 }
 
-void pug_etmv4_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
+void pug_etmv4_skim(void *reader, struct pug_span *span)
 {
     struct pug_etmv4_reader *r = reader;
+    struct pug_mark_list *list = r->stage->marks;
     if (r->special & ~(unsigned)PUG_ETMV4_USED)
         return;
     const struct pug_etmv4_header *const headers = r->config->headers;

@@ -142,7 +142,7 @@ struct pug_etrace_decoder {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
-    bool runs;            /**< pug_etrace_run() knows the layout of packets */
+    bool runs;            /**< the lane knows the layout of packets */
     bool plain_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
     uint8_t address_bits; /**< of an address as sent */

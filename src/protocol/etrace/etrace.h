@@ -119,13 +119,15 @@ const char *pug_etrace_packet_name(uint32_t type);
 /* mark.c */
 size_t pug_etrace_marks(const void *config, const void *packet,
                         struct pug_mark marks[PUG_MARK_LIMIT]);
-void pug_etrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_etrace_skim(void *reader, struct pug_span *span);
 
 /* decode.c */
 enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etrace_decoder_free(void *decoder);
 enum pug_response pug_etrace_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response pug_etrace_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,
+                                  enum pug_want want);
 enum pug_response pug_etrace_resume(void *decoder);
 enum pug_response pug_etrace_decode_end(void *decoder);
 void pug_etrace_decoder_reset(void *decoder);

@@ -228,7 +228,7 @@ enum pug_status pug_etrace_reader_new(const void *config, struct pug_stage *stag
         return PUG_ERR_MEM;
     reader->config = config;
     reader->stage = stage;
-    stage->unwraps = true;
+    stage->takes = PUG_TAKES_ROWS;
     pug_etrace_reader_reset(reader);
     *out = reader;
     return PUG_OK;

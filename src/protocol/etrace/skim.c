@@ -5,11 +5,10 @@
  */
 #include "protocol/etrace/reader.h"
 
-void pug_etrace_skim(void *data, struct pug_span *span, struct pug_mark_list *list)
+void pug_etrace_skim(void *data, struct pug_span *span)
 {
     struct pug_etrace_reader *reader = data;
     const struct pug_run *run = span->run;
-    (void)list;
     if (!(run->whole || run->header > 0) || run->type == PUG_ETRACE_DATA_TRACE ||
         reader->config->only_data || reader->config->layout != PUG_ETRACE_LAYOUT_STANDARD)
         return;

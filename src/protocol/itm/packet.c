@@ -320,7 +320,7 @@ void pug_itm_reader_reset(void *reader)
 {
     struct pug_itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
-    r->stage->joins = !r->stage->quirks.itm_search_reports;
+    r->stage->takes = r->stage->quirks.itm_search_reports ? 0 : PUG_TAKES_SPLICED;
     *r = (struct pug_itm_reader){
         .stage = r->stage, .assume_sync = r->assume_sync, .synced = r->assume_sync};
 }

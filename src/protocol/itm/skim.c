@@ -29,9 +29,10 @@ static inline size_t plain_size(const uint8_t *at, size_t left)
     return timed ? local_time_size(at, left) : 0;
 }
 
-void pug_itm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
+void pug_itm_skim(void *reader, struct pug_span *span)
 {
     struct pug_itm_reader *r = reader;
+    struct pug_mark_list *list = r->stage->marks;
     const uint8_t *const end = span->end, *at = span->at;
     size_t size;
     if (!r->synced || r->open)

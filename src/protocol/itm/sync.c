@@ -3,8 +3,8 @@
  * @file Looking for the first ASYNC: at least five bytes of 0x00, then 0x80.
  *
  * What is passed over goes out as NOTSYNC packets of about eight bytes, whatever pieces it came in
- * (the reference: also at the end of each run, which must not be joined then). Zeros are held back,
- * since they may belong to an ASYNC.
+ * (the reference: also at the end of each run, which must not be spliced then). Zeros are held
+ * back, since they may belong to an ASYNC.
  */
 #include "protocol/itm/reader.h"
 
@@ -44,7 +44,8 @@ static void give_async(struct pug_itm_reader *r, struct pug_packet *packet)
 {
     give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size,
          PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_SYNC);
-    r->synced = r->stage->joins = true;
+    r->synced = true;
+    r->stage->takes = PUG_TAKES_SPLICED;
     r->matching = r->has_upper = false;
     r->global_time = 0;
     r->given = 0;

@@ -288,10 +288,11 @@ static bool take_plain(struct pug_ntrace_decoder *d, const struct pug_ntrace_pla
     return true;
 }
 
-enum pug_response pug_ntrace_run(void *reader, void *data, struct pug_span *span)
+/** The lane of elements; with `each`, they are delivered after each message. */
+static enum pug_response take_lane(void *reader, struct pug_ntrace_decoder *d,
+                                   struct pug_span *span, bool each)
 {
-    struct pug_ntrace_decoder *d = data;
-    const struct pug_batch *batch = d->stage->out.batch;
+    struct pug_batch *batch = d->stage->out.batch;
     struct pug_ntrace_plain plain;
     enum pug_ntrace_walked walked;
     if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->synced || d->full != 0)
@@ -305,12 +306,26 @@ enum pug_response pug_ntrace_run(void *reader, void *data, struct pug_span *span
     /* A halfword gives one element at most; so much room there is. */
     while (batch->count < batch->limit &&
            pug_ntrace_read_plain(reader, span, batch->limit - batch->count, &plain)) {
-        if (take_plain(d, &plain, &walked))
+        if (take_plain(d, &plain, &walked)) {
+            if (each && batch->count > 0 && (!pug_batch_give(batch) || batch->response))
+                break;
             continue;
+        }
         d->now = d->branch;
         d->message = pug_ntrace_plain_packet(reader, &plain);
         d->phase = walked == PUG_NTRACE_WAITS ? PUG_NTRACE_PHASE_WALK : PUG_NTRACE_PHASE_FAIL;
         return run(d);
+    }
+    return PUG_RESP_CONT;
+}
+
+enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
+                                  enum pug_want want)
+{
+    switch (want) {
+    case PUG_WANT_BATCH: return take_lane(reader, decoder, span, false);
+    case PUG_WANT_EACH: return take_lane(reader, decoder, span, true);
+    case PUG_WANT_MARKS: pug_ntrace_skim(reader, span); break;
     }
     return PUG_RESP_CONT;
 }

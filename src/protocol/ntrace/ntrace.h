@@ -74,7 +74,8 @@ enum pug_status pug_ntrace_decoder_new(const void *config, struct pug_stage *sta
 void pug_ntrace_decoder_free(void *decoder);
 enum pug_response pug_ntrace_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response pug_ntrace_resume(void *decoder);
-enum pug_response pug_ntrace_run(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
+                                  enum pug_want want);
 enum pug_response pug_ntrace_decode_end(void *decoder);
 void pug_ntrace_decoder_reset(void *decoder);
 
@@ -88,6 +89,7 @@ void pug_ntrace_decoder_state(const void *decoder, struct pug_state *state);
 /* mark.c */
 size_t pug_ntrace_marks(const void *config, const void *packet,
                         struct pug_mark marks[PUG_MARK_LIMIT]);
-void pug_ntrace_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_ntrace_skim(void *reader, struct pug_span *span);
 
 #endif

@@ -24,11 +24,10 @@ static size_t message_size(const uint8_t *at, const uint8_t *end)
     return size < left && size < limit && (at[size] & 3) == 3 ? size + 1 : 0;
 }
 
-void pug_ntrace_skim(void *pointer, struct pug_span *span, struct pug_mark_list *list)
+void pug_ntrace_skim(void *pointer, struct pug_span *span)
 {
     struct pug_ntrace_reader *reader = pointer;
     size_t size;
-    (void)list;
     if (reader->state != PUG_NTRACE_READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
         (reader->config->src_bits > 0 && !reader->src_locked))
         return;

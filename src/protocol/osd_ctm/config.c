@@ -49,7 +49,7 @@ const struct pug_protocol pug_protocol_osd_ctm = {
     .decoder_reset = pug_osd_ctm_decoder_reset,
     .packet_text = pug_osd_ctm_packet_text,
     .packet_name = pug_osd_packet_name,
-    .marks = pug_osd_marks,
+    .packet_marks = pug_osd_marks,
     .reader_state = pug_osd_reader_state,
     .decoder_state = pug_osd_ctm_decoder_state,
 };

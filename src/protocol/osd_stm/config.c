@@ -44,7 +44,7 @@ const struct pug_protocol pug_protocol_osd_stm = {
     .decoder_reset = pug_osd_stm_decoder_reset,
     .packet_text = pug_osd_stm_packet_text,
     .packet_name = pug_osd_packet_name,
-    .marks = pug_osd_marks,
+    .packet_marks = pug_osd_marks,
     .reader_state = pug_osd_reader_state,
     .decoder_state = pug_osd_stm_decoder_state,
 };

@@ -247,7 +247,7 @@ void pug_ptm_reader_reset(void *pointer)
                                              .previous_isa = PUG_ISA_UNKNOWN};
     reader->packet.context.vmid_as_character = reader->stage->quirks.armv7_vmid_as_character;
     reader->state = PUG_PTM_UNSYNCED;
-    reader->stage->joins = !reader->stage->quirks.ptm_unsynced_by_block;
+    reader->stage->takes = reader->stage->quirks.ptm_unsynced_by_block ? 0 : PUG_TAKES_SPLICED;
     reader->alt_isa = false;
     reader->raw.size = 0;
     reader->zeros = (struct pug_ptm_zeros){.count = zeros};

@@ -42,8 +42,8 @@ void pug_ptm_reader_reset(void *reader);
 enum pug_status pug_ptm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_ptm_decoder_free(void *decoder);
 enum pug_response pug_ptm_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response pug_ptm_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response pug_ptm_run_each(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *span,
+                               enum pug_want want);
 enum pug_response pug_ptm_resume(void *decoder);
 enum pug_response pug_ptm_decode_end(void *decoder);
 void pug_ptm_decoder_reset(void *decoder);
@@ -57,6 +57,7 @@ void pug_ptm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-void pug_ptm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_ptm_skim(void *reader, struct pug_span *span);
 
 #endif

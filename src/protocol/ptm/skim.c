@@ -31,9 +31,10 @@ static inline size_t plain_size(const uint8_t *at, const uint8_t *end)
     return *at >> 7;
 }
 
-void pug_ptm_skim(void *pointer, struct pug_span *span, struct pug_mark_list *list)
+void pug_ptm_skim(void *pointer, struct pug_span *span)
 {
     struct pug_ptm_reader *reader = pointer;
+    struct pug_mark_list *list = reader->stage->marks;
     struct pug_ptm_packet *packet = &reader->packet;
     const uint8_t *at = span->at, *const end = span->end;
     size_t size;

@@ -112,7 +112,7 @@ static bool found(struct pug_ptm_reader *reader, struct pug_packet *packet)
     pug_ptm_make_zeros(reader, reader->zeros.count, (const uint8_t[]){0x80});
     reader->zeros = (struct pug_ptm_zeros){0};
     reader->in_block = false;
-    reader->stage->joins = true;
+    reader->stage->takes = PUG_TAKES_SPLICED;
     reader->state = PUG_PTM_AT_HEADER;
     reader->packet.type = PUG_PTM_A_SYNC;
     return pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);

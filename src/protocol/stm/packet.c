@@ -222,7 +222,7 @@ void pug_stm_reader_reset(void *reader)
     struct pug_stm_reader *r = reader;
     struct pug_stage *stage = r->stage;
     pug_rawbytes_free(&r->raw);
-    stage->joins = !stage->quirks.stm_counts_in_8_bits;
+    stage->takes = stage->quirks.stm_counts_in_8_bits ? 0 : PUG_TAKES_SPLICED;
     *r = (struct pug_stm_reader){
         .stage = stage,
         .stale_type = stage->quirks.stm_stale_error_type,

@@ -8,9 +8,10 @@
 /** As many nibbles at a time as a view can count. */
 #define MOST_BYTES (UINT32_C(1) << 29)
 
-void pug_stm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list)
+void pug_stm_skim(void *reader, struct pug_span *span)
 {
     struct pug_stm_reader *r = reader;
+    struct pug_mark_list *list = r->stage->marks;
     size_t left = (size_t)(span->end - span->at);
     if (r->state != PUG_STM_READING || r->held > 0 || r->open || left < PUG_STM_LOOK_BYTES)
         return;

@@ -40,8 +40,8 @@ enum pug_response pug_stm_decode(void *decoder, const struct pug_packet *packet)
 enum pug_response pug_stm_decode_end(void *decoder);
 void pug_stm_decoder_reset(void *decoder);
 
-enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span);
-enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span);
+enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *span,
+                               enum pug_want want);
 
 size_t pug_stm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_stm_packet_name(uint32_t type);
@@ -52,6 +52,7 @@ void pug_stm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_stm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-void pug_stm_skim(void *reader, struct pug_span *span, struct pug_mark_list *list);
+/** The lane of marks. */
+void pug_stm_skim(void *reader, struct pug_span *span);
 
 #endif

@@ -3,7 +3,7 @@
  * @file Looking for the first ASYNC: at least 21 F nibbles, then a 0.
  *
  * What is passed over goes out as NOTSYNC packets of a fixed size, whatever pieces it came in (the
- * reference: one for each run of the transport, which must not be joined then). F nibbles are held
+ * reference: one for each run of the transport, which must not be spliced then). F nibbles are held
  * back, since they may belong to an ASYNC.
  */
 #include "protocol/stm/reader.h"
@@ -48,7 +48,7 @@ static void give_async(struct pug_stm_reader *r, const struct pug_span *span,
     pug_rawbytes_add(&r->raw, async_bytes, sizeof(async_bytes));
     give(r, packet, PUG_STM_ASYNC, r->sync_index);
     r->state = PUG_STM_READING;
-    r->stage->joins = true;
+    r->stage->takes = PUG_TAKES_SPLICED;
     r->found = r->started = false;
     r->f_run = r->borrowed = r->count = 0;
     r->tail_length = 0;

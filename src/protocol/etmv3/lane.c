@@ -20,7 +20,7 @@ struct steps {
     uint64_t index; /**< of the first header, less what its first step adds */
 };
 
-struct run {
+struct lane {
     struct pug_etmv3_decoder *decoder;
     bool holds; /**< the last element is an instruction that can still be cancelled */
 };
@@ -66,18 +66,18 @@ static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
 /* ---- steps ---- */
 
 /** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
-static inline unsigned take_row(struct run *run, const struct steps *steps, bool cycles)
+static inline unsigned take_row(struct lane *lane, const struct steps *steps, bool cycles)
 {
     static const pug_etmv3_pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
-    const struct pug_etmv3_insn *const entries = run->decoder->insns.entries;
-    const uint64_t *const counts = run->decoder->config->counts;
-    struct pug_batch *batch = run->decoder->stage->out.batch;
+    const struct pug_etmv3_insn *const entries = lane->decoder->insns.entries;
+    const uint64_t *const counts = lane->decoder->config->counts;
+    struct pug_batch *batch = lane->decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
-    struct pug_etmv3_place *const place = &run->decoder->insns.place;
+    struct pug_etmv3_place *const place = &lane->decoder->insns.place;
     const struct pug_etmv3_insn *insn = place->insn;
     const uint16_t *at = steps->all, *const end = at + steps->count;
     uint64_t index = steps->index;
-    pug_etmv3_pair context = pug_etmv3_context(run->decoder);
+    pug_etmv3_pair context = pug_etmv3_context(lane->decoder);
     while (at < end) {
         const unsigned step = *at++;
         const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
@@ -100,11 +100,11 @@ static inline unsigned take_row(struct run *run, const struct steps *steps, bool
         }
         pug_etmv3_stop_behind(place, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
-        if (at == end || !pug_etmv3_find(run->decoder, PUG_ETMV3_ASK))
+        if (at == end || !pug_etmv3_find(lane->decoder, PUG_ETMV3_ASK))
             return (unsigned)(at - steps->all);
         element = &batch->elements[batch->count]; /* it may have been delivered */
         insn = place->insn;
-        context = pug_etmv3_context(run->decoder);
+        context = pug_etmv3_context(lane->decoder);
     }
     place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
@@ -121,9 +121,9 @@ static void hold(struct pug_etmv3_decoder *decoder)
 }
 
 /** P-headers that only wait need no address. How many there are. */
-static size_t take_waits(struct run *run, const struct pug_span *span)
+static size_t take_waits(struct lane *lane, const struct pug_span *span)
 {
-    struct pug_etmv3_decoder *decoder = run->decoder;
+    struct pug_etmv3_decoder *decoder = lane->decoder;
     struct pug_batch *batch = decoder->stage->out.batch;
     const uint8_t *at = span->at;
     for (; at < span->end && batch->count < batch->limit; at++) {
@@ -152,44 +152,44 @@ static const uint8_t *stopped_in(const struct pug_etmv3_config *config, const ui
 }
 
 /** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
-static const uint8_t *take_headers(struct run *run, const struct pug_span *span, unsigned most,
+static const uint8_t *take_headers(struct lane *lane, const struct pug_span *span, unsigned most,
                                    unsigned *left)
 {
-    const struct pug_etmv3_config *config = run->decoder->config;
+    const struct pug_etmv3_config *config = lane->decoder->config;
     struct steps steps;
     const uint8_t *end;
     unsigned done;
     if (config->cycle_accurate) {
         end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, &steps);
-        done = take_row(run, &steps, true);
+        done = take_row(lane, &steps, true);
     } else {
         end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, &steps);
-        done = take_row(run, &steps, false);
+        done = take_row(lane, &steps, false);
     }
     *left = 0;
-    run->holds = done == steps.count; /* else a header follows, which cancels nothing */
+    lane->holds = done == steps.count; /* else a header follows, which cancels nothing */
     return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
 }
 
 /* ---- branches ---- */
 
-static void take_branch(struct run *run, struct pug_etmv3_reader *reader, const uint8_t *at,
+static void take_branch(struct lane *lane, struct pug_etmv3_reader *reader, const uint8_t *at,
                         size_t size)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    pug_etmv3_settle(run->decoder);
+    pug_etmv3_settle(lane->decoder);
     packet->type = PUG_ETMV3_BRANCH_ADDRESS;
     packet->previous_isa = packet->isa;
     packet->has_isa = false;
     packet->exception.present = false;
     pug_etmv3_parse_branch(reader, at, size, &packet->address);
-    pug_etmv3_branch_to(run->decoder, packet);
-    run->decoder->insns.place.insn = NULL;
-    run->decoder->insns.place.jumped = true;
-    run->holds = false;
+    pug_etmv3_branch_to(lane->decoder, packet);
+    lane->decoder->insns.place.insn = NULL;
+    lane->decoder->insns.place.jumped = true;
+    lane->holds = false;
 }
 
-/* ---- the run ---- */
+/* ---- the lane ---- */
 
 static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
                     const struct pug_span *span)
@@ -213,10 +213,9 @@ static unsigned room(const struct pug_batch *batch)
     return left < MOST_STEPS ? left : MOST_STEPS;
 }
 
-enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, struct pug_span *span)
+static enum pug_response run(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                             struct pug_span *span)
 {
-    struct pug_etmv3_reader *reader = reader_pointer;
-    struct pug_etmv3_decoder *decoder = decoder_pointer;
     struct pug_batch *batch = decoder->stage->out.batch;
     if (!can_run(reader, decoder, span))
         return PUG_RESP_CONT;
@@ -225,7 +224,7 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
     pug_etmv3_begin(decoder);
-    struct run run = {.decoder = decoder};
+    struct lane lane = {.decoder = decoder};
     unsigned most, left = 0;
     while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
         const uint8_t *at = span->at;
@@ -233,17 +232,17 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
             size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
             if (size == 0)
                 break;
-            take_branch(&run, reader, at, size);
+            take_branch(&lane, reader, at, size);
             decoder->index = pug_span_index(span);
             span->at += size;
             continue;
         }
-        run.holds = false; /* finding code may deliver what there is */
+        lane.holds = false; /* finding code may deliver what there is */
         if (pug_etmv3_find(decoder, PUG_ETMV3_ASK)) {
-            span->at = take_headers(&run, span, most, &left);
+            span->at = take_headers(&lane, span, most, &left);
         } else {
             pug_etmv3_settle(decoder);
-            span->at += decoder->need_address ? take_waits(&run, span) : 0;
+            span->at += decoder->need_address ? take_waits(&lane, span) : 0;
             if (span->at == at)
                 break;
         }
@@ -251,14 +250,25 @@ enum pug_response pug_etmv3_run(void *reader_pointer, void *decoder_pointer, str
         reader->packet.type = PUG_ETMV3_P_HDR;
         reader->packet.format = last->format;
         decoder->index = pug_run_index(span->run, span->at - 1);
-        run.holds &= last->count > 0;
+        lane.holds &= last->count > 0;
         if (left > 0)
             pug_etmv3_go_long(decoder, last, left);
     }
     if (left > 0)
         return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
     pug_etmv3_settle(decoder);
-    if (run.holds)
+    if (lane.holds)
         hold(decoder);
+    return PUG_RESP_CONT;
+}
+
+enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *span,
+                                 enum pug_want want)
+{
+    switch (want) {
+    case PUG_WANT_BATCH: return run(reader, decoder, span);
+    case PUG_WANT_EACH: pug_etmv3_run_each(reader, decoder, span); break;
+    case PUG_WANT_MARKS: pug_etmv3_skim(reader, span); break;
+    }
     return PUG_RESP_CONT;
 }

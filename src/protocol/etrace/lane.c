@@ -260,15 +260,15 @@ static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reade
            d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID && decode_flow(d, reader, payload, words);
 }
 
-enum pug_response pug_etrace_run(void *reader_, void *decoder, struct pug_span *span)
+/** The lane of elements; with `each`, they are delivered after each packet. */
+static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decoder *d,
+                      struct pug_span *span, bool each)
 {
-    struct pug_etrace_reader *reader = reader_;
-    struct pug_etrace_decoder *d = decoder;
     const struct pug_run *run = span->run;
-    const struct pug_batch *batch = d->out->batch;
+    struct pug_batch *batch = d->out->batch;
     if (!(run->whole || run->header > 0) || run->type != PUG_ETRACE_INSTRUCTION_TRACE || !d->runs ||
         reader->unknown_mode)
-        return PUG_RESP_CONT;
+        return;
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {
         struct pug_etrace_carried payload;
@@ -276,6 +276,18 @@ enum pug_response pug_etrace_run(void *reader_, void *decoder, struct pug_span *
         if (!decode(d, reader, &payload, run->header > 0))
             break;
         pug_etrace_used_payload(reader, span, behind);
+        if (each && batch->count > 0 && batch->response == PUG_RESP_CONT)
+            pug_batch_give(batch);
+    }
+}
+
+enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,
+                                  enum pug_want want)
+{
+    switch (want) {
+    case PUG_WANT_BATCH: take_lane(reader, decoder, span, false); break;
+    case PUG_WANT_EACH: take_lane(reader, decoder, span, true); break;
+    case PUG_WANT_MARKS: pug_etrace_skim(reader, span); break;
     }
     return PUG_RESP_CONT;
 }

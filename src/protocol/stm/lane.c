@@ -360,17 +360,17 @@ run(struct pug_stm_reader *r, struct pug_stm_decoder *d, struct pug_span *span, 
     }
 }
 
-enum pug_response pug_stm_run(void *reader, void *decoder, struct pug_span *span)
-{
-    run(reader, decoder, span, false);
-    return PUG_RESP_CONT;
-}
-
-/** Payloads that are joined are left to the decoder. */
-enum pug_response pug_stm_run_each(void *reader, void *decoder, struct pug_span *span)
+enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *span,
+                               enum pug_want want)
 {
     struct pug_stm_decoder *d = decoder;
-    if (!d->join_payloads)
-        run(reader, d, span, true);
+    switch (want) {
+    case PUG_WANT_BATCH: run(reader, d, span, false); break;
+    case PUG_WANT_EACH:
+        if (!d->join_payloads) /* payloads that are joined are left to the decoder */
+            run(reader, d, span, true);
+        break;
+    case PUG_WANT_MARKS: pug_stm_skim(reader, span); break;
+    }
     return PUG_RESP_CONT;
 }

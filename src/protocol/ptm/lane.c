@@ -241,12 +241,13 @@ static inline __attribute__((always_inline)) enum pug_response run(struct pug_pt
     return response;
 }
 
-enum pug_response pug_ptm_run(void *reader, void *decoder, struct pug_span *span)
+enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *span,
+                               enum pug_want want)
 {
-    return run(reader, decoder, span, false);
-}
-
-enum pug_response pug_ptm_run_each(void *reader, void *decoder, struct pug_span *span)
-{
-    return run(reader, decoder, span, true);
+    switch (want) {
+    case PUG_WANT_BATCH: return run(reader, decoder, span, false);
+    case PUG_WANT_EACH: return run(reader, decoder, span, true);
+    case PUG_WANT_MARKS: pug_ptm_skim(reader, span); break;
+    }
+    return PUG_RESP_CONT;
 }

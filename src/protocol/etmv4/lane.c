@@ -168,12 +168,13 @@ run_all(reader *r, decoder *d, struct pug_span *span, const bool each)
     return each ? d->stage->out.batch->response : PUG_RESP_CONT;
 }
 
-enum pug_response pug_etmv4_run(void *reader_state, void *state, struct pug_span *span)
+enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,
+                                 enum pug_want want)
 {
-    return run_all(reader_state, state, span, false);
-}
-
-enum pug_response pug_etmv4_run_each(void *reader_state, void *state, struct pug_span *span)
-{
-    return run_all(reader_state, state, span, true);
+    switch (want) {
+    case PUG_WANT_BATCH: return run_all(reader_state, state, span, false);
+    case PUG_WANT_EACH: return run_all(reader_state, state, span, true);
+    case PUG_WANT_MARKS: pug_etmv4_skim(reader_state, span); break;
+    }
+    return PUG_RESP_CONT;
 }

@@ -83,14 +83,13 @@ static inline void run(struct pug_itm_reader *r, struct pug_itm_decoder *d, stru
     pug_itm_took(r, span, at);
 }
 
-enum pug_response pug_itm_run(void *reader, void *decoder, struct pug_span *span)
+enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *span,
+                               enum pug_want want)
 {
-    run(reader, decoder, span, false);
-    return PUG_RESP_CONT;
-}
-
-enum pug_response pug_itm_run_each(void *reader, void *decoder, struct pug_span *span)
-{
-    run(reader, decoder, span, true);
+    switch (want) {
+    case PUG_WANT_BATCH: run(reader, decoder, span, false); break;
+    case PUG_WANT_EACH: run(reader, decoder, span, true); break;
+    case PUG_WANT_MARKS: pug_itm_skim(reader, span); break;
+    }
     return PUG_RESP_CONT;
 }
