@@ -11,6 +11,7 @@
 #include "pugmark/jobs.h"
 #include "pugmark/log.h"
 #include "pugmark/params.h"
+#include "pugmark/profile.h"
 #include "pugmark/protocol.h"
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"

@@ -57,7 +57,7 @@ enum pug_arch {
 };
 
 /** Core profiles ("profile" setting). */
-enum pug_profile {
+enum pug_arch_profile {
     PUG_PROFILE_UNKNOWN = 0,
     PUG_PROFILE_M = 1,
     PUG_PROFILE_R = 2,
@@ -69,7 +69,7 @@ enum pug_profile {
  * Architecture and profile of a core from its name ("Cortex-A53", "ARMv8.3-A", "ARM-AA64").
  * Returns false, and leaves both alone, for a name that it does not know.
  */
-bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_profile *profile);
+bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile);
 
 #ifdef __cplusplus
 }

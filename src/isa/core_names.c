@@ -7,7 +7,7 @@
 static const struct {
     const char *name;
     enum pug_arch arch;
-    enum pug_profile profile;
+    enum pug_arch_profile profile;
 } products[] = {
     {"Cortex-A77", PUG_ARCH_V8R3, PUG_PROFILE_A}, {"Cortex-A76", PUG_ARCH_V8R3, PUG_PROFILE_A},
     {"Cortex-A75", PUG_ARCH_V8R3, PUG_PROFILE_A}, {"Cortex-A65", PUG_ARCH_V8R3, PUG_PROFILE_A},
@@ -36,7 +36,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static enum pug_profile profile_by_letter(char letter)
+static enum pug_arch_profile profile_by_letter(char letter)
 {
     switch (letter) {
     case 'A': return PUG_PROFILE_A;
@@ -58,7 +58,7 @@ static enum pug_arch arch_by_version(char major, char minor)
 }
 
 /* "<M>-<P>…" or "<M>.<m>-<P>…", one digit each, and no other dot. */
-static bool by_version(const char *text, enum pug_arch *arch, enum pug_profile *profile)
+static bool by_version(const char *text, enum pug_arch *arch, enum pug_arch_profile *profile)
 {
     char major = *text++, minor = '0';
     if (!is_digit(major))
@@ -71,7 +71,7 @@ static bool by_version(const char *text, enum pug_arch *arch, enum pug_profile *
     }
     if (text[0] != '-' || strchr(text, '.'))
         return false;
-    enum pug_profile known_profile = profile_by_letter(text[1]);
+    enum pug_arch_profile known_profile = profile_by_letter(text[1]);
     enum pug_arch known_arch = arch_by_version(major, minor);
     if (known_profile == PUG_PROFILE_UNKNOWN || known_arch == PUG_ARCH_UNKNOWN)
         return false;
@@ -80,7 +80,7 @@ static bool by_version(const char *text, enum pug_arch *arch, enum pug_profile *
     return true;
 }
 
-bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_profile *profile)
+bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile)
 {
     for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
         if (strcmp(products[i].name, name) != 0)

@@ -17,7 +17,7 @@ struct pug_armv7_registers {
     uint32_t code;     /**< ETMCCER */
     uint32_t trace_id; /**< ETMTRACEIDR */
     uint32_t arch;     /**< enum pug_arch */
-    uint32_t profile;  /**< enum pug_profile */
+    uint32_t profile;  /**< enum pug_arch_profile */
 };
 
 /** Registers from settings. What is missing is logged: PUG_ERR_INVALID_PARAM_VAL. */

@@ -140,7 +140,7 @@ static bool take_core(const struct pug_snapshot *snapshot, const struct pug_snap
                       struct recipe *recipe)
 {
     enum pug_arch arch;
-    enum pug_profile profile;
+    enum pug_arch_profile profile;
     if (!pug_core_by_name(core->type, &arch, &profile)) {
         pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER,
                          "Unrecognized Core name %s. Cannot evaluate profile or architecture.",

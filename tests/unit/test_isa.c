@@ -295,7 +295,7 @@ static void cores(void **state)
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         enum pug_arch arch = PUG_ARCH_CUSTOM;
-        enum pug_profile profile = PUG_PROFILE_CUSTOM;
+        enum pug_arch_profile profile = PUG_PROFILE_CUSTOM;
         bool known = pug_core_by_name(names[i].name, &arch, &profile);
         assert_int_equal(known, names[i].arch >= 0);
         assert_int_equal(arch, known ? names[i].arch : (int)PUG_ARCH_CUSTOM);

@@ -91,7 +91,7 @@ struct pug_etmv4_config {
     uint32_t idr0, idr1, idr2, idr8, idr9, idr10, idr11, idr12, idr13;
     uint32_t configr, traceidr, devarch;
     uint16_t arch;   /**< enum pug_arch */
-    uint8_t profile; /**< enum pug_profile */
+    uint8_t profile; /**< enum pug_arch_profile */
     uint8_t version; /**< 0xMm */
     bool ete;
     bool commit_option_1;   /**< cycle count packets carry no commit */

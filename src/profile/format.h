@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/** @file The profile's file, docs/profile-format.md. */
+#ifndef PUG_PROFILE_FORMAT_H
+#define PUG_PROFILE_FORMAT_H
+
+#include "profile/profile.h"
+
+#define FORMAT_MAGIC   "PUGPROF\n"
+#define FORMAT_VERSION 1u
+
+/* Bytes of the header and of each record. */
+enum format_size {
+    FORMAT_HEADER = 80,
+    FORMAT_NOTE = 8,
+    FORMAT_OBJECT = 48,
+    FORMAT_SEGMENT = 32,
+    FORMAT_TASK = 16,
+    FORMAT_RANGE = 48,
+    FORMAT_BRANCH = 32,
+    FORMAT_FRAME = 56,
+    FORMAT_USE = 16,
+};
+
+/* Where in the header what stands. */
+enum format_place {
+    FORMAT_AT_VERSION = 8,
+    FORMAT_AT_HEADER = 12,
+    FORMAT_AT_CHECKSUM = 16,
+    FORMAT_AT_SIZE = 24, /* the checksum covers everything from here on */
+    FORMAT_AT_UNIT = 32,
+    FORMAT_AT_NOTES = 36,
+    FORMAT_AT_OBJECTS = 40,
+    FORMAT_AT_SEGMENTS = 44,
+    FORMAT_AT_TASKS = 48,
+    FORMAT_AT_RANGES = 52,
+    FORMAT_AT_BRANCHES = 56,
+    FORMAT_AT_FRAMES = 60,
+    FORMAT_AT_USES = 64,
+    FORMAT_AT_TEXT = 72,
+};
+
+/* Texts are named by where they begin; this one is none. */
+#define FORMAT_NO_TEXT UINT32_MAX
+
+/** FNV-1a, by words of eight bytes; the size is a multiple of that. */
+uint64_t pug_profile_checksum(const uint8_t *bytes, size_t size);
+
+static inline void format_put32(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static inline void format_put64(uint8_t *at, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static inline uint32_t format_get32(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static inline uint64_t format_get64(const uint8_t *at)
+{
+    return format_get32(at) | (uint64_t)format_get32(at + 4) << 32;
+}
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/** @file What the files of the profile room share. */
+#ifndef PUG_PROFILE_PROFILE_H
+#define PUG_PROFILE_PROFILE_H
+
+#include "pugmark/profile.h"
+
+/** Items of one kind and where to find an equal one. */
+struct profile_table {
+    void *items;
+    uint32_t *slots; /* 0: free; else an item's number plus 1 */
+    uint32_t count, room, slot_count;
+    size_t size; /* of an item */
+    /* what makes two items equal */
+    uint64_t (*hash)(const void *item);
+    bool (*same)(const void *left, const void *right);
+};
+
+/** Items of a kind beyond which a profile takes no more. */
+#define PROFILE_LIMIT (UINT32_C(1) << 31)
+
+struct pug_profile {
+    struct profile_table objects, tasks, ranges, branches, frames, uses;
+    uint64_t notes[PUG_NOTE_COUNT];
+    enum pug_profile_unit unit;
+    uint32_t frame_limit;
+};
+
+/* table.c */
+/** The number of the item that equals `item`, or of a copy of it that is added; `*is_new` says. */
+enum pug_status pug_profile_table_add(struct profile_table *table, const void *item,
+                                      uint32_t *number, bool *is_new);
+/** Items were moved: make the slots anew. */
+void pug_profile_table_rehash(struct profile_table *table);
+void pug_profile_table_free(struct profile_table *table);
+
+static inline void *profile_item(const struct profile_table *table, uint32_t number)
+{
+    return (char *)table->items + number * table->size;
+}
+
+/* sort.c: the order that a profile's file has */
+int pug_profile_compare_objects(const void *left, const void *right);
+int pug_profile_compare_tasks(const void *left, const void *right);
+int pug_profile_compare_ranges(const void *left, const void *right);
+int pug_profile_compare_branches(const void *left, const void *right);
+int pug_profile_compare_frames(const void *left, const void *right);
+int pug_profile_compare_uses(const void *left, const void *right);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/** @file A profile from the bytes of a file. Everything in it is checked before it is used. */
+#include "profile/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const uint8_t *at; /* the next record */
+    const char *text;
+    uint64_t text_size;
+    uint32_t notes, objects, segments, tasks, ranges, branches, frames, uses;
+    struct pug_profile_segment *all_segments;
+};
+
+bool pug_profile_is(const uint8_t *bytes, size_t size)
+{
+    return size >= 8 && memcmp(bytes, FORMAT_MAGIC, 8) == 0;
+}
+
+/* The numbers of the header, if they make up just this file. */
+static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+    if (!pug_profile_is(bytes, size) || size < FORMAT_HEADER || size % 8 != 0 ||
+        format_get32(bytes + FORMAT_AT_VERSION) != FORMAT_VERSION ||
+        format_get32(bytes + FORMAT_AT_HEADER) != FORMAT_HEADER ||
+        format_get64(bytes + FORMAT_AT_SIZE) != size ||
+        format_get64(bytes + FORMAT_AT_CHECKSUM) !=
+            pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE))
+        return false;
+    *reader = (struct reader){
+        .at = bytes + FORMAT_HEADER,
+        .text_size = format_get64(bytes + FORMAT_AT_TEXT),
+        .notes = format_get32(bytes + FORMAT_AT_NOTES),
+        .objects = format_get32(bytes + FORMAT_AT_OBJECTS),
+        .segments = format_get32(bytes + FORMAT_AT_SEGMENTS),
+        .tasks = format_get32(bytes + FORMAT_AT_TASKS),
+        .ranges = format_get32(bytes + FORMAT_AT_RANGES),
+        .branches = format_get32(bytes + FORMAT_AT_BRANCHES),
+        .frames = format_get32(bytes + FORMAT_AT_FRAMES),
+        .uses = format_get32(bytes + FORMAT_AT_USES),
+    };
+    /* each product is below 2^38, so the sum cannot overflow */
+    const uint64_t records =
+        FORMAT_HEADER + (uint64_t)reader->notes * FORMAT_NOTE +
+        (uint64_t)reader->objects * FORMAT_OBJECT + (uint64_t)reader->segments * FORMAT_SEGMENT +
+        (uint64_t)reader->tasks * FORMAT_TASK + (uint64_t)reader->ranges * FORMAT_RANGE +
+        (uint64_t)reader->branches * FORMAT_BRANCH + (uint64_t)reader->frames * FORMAT_FRAME +
+        (uint64_t)reader->uses * FORMAT_USE;
+    if (records > size || reader->text_size > size - records ||
+        ((records + reader->text_size + 7) & ~UINT64_C(7)) != size ||
+        format_get32(bytes + FORMAT_AT_UNIT) > PUG_PROFILE_TICKS)
+        return false;
+    reader->text = (const char *)bytes + records;
+    return reader->text_size == 0 || reader->text[reader->text_size - 1] == '\0';
+}
+
+/* A text that begins within the texts ends there: the last one is closed. */
+static bool get_text(const struct reader *reader, const uint8_t *at, const char **text)
+{
+    const uint32_t begin = format_get32(at);
+    if (begin >= reader->text_size)
+        return false;
+    *text = reader->text + begin;
+    return true;
+}
+
+/* Segments stand behind the objects that they belong to. */
+static bool read_segments(struct reader *reader)
+{
+    const uint8_t *at = reader->at + (size_t)reader->objects * FORMAT_OBJECT;
+    reader->all_segments = calloc(reader->segments + (size_t)1, sizeof(*reader->all_segments));
+    if (!reader->all_segments)
+        return false;
+    for (uint32_t i = 0; i < reader->segments; i++, at += FORMAT_SEGMENT)
+        reader->all_segments[i] = (struct pug_profile_segment){
+            .vaddr = format_get64(at),
+            .offset = format_get64(at + 8),
+            .size = format_get64(at + 16),
+            .executable = format_get32(at + 24) != 0,
+        };
+    return true;
+}
+
+static bool read_object(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const uint8_t *at = reader->at;
+    const uint32_t first = format_get32(at + 8), count = format_get32(at + 12);
+    const uint32_t id_size = format_get32(at + 16);
+    struct pug_profile_object object = {.segment_count = count};
+    if (first > reader->segments || count > reader->segments - first ||
+        id_size > PUG_PROFILE_BUILD_ID || !get_text(reader, at, &object.path) ||
+        (format_get32(at + 4) != FORMAT_NO_TEXT && !get_text(reader, at + 4, &object.file)))
+        return false;
+    object.segments = reader->all_segments + first;
+    object.build_id_size = (uint8_t)id_size;
+    memcpy(object.build_id, at + 20, id_size);
+    reader->at += FORMAT_OBJECT;
+    uint32_t number;
+    return pug_profile_object(profile, &object, &number) == PUG_OK && number == expected;
+}
+
+static bool read_task(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    struct pug_profile_task task = {.pid = (int32_t)format_get32(reader->at),
+                                    .tid = (int32_t)format_get32(reader->at + 4)};
+    uint32_t number;
+    if (!get_text(reader, reader->at + 8, &task.name))
+        return false;
+    reader->at += FORMAT_TASK;
+    return pug_profile_task(profile, &task, &number) == PUG_OK && number == expected;
+}
+
+static bool read_range(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const uint8_t *at = reader->at;
+    const struct pug_profile_range range = {
+        .first = format_get64(at),
+        .last = format_get64(at + 8),
+        .count = format_get64(at + 16),
+        .cycles = format_get64(at + 24),
+        .object = format_get32(at + 32),
+        .instructions = format_get32(at + 36),
+        .last_size = at[40],
+        .isa = at[41],
+        .end = at[42],
+    };
+    uint32_t number;
+    reader->at += FORMAT_RANGE;
+    return pug_profile_range(profile, &range, &number) == PUG_OK && number == expected;
+}
+
+static bool read_branch(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const uint8_t *at = reader->at;
+    const struct pug_profile_branch branch = {
+        .from = format_get64(at),
+        .to = format_get64(at + 8),
+        .count = format_get64(at + 16),
+        .object = format_get32(at + 24),
+        .to_object = format_get32(at + 28),
+    };
+    reader->at += FORMAT_BRANCH;
+    return pug_profile_branch(profile, &branch) == PUG_OK &&
+           profile->branches.count == expected + 1;
+}
+
+static bool read_frame(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const uint8_t *at = reader->at;
+    const struct pug_profile_frame frame = {
+        .function = format_get64(at),
+        .site = format_get64(at + 8),
+        .calls = format_get64(at + 16),
+        .cycles = format_get64(at + 24),
+        .time = format_get64(at + 32),
+        .parent = format_get32(at + 40),
+        .task = format_get32(at + 44),
+        .object = format_get32(at + 48),
+        .site_object = format_get32(at + 52),
+    };
+    uint32_t number;
+    reader->at += FORMAT_FRAME;
+    return pug_profile_frame(profile, &frame, &number) == PUG_OK && number == expected;
+}
+
+static bool read_use(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const struct pug_profile_use use = {
+        .count = format_get64(reader->at),
+        .frame = format_get32(reader->at + 8),
+        .range = format_get32(reader->at + 12),
+    };
+    reader->at += FORMAT_USE;
+    return pug_profile_use(profile, &use) == PUG_OK && profile->uses.count == expected + 1;
+}
+
+/* Records of one kind; each is a new one, at the number it has in the file. */
+static bool read_all(struct reader *reader, struct pug_profile *profile, uint32_t count,
+                     bool (*read)(struct reader *, struct pug_profile *, uint32_t))
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!read(reader, profile, i))
+            return false;
+    return true;
+}
+
+static bool read_records(struct reader *reader, struct pug_profile *profile)
+{
+    for (uint32_t note = 0; note < reader->notes; note++, reader->at += FORMAT_NOTE)
+        pug_profile_note(profile, note, format_get64(reader->at));
+    if (!read_segments(reader) || !read_all(reader, profile, reader->objects, read_object))
+        return false;
+    reader->at += (size_t)reader->segments * FORMAT_SEGMENT;
+    return read_all(reader, profile, reader->tasks, read_task) &&
+           read_all(reader, profile, reader->ranges, read_range) &&
+           read_all(reader, profile, reader->branches, read_branch) &&
+           read_all(reader, profile, reader->frames, read_frame) &&
+           read_all(reader, profile, reader->uses, read_use);
+}
+
+enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **out)
+{
+    struct reader reader;
+    if (!read_header(&reader, bytes, size))
+        return PUG_ERR_FILE;
+    struct pug_profile *profile = pug_profile_new();
+    if (!profile)
+        return PUG_ERR_MEM;
+    pug_profile_set_frame_limit(profile,
+                                PROFILE_LIMIT - 1); /* the file has no more than fit in it */
+    profile->unit = (enum pug_profile_unit)format_get32(bytes + FORMAT_AT_UNIT);
+    const bool good = read_records(&reader, profile);
+    free(reader.all_segments);
+    if (!good) {
+        pug_profile_free(profile);
+        return PUG_ERR_FILE;
+    }
+    *out = profile;
+    return PUG_OK;
+}

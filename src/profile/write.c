@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/** @file A profile to the bytes of a file. */
+#include "profile/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t pug_profile_checksum(const uint8_t *bytes, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i + 8 <= size; i += 8)
+        hash = (hash ^ format_get64(bytes + i)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+struct writer {
+    uint8_t *at;          /* of the next record */
+    uint8_t *text;        /* where texts begin */
+    uint64_t text_length; /* of those that were put */
+};
+
+static uint32_t put_text(struct writer *writer, const char *text)
+{
+    if (!text)
+        return FORMAT_NO_TEXT;
+    const uint64_t at = writer->text_length;
+    memcpy(writer->text + at, text, strlen(text) + 1);
+    writer->text_length += strlen(text) + 1;
+    return (uint32_t)at;
+}
+
+static void put_object(struct writer *writer, const struct pug_profile_object *object,
+                       uint32_t *first_segment)
+{
+    uint8_t *at = writer->at;
+    format_put32(at, put_text(writer, object->path));
+    format_put32(at + 4, put_text(writer, object->file));
+    format_put32(at + 8, *first_segment);
+    format_put32(at + 12, (uint32_t)object->segment_count);
+    format_put32(at + 16, object->build_id_size);
+    memcpy(at + 20, object->build_id, object->build_id_size);
+    *first_segment += (uint32_t)object->segment_count;
+    writer->at += FORMAT_OBJECT;
+}
+
+static void put_segment(struct writer *writer, const struct pug_profile_segment *segment)
+{
+    format_put64(writer->at, segment->vaddr);
+    format_put64(writer->at + 8, segment->offset);
+    format_put64(writer->at + 16, segment->size);
+    format_put32(writer->at + 24, segment->executable);
+    writer->at += FORMAT_SEGMENT;
+}
+
+static void put_task(struct writer *writer, const struct pug_profile_task *task)
+{
+    format_put32(writer->at, (uint32_t)task->pid);
+    format_put32(writer->at + 4, (uint32_t)task->tid);
+    format_put32(writer->at + 8, put_text(writer, task->name));
+    writer->at += FORMAT_TASK;
+}
+
+static void put_range(struct writer *writer, const struct pug_profile_range *range)
+{
+    uint8_t *at = writer->at;
+    format_put64(at, range->first);
+    format_put64(at + 8, range->last);
+    format_put64(at + 16, range->count);
+    format_put64(at + 24, range->cycles);
+    format_put32(at + 32, range->object);
+    format_put32(at + 36, range->instructions);
+    at[40] = range->last_size;
+    at[41] = range->isa;
+    at[42] = range->end;
+    writer->at += FORMAT_RANGE;
+}
+
+static void put_branch(struct writer *writer, const struct pug_profile_branch *branch)
+{
+    format_put64(writer->at, branch->from);
+    format_put64(writer->at + 8, branch->to);
+    format_put64(writer->at + 16, branch->count);
+    format_put32(writer->at + 24, branch->object);
+    format_put32(writer->at + 28, branch->to_object);
+    writer->at += FORMAT_BRANCH;
+}
+
+static void put_frame(struct writer *writer, const struct pug_profile_frame *frame)
+{
+    uint8_t *at = writer->at;
+    format_put64(at, frame->function);
+    format_put64(at + 8, frame->site);
+    format_put64(at + 16, frame->calls);
+    format_put64(at + 24, frame->cycles);
+    format_put64(at + 32, frame->time);
+    format_put32(at + 40, frame->parent);
+    format_put32(at + 44, frame->task);
+    format_put32(at + 48, frame->object);
+    format_put32(at + 52, frame->site_object);
+    writer->at += FORMAT_FRAME;
+}
+
+static void put_use(struct writer *writer, const struct pug_profile_use *use)
+{
+    format_put64(writer->at, use->count);
+    format_put32(writer->at + 8, use->frame);
+    format_put32(writer->at + 12, use->range);
+    writer->at += FORMAT_USE;
+}
+
+/* Bytes of all texts, and how many segments there are. */
+static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
+{
+    uint64_t text = 0;
+    *segments = 0;
+    for (uint32_t i = 0; i < profile->objects.count; i++) {
+        const struct pug_profile_object *object = profile_item(&profile->objects, i);
+        text += strlen(object->path) + 1 + (object->file ? strlen(object->file) + 1 : 0);
+        *segments += object->segment_count;
+    }
+    for (uint32_t i = 0; i < profile->tasks.count; i++)
+        text += strlen(((struct pug_profile_task *)profile_item(&profile->tasks, i))->name) + 1;
+    return text;
+}
+
+static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64_t size,
+                       uint64_t segments, uint64_t text)
+{
+    memcpy(bytes, FORMAT_MAGIC, 8);
+    format_put32(bytes + FORMAT_AT_VERSION, FORMAT_VERSION);
+    format_put32(bytes + FORMAT_AT_HEADER, FORMAT_HEADER);
+    format_put64(bytes + FORMAT_AT_SIZE, size);
+    format_put32(bytes + FORMAT_AT_UNIT, profile->unit);
+    format_put32(bytes + FORMAT_AT_NOTES, PUG_NOTE_SATURATED);
+    format_put32(bytes + FORMAT_AT_OBJECTS, profile->objects.count);
+    format_put32(bytes + FORMAT_AT_SEGMENTS, (uint32_t)segments);
+    format_put32(bytes + FORMAT_AT_TASKS, profile->tasks.count);
+    format_put32(bytes + FORMAT_AT_RANGES, profile->ranges.count);
+    format_put32(bytes + FORMAT_AT_BRANCHES, profile->branches.count);
+    format_put32(bytes + FORMAT_AT_FRAMES, profile->frames.count);
+    format_put32(bytes + FORMAT_AT_USES, profile->uses.count);
+    format_put64(bytes + FORMAT_AT_TEXT, text);
+}
+
+static void put_all(const struct pug_profile *profile, struct writer *writer)
+{
+    uint32_t first_segment = 0;
+    for (int note = 0; note < PUG_NOTE_SATURATED; note++, writer->at += FORMAT_NOTE)
+        format_put64(writer->at, profile->notes[note]);
+    for (uint32_t i = 0; i < profile->objects.count; i++)
+        put_object(writer, profile_item(&profile->objects, i), &first_segment);
+    for (uint32_t i = 0; i < profile->objects.count; i++) {
+        const struct pug_profile_object *object = profile_item(&profile->objects, i);
+        for (size_t j = 0; j < object->segment_count; j++)
+            put_segment(writer, &object->segments[j]);
+    }
+    for (uint32_t i = 0; i < profile->tasks.count; i++)
+        put_task(writer, profile_item(&profile->tasks, i));
+    for (uint32_t i = 0; i < profile->ranges.count; i++)
+        put_range(writer, profile_item(&profile->ranges, i));
+    for (uint32_t i = 0; i < profile->branches.count; i++)
+        put_branch(writer, profile_item(&profile->branches, i));
+    for (uint32_t i = 0; i < profile->frames.count; i++)
+        put_frame(writer, profile_item(&profile->frames, i));
+    for (uint32_t i = 0; i < profile->uses.count; i++)
+        put_use(writer, profile_item(&profile->uses, i));
+}
+
+enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size)
+{
+    enum pug_status status = pug_profile_sort(profile);
+    if (status != PUG_OK)
+        return status;
+    uint64_t segments;
+    const uint64_t text = measure(profile, &segments);
+    const uint64_t records =
+        FORMAT_HEADER + (uint64_t)PUG_NOTE_SATURATED * FORMAT_NOTE +
+        (uint64_t)profile->objects.count * FORMAT_OBJECT + segments * FORMAT_SEGMENT +
+        (uint64_t)profile->tasks.count * FORMAT_TASK +
+        (uint64_t)profile->ranges.count * FORMAT_RANGE +
+        (uint64_t)profile->branches.count * FORMAT_BRANCH +
+        (uint64_t)profile->frames.count * FORMAT_FRAME + (uint64_t)profile->uses.count * FORMAT_USE;
+    const uint64_t whole = (records + text + 7) & ~UINT64_C(7);
+    if (text >= FORMAT_NO_TEXT || segments >= PROFILE_LIMIT)
+        return PUG_ERR_LIMIT;
+    uint8_t *file = calloc(1, (size_t)whole);
+    if (!file)
+        return PUG_ERR_MEM;
+    struct writer writer = {.at = file + FORMAT_HEADER, .text = file + records};
+    put_header(profile, file, whole, segments, text);
+    put_all(profile, &writer);
+    format_put64(file + FORMAT_AT_CHECKSUM,
+                 pug_profile_checksum(file + FORMAT_AT_SIZE, (size_t)whole - FORMAT_AT_SIZE));
+    *bytes = file;
+    *size = (size_t)whole;
+    return PUG_OK;
+}
