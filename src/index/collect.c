@@ -417,7 +417,7 @@ static uint64_t part_count(uint64_t block)
 }
 
 /** What transports make of bytes may depend on where they are cut: that is the same everywhere. */
-static void feed_parts(const struct job *job, const struct pug_jobs_lane *lane, uint64_t end,
+static void feed_parts(const struct job *job, const struct pug_jobs_hand *hand, uint64_t end,
                        struct pug_jobs_block *block)
 {
     const uint64_t part = job->block / part_count(job->block);
@@ -425,32 +425,32 @@ static void feed_parts(const struct job *job, const struct pug_jobs_lane *lane, 
     block->response = PUG_RESP_CONT;
     while (block->at == next && end - next > part && PUG_RESP_IS_CONT(block->response)) {
         next += part;
-        block->response = pug_tree_feed(lane->tree, job->bytes, &block->at, next);
+        block->response = pug_tree_feed(hand->tree, job->bytes, &block->at, next);
     }
     if (block->at == next && PUG_RESP_IS_CONT(block->response))
-        pug_jobs_feed(lane, job->bytes, end, block);
+        pug_jobs_feed(hand, job->bytes, end, block);
 }
 
-static void read_block(void *context, struct pug_jobs_lane *lane, uint64_t end,
+static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
                        struct pug_jobs_block *block)
 {
     const struct job *job = context;
-    struct collector *collector = lane->desk;
-    struct yield *yield = new_yield(lane->tree, block->at / job->block);
+    struct collector *collector = hand->desk;
+    struct yield *yield = new_yield(hand->tree, block->at / job->block);
     if (!yield)
         return;
     collector->yield = yield;
     collector->block = yield->block;
     collector->at = yield->block * job->block;
     forget_seen(collector);
-    feed_parts(job, lane, end, block);
+    feed_parts(job, hand, end, block);
     close_block(collector);
     yield->at = block->at;
-    note_states(lane->tree, block, yield);
+    note_states(hand->tree, block, yield);
     if (job->ends && block->at == job->end) {
         collector->block++;
         collector->at = block->at;
-        (void)pug_tree_end(lane->tree);
+        (void)pug_tree_end(hand->tree);
         close_block(collector);
     }
     if (collector->failed)
@@ -486,30 +486,30 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     return true;
 }
 
-static bool open_lane(void *context, struct pug_jobs_lane *lane)
+static bool open_hand(void *context, struct pug_jobs_hand *hand)
 {
     struct job *job = context;
-    struct collector *collector = lane->desk = calloc(1, sizeof(*collector));
-    if (lane->number == 0 && job->standing)
-        lane->tree = job->standing;
-    else if (pug_tree_clone(job->tree, NULL, &lane->tree) != PUG_OK)
-        lane->tree = lane->alone && !job->elements ? job->tree : NULL;
-    if (!collector || !lane->tree)
+    struct collector *collector = hand->desk = calloc(1, sizeof(*collector));
+    if (hand->number == 0 && job->standing)
+        hand->tree = job->standing;
+    else if (pug_tree_clone(job->tree, NULL, &hand->tree) != PUG_OK)
+        hand->tree = hand->alone && !job->elements ? job->tree : NULL;
+    if (!collector || !hand->tree)
         return false;
     collector->job = job;
-    collector->transport = pug_tree_transport(lane->tree);
-    attach(collector, lane->tree);
-    return !collector->failed && (lane->number > 0 || take_start(job, lane->tree));
+    collector->transport = pug_tree_transport(hand->tree);
+    attach(collector, hand->tree);
+    return !collector->failed && (hand->number > 0 || take_start(job, hand->tree));
 }
 
-static void close_lane(void *context, struct pug_jobs_lane *lane)
+static void close_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct job *job = context;
-    struct collector *collector = lane->desk;
-    if (lane->tree && (lane->tree == job->standing || lane->tree == job->tree))
-        detach(lane->tree);
+    struct collector *collector = hand->desk;
+    if (hand->tree && (hand->tree == job->standing || hand->tree == job->tree))
+        detach(hand->tree);
     else
-        pug_tree_free(lane->tree);
+        pug_tree_free(hand->tree);
     for (size_t i = 0; collector && i < collector->source_count; i++) {
         for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
             free(collector->sources[i]->seen[kind]);
@@ -529,8 +529,8 @@ static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
 bool pug_index_collect(struct job *job, unsigned threads)
 {
     const struct pug_jobs_client client = {.context = job,
-                                           .open = open_lane,
-                                           .close = close_lane,
+                                           .open = open_hand,
+                                           .close = close_hand,
                                            .read = read_block,
                                            .take = take_block,
                                            .drop = free_yield};

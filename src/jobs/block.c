@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a lane has beside its tree. */
+/** What a hand has beside its tree. */
 struct desk {
     const struct pug_jobs_decoding *decoding;
     struct pug_log *log;              /* its own; NULL: the tree is the caller's */
@@ -52,7 +52,7 @@ static void free_records(struct pug_jobs_records *records)
     free(records->items);
 }
 
-/* ---- lanes ---- */
+/* ---- hands ---- */
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
@@ -65,43 +65,43 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 }
 
 /** Elements without parts go where they are to go. */
-static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_jobs_lane *lane)
+static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_jobs_hand *hand)
 {
-    return !lane->alone || decoding->config->parts;
+    return !hand->alone || decoding->config->parts;
 }
 
-static bool open_lane(void *context, struct pug_jobs_lane *lane)
+static bool open_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct desk *desk = lane->desk = calloc(1, sizeof(*desk));
+    struct desk *desk = hand->desk = calloc(1, sizeof(*desk));
     if (!desk)
         return false;
     desk->decoding = decoding;
-    if (lane->alone) {
-        lane->tree = decoding->tree;
-        desk->consumer = lane->tree->on_elements;
-        desk->consumer_context = lane->tree->elements_context;
+    if (hand->alone) {
+        hand->tree = decoding->tree;
+        desk->consumer = hand->tree->on_elements;
+        desk->consumer_context = hand->tree->elements_context;
     } else {
         desk->log = pug_log_new(PUG_SEV_INFO);
-        if (!desk->log || pug_tree_clone(decoding->tree, desk->log, &lane->tree) != PUG_OK)
+        if (!desk->log || pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
             return false;
         pug_log_set_sink(desk->log, keep_record, desk);
     }
-    if (has_parts(decoding, lane))
-        pug_tree_on_elements(lane->tree, on_elements, desk);
+    if (has_parts(decoding, hand))
+        pug_tree_on_elements(hand->tree, on_elements, desk);
     return true;
 }
 
-static void close_lane(void *context, struct pug_jobs_lane *lane)
+static void close_hand(void *context, struct pug_jobs_hand *hand)
 {
-    struct desk *desk = lane->desk;
+    struct desk *desk = hand->desk;
     (void)context;
     if (!desk)
         return;
-    if (lane->alone)
-        pug_tree_on_elements(lane->tree, desk->consumer, desk->consumer_context);
+    if (hand->alone)
+        pug_tree_on_elements(hand->tree, desk->consumer, desk->consumer_context);
     else
-        pug_tree_free(lane->tree);
+        pug_tree_free(hand->tree);
     pug_log_free(desk->log);
     free(desk);
 }
@@ -119,12 +119,12 @@ static void drop_decoded(void *context, void *product)
 }
 
 static struct pug_jobs_decoded *new_decoded(const struct pug_jobs_decoding *decoding,
-                                            const struct pug_jobs_lane *lane)
+                                            const struct pug_jobs_hand *hand)
 {
     const struct pug_parts *parts = decoding->parts;
     struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
-    if (!decoded || !has_parts(decoding, lane) ||
-        (decoded->part = parts->begin(parts->context, lane->number)))
+    if (!decoded || !has_parts(decoding, hand) ||
+        (decoded->part = parts->begin(parts->context, hand->number)))
         return decoded;
     free(decoded);
     return NULL;
@@ -139,19 +139,19 @@ static bool insist(struct pug_tree *tree, enum pug_response *response)
     return waited;
 }
 
-static void read_block(void *context, struct pug_jobs_lane *lane, uint64_t end,
+static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
                        struct pug_jobs_block *block)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct desk *desk = lane->desk;
-    block->product = desk->product = new_decoded(decoding, lane);
+    struct desk *desk = hand->desk;
+    block->product = desk->product = new_decoded(decoding, hand);
     do
-        pug_jobs_feed(lane, decoding->bytes, end, block);
-    while (insist(lane->tree, &block->response) && block->at < end &&
+        pug_jobs_feed(hand, decoding->bytes, end, block);
+    while (insist(hand->tree, &block->response) && block->at < end &&
            PUG_RESP_IS_CONT(block->response));
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
-        block->response = pug_tree_end(lane->tree);
-        (void)insist(lane->tree, &block->response);
+        block->response = pug_tree_end(hand->tree);
+        (void)insist(hand->tree, &block->response);
     }
     desk->product = NULL;
 }
@@ -177,8 +177,8 @@ static bool take_block(void *context, struct pug_jobs_block *block)
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
 {
     return (struct pug_jobs_client){.context = decoding,
-                                    .open = open_lane,
-                                    .close = close_lane,
+                                    .open = open_hand,
+                                    .close = close_hand,
                                     .read = read_block,
                                     .take = take_block,
                                     .drop = drop_decoded};

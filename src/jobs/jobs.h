@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file What the files of together.h share: together.c (the caller's thread), worker.c (the
- * others), join.c (where one's output goes over into another's).
+ * others), meet.c (where one's output goes over into another's).
  */
 #ifndef PUG_JOBS_INTERNAL_H
 #define PUG_JOBS_INTERNAL_H
@@ -10,24 +10,24 @@
 
 #include <pthread.h>
 
-/** One source in one run. */
+/** One source in one strand. */
 struct pug_jobs_seat {
     bool touched;             /* it got something */
     bool adopted;             /* when it did, it was exchanged for `given` */
     size_t at;                /* the block in which that was */
-    struct pug_source *given; /* by the run from the left: what it is to be exchanged for */
+    struct pug_source *given; /* by the strand from the left: what it is to be exchanged for */
 };
 
-/** Consecutive blocks that one lane read without a renewal. */
-struct pug_jobs_run {
-    struct pug_jobs_run *next; /* in its list */
-    size_t first;              /* number of its first block */
+/** Consecutive blocks that one hand read without a renewal. */
+struct pug_jobs_strand {
+    struct pug_jobs_strand *next; /* in its list */
+    size_t first;                 /* number of its first block */
     struct pug_jobs_block *blocks;
     size_t count, room;
     size_t dropped; /* blocks that hold nothing any more, from the first on */
     bool ended;
-    bool proven; /* its last blocks are the true output: it began it, or a proven run joined it */
-    struct pug_jobs_run *joined; /* goes on with this one's block behind its own last */
+    bool proven; /* its last blocks are the true output: it began it, or a proven strand met it */
+    struct pug_jobs_strand *met; /* goes on with this one's block behind its own last */
     struct pug_jobs_seat *seats; /* by source */
 };
 
@@ -40,17 +40,17 @@ struct pug_jobs_state {
     size_t blocks;        /* in all */
     size_t window;        /* how many pieces may be claimed ahead of the caller */
 
-    pthread_mutex_t lock;         /* guards what follows */
-    pthread_cond_t published;     /* workers wait for a block, or for room in the window */
-    pthread_cond_t ready;         /* the caller waits */
-    unsigned waiting;             /* workers that do */
-    struct pug_jobs_run **owner;  /* by piece */
-    size_t claimed;               /* pieces, from the first on */
-    size_t taken;                 /* blocks that the caller took */
-    struct pug_jobs_run *current; /* where it takes from */
-    struct pug_jobs_run *runs;    /* that may hold something */
-    struct pug_jobs_run *old;     /* that do not, but may still be known to others */
-    uint64_t repeated;            /* bytes */
+    pthread_mutex_t lock;            /* guards what follows */
+    pthread_cond_t published;        /* workers wait for a block, or for room in the window */
+    pthread_cond_t ready;            /* the caller waits */
+    unsigned waiting;                /* workers that do */
+    struct pug_jobs_strand **owner;  /* by piece */
+    size_t claimed;                  /* pieces, from the first on */
+    size_t taken;                    /* blocks that the caller took */
+    struct pug_jobs_strand *current; /* where it takes from */
+    struct pug_jobs_strand *strands; /* that may hold something */
+    struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
+    uint64_t repeated;               /* bytes */
     bool stop;
     bool failed; /* there is no memory */
 };
@@ -72,27 +72,28 @@ void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_bloc
 /* worker.c */
 struct pug_jobs_worker {
     struct pug_jobs_state *jobs;
-    struct pug_jobs_lane lane;
-    struct pug_jobs_run *run; /* being read */
-    size_t number;            /* of its block */
-    bool used;                /* the tree saw trace: it must be renewed before it starts anew */
+    struct pug_jobs_hand hand;
+    struct pug_jobs_strand *strand; /* being read */
+    size_t number;                  /* of its block */
+    bool used; /* the tree saw trace: it must be renewed before it starts anew */
     pthread_t thread;
     bool running;
 };
 void *pug_jobs_work(void *worker);
-/** A run that begins with the next piece; NULL: there is none. Waits for room. Under the lock. */
-struct pug_jobs_run *pug_jobs_new_run(struct pug_jobs_state *jobs);
+/** A strand that begins with the next piece; NULL: there is none. Waits for room. Under the lock.
+ */
+struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs);
 /** No memory: everybody stops. Under the lock. */
 void pug_jobs_fail(struct pug_jobs_state *jobs);
 
-/* join.c */
+/* meet.c */
 /** A source of the worker's tree is about to get something for the first time. */
 void pug_jobs_touch(void *worker, size_t source);
 /**
- * Can the worker's run go on as the other, behind this block? Then it does. Under the lock. The
+ * Can the worker's strand go on as the other, behind this block? Then it does. Under the lock. The
  * other has read the block.
  */
-bool pug_jobs_join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+bool pug_jobs_meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_jobs_block *block);
 
 #endif

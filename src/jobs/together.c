@@ -23,12 +23,12 @@ static bool must_be_alone(const struct pug_tree *tree)
 
 /* ---- blocks ---- */
 
-void pug_jobs_feed(const struct pug_jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block)
 {
-    block->response = pug_tree_feed(lane->tree, bytes, &block->at, end);
+    block->response = pug_tree_feed(hand->tree, bytes, &block->at, end);
     block->has_state = PUG_RESP_IS_CONT(block->response) && block->at == end &&
-                       pug_tree_state(lane->tree, &block->state);
+                       pug_tree_state(hand->tree, &block->state);
 }
 
 void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_block *block)
@@ -43,42 +43,42 @@ void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_bloc
 /** What was read in vain, up to where the caller is, need not be kept. */
 static void drop_passed(struct pug_jobs_state *jobs)
 {
-    struct pug_jobs_run **link = &jobs->runs;
+    struct pug_jobs_strand **link = &jobs->strands;
     while (*link) {
-        struct pug_jobs_run *run = *link;
-        while (run->dropped < run->count && run->first + run->dropped < jobs->taken)
-            pug_jobs_block_free(jobs, &run->blocks[run->dropped++]);
-        if (run->ended && run->dropped == run->count && run != jobs->current) {
-            *link = run->next;
-            run->next = jobs->old;
-            jobs->old = run;
+        struct pug_jobs_strand *strand = *link;
+        while (strand->dropped < strand->count && strand->first + strand->dropped < jobs->taken)
+            pug_jobs_block_free(jobs, &strand->blocks[strand->dropped++]);
+        if (strand->ended && strand->dropped == strand->count && strand != jobs->current) {
+            *link = strand->next;
+            strand->next = jobs->old;
+            jobs->old = strand;
         } else {
-            link = &run->next;
+            link = &strand->next;
         }
     }
 }
 
-/** Take the next block out of its run, where there is one. False: the run is at its end. */
+/** Take the next block out of its strand, where there is one. False: the strand is at its end. */
 static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
     for (;;) {
-        struct pug_jobs_run *run = jobs->current;
-        const size_t at = run ? jobs->taken - run->first : 0;
+        struct pug_jobs_strand *strand = jobs->current;
+        const size_t at = strand ? jobs->taken - strand->first : 0;
         if (jobs->failed)
             return false;
-        if (run && at < run->count) {
-            *block = run->blocks[at];
-            run->blocks[at] = (struct pug_jobs_block){.at = block->at};
+        if (strand && at < strand->count) {
+            *block = strand->blocks[at];
+            strand->blocks[at] = (struct pug_jobs_block){.at = block->at};
             if (++jobs->taken % jobs->piece == 0)
                 drop_passed(jobs);
             if (jobs->waiting > 0)
                 pthread_cond_broadcast(&jobs->published);
             return true;
         }
-        if (run && run->ended && !run->joined)
+        if (strand && strand->ended && !strand->met)
             return false;
-        if (run && run->ended)
-            jobs->current = run->joined;
+        if (strand && strand->ended)
+            jobs->current = strand->met;
         else
             pthread_cond_wait(&jobs->ready, &jobs->lock);
     }
@@ -112,25 +112,25 @@ static void take_all(struct pug_jobs_state *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-static void free_runs(struct pug_jobs_state *jobs, struct pug_jobs_run *runs)
+static void free_strands(struct pug_jobs_state *jobs, struct pug_jobs_strand *strands)
 {
-    while (runs) {
-        struct pug_jobs_run *run = runs;
-        runs = run->next;
-        for (size_t i = 0; i < run->count; i++)
-            pug_jobs_block_free(jobs, &run->blocks[i]);
+    while (strands) {
+        struct pug_jobs_strand *strand = strands;
+        strands = strand->next;
+        for (size_t i = 0; i < strand->count; i++)
+            pug_jobs_block_free(jobs, &strand->blocks[i]);
         for (size_t i = 0; i < jobs->sources; i++)
-            pug_source_free(run->seats[i].given);
-        free(run->seats);
-        free(run->blocks);
-        free(run);
+            pug_source_free(strand->seats[i].given);
+        free(strand->seats);
+        free(strand->blocks);
+        free(strand);
     }
 }
 
 /* ---- workers ---- */
 
 /** As many workers as can be had; false: none, or their trees cannot write their states. */
-static bool open_lanes(struct pug_jobs_worker *workers, unsigned *count,
+static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
                        struct pug_jobs_state *jobs)
 {
     const struct pug_jobs_client *client = jobs->client;
@@ -140,15 +140,15 @@ static bool open_lanes(struct pug_jobs_worker *workers, unsigned *count,
     for (; good && opened < *count; opened++) {
         struct pug_jobs_worker *worker = &workers[opened];
         worker->jobs = jobs;
-        worker->lane.number = opened;
-        good = client->open(client->context, &worker->lane);
+        worker->hand.number = opened;
+        good = client->open(client->context, &worker->hand);
         if (!good)
             continue;
-        worker->lane.tree->on_touch = pug_jobs_touch;
-        worker->lane.tree->touch_context = worker;
+        worker->hand.tree->on_touch = pug_jobs_touch;
+        worker->hand.tree->touch_context = worker;
     }
     *count = opened;
-    good = good && pug_tree_state(workers[0].lane.tree, &state);
+    good = good && pug_tree_state(workers[0].hand.tree, &state);
     pug_state_free(&state);
     return good;
 }
@@ -157,8 +157,8 @@ static bool open_lanes(struct pug_jobs_worker *workers, unsigned *count,
 static bool start(struct pug_jobs_worker *workers, unsigned count, struct pug_jobs_state *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
-    workers[0].run = pug_jobs_new_run(jobs);
-    bool good = workers[0].run != NULL;
+    workers[0].strand = pug_jobs_new_strand(jobs);
+    bool good = workers[0].strand != NULL;
     pthread_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; i < count && good; i++) {
         workers[i].running =
@@ -175,9 +175,9 @@ static void finish(struct pug_jobs_worker *workers, unsigned count,
         if (workers[i].running)
             pthread_join(workers[i].thread, NULL);
     for (unsigned i = 0; i < count; i++) {
-        if (workers[i].lane.tree)
-            workers[i].lane.tree->on_touch = NULL;
-        client->close(client->context, &workers[i].lane);
+        if (workers[i].hand.tree)
+            workers[i].hand.tree->on_touch = NULL;
+        client->close(client->context, &workers[i].hand);
     }
     free(workers);
 }
@@ -208,16 +208,16 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
         return false;
     jobs->window = threads + PIECES_AHEAD;
     struct pug_jobs_worker *workers = calloc(threads, sizeof(*workers));
-    jobs->owner = calloc(jobs->pieces, sizeof(struct pug_jobs_run *));
-    const bool done = workers && jobs->owner && open_lanes(workers, &threads, jobs) &&
+    jobs->owner = calloc(jobs->pieces, sizeof(struct pug_jobs_strand *));
+    const bool done = workers && jobs->owner && open_hands(workers, &threads, jobs) &&
                       start(workers, threads, jobs);
     if (done)
         take_all(jobs);
     if (workers)
         finish(workers, threads, jobs->client);
     *outcome = (struct pug_jobs_outcome){threads, jobs->repeated, jobs->failed};
-    free_runs(jobs, jobs->runs);
-    free_runs(jobs, jobs->old);
+    free_strands(jobs, jobs->strands);
+    free_strands(jobs, jobs->old);
     free(jobs->owner);
     return done;
 }
@@ -225,18 +225,18 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
 static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                        struct pug_jobs_outcome *outcome)
 {
-    struct pug_jobs_lane lane = {.alone = true};
+    struct pug_jobs_hand hand = {.alone = true};
     struct pug_jobs_block block = {.at = plan->from};
-    bool good = client->open(client->context, &lane);
+    bool good = client->open(client->context, &hand);
     for (bool more = good; more;) {
         const uint64_t left = plan->end - block.at;
         const uint64_t end = left > plan->alone ? block.at + plan->alone : plan->end;
         block.product = NULL;
-        client->read(client->context, &lane, end, &block);
+        client->read(client->context, &hand, end, &block);
         good = block.product != NULL;
         more = good && take(client, &block, end) && end < plan->end;
     }
-    client->close(client->context, &lane);
+    client->close(client->context, &hand);
     *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = !good};
 }
 

@@ -22,7 +22,7 @@ struct pug_jobs_block {
 };
 
 /** What reads: a tree, and what the client has beside it. */
-struct pug_jobs_lane {
+struct pug_jobs_hand {
     unsigned number;
     bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
@@ -31,15 +31,15 @@ struct pug_jobs_lane {
 
 struct pug_jobs_client {
     void *context;
-    /** Fill a lane. The tree of lane 0 stands where reading begins, all others are as new. */
-    bool (*open)(void *context, struct pug_jobs_lane *lane);
+    /** Fill a hand. The tree of hand 0 stands where reading begins, all others are as new. */
+    bool (*open)(void *context, struct pug_jobs_hand *hand);
     /** Also of one that could not be opened. */
-    void (*close)(void *context, struct pug_jobs_lane *lane);
+    void (*close)(void *context, struct pug_jobs_hand *hand);
     /**
      * Read from block->at to `end` and fill the block. At the end of the capture the trace ends,
      * too. On any thread.
      */
-    void (*read)(void *context, struct pug_jobs_lane *lane, uint64_t end,
+    void (*read)(void *context, struct pug_jobs_hand *hand, uint64_t end,
                  struct pug_jobs_block *block);
     /** Take and free a product; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
@@ -49,14 +49,14 @@ struct pug_jobs_client {
 
 /** What is read, and in what portions. */
 struct pug_jobs_plan {
-    const struct pug_tree *tree; /* that the lanes' are clones of */
+    const struct pug_tree *tree; /* that the hands' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
     uint64_t alone;     /* bytes in a block of who reads alone */
     uint64_t block;     /* bytes in a short one of several threads */
     /**
-     * A thread takes a piece at once. It begins with so many short blocks, since runs join behind
-     * blocks, and goes on with blocks of that length together, since each costs something.
+     * A thread takes a piece at once. It begins with so many short blocks, since strands meet
+     * behind blocks, and goes on with blocks of that length together, since each costs something.
      */
     uint64_t growth;
     uint64_t piece; /* bytes; about */
@@ -76,7 +76,7 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
                    struct pug_jobs_outcome *outcome);
 
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
-void pug_jobs_feed(const struct pug_jobs_lane *lane, const uint8_t *bytes, uint64_t end,
+void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block);
 
 #endif

@@ -191,8 +191,8 @@ static void take_branch(struct lane *lane, struct pug_etmv3_reader *reader, cons
 
 /* ---- the lane ---- */
 
-static bool can_run(const struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                    const struct pug_span *span)
+static bool can_ride(const struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                     const struct pug_span *span)
 {
     if (!decoder->runs || decoder->state != PUG_ETMV3_DECODE ||
         reader->state != PUG_ETMV3_AT_HEADER || span->at == span->end ||
@@ -213,11 +213,11 @@ static unsigned room(const struct pug_batch *batch)
     return left < MOST_STEPS ? left : MOST_STEPS;
 }
 
-static enum pug_response run(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                             struct pug_span *span)
+static enum pug_response ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                              struct pug_span *span)
 {
     struct pug_batch *batch = decoder->stage->out.batch;
-    if (!can_run(reader, decoder, span))
+    if (!can_ride(reader, decoder, span))
         return PUG_RESP_CONT;
     decoder->list.held = 0;
     while (decoder->list.count > 0)
@@ -266,7 +266,7 @@ enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *s
                                  enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_BATCH: return run(reader, decoder, span);
+    case PUG_WANT_BATCH: return ride(reader, decoder, span);
     case PUG_WANT_EACH: pug_etmv3_run_each(reader, decoder, span); break;
     case PUG_WANT_MARKS: pug_etmv3_skim(reader, span); break;
     }

@@ -124,11 +124,11 @@ uint32_t pug_etmv4_hop(decoder *d, uint64_t index, uint32_t bits, uint32_t count
 
 /* ---- any atoms ---- */
 
-/** Let the return stack help an atom. RUN_ENDS: where execution is is not known all the same. */
+/** Let the return stack help an atom. ROUND_ENDS: where execution is is not known all the same. */
 static inline enum pug_etmv4_outcome clear_way(decoder *d)
 {
     enum pug_etmv4_outcome outcome = d->blocked ? pug_etmv4_pop_return(d) : PUG_ETMV4_DONE;
-    return outcome == PUG_ETMV4_DONE && d->blocked ? PUG_ETMV4_RUN_ENDS : outcome;
+    return outcome == PUG_ETMV4_DONE && d->blocked ? PUG_ETMV4_ROUND_ENDS : outcome;
 }
 
 enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t bits,
@@ -146,7 +146,7 @@ enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t
         }
         if (outcome == PUG_ETMV4_DONE)
             outcome = commit_unusual(d, index, bits >> *done & 1);
-        if (outcome != PUG_ETMV4_DONE && outcome != PUG_ETMV4_RUN_ENDS)
+        if (outcome != PUG_ETMV4_DONE && outcome != PUG_ETMV4_ROUND_ENDS)
             return outcome;
         ++*done;
     }

@@ -201,7 +201,7 @@ static enum pug_etmv4_outcome commit_simple(decoder *d, struct pug_etmv4_p0 *p0)
     case PUG_ETMV4_P0_CONTEXT:
         if (p0->flags & PUG_ETMV4_UPDATED) {
             pug_etmv4_put_context(d, p0->index, p0);
-            outcome = PUG_ETMV4_RUN_ENDS;
+            outcome = PUG_ETMV4_ROUND_ENDS;
         }
         break;
     case PUG_ETMV4_P0_TRACE_ON: commit_trace_on(d, p0); break;
@@ -239,7 +239,7 @@ static void commit_unseen(decoder *d, struct pug_etmv4_p0 *p0)
 static inline enum pug_etmv4_outcome commit_oldest(decoder *d)
 {
     struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
-    d->run_index = p0->index;
+    d->round_index = p0->index;
     if (p0->kind == PUG_ETMV4_P0_ATOM)
         return pug_etmv4_commit_atoms(d, p0);
     switch ((enum pug_etmv4_p0_kind)p0->kind) {
@@ -266,7 +266,7 @@ enum pug_etmv4_outcome pug_etmv4_commit(decoder *d)
         if (!pug_out_ready(&d->stage->out))
             return PUG_ETMV4_SUSPENDED;
         if (pug_etmv4_queue_count(&d->queue) == 0)
-            return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN, d->run_index,
+            return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN, d->round_index,
                                   PUG_UNSYNC_BAD_PACKET, "Not enough elements to commit");
         enum pug_etmv4_outcome outcome = commit_oldest(d);
         if (outcome != PUG_ETMV4_DONE)

@@ -35,18 +35,18 @@ void pug_etmv4_lose_sync(decoder *d, enum pug_unsync reason)
     d->prev_overflow = d->marker_seen = d->expect_valid = false;
 }
 
-/** The elements that this commit run has put out, as far as they are not delivered yet. */
-static void drop_run(decoder *d)
+/** The elements that this commit round has put out, as far as they are not delivered yet. */
+static void drop_round(decoder *d)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    if (batch->count > d->run_mark)
-        batch->count = d->run_mark;
+    if (batch->count > d->round_mark)
+        batch->count = d->round_mark;
 }
 
-static void begin_run(decoder *d)
+static void begin_round(decoder *d)
 {
-    d->run_mark = d->stage->out.batch->count;
-    d->run_index = 0;
+    d->round_mark = d->stage->out.batch->count;
+    d->round_index = 0;
 }
 
 enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, enum pug_status code,
@@ -56,7 +56,7 @@ enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, en
     if (d->stage->options.halt_on_bad_packet)
         return PUG_ETMV4_FATAL;
     if (d->stage->quirks.etm4_error_drops_run)
-        drop_run(d);
+        drop_round(d);
     pug_etmv4_lose_sync(d, reason);
     return PUG_ETMV4_FAILED;
 }
@@ -98,7 +98,7 @@ static enum pug_etmv4_outcome discard(decoder *d)
     return PUG_ETMV4_DONE;
 }
 
-/** The reference sends after each commit run, and only then learns that the consumer waits. */
+/** The reference sends after each commit round, and only then learns that the consumer waits. */
 static void note_wait(decoder *d)
 {
     struct pug_batch *batch = d->stage->out.batch;
@@ -110,9 +110,9 @@ static void note_wait(decoder *d)
 static enum pug_etmv4_outcome resolve(decoder *d)
 {
     enum pug_etmv4_outcome outcome;
-    while ((outcome = pug_etmv4_commit(d)) == PUG_ETMV4_RUN_ENDS) {
+    while ((outcome = pug_etmv4_commit(d)) == PUG_ETMV4_ROUND_ENDS) {
         note_wait(d);
-        begin_run(d);
+        begin_round(d);
     }
     if (outcome == PUG_ETMV4_DONE && d->cancels > 0)
         outcome = pug_etmv4_cancel(d);
@@ -228,7 +228,7 @@ static enum pug_response end_resolution(decoder *d, enum pug_etmv4_outcome outco
     return put_no_sync(d);
 }
 
-static enum pug_response run(decoder *d)
+static enum pug_response proceed(decoder *d)
 {
     return d->state == PUG_ETMV4_RESOLVE ? end_resolution(d, resolve(d)) : put_no_sync(d);
 }
@@ -254,7 +254,7 @@ static enum pug_response decode_packet(decoder *d, const packet_ *p)
     if (d->stage->refused)
         return pug_stage_refuse(d->stage);
     switch ((enum pug_etmv4_state)d->state) {
-    case PUG_ETMV4_NO_SYNC: return run(d);
+    case PUG_ETMV4_NO_SYNC: return proceed(d);
     case PUG_ETMV4_WAIT_SYNC:
         if (p->type == PUG_ETMV4_ASYNC)
             d->state = PUG_ETMV4_WAIT_INFO;
@@ -265,7 +265,7 @@ static enum pug_response decode_packet(decoder *d, const packet_ *p)
     enum pug_etmv4_outcome outcome = take_packet(d, p);
     if (outcome != PUG_ETMV4_DONE)
         return answer_bad(d, outcome);
-    return d->state == PUG_ETMV4_RESOLVE ? run(d) : PUG_RESP_CONT;
+    return d->state == PUG_ETMV4_RESOLVE ? proceed(d) : PUG_RESP_CONT;
 }
 
 /**
@@ -302,8 +302,8 @@ enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t d
 {
     d->packet_type = p->type;
     d->waited = false;
-    begin_run(d);
-    d->run_mark -= done;
+    begin_round(d);
+    d->round_mark -= done;
     enum pug_response response =
         d->direct && is_atom(p->type) ? decode_atoms(d, p, done) : decode_packet(d, p);
     set_direct(d);
@@ -330,7 +330,7 @@ enum pug_response pug_etmv4_resume(void *state)
     decoder *d = state;
     d->waited = true;
     d->unusual = NULL;
-    enum pug_response response = d->ending ? end_trace(d) : run(d);
+    enum pug_response response = d->ending ? end_trace(d) : proceed(d);
     set_direct(d);
     return response;
 }

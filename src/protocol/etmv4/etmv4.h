@@ -282,10 +282,10 @@ struct pug_etmv4_source_walk {
 /** How a piece of work ended. */
 enum pug_etmv4_outcome {
     PUG_ETMV4_DONE,
-    PUG_ETMV4_RUN_ENDS,  /**< done; a context ends the commit run */
-    PUG_ETMV4_SUSPENDED, /**< the consumer waits; call again */
-    PUG_ETMV4_FAILED,    /**< logged; the decoder lost its synchronisation */
-    PUG_ETMV4_FATAL,     /**< logged; nothing was reset */
+    PUG_ETMV4_ROUND_ENDS, /**< done; a context ends the commit round */
+    PUG_ETMV4_SUSPENDED,  /**< the consumer waits; call again */
+    PUG_ETMV4_FAILED,     /**< logged; the decoder lost its synchronisation */
+    PUG_ETMV4_FATAL,      /**< logged; nothing was reset */
 };
 
 struct pug_etmv4_decoder {
@@ -304,8 +304,8 @@ struct pug_etmv4_decoder {
     uint32_t cancels;
     bool mispredict, discard, drain;
     bool pending_address; /**< an exception or Q element waits for its address */
-    uint32_t run_mark;    /**< elements in the batch when this commit run began */
-    uint64_t run_index;   /**< of the last element that it took */
+    uint32_t round_mark;  /**< elements in the batch when this commit round began */
+    uint64_t round_index; /**< of the last element that it took */
     bool waited;          /**< the consumer waited during this packet */
     bool ending;          /**< the trace is at its end */
     /* where execution is */

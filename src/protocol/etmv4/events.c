@@ -327,7 +327,7 @@ static enum pug_etmv4_outcome begin_source(decoder *d, const struct pug_etmv4_p0
     } else {
         source->count = 0;
     }
-    return PUG_ETMV4_RUN_ENDS;
+    return PUG_ETMV4_ROUND_ENDS;
 }
 
 /** One piece further towards the source; true where a range ends before it. */
@@ -374,7 +374,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_source(decoder *d)
     struct pug_etmv4_source_walk *source = &d->source;
     if (!source->active) {
         enum pug_etmv4_outcome outcome = begin_source(d, p0);
-        if (outcome != PUG_ETMV4_RUN_ENDS)
+        if (outcome != PUG_ETMV4_ROUND_ENDS)
             return outcome;
     }
     while (source->at < source->end) {

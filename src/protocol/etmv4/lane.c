@@ -17,7 +17,7 @@ static bool is_address(const struct pug_etmv4_header *header)
 }
 
 /**
- * The last address, if no atom has used it yet. Outside of the run it waits in the queue, alone:
+ * The last address, if no atom has used it yet. Outside of the lane it waits in the queue, alone:
  * it commits with what comes behind it.
  */
 struct aim {
@@ -79,8 +79,9 @@ static inline bool deliver(decoder *d, struct pug_etmv4_lane *lane, bool riding)
  * then it is true, and *done of them are done. With `each`, elements are delivered after each
  * packet, and an answer other than CONT stops it, too.
  */
-static inline __attribute__((always_inline)) bool
-run(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool each, uint32_t *done)
+static inline __attribute__((always_inline)) bool ride(reader *r, decoder *d, struct pug_span *span,
+                                                       struct aim *last, const bool each,
+                                                       uint32_t *done)
 {
     struct aim aim = *last;
     struct pug_batch *const batch = d->stage->out.batch;
@@ -145,7 +146,7 @@ run(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool e
 }
 
 /** Is nothing speculated, and nothing in the queue but an address? */
-static bool can_run(const reader *r, const decoder *d)
+static bool can_ride(const reader *r, const decoder *d)
 {
     if (r->special || d->checks)
         return false;
@@ -155,13 +156,13 @@ static bool can_run(const reader *r, const decoder *d)
 }
 
 static inline __attribute__((always_inline)) enum pug_response
-run_all(reader *r, decoder *d, struct pug_span *span, const bool each)
+ride_all(reader *r, decoder *d, struct pug_span *span, const bool each)
 {
     uint32_t done = 0;
-    if (!can_run(r, d))
+    if (!can_ride(r, d))
         return PUG_RESP_CONT;
     struct aim aim = take_aim(d);
-    bool partly = run(r, d, span, &aim, each, &done);
+    bool partly = ride(r, d, span, &aim, each, &done);
     leave_aim(d, &aim);
     if (partly)
         return pug_etmv4_decode_rest(d, &r->packet, done);
@@ -172,8 +173,8 @@ enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_spa
                                  enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_BATCH: return run_all(reader_state, state, span, false);
-    case PUG_WANT_EACH: return run_all(reader_state, state, span, true);
+    case PUG_WANT_BATCH: return ride_all(reader_state, state, span, false);
+    case PUG_WANT_EACH: return ride_all(reader_state, state, span, true);
     case PUG_WANT_MARKS: pug_etmv4_skim(reader_state, span); break;
     }
     return PUG_RESP_CONT;

@@ -59,8 +59,8 @@ static inline bool deliver(struct pug_batch *batch, bool each)
     return batch->response == PUG_RESP_CONT;
 }
 
-static inline void run(struct pug_itm_reader *r, struct pug_itm_decoder *d, struct pug_span *span,
-                       bool each)
+static inline void ride(struct pug_itm_reader *r, struct pug_itm_decoder *d, struct pug_span *span,
+                        bool each)
 {
     if (!r->synced || r->open || d->state != PUG_ITM_RUN)
         return;
@@ -87,8 +87,8 @@ enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_BATCH: run(reader, decoder, span, false); break;
-    case PUG_WANT_EACH: run(reader, decoder, span, true); break;
+    case PUG_WANT_BATCH: ride(reader, decoder, span, false); break;
+    case PUG_WANT_EACH: ride(reader, decoder, span, true); break;
     case PUG_WANT_MARKS: pug_itm_skim(reader, span); break;
     }
     return PUG_RESP_CONT;

@@ -216,7 +216,7 @@ static void push_step(struct pug_ntrace_decoder *d)
     }
 }
 
-static enum pug_response run(struct pug_ntrace_decoder *d)
+static enum pug_response proceed(struct pug_ntrace_decoder *d)
 {
     if (!d->started) {
         if (!pug_out_ready(&d->stage->out))
@@ -245,7 +245,7 @@ static enum pug_response run(struct pug_ntrace_decoder *d)
 
 enum pug_response pug_ntrace_resume(void *data)
 {
-    return run(data);
+    return proceed(data);
 }
 
 enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
@@ -255,7 +255,7 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
     d->index = packet->index;
     d->message = packet->data;
     begin(d);
-    enum pug_response response = run(d);
+    enum pug_response response = proceed(d);
     if (!(packet->flags & PUG_PACKET_BAD))
         return response;
     return options->halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
@@ -314,7 +314,7 @@ static enum pug_response take_lane(void *reader, struct pug_ntrace_decoder *d,
         d->now = d->branch;
         d->message = pug_ntrace_plain_packet(reader, &plain);
         d->phase = walked == PUG_NTRACE_WAITS ? PUG_NTRACE_PHASE_WALK : PUG_NTRACE_PHASE_FAIL;
-        return run(d);
+        return proceed(d);
     }
     return PUG_RESP_CONT;
 }
@@ -334,5 +334,5 @@ enum pug_response pug_ntrace_decode_end(void *data)
 {
     struct pug_ntrace_decoder *d = data;
     d->phase = PUG_NTRACE_PHASE_AT_END;
-    return run(d);
+    return proceed(d);
 }

@@ -158,9 +158,9 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     return true;
 }
 
-/* ---- the run ---- */
+/* ---- the lane ---- */
 
-static bool can_run(const struct pug_ptm_reader *reader, const struct pug_ptm_decoder *decoder)
+static bool can_ride(const struct pug_ptm_reader *reader, const struct pug_ptm_decoder *decoder)
 {
     return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE;
 }
@@ -206,14 +206,14 @@ static enum pug_response decode_rest(struct pug_ptm_reader *reader, struct pug_p
 }
 
 /** With `each`, elements are delivered after each packet. */
-static inline __attribute__((always_inline)) enum pug_response run(struct pug_ptm_reader *reader,
-                                                                   struct pug_ptm_decoder *decoder,
-                                                                   struct pug_span *span,
-                                                                   const bool each)
+static inline __attribute__((always_inline)) enum pug_response ride(struct pug_ptm_reader *reader,
+                                                                    struct pug_ptm_decoder *decoder,
+                                                                    struct pug_span *span,
+                                                                    const bool each)
 {
     struct pug_batch *batch = decoder->stage->out.batch;
     enum pug_response response = PUG_RESP_CONT;
-    if (!can_run(reader, decoder))
+    if (!can_ride(reader, decoder))
         return response;
     while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
            batch->response < PUG_RESP_WAIT) {
@@ -245,8 +245,8 @@ enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_BATCH: return run(reader, decoder, span, false);
-    case PUG_WANT_EACH: return run(reader, decoder, span, true);
+    case PUG_WANT_BATCH: return ride(reader, decoder, span, false);
+    case PUG_WANT_EACH: return ride(reader, decoder, span, true);
     case PUG_WANT_MARKS: pug_ptm_skim(reader, span); break;
     }
     return PUG_RESP_CONT;

@@ -335,7 +335,7 @@ static inline struct piece short_piece(struct pug_stm_reader *r, const struct pu
 }
 
 static inline __attribute__((always_inline)) void
-run(struct pug_stm_reader *r, struct pug_stm_decoder *d, struct pug_span *span, bool each)
+ride(struct pug_stm_reader *r, struct pug_stm_decoder *d, struct pug_span *span, bool each)
 {
     const struct pug_batch *batch = r->stage->out.batch;
     if (r->state != PUG_STM_READING || span->at == span->end || d->state != PUG_STM_RUN ||
@@ -365,10 +365,10 @@ enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *spa
 {
     struct pug_stm_decoder *d = decoder;
     switch (want) {
-    case PUG_WANT_BATCH: run(reader, d, span, false); break;
+    case PUG_WANT_BATCH: ride(reader, d, span, false); break;
     case PUG_WANT_EACH:
         if (!d->join_payloads) /* payloads that are joined are left to the decoder */
-            run(reader, d, span, true);
+            ride(reader, d, span, true);
         break;
     case PUG_WANT_MARKS: pug_stm_skim(reader, span); break;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Where a run joins another: behind a block at which both know the same.
+ * @file Where a strand meets another: behind a block at which both know the same.
  *
- * A source that was silent since the other run began is unknown to that, however long it is: the
- * run from the left gives it, with all it knows, and the other exchanges its own for it as soon as
- * there is something for it. So it is with the sources of a core that sleeps. Only a run whose
- * output is known to be the true one gives, as what is given cannot be compared any more.
+ * A source that was silent since the other strand began is unknown to that, however long it is: the
+ * strand from the left gives it, with all it knows, and the other exchanges its own for it as soon
+ * as there is something for it. So it is with the sources of a core that sleeps. Only a strand
+ * whose output is known to be the true one gives, as what is given cannot be compared any more.
  */
 #include "jobs/jobs.h"
 #include "tree/tree_internal.h"
@@ -15,7 +15,7 @@
 void pug_jobs_touch(void *context, size_t source)
 {
     struct pug_jobs_worker *worker = context;
-    struct pug_jobs_seat *seat = &worker->run->seats[source];
+    struct pug_jobs_seat *seat = &worker->strand->seats[source];
     pthread_mutex_lock(&worker->jobs->lock);
     struct pug_source *given = seat->given;
     seat->given = NULL;
@@ -24,7 +24,7 @@ void pug_jobs_touch(void *context, size_t source)
     seat->at = worker->number;
     pthread_mutex_unlock(&worker->jobs->lock);
     if (given)
-        pug_source_free(pug_tree_exchange(worker->lane.tree, source, given));
+        pug_source_free(pug_tree_exchange(worker->hand.tree, source, given));
 }
 
 /* ---- what is the same ---- */
@@ -39,35 +39,35 @@ static bool same_section(const uint8_t **a, const uint8_t **b)
 /* ---- what becomes of a source ---- */
 
 enum verdict {
-    NO,   /* the other run has, or will have, put out something that is not true */
+    NO,   /* the other strand has, or will have, put out something that is not true */
     SAME, /* nothing is to be done */
     GIVE, /* to `to` */
 };
 
 /** `same`: the other's source has the same state behind block `number`. */
-static enum verdict judge(struct pug_jobs_run *other, size_t source, size_t number, bool same,
-                          struct pug_jobs_run **to)
+static enum verdict judge(struct pug_jobs_strand *other, size_t source, size_t number, bool same,
+                          struct pug_jobs_strand **to)
 {
-    for (struct pug_jobs_run *run = other; run; run = run->joined) {
-        const struct pug_jobs_seat *seat = &run->seats[source];
-        const bool later = run != other || (seat->touched && seat->at > number);
-        *to = run;
+    for (struct pug_jobs_strand *strand = other; strand; strand = strand->met) {
+        const struct pug_jobs_seat *seat = &strand->seats[source];
+        const bool later = strand != other || (seat->touched && seat->at > number);
+        *to = strand;
         if (seat->touched)
             return same && !(later && seat->adopted) ? SAME : NO;
-        if (!run->ended)
+        if (!strand->ended)
             return same && !seat->given ? SAME : GIVE;
     }
     return NO;
 }
 
-/** Hand the true source on to another run; false: no memory. */
-static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pug_jobs_run *to)
+/** Hand the true source on to another strand; false: no memory. */
+static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pug_jobs_strand *to)
 {
-    struct pug_jobs_seat *seat = &worker->run->seats[source];
+    struct pug_jobs_seat *seat = &worker->strand->seats[source];
     struct pug_source *given = seat->given;
     seat->given = NULL;
     if (!given)
-        given = pug_tree_take(worker->lane.tree, worker->jobs->plan->tree, source);
+        given = pug_tree_take(worker->hand.tree, worker->jobs->plan->tree, source);
     pug_source_free(to->seats[source].given);
     to->seats[source].given = given;
     if (!given)
@@ -75,31 +75,31 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
     return given != NULL;
 }
 
-/** Go through the sources; with `give`, give what is to be given. False: they cannot be joined. */
-static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+/** Go through the sources; with `give`, give what is to be given. False: they cannot be met. */
+static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_state *mine, const struct pug_state *its, bool give)
 {
     const uint8_t *a = mine->bytes, *b = its->bytes;
     if (!same_section(&a, &b))
         return false;
     for (size_t i = 0; i < worker->jobs->sources; i++) {
-        struct pug_jobs_run *to;
-        const bool same = same_section(&a, &b) && !worker->run->seats[i].given;
+        struct pug_jobs_strand *to;
+        const bool same = same_section(&a, &b) && !worker->strand->seats[i].given;
         const enum verdict verdict = judge(other, i, worker->number, same, &to);
-        if (verdict == NO || (verdict == GIVE && !worker->run->proven) ||
+        if (verdict == NO || (verdict == GIVE && !worker->strand->proven) ||
             (verdict == GIVE && give && !give_source(worker, i, to)))
             return false;
     }
     return true;
 }
 
-static void prove(struct pug_jobs_run *run)
+static void prove(struct pug_jobs_strand *strand)
 {
-    for (; run; run = run->joined)
-        run->proven = true;
+    for (; strand; strand = strand->met)
+        strand->proven = true;
 }
 
-bool pug_jobs_join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
+bool pug_jobs_meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_jobs_block *block)
 {
     const struct pug_jobs_block *its = &other->blocks[worker->number - other->first];
@@ -107,7 +107,7 @@ bool pug_jobs_join(struct pug_jobs_worker *worker, struct pug_jobs_run *other,
         !settle(worker, other, &block->state, &its->state, false) ||
         !settle(worker, other, &block->state, &its->state, true))
         return false;
-    if (worker->run->proven)
+    if (worker->strand->proven)
         prove(other);
     return true;
 }
