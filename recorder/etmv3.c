@@ -172,7 +172,7 @@ static void put_address(struct rec_etmv3 *unit, uint32_t target, uint8_t isa,
     uint32_t value = target >> rec_armv7_shift(isa);
     uint32_t differ = value ^ unit->address >> rec_armv7_shift(isa);
     unsigned length = 1;
-    if (isa != unit->isa || (exception && !alternate))
+    if (isa != unit->isa || isa != unit->running || (exception && !alternate))
         length = 5;
     else if (exception)
         length = 2;
@@ -189,7 +189,12 @@ static void put_address(struct rec_etmv3 *unit, uint32_t target, uint8_t isa,
     if (exception)
         put_exception(unit, exception, alt_isa);
     unit->address = target;
-    unit->isa = isa;
+    unit->isa = unit->running = isa;
+}
+
+void rec_etmv3_runs_in(struct rec_etmv3 *unit, uint8_t isa)
+{
+    unit->running = isa;
 }
 
 void rec_etmv3_branch(struct rec_etmv3 *unit, uint32_t target, uint8_t isa,
@@ -224,7 +229,7 @@ void rec_etmv3_isync(struct rec_etmv3 *unit, const struct rec_etmv3_isync *isync
         return;
     rec_put_le(unit->out, isync->address | (thumb ? 1 : 0), 4);
     unit->address = isync->address;
-    unit->isa = isync->isa;
+    unit->isa = unit->running = isync->isa;
     unit->data_synced = unit->data_synced && isync->reason == PUG_ISYNC_PERIODIC;
     if (isync->has_lsip)
         put_address(unit, isync->lsip, isync->isa, NULL);

@@ -43,7 +43,8 @@ struct rec_etmv3 {
     struct rec_bytes *out;
     uint32_t address, data_address; /**< the last ones sent */
     uint64_t timestamp;
-    uint8_t isa;
+    uint8_t isa;     /**< the last one told */
+    uint8_t running; /**< the one in force; a packet is short only where both are its own */
     bool alt_isa, hyp;
     bool data_synced; /**< a whole data address was sent */
     struct {
@@ -67,6 +68,9 @@ void rec_etmv3_wait(struct rec_etmv3 *unit, uint32_t cycles);
 
 void rec_etmv3_a_sync(struct rec_etmv3 *unit);
 void rec_etmv3_isync(struct rec_etmv3 *unit, const struct rec_etmv3_isync *isync);
+
+/** An atom, of a BLX to a label, led to this instruction set. */
+void rec_etmv3_runs_in(struct rec_etmv3 *unit, uint8_t isa);
 
 /** `exception` NULL: just a branch. */
 void rec_etmv3_branch(struct rec_etmv3 *unit, uint32_t target, uint8_t isa,

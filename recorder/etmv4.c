@@ -280,6 +280,12 @@ static void put_address(struct rec_etmv4 *unit, const struct address_headers *he
     remember(unit, address, t32);
 }
 
+/** The long form of 32 bits leaves the upper half as the last address had it. */
+static bool keeps_upper_half(const struct rec_etmv4 *unit, uint64_t address)
+{
+    return (unit->history[0].value ^ address) >> 32 == 0;
+}
+
 void rec_etmv4_address(struct rec_etmv4 *unit, uint64_t address, bool t32)
 {
     flush_atoms(unit);
@@ -336,7 +342,8 @@ void rec_etmv4_start(struct rec_etmv4 *unit, uint64_t address, bool t32,
                      const struct rec_context *context)
 {
     flush_atoms(unit);
-    bool wide = context->sf && (address >> 32 || rec_random_once_in(&unit->random, 2));
+    bool wide =
+        !keeps_upper_half(unit, address) || (context->sf && rec_random_once_in(&unit->random, 2));
     rec_put(unit->out, (uint8_t)((wide ? 0x85 : 0x82) + t32));
     put_long(unit, address, t32, wide ? 8 : 4);
     put_context_bytes(unit, context);
@@ -406,6 +413,11 @@ void rec_etmv4_source_address(struct rec_etmv4 *unit, uint64_t address, bool t32
     flush_atoms(unit);
     put_address(unit, &source_headers, address, t32);
     deepen(unit);
+}
+
+bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address)
+{
+    return keeps_upper_half(unit, address);
 }
 
 void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool t32)

@@ -61,7 +61,9 @@ void rec_etmv4_exception_return(struct rec_etmv4 *unit);
 
 /** ETE: the instruction at `address` branched; what lies before it ran straight to it. */
 void rec_etmv4_source_address(struct rec_etmv4 *unit, uint64_t address, bool t32);
-/** `count` instructions ran and execution goes on at `address`. */
+/** Can a Q packet tell this address? It has no form of 64 bits. */
+bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address);
+/** `count` instructions ran and execution goes on at `address`, which a Q packet can tell. */
 void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool t32);
 
 void rec_etmv4_timestamp(struct rec_etmv4 *unit, uint64_t value);

@@ -67,10 +67,10 @@ static void begin(struct rec_flow *flow, uint64_t pc, bool t32)
 static void take_direct(struct rec_flow *flow, uint64_t target, bool t32)
 {
     uint64_t after = flow->pc + flow->insn.size;
-    bool narrow = (target >> 32) == (flow->pc >> 32);
     if (flow->config.ete && once_in(flow, flow->config.source_once_in)) {
         rec_etmv4_source_address(flow->unit, flow->pc, flow->isa == PUG_ISA_T32);
-    } else if (!flow->insn.link && narrow && once_in(flow, flow->config.q_once_in)) {
+    } else if (!flow->insn.link && rec_etmv4_q_reaches(flow->unit, target) &&
+               once_in(flow, flow->config.q_once_in)) {
         rec_etmv4_q(flow->unit, flow->since_waypoint, target, t32);
     } else {
         rec_etmv4_atom(flow->unit, true);

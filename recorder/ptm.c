@@ -79,6 +79,12 @@ void rec_ptm_indirect(struct rec_ptm *unit, uint32_t target, uint8_t isa, uint32
     }
     unit->depth--;
     rec_ptm_atom(unit, true, cycles);
+    unit->running = isa;
+}
+
+void rec_ptm_runs_in(struct rec_ptm *unit, uint8_t isa)
+{
+    unit->running = isa;
 }
 
 /* ---- addresses ---- */
@@ -109,7 +115,7 @@ static void put_address(struct rec_ptm *unit, uint8_t first, uint32_t target, ui
     static const uint8_t bits[5] = {6, 12, 19, 26, 32};
     uint32_t value = target >> rec_armv7_shift(isa);
     uint32_t differ = value ^ unit->address >> rec_armv7_shift(isa);
-    unsigned length = isa != unit->isa ? 5 : least;
+    unsigned length = isa != unit->isa || isa != unit->running ? 5 : least;
     while (length < 5 && differ >> bits[length - 1])
         length++;
     rec_put(unit->out, (uint8_t)(first | (value & 0x3f) << 1 | (length > 1 ? 0x80 : 0)));
@@ -120,7 +126,7 @@ static void put_address(struct rec_ptm *unit, uint8_t first, uint32_t target, ui
     if (length == 5)
         rec_put(unit->out, byte5(isa, value) | (more ? 0x40 : 0));
     unit->address = target;
-    unit->isa = isa;
+    unit->isa = unit->running = isa;
 }
 
 static bool changes_alt_isa(const struct rec_ptm *unit, uint8_t isa)
@@ -177,7 +183,7 @@ void rec_ptm_isync(struct rec_ptm *unit, const struct rec_ptm_isync *isync)
         put_cycles(unit, 0, isync->cycles);
     rec_put_le(unit->out, isync->context_id, rec_armv7_context_id_bytes(unit->config.control));
     unit->address = isync->address;
-    unit->isa = isync->isa;
+    unit->isa = unit->running = isync->isa;
     unit->alt_isa = isync->isa == PUG_ISA_TEE;
     unit->hyp = isync->hyp;
     unit->depth = 0;

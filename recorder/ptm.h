@@ -37,7 +37,8 @@ struct rec_ptm {
     struct rec_bytes *out;
     uint32_t address; /**< the last one sent */
     uint64_t timestamp;
-    uint8_t isa;
+    uint8_t isa;     /**< the last one told */
+    uint8_t running; /**< the one in force; a packet is short only where both are its own */
     bool alt_isa, hyp;
     bool atoms[5];
     unsigned atom_count;
@@ -62,6 +63,9 @@ void rec_ptm_call(struct rec_ptm *unit, uint32_t return_address, uint8_t isa);
 
 /** A taken indirect branch: an atom where the return stack knows the target, else its address. */
 void rec_ptm_indirect(struct rec_ptm *unit, uint32_t target, uint8_t isa, uint32_t cycles);
+
+/** A waypoint that needs no packet, a BLX to a label, led to this instruction set. */
+void rec_ptm_runs_in(struct rec_ptm *unit, uint8_t isa);
 
 /** A branch address packet; `exception` NULL: just a branch. */
 void rec_ptm_branch(struct rec_ptm *unit, uint32_t target, uint8_t isa,

@@ -232,6 +232,9 @@ struct pug_quirks {
     unsigned ptm_bad_packet_silent : 1;
     /** BLX immediate changes the ISA also when it is not taken. Right: only if taken. */
     unsigned ptm_untaken_blx : 1;
+    /** A short address is of the ISA that packets told last, also behind a BLX immediate or a
+        return by the stack that changed it. Right: of the ISA in force. */
+    unsigned ptm_told_isa : 1;
 };
 
 /** All bits set: what the reference does. */

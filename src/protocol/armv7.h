@@ -64,6 +64,28 @@ static inline void pug_armv7_set_address(struct pug_armv7_address *address, uint
         address->valid_bits = (uint8_t)bits;
 }
 
+/** Bits below the lowest one of an address that packets tell, by enum pug_isa. */
+static inline unsigned pug_armv7_unsent_bits(uint8_t isa)
+{
+    return isa == PUG_ISA_A32 ? 2 : isa == PUG_ISA_JAZELLE ? 0 : 1;
+}
+
+/**
+ * An address packet has the form of the instruction set behind the branch. A short one does not
+ * name it: then it is the one in force, which a branch that needs no packet (BLX to a label, a
+ * return by the stack) may have changed, and a reader of packets alone took another one. `told`:
+ * what packets are relative to; `sent`: the reader's.
+ */
+static inline void pug_armv7_reshape_address(struct pug_armv7_address *told,
+                                             const struct pug_armv7_address *sent, uint8_t sent_isa,
+                                             uint8_t isa)
+{
+    unsigned bits = sent->packet_bits, shift = pug_armv7_unsent_bits(sent_isa);
+    unsigned meant = pug_armv7_unsent_bits(isa);
+    uint64_t value = (sent->value & pug_armv7_mask(bits)) >> shift;
+    pug_armv7_set_address(told, value << meant, bits - shift + meant);
+}
+
 static inline uint32_t pug_armv7_little_endian(const uint8_t *bytes, unsigned count)
 {
     uint32_t value = 0;

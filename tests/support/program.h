@@ -4,6 +4,7 @@
 #define PUG_TESTS_PROGRAM_H
 
 #include "pugmark/element.h"
+#include "pugmark/image.h"
 #include "recorder/bytes.h"
 
 enum op_kind {
@@ -19,6 +20,7 @@ enum op_kind {
 
 struct op {
     enum op_kind kind;
+    enum pug_isa isa;
     uint32_t target; /* number of the instruction that a direct branch goes to */
     uint64_t address;
 };
@@ -26,8 +28,8 @@ struct op {
 #define PROGRAM_OPS 600
 
 struct program {
-    enum pug_isa isa;
     uint64_t base;
+    uint64_t gap; /* between the two halves */
     struct op ops[PROGRAM_OPS];
     struct rec_bytes code;
 };
@@ -35,6 +37,17 @@ struct program {
 /** A random program for A64, A32 or T32. */
 void program_make(struct program *program, enum pug_isa isa, uint64_t base,
                   struct rec_random *random);
+/** One whose first half is A32 and whose second half is T32; calls and indirect branches cross. */
+void program_make_mixed(struct program *program, uint64_t base, struct rec_random *random);
+/** One for A64 whose second half is `gap` bytes behind the first; indirect branches cross. */
+void program_make_apart(struct program *program, uint64_t base, uint64_t gap,
+                        struct rec_random *random);
+/** Its code as program memory. False: it is refused. */
+bool program_add_to(const struct program *program, struct pug_image *image);
+/** The instruction set of the code at an address of it. */
+enum pug_isa program_isa(const struct program *program, uint64_t address);
+/** Bytes of the instruction there. */
+unsigned program_insn_size(const struct program *program, uint64_t address);
 void program_free(struct program *program);
 
 /** Execution: where it is, and where it came from. */

@@ -83,6 +83,11 @@ static void choose_registers(struct trip *trip)
 
 /* ---- recording ---- */
 
+static uint8_t isa_at(const struct trip *trip, uint32_t address)
+{
+    return (uint8_t)program_isa(&trip->program, address);
+}
+
 static uint32_t some_cycles(struct trip *trip)
 {
     uint32_t cycles = trip->cycles ? rec_random_below(&trip->random, 4) : 0;
@@ -94,7 +99,7 @@ static uint32_t some_cycles(struct trip *trip)
 
 static void put_isync(struct trip *trip, uint32_t address, uint8_t reason)
 {
-    uint8_t isa = (uint8_t)trip->program.isa;
+    uint8_t isa = isa_at(trip, address);
     if (is_ptm(trip)) {
         rec_ptm_isync(&trip->ptm,
                       &(struct rec_ptm_isync){.address = address, .isa = isa, .reason = reason});
@@ -107,10 +112,10 @@ static void put_isync(struct trip *trip, uint32_t address, uint8_t reason)
 
 static void put_exception(struct trip *trip, uint32_t target)
 {
-    uint8_t isa = (uint8_t)trip->program.isa;
+    uint8_t isa = isa_at(trip, target);
     if (is_ptm(trip)) {
         if (trip->last)
-            rec_ptm_waypoint(&trip->ptm, trip->last, isa);
+            rec_ptm_waypoint(&trip->ptm, trip->last, isa_at(trip, trip->last));
         trip->last = 0;
         rec_ptm_branch(&trip->ptm, target, isa, &(struct rec_ptm_exception){.number = 14}, 0);
         return;
@@ -158,8 +163,8 @@ static void put_instruction(struct trip *trip, uint32_t pc, uint32_t next)
 {
     struct pug_isa_config config = {.dsb_dmb_waypoints = trip->dmb_waypoints};
     struct pug_insn insn;
-    uint8_t it = 0, isa = (uint8_t)trip->program.isa;
-    assert_int_equal(pug_isa_classify(&config, trip->program.isa, pc,
+    uint8_t it = 0, isa = isa_at(trip, next);
+    assert_int_equal(pug_isa_classify(&config, (enum pug_isa)isa_at(trip, pc), pc,
                                       trip->program.code.data + (pc - trip->program.base), 4, &it,
                                       &insn),
                      PUG_OK);
@@ -169,6 +174,8 @@ static void put_instruction(struct trip *trip, uint32_t pc, uint32_t next)
         rec_etmv3_atom(&trip->etmv3, taken, some_cycles(trip));
         if (indirect)
             rec_etmv3_branch(&trip->etmv3, next, isa, NULL);
+        else
+            rec_etmv3_runs_in(&trip->etmv3, isa);
         return;
     }
     if (insn.type == PUG_INSTR_OTHER) {
@@ -180,8 +187,9 @@ static void put_instruction(struct trip *trip, uint32_t pc, uint32_t next)
         rec_ptm_indirect(&trip->ptm, next, isa, some_cycles(trip));
     else
         rec_ptm_atom(&trip->ptm, taken, some_cycles(trip));
+    rec_ptm_runs_in(&trip->ptm, isa);
     if (taken && insn.link)
-        rec_ptm_call(&trip->ptm, pc + insn.size, isa);
+        rec_ptm_call(&trip->ptm, pc + insn.size, isa_at(trip, pc));
 }
 
 static void record(struct trip *trip)
@@ -217,15 +225,12 @@ static void record(struct trip *trip)
 
 /* ---- decoding ---- */
 
-/** Expand a range; sizes of T32 instructions are in the program. */
 static void add_range(struct trip *trip, const struct pug_element *range)
 {
-    const struct program *program = &trip->program;
     uint64_t pc = range->start;
     for (uint32_t i = 0; i < range->count; i++) {
         path_add(&trip->decoded, pc);
-        const uint8_t *at = program->code.data + (pc - program->base);
-        pc += program->isa == PUG_ISA_A32 || at[1] >= 0xe8 ? 4 : 2;
+        pc += program_insn_size(&trip->program, pc);
     }
     assert_int_equal(pc, range->end);
 }
@@ -366,18 +371,25 @@ static void check_states(const struct trip *trip, uint64_t seed, struct begun *b
         state_check(&run, &check);
 }
 
+/** Of one instruction set, or of both, with calls and returns from one to the other. */
+static void make_program(struct trip *trip)
+{
+    const uint64_t base = 0x80004000;
+    switch (rec_random_below(&trip->random, 4)) {
+    case 0: program_make(&trip->program, PUG_ISA_A32, base, &trip->random); break;
+    case 1: program_make(&trip->program, PUG_ISA_T32, base, &trip->random); break;
+    default: program_make_mixed(&trip->program, base, &trip->random);
+    }
+}
+
 static void one_trip(const char *protocol, uint64_t seed, struct begun *begun)
 {
     struct trip trip = {.random = {.state = seed}, .protocol = protocol};
     trip.cycles = rec_random_once_in(&trip.random, 2);
     trip.dmb_waypoints = rec_random_once_in(&trip.random, 2);
-    program_make(&trip.program, rec_random_once_in(&trip.random, 2) ? PUG_ISA_A32 : PUG_ISA_T32,
-                 0x80004000, &trip.random);
+    make_program(&trip);
     trip.image = pug_image_new();
-    assert_int_equal(pug_image_add_buffer(trip.image, &(struct pug_place){.space = PUG_SPACE_ANY},
-                                          trip.program.base, trip.program.code.data,
-                                          trip.program.code.size & ~(uint64_t)1),
-                     PUG_OK);
+    assert_true(program_add_to(&trip.program, trip.image));
     choose_registers(&trip);
     record(&trip);
     decode(&trip);

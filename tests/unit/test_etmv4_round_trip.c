@@ -84,7 +84,7 @@ static void choose_registers(struct trip *trip)
 static void choose_flow(struct trip *trip)
 {
     struct rec_random *random = &trip->random;
-    bool a64 = trip->program.isa == PUG_ISA_A64;
+    bool a64 = program_isa(&trip->program, trip->program.base) == PUG_ISA_A64;
     trip->lossy = rec_random_once_in(random, 4);
     trip->flow.image = trip->image;
     trip->flow.isa = (struct pug_isa_config){.arch = PUG_ARCH_AA64, .track_it = true};
@@ -123,13 +123,13 @@ static void record(struct trip *trip)
         uint64_t before = i ? trip->ran.pcs[trip->ran.count - 1] : 0;
         uint64_t pc = execution_step(&execution);
         /* An interrupt now and then, taken to anywhere, that comes back by a plain jump. */
-        if (i && pc == before + 4 && trip->program.isa != PUG_ISA_T32 &&
+        if (i && pc == before + 4 && program_isa(&trip->program, pc) != PUG_ISA_T32 &&
             rec_random_once_in(&trip->random, 80)) {
             rec_flow_exception(flow, 0x0e, pc);
             execution.at = rec_random_below(&trip->random, PROGRAM_OPS);
             pc = execution_step(&execution);
         }
-        assert_true(rec_flow_step(flow, pc, trip->program.isa));
+        assert_true(rec_flow_step(flow, pc, program_isa(&trip->program, pc)));
         path_add(&trip->ran, pc);
     }
     /* An exception at the end says that the last instruction ran too. */
@@ -151,20 +151,12 @@ static void record(struct trip *trip)
     rec_frames_finish(&frames);
 }
 
-/** Expand a range; `size` tells a T32 instruction's length from the program. */
 static void add_range(struct trip *trip, const struct pug_element *range)
 {
-    const struct program *program = &trip->program;
     uint64_t pc = range->start;
     for (uint32_t i = 0; i < range->count; i++) {
         path_add(&trip->decoded, pc);
-        if (program->isa != PUG_ISA_T32) {
-            pc += 4;
-            continue;
-        }
-        size_t at = (size_t)(pc - program->base);
-        unsigned half = program->code.data[at] | (unsigned)program->code.data[at + 1] << 8;
-        pc += half >= 0xe800 ? 4 : 2;
+        pc += program_insn_size(&trip->program, pc);
     }
     assert_int_equal(pc, range->end);
 }
@@ -248,15 +240,27 @@ static void compare(const struct trip *trip, uint64_t seed)
     assert_true(decoded->count > ran->count / 2);
 }
 
-static void one_trip(uint64_t seed, enum pug_isa isa)
+enum kind { A64, A64_APART, A32, T32, A32_AND_T32 };
+
+static void make_program(struct trip *trip, uint64_t seed, enum kind kind)
+{
+    static const enum pug_isa isas[] = {
+        [A64] = PUG_ISA_A64, [A32] = PUG_ISA_A32, [T32] = PUG_ISA_T32};
+    uint64_t base = 0x80000 + (seed << 20);
+    if (kind == A32_AND_T32)
+        program_make_mixed(&trip->program, base, &trip->random);
+    else if (kind == A64_APART)
+        program_make_apart(&trip->program, base, 0x5500000000, &trip->random);
+    else
+        program_make(&trip->program, isas[kind], base, &trip->random);
+    assert_true(program_add_to(&trip->program, trip->image));
+}
+
+static void one_trip(uint64_t seed, enum kind kind)
 {
     struct trip trip = {.random = {.state = seed * 7919 + 1}};
-    program_make(&trip.program, isa, 0x80000 + (seed << 20), &trip.random);
     trip.image = pug_image_new();
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, trip.program.base,
-                                          trip.program.code.data, trip.program.code.size & ~1u),
-                     PUG_OK);
+    make_program(&trip, seed, kind);
     choose_registers(&trip);
     choose_flow(&trip);
     record(&trip);
@@ -281,29 +285,81 @@ static void test_a64(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        one_trip(seed, PUG_ISA_A64);
+        one_trip(seed, A64);
+}
+
+/** Code in two halves of the address space: addresses whose upper words differ. */
+static void test_a64_apart(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        one_trip(seed, A64_APART);
 }
 
 static void test_a32(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        one_trip(seed, PUG_ISA_A32);
+        one_trip(seed, A32);
 }
 
 static void test_t32(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        one_trip(seed, PUG_ISA_T32);
+        one_trip(seed, T32);
+}
+
+static void test_a32_and_t32(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        one_trip(seed, A32_AND_T32);
+}
+
+/** The long forms of 32 bits leave the upper word of the last address. */
+static void test_upper_words(void **state)
+{
+    static const uint32_t low_code[] = {0xd503201f, 0x17ffffff}, high_code[] = {0x14000000, 0};
+    const uint64_t low = 0x400000, high = 0x5500000000;
+    const uint64_t ran[] = {high, high, low, low + 4, high};
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct trip trip = {.random = {.state = seed}, .image = pug_image_new()};
+        struct rec_context context = {.el = 1, .sf = true, .ns = true};
+        trip.program = (struct program){.base = low};
+        assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, low, low_code, 8), PUG_OK);
+        assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, high, high_code, 8), PUG_OK);
+        choose_registers(&trip);
+        struct rec_etmv4 *unit = rec_etmv4_new(&trip.unit, &trip.trace);
+        rec_etmv4_sync(unit);
+        rec_etmv4_trace_on(unit);
+        rec_etmv4_start(unit, high, false, &context);
+        rec_etmv4_atom(unit, true);
+        assert_false(rec_etmv4_q_reaches(unit, low));
+        rec_etmv4_q(unit, 1, high, false);
+        rec_etmv4_start(unit, low, false, &context);
+        rec_etmv4_atom(unit, true);
+        rec_etmv4_address(unit, high, false);
+        rec_etmv4_exception(unit, 2, high + 4, false, false);
+        rec_etmv4_finish(unit);
+        rec_etmv4_free(unit);
+        decode(&trip, "plain", &trip.trace, SIZE_MAX);
+        assert_int_equal(trip.decoded.count, sizeof(ran) / sizeof(ran[0]));
+        assert_memory_equal(trip.decoded.pcs, ran, sizeof(ran));
+        free(trip.decoded.pcs);
+        rec_bytes_free(&trip.trace);
+        pug_image_free(trip.image);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a64),
-        cmocka_unit_test(test_a32),
-        cmocka_unit_test(test_t32),
+        cmocka_unit_test(test_a64),         cmocka_unit_test(test_a64_apart),
+        cmocka_unit_test(test_upper_words), cmocka_unit_test(test_a32),
+        cmocka_unit_test(test_t32),         cmocka_unit_test(test_a32_and_t32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

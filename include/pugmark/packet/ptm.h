@@ -39,6 +39,7 @@ struct pug_ptm_packet {
     uint8_t type;              /**< enum pug_ptm_packet_type */
     uint8_t header_type;       /**< of bad and incomplete packets: what the header announced */
     uint8_t isa, previous_isa; /**< enum pug_isa */
+    bool has_isa;              /**< branch, waypoint update: this packet carried isa */
     struct pug_armv7_address address;
     struct pug_armv7_context context;
     struct pug_armv7_atoms atoms;

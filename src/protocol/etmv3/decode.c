@@ -92,22 +92,14 @@ static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_
         pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION)->number = packet->exception.number;
 }
 
-/**
- * The target of a branch packet. A short address is coded for the instruction set in force, which
- * is not the one that the reader knows after a BLX immediate.
- */
+/** The target of a branch packet. */
 static uint64_t branch_target(struct pug_etmv3_decoder *decoder,
                               const struct pug_etmv3_packet *packet)
 {
-    static const uint8_t shifts[PUG_ISA_COUNT] = {
-        [PUG_ISA_A32] = 2, [PUG_ISA_T32] = 1, [PUG_ISA_TEE] = 1};
     if (decoder->stage->quirks.etmv3_blx_forgotten)
         return packet->address.value;
-    unsigned sent = shifts[packet->isa];
-    unsigned meant = shifts[packet->has_isa ? packet->isa : decoder->isa];
-    unsigned bits = packet->address.packet_bits;
-    uint64_t value = (packet->address.value & pug_armv7_mask(bits)) >> sent;
-    pug_armv7_set_address(&decoder->told, value << meant, bits - sent + meant);
+    pug_armv7_reshape_address(&decoder->told, &packet->address, packet->isa,
+                              packet->has_isa ? packet->isa : decoder->isa);
     return decoder->told.value;
 }
 

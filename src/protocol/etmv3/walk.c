@@ -87,10 +87,8 @@ void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3
                        bool executed)
 {
     decoder->address = pug_etmv3_next_address(insn, executed);
-    if (!executed)
-        return;
-    decoder->isa = insn->ways[1].next_isa;
-    if (pug_etmv3_is_indirect(insn))
+    decoder->isa = pug_etmv3_isa_behind(insn, executed);
+    if (executed && pug_etmv3_is_indirect(insn))
         pug_etmv3_need_address(decoder, true);
 }
 

@@ -171,29 +171,16 @@ static void log_at(struct pug_ntrace_decoder *d, enum pug_severity severity, enu
 
 static void lose_flow(struct pug_ntrace_decoder *d)
 {
-    d->synced = d->pc_known = d->ref_known = false;
+    d->synced = d->pc_known = false;
     d->full = 0;
     d->branch.valid = false;
 }
 
-/** Trace and program do not fit together, or the program is not there. */
-void pug_ntrace_land_failure(struct pug_ntrace_decoder *d)
+/** The reference of addresses is lost with the messages that may have changed it. */
+static void lose_messages(struct pug_ntrace_decoder *d)
 {
-    char text[160];
-    snprintf(text, sizeof(text), "%s (%s), at 0x%llx", d->failure_text,
-             pug_ntrace_packet_name(d->message->type), (unsigned long long)d->failure_pc);
-    log_at(d, PUG_SEV_ERROR, d->failure, text);
-    pug_ntrace_push_time(d);
     lose_flow(d);
-    if (d->failure == PUG_ERR_MEM_NACC) {
-        struct pug_element *nacc = push(d, PUG_ELEM_ADDR_NACC);
-        nacc->start = d->failure_pc;
-        nacc->number = PUG_SPACE_ANY;
-        return;
-    }
-    push(d, PUG_ELEM_UNKNOWN);
-    push_no_sync(d, d->failure == PUG_ERR_BAD_DECODE_PKT ? PUG_UNSYNC_BAD_PACKET
-                                                         : PUG_UNSYNC_BAD_IMAGE);
+    d->ref_known = false;
 }
 
 /** A broken message may have carried anything. */
@@ -203,7 +190,7 @@ static void land_bad(struct pug_ntrace_decoder *d)
         push(d, PUG_ELEM_UNKNOWN);
         push_no_sync(d, PUG_UNSYNC_BAD_PACKET);
     }
-    lose_flow(d);
+    lose_messages(d);
 }
 
 static void land_error(struct pug_ntrace_decoder *d)
@@ -214,7 +201,7 @@ static void land_error(struct pug_ntrace_decoder *d)
              (unsigned long long)pug_ntrace_field_value(d, PUG_NTRACE_ECODE));
     log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_LOST, text);
     push_no_sync(d, PUG_UNSYNC_OVERFLOW);
-    lose_flow(d);
+    lose_messages(d);
     d->lost = true;
 }
 
@@ -355,4 +342,40 @@ void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final)
     case PUG_NTRACE_ICT_SYNC: land_ict(d); break;
     default: break;
     }
+}
+
+static void push_failure(struct pug_ntrace_decoder *d)
+{
+    if (d->failure == PUG_ERR_MEM_NACC) {
+        struct pug_element *nacc = push(d, PUG_ELEM_ADDR_NACC);
+        nacc->start = d->failure_pc;
+        nacc->number = PUG_SPACE_ANY;
+        return;
+    }
+    push(d, PUG_ELEM_UNKNOWN);
+    push_no_sync(d, d->failure == PUG_ERR_BAD_DECODE_PKT ? PUG_UNSYNC_BAD_PACKET
+                                                         : PUG_UNSYNC_BAD_IMAGE);
+}
+
+/**
+ * Trace and program do not fit together, or the program is not there. The message itself is whole:
+ * its addresses hold, and of a sync message the flow goes on at its address.
+ */
+void pug_ntrace_land_failure(struct pug_ntrace_decoder *d)
+{
+    uint8_t type = d->message->type;
+    bool sync = pug_ntrace_is_sync(type);
+    char text[160];
+    snprintf(text, sizeof(text), "%s (%s), at 0x%llx", d->failure_text,
+             pug_ntrace_packet_name(type), (unsigned long long)d->failure_pc);
+    log_at(d, PUG_SEV_ERROR, d->failure, text);
+    if (!sync)
+        pug_ntrace_push_time(d);
+    lose_flow(d);
+    push_failure(d);
+    d->flowing = false;
+    if (sync)
+        land_sync(d);
+    else if (type == PUG_NTRACE_INDIRECT_BRANCH || type == PUG_NTRACE_INDIRECT_BRANCH_HIST)
+        land_branch(d, false);
 }

@@ -40,6 +40,7 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     bool changed = packet->isa != decoder->isa || decoder->need_isync;
     bool elsewhere = decoder->need_isync;
     decoder->address = packet->address.value;
+    decoder->told = packet->address;
     decoder->has_address = true;
     decoder->isa = packet->isa;
     decoder->stack.count = 0;
@@ -62,6 +63,35 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     }
     if (changed)
         pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
+}
+
+/** The instruction set of an address: told, or the one in force. */
+static uint8_t address_isa(const struct pug_ptm_decoder *decoder,
+                           const struct pug_ptm_packet *packet)
+{
+    bool thumb = decoder->isa == PUG_ISA_T32 || decoder->isa == PUG_ISA_TEE;
+    if (packet->has_isa || decoder->stage->quirks.ptm_told_isa)
+        return packet->isa;
+    if (thumb && packet->context.updated)
+        return packet->context.alt_isa ? PUG_ISA_TEE : PUG_ISA_T32;
+    return decoder->isa;
+}
+
+static void tell_address(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet,
+                         uint8_t isa)
+{
+    if (decoder->stage->quirks.ptm_told_isa)
+        decoder->told = packet->address;
+    else
+        pug_armv7_reshape_address(&decoder->told, &packet->address, packet->isa, isa);
+}
+
+void pug_ptm_branch_to(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
+{
+    decoder->isa = address_isa(decoder, packet);
+    tell_address(decoder, packet, decoder->isa);
+    decoder->address = decoder->told.value;
+    decoder->has_address = true;
 }
 
 /** Security state and Hyp of exception bytes. */
@@ -103,9 +133,7 @@ static enum pug_response branch(struct pug_ptm_decoder *decoder,
     } else {
         put_cycle_count(decoder, packet);
     }
-    decoder->address = packet->address.value;
-    decoder->has_address = true;
-    decoder->isa = packet->isa;
+    pug_ptm_branch_to(decoder, packet);
     if (!decoder->stage->quirks.ptm_silent_context)
         blank_of(decoder)->isa = decoder->isa;
     branch_context(decoder, packet);
@@ -154,7 +182,8 @@ static enum pug_response waypoint_update(struct pug_ptm_decoder *decoder,
                                          const struct pug_ptm_packet *packet)
 {
     struct pug_ptm_walk walk = {.packet = packet, .what = "WP update", .executed = true};
-    return decoder->has_address ? pug_ptm_walk_to(decoder, &walk, packet->address.value)
+    tell_address(decoder, packet, address_isa(decoder, packet));
+    return decoder->has_address ? pug_ptm_walk_to(decoder, &walk, decoder->told.value)
                                 : PUG_RESP_CONT;
 }
 

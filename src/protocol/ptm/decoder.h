@@ -35,6 +35,7 @@ struct pug_ptm_decoder {
 
     /* where the processor is */
     uint64_t address;
+    struct pug_armv7_address told; /**< what address packets are relative to */
     bool has_address;
     uint8_t isa;
     struct pug_ptm_stack stack;
@@ -67,6 +68,9 @@ struct pug_element *pug_ptm_put(struct pug_ptm_decoder *decoder, enum pug_elemen
 
 /** The cycle count of a packet, if it has one, goes with an element. */
 void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet *packet);
+
+/** A branch packet says where the processor is. */
+void pug_ptm_branch_to(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet);
 
 /** The atoms of a packet but for the first `done`. */
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,

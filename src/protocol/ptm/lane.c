@@ -151,8 +151,8 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     pug_ptm_put_cycles(element, packet);
     if (block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
-    decoder->address = packet->address.value;
-    decoder->isa = packet->isa;
+    decoder->isa = block->insn.next_isa;
+    pug_ptm_branch_to(decoder, packet);
     bool told = pug_block_next(block, block->insn.type == PUG_INSTR_BR) == decoder->address;
     leave(decoder, block, true, told);
     return true;

@@ -86,6 +86,7 @@ static size_t parse_address(struct pug_ptm_reader *reader, const uint8_t *bytes)
     else if (packet->type == TYPE(WPOINT_UPDATE) && fifth && (end & 0x40))
         reader->alt_isa = bytes[after++] & 0x40;
     set_isa(reader, fifth, end);
+    packet->has_isa = fifth;
     if (fifth) {
         unsigned top = packet->isa == PUG_ISA_JAZELLE ? 5 : is_thumb(packet->isa) ? 4 : 3;
         value |= (end & pug_armv7_mask(top)) << 28;
