@@ -3,6 +3,7 @@
 #ifndef PUGMARK_PUGMARK_H
 #define PUGMARK_PUGMARK_H
 
+#include "pugmark/calls.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"

@@ -3,6 +3,7 @@
  * @file pugmark calls: the functions that ran, as a tree, with the times that the trace has.
  *
  *     SRC         TIME         TOOK        INSNS  CALLS
+ *      01                                         [times are in ticks]
  *      01          303                            main() {
  *      01          346          118           26    f0();
  *      01          467          164           40  }
@@ -10,7 +11,6 @@
  * A function that calls none is one line; others have a line where they begin and one where they
  * end. With --summary each path of calls is one line, however often it was gone.
  */
-#include "call_stack.h"
 #include "command.h"
 #include "input.h"
 #include "output.h"
@@ -45,20 +45,43 @@ struct path {
 
 /** A source, and what is printed of it. */
 struct followed {
-    struct call_stack stack;
-    struct call_listener listener;
-    bool held; /* the line of the top frame is not printed yet: it may be a leaf's */
+    uint16_t source;
+    uint8_t unit; /* enum pug_time_unit: that was told */
+    bool held;    /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     size_t paths;
 };
 
 struct calls {
     struct input *input;
+    struct pug_calls *stacks;
     bool summary;
     struct followed **sources;
     size_t count;
     bool failed;
 };
+
+/* ---- sources ---- */
+
+static struct followed *find_source(struct calls *calls, uint16_t id)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->sources[i]->source == id)
+            return calls->sources[i];
+    struct followed **grown =
+        realloc(calls->sources, (calls->count + 1) * sizeof(struct followed *));
+    struct followed *followed = calloc(1, sizeof(*followed));
+    if (grown)
+        calls->sources = grown;
+    if (!grown || !followed) {
+        free(followed);
+        calls->failed = true;
+        return NULL;
+    }
+    followed->source = id;
+    calls->sources[calls->count++] = followed;
+    return followed;
+}
 
 /* ---- lines ---- */
 
@@ -70,18 +93,18 @@ static void put_number(bool known, uint64_t value)
         output_text(" %12s", "");
 }
 
-/** The columns in front of the tree, and the indentation. */
-static void begin_line(const struct call_stack *stack, uint64_t time, bool has_took, uint64_t took,
-                       uint64_t ran, uint32_t depth)
+/** The columns in front of the tree, and the indentation. Times may be NULL. */
+static void begin_line(const struct followed *followed, const uint64_t *time, const uint64_t *took,
+                       const uint64_t *ran, uint32_t depth)
 {
-    output_text("  %02x", stack->source);
-    put_number(stack->has_time, time);
-    put_number(stack->has_time && has_took, took);
-    put_number(has_took, ran);
+    output_text("  %02x", followed->source);
+    put_number(time, time ? *time : 0);
+    put_number(took, took ? *took : 0);
+    put_number(ran, ran ? *ran : 0);
     output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
 }
 
-static void put_name(const char *name, uint64_t function, bool exception, uint32_t number)
+static void put_function(const char *name, uint64_t function, bool exception, uint32_t number)
 {
     if (exception)
         output_text("[exception %u] ", number);
@@ -91,58 +114,92 @@ static void put_name(const char *name, uint64_t function, bool exception, uint32
         output_text("0x%" PRIx64 "()", function);
 }
 
-static void print_begin(struct followed *followed, const struct call_frame *frame, uint32_t depth)
+static void put_name(const struct pug_call_frame *frame)
 {
-    begin_line(&followed->stack, frame->time, false, 0, 0, depth);
-    put_name(frame->name, frame->start, frame->exception, frame->number);
+    put_function(frame->function.name, frame->function.start, frame->in_exception,
+                 frame->exception);
+}
+
+/** Was the time known when the frame was entered? */
+static bool is_timed(const struct followed *followed, const struct pug_call_frame *frame)
+{
+    return followed->unit == PUG_TIME_CYCLES || (followed->unit == PUG_TIME_TICKS && frame->timed);
+}
+
+static void print_begin(struct followed *followed, const struct pug_call_frame *frame,
+                        uint32_t depth)
+{
+    uint64_t time = pug_call_time(&frame->entered, followed->unit);
+    begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
+    put_name(frame);
     output_text(" {\n");
     followed->held = false;
 }
 
-static void on_enter(void *context, struct call_stack *stack, struct call_frame *frame)
+static void print_unit(struct followed *followed, enum pug_time_unit unit)
 {
-    struct followed *followed = context;
+    followed->unit = (uint8_t)unit;
+    begin_line(followed, NULL, NULL, NULL, 0);
+    output_text("[times are in %s]\n", pug_time_unit_name(unit));
+}
+
+static void print_enter(struct followed *followed, const struct pug_call_event *event)
+{
     if (followed->held)
-        print_begin(followed, frame - 1, stack->depth - 2);
+        print_begin(followed, event->frame - 1, event->depth - 1);
     followed->held = true;
 }
 
-static void on_leave(void *context, struct call_stack *stack, struct call_frame *frame, bool ended)
+static void print_leave(struct followed *followed, const struct pug_call_event *event)
 {
-    struct followed *followed = context;
-    uint32_t depth = stack->depth - 1;
-    begin_line(stack, followed->held ? frame->time : stack->time, true, stack->time - frame->time,
-               stack->instructions - frame->instructions, depth);
-    if (followed->held) {
-        put_name(frame->name, frame->start, frame->exception, frame->number);
-        output_text(";");
-    } else {
-        output_text("}");
-    }
-    output_text(ended ? "  /* the trace ends in it */\n" : "\n");
+    const struct pug_call_frame *frame = event->frame;
+    uint64_t took = pug_call_time(&event->took, followed->unit);
+    uint64_t time = pug_call_time(followed->held ? &frame->entered : &event->now, followed->unit);
+    bool known = followed->held ? is_timed(followed, frame) : followed->unit != PUG_TIME_NONE;
+    begin_line(followed, known ? &time : NULL, followed->unit != PUG_TIME_NONE ? &took : NULL,
+               &event->took.instructions, event->depth);
+    if (followed->held)
+        put_name(frame);
+    output_text("%s%s\n", followed->held ? ";" : "}",
+                event->ended ? "  /* the trace ends in it */" : "");
     followed->held = false;
 }
 
-static void on_gap(void *context, struct call_stack *stack)
+static void print_gap(struct followed *followed, const struct pug_call_event *event)
 {
-    struct followed *followed = context;
+    uint64_t time = pug_call_time(&event->now, followed->unit);
     if (followed->held)
-        print_begin(followed, &stack->frames[stack->depth - 1], stack->depth - 1);
-    begin_line(stack, stack->time, false, 0, 0, stack->depth);
+        print_begin(followed, event->frame, event->depth);
+    begin_line(followed, followed->unit != PUG_TIME_NONE ? &time : NULL, NULL, NULL,
+               event->depth + 1);
     output_text("/* trace is missing here */\n");
+}
+
+static void on_call(void *context, const struct pug_call_event *event)
+{
+    struct followed *followed = find_source(context, (uint16_t)event->task);
+    if (!followed)
+        return;
+    if (event->unit != followed->unit)
+        print_unit(followed, event->unit);
+    switch (event->kind) {
+    case PUG_CALL_ENTER: print_enter(followed, event); break;
+    case PUG_CALL_LEAVE: print_leave(followed, event); break;
+    case PUG_CALL_GAP: print_gap(followed, event); break;
+    }
 }
 
 /* ---- the summary ---- */
 
-static bool is_path(const struct path *path, const struct call_frame *frame)
+static bool is_path(const struct path *path, const struct pug_call_frame *frame)
 {
-    return path->function == frame->start && path->exception == frame->exception &&
-           path->number == frame->number;
+    return path->function == frame->function.start && path->exception == frame->in_exception &&
+           path->number == frame->exception;
 }
 
 /** The path that a frame makes longer; the parent itself when there are too many. */
 static struct path *path_of(struct followed *followed, struct path *parent,
-                            const struct call_frame *frame)
+                            const struct pug_call_frame *frame)
 {
     struct path *path = parent->child;
     while (path && !is_path(path, frame))
@@ -154,36 +211,34 @@ static struct path *path_of(struct followed *followed, struct path *parent,
         return parent;
     followed->paths++;
     path->parent = parent;
-    path->function = frame->start;
-    path->name = frame->name;
-    path->exception = frame->exception;
-    path->number = frame->number;
+    path->function = frame->function.start;
+    path->name = frame->function.name;
+    path->exception = frame->in_exception;
+    path->number = frame->exception;
     path->sibling = parent->child;
     parent->child = path;
     return path;
 }
 
-static void sum_enter(void *context, struct call_stack *stack, struct call_frame *frame)
+static void sum_up(struct path *path, const struct pug_call_event *event)
 {
-    struct followed *followed = context;
-    frame->user = path_of(followed, stack->depth > 1 ? (frame - 1)->user : &followed->root, frame);
-}
-
-static void sum_leave(void *context, struct call_stack *stack, struct call_frame *frame, bool ended)
-{
-    struct path *path = frame->user;
-    (void)context;
-    (void)ended;
     path->calls++;
-    path->time += stack->time - frame->time;
-    path->own_time += stack->time - frame->time - frame->of_callees_time;
-    path->instructions += stack->instructions - frame->instructions;
+    path->time += pug_call_time(&event->took, event->unit);
+    path->own_time += pug_call_time(&event->own, event->unit);
+    path->instructions += event->took.instructions;
 }
 
-static void sum_gap(void *context, struct call_stack *stack)
+static void on_summed_call(void *context, const struct pug_call_event *event)
 {
-    (void)context;
-    (void)stack;
+    struct followed *followed = find_source(context, (uint16_t)event->task);
+    if (!followed)
+        return;
+    followed->unit = event->unit;
+    struct path *parent = event->depth > 0 ? (event->frame - 1)->user : &followed->root;
+    if (event->kind == PUG_CALL_ENTER)
+        event->frame->user = path_of(followed, parent ? parent : &followed->root, event->frame);
+    else if (event->kind == PUG_CALL_LEAVE && event->frame->user)
+        sum_up(event->frame->user, event);
 }
 
 static int by_time(const void *a, const void *b)
@@ -211,13 +266,13 @@ static void print_children(const struct followed *followed, struct path *parent,
     qsort(sorted, count, sizeof(*sorted), by_time);
     for (size_t i = 0; i < count; i++) {
         struct path *path = sorted[i];
-        output_text("  %02x", followed->stack.source);
+        output_text("  %02x", followed->source);
         put_number(true, path->calls);
-        put_number(followed->stack.has_time, path->time);
-        put_number(followed->stack.has_time, path->own_time);
+        put_number(followed->unit != PUG_TIME_NONE, path->time);
+        put_number(followed->unit != PUG_TIME_NONE, path->own_time);
         put_number(true, path->instructions);
         output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
-        put_name(path->name, path->function, path->exception, path->number);
+        put_function(path->name, path->function, path->exception, path->number);
         output_text("\n");
         print_children(followed, path, depth + 1);
         free(path);
@@ -225,67 +280,54 @@ static void print_children(const struct followed *followed, struct path *parent,
     free(sorted);
 }
 
-/* ---- sources ---- */
-
-static struct followed *find_source(struct calls *calls, uint16_t id)
-{
-    for (size_t i = 0; i < calls->count; i++)
-        if (calls->sources[i]->stack.source == id)
-            return calls->sources[i];
-    struct followed **grown = realloc(calls->sources, (calls->count + 1) * sizeof(*calls->sources));
-    struct followed *followed = calloc(1, sizeof(*followed));
-    if (grown)
-        calls->sources = grown;
-    if (!grown || !followed) {
-        free(followed);
-        calls->failed = true;
-        return NULL;
-    }
-    followed->listener = calls->summary
-                             ? (struct call_listener){followed, sum_enter, sum_leave, sum_gap}
-                             : (struct call_listener){followed, on_enter, on_leave, on_gap};
-    followed->stack.image = calls->input->image;
-    followed->stack.listener = &followed->listener;
-    followed->stack.source = id;
-    calls->sources[calls->count++] = followed;
-    return followed;
-}
+/* ---- the command ---- */
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
     struct calls *calls = context;
-    struct followed *followed = NULL;
     (void)taken;
-    for (size_t i = 0; i < count && !calls->failed; i++) {
-        if (!followed || followed->stack.source != elements[i].source)
-            followed = input_wants(calls->input, elements[i].source)
-                           ? find_source(calls, elements[i].source)
-                           : NULL;
-        if (followed)
-            call_stack_take(&followed->stack, &elements[i]);
+    for (size_t i = 0, end; i < count && !calls->failed; i = end) {
+        const uint16_t source = elements[i].source;
+        for (end = i + 1; end < count && elements[end].source == source;)
+            end++;
+        if (input_wants(calls->input, source) &&
+            pug_calls_take(calls->stacks, source, &elements[i], end - i) != PUG_OK)
+            calls->failed = true;
     }
     return PUG_RESP_CONT;
 }
 
-static void print_head(const struct calls *calls)
+/** What a source's column of times is called: "TIME/ticks". */
+static void print_summary_head(enum pug_time_unit unit)
 {
-    if (calls->summary)
-        output_text(" SRC %12s %12s %12s %12s  %s\n", "CALLS", "TIME", "OWN TIME", "INSNS", "PATH");
-    else
-        output_text(" SRC %12s %12s %12s  %s\n", "TIME", "TOOK", "INSNS", "CALLS");
+    char time[32], own[32];
+    const char *name = pug_time_unit_name(unit);
+    snprintf(time, sizeof(time), "TIME%s%s", *name ? "/" : "", name);
+    snprintf(own, sizeof(own), "OWN%s%s", *name ? "/" : " TIME", name);
+    output_text(" SRC %12s %12s %12s %12s  %s\n", "CALLS", time, own, "INSNS", "PATH");
 }
 
 static void finish(struct calls *calls)
 {
+    uint8_t unit = UINT8_MAX;
     for (size_t i = 0; i < calls->count; i++) {
         struct followed *followed = calls->sources[i];
-        call_stack_end(&followed->stack);
+        if (calls->summary && followed->unit != unit)
+            print_summary_head(unit = followed->unit);
         if (calls->summary)
             print_children(followed, &followed->root, 0);
         free(followed);
     }
     free(calls->sources);
+}
+
+static bool make_stacks(struct calls *calls)
+{
+    const struct pug_calls_config config = {.image = calls->input->image,
+                                            .event = calls->summary ? on_summed_call : on_call,
+                                            .event_context = calls};
+    return pug_calls_new(&config, &calls->stacks) == PUG_OK;
 }
 
 static int calls_run(const struct command *self, int argc, char **argv)
@@ -300,13 +342,16 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
-    if (input_flow_tree(&input)) {
-        print_head(&calls);
+    if (input_flow_tree(&input) && make_stacks(&calls)) {
+        if (!calls.summary)
+            output_text(" SRC %12s %12s %12s  %s\n", "TIME", "TOOK", "INSNS", "CALLS");
         pug_tree_on_elements(input.tree, on_elements, &calls);
         input_run(&input, NULL, output_wanted);
+        pug_calls_end(calls.stacks);
         code = calls.failed ? EXIT_FATAL : input_result(&input);
     }
     finish(&calls);
+    pug_calls_free(calls.stacks);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

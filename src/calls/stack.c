@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+/** @file The frames of a task: what a branch, an exception or a loss does to them. */
+#include "calls/stack.h"
+
+#include <stdlib.h>
+
+/* A return comes back at most so many bytes behind a call whose size is not known. */
+#define BEHIND_CALL 8u
+
+/* ---- clocks ---- */
+
+static uint64_t since(uint64_t now, uint64_t then)
+{
+    return now > then ? now - then : 0; /* damaged trace: times go back */
+}
+
+static struct pug_call_clock difference(const struct pug_call_clock *now,
+                                        const struct pug_call_clock *then)
+{
+    return (struct pug_call_clock){.timestamp = since(now->timestamp, then->timestamp),
+                                   .cycles = since(now->cycles, then->cycles),
+                                   .instructions = since(now->instructions, then->instructions)};
+}
+
+static void add_clock(struct pug_call_clock *sum, const struct pug_call_clock *part)
+{
+    sum->timestamp += part->timestamp;
+    sum->cycles += part->cycles;
+    sum->instructions += part->instructions;
+}
+
+/**
+ * The time of the branch that arrives with this element: a time that the element's own packet told
+ * is that of the packet's end, unless the branch is in the same packet.
+ */
+static struct pug_call_clock time_of_branch(const struct pug_call_task *task,
+                                            const struct pug_element *element)
+{
+    struct pug_call_clock clock = task->now;
+    if (task->has_time_index && task->time_index == element->index && task->before_current &&
+        task->departure.index != element->index) {
+        clock.timestamp = task->before.timestamp;
+        clock.cycles = task->before.cycles;
+    }
+    return clock;
+}
+
+/* ---- events ---- */
+
+static struct pug_call_event event_of(const struct pug_call_task *task,
+                                      enum pug_call_event_kind kind)
+{
+    return (struct pug_call_event){
+        .kind = kind,
+        .task = task->number,
+        .frame = &task->frames[task->depth - 1],
+        .depth = task->depth - 1,
+        .now = task->at,
+        .has_timestamp = task->has_timestamp,
+        .has_cycles = task->has_cycles,
+        .unit = task->has_timestamp ? PUG_TIME_TICKS
+                : task->has_cycles  ? PUG_TIME_CYCLES
+                                    : PUG_TIME_NONE,
+    };
+}
+
+enum why { RETURNED, BY_TAIL, BY_LOSS, BY_END };
+
+static void leave(struct pug_calls *calls, struct pug_call_task *task, enum why why)
+{
+    const struct pug_call_frame *frame = &task->frames[task->depth - 1];
+    struct pug_call_event event = event_of(task, PUG_CALL_LEAVE);
+    event.took = difference(&task->at, &frame->entered);
+    event.own = difference(&event.took, &frame->of_callees);
+    event.tail = why == BY_TAIL;
+    event.lost = why == BY_LOSS;
+    event.ended = why == BY_END;
+    calls->config.event(calls->config.event_context, &event);
+    task->depth--;
+    if (task->depth > 0)
+        add_clock(&task->frames[task->depth - 1].of_callees, &event.took);
+}
+
+static void leave_to(struct pug_calls *calls, struct pug_call_task *task, uint32_t depth,
+                     enum why why)
+{
+    while (task->depth > depth)
+        leave(calls, task, why);
+}
+
+static void tell_enter(struct pug_calls *calls, struct pug_call_task *task,
+                       const struct pug_call_frame *from)
+{
+    struct pug_call_event event = event_of(task, PUG_CALL_ENTER);
+    event.from = from;
+    calls->config.event(calls->config.event_context, &event);
+}
+
+/* ---- frames ---- */
+
+static bool locate(const struct pug_calls *calls, const struct pug_call_task *task,
+                   const struct pug_element *element, uint64_t address,
+                   struct pug_function *function)
+{
+    struct pug_symbol symbol;
+    *function = (struct pug_function){.start = address};
+    if (calls->config.locate)
+        return calls->config.locate(calls->config.locate_context, task->number, element, address,
+                                    function);
+    if (!pug_image_symbol(calls->config.image, address, &symbol))
+        return false;
+    function->name = symbol.name;
+    function->start = symbol.start;
+    function->size = symbol.size;
+    return true;
+}
+
+static bool is_known(const struct pug_call_frame *frame)
+{
+    return frame->function.size > 0;
+}
+
+static bool is_in(const struct pug_call_frame *frame, uint64_t address)
+{
+    return address == frame->address || address - frame->function.start < frame->function.size;
+}
+
+static bool grow(struct pug_calls *calls, struct pug_call_task *task)
+{
+    const uint32_t room = task->room ? task->room * 2 : 32;
+    struct pug_call_frame *frames = realloc(task->frames, room * sizeof(*frames));
+    if (frames)
+        task->frames = frames;
+    struct pug_branch *held = realloc(task->held, room * sizeof(*held));
+    if (held)
+        task->held = held;
+    if (!frames || !held) {
+        calls->failed = true;
+        return false;
+    }
+    task->room = room;
+    return true;
+}
+
+/** A new top frame; NULL: no memory. */
+static struct pug_call_frame *push(struct pug_calls *calls, struct pug_call_task *task,
+                                   const struct pug_function *function, uint64_t address)
+{
+    if (task->depth == calls->config.depth)
+        leave_to(calls, task, 0, BY_LOSS);
+    if (task->depth == task->room && !grow(calls, task))
+        return NULL;
+    task->held[task->depth] = (struct pug_branch){0};
+    struct pug_call_frame *frame = &task->frames[task->depth++];
+    *frame = (struct pug_call_frame){.function = *function,
+                                     .address = address,
+                                     .entered = task->at,
+                                     .timed = task->has_timestamp};
+    return frame;
+}
+
+/** Nothing is known of the callers: the function is just there. */
+static void find(struct pug_calls *calls, struct pug_call_task *task,
+                 const struct pug_element *element, uint64_t address)
+{
+    struct pug_function function;
+    locate(calls, task, element, address, &function);
+    if (push(calls, task, &function, address))
+        tell_enter(calls, task, NULL);
+}
+
+/** Control is somewhere that no branch explains: the nearest frame of that function. */
+static void relocate(struct pug_calls *calls, struct pug_call_task *task,
+                     const struct pug_element *element, uint64_t address)
+{
+    uint32_t depth = task->depth;
+    while (depth > 0 && !is_in(&task->frames[depth - 1], address))
+        depth--;
+    leave_to(calls, task, depth, BY_LOSS);
+    if (depth == 0)
+        find(calls, task, element, address);
+}
+
+/* ---- how control came ---- */
+
+static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
+                           const struct pug_element *element, uint64_t address)
+{
+    const struct pug_branch branch = task->departure.branch;
+    struct pug_function function;
+    locate(calls, task, element, address, &function);
+    struct pug_call_frame *frame = push(calls, task, &function, address);
+    if (!frame)
+        return;
+    frame->kind = PUG_CALL_CALLED;
+    frame->site = branch.site;
+    frame->returns_to = branch.behind;
+    frame->has_return = branch.exact;
+    tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
+}
+
+static void arrive_by_exception(struct pug_calls *calls, struct pug_call_task *task,
+                                const struct pug_element *element, uint64_t address)
+{
+    const struct pug_departure departure = task->departure;
+    struct pug_function function;
+    locate(calls, task, element, address, &function);
+    struct pug_call_frame *frame = push(calls, task, &function, address);
+    if (!frame)
+        return;
+    frame->kind = PUG_CALL_EXCEPTION;
+    frame->in_exception = true;
+    frame->exception = departure.number;
+    frame->returns_to = departure.branch.behind;
+    frame->has_return = departure.branch.exact;
+    task->held[task->depth - 1] = departure.held;
+    tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
+}
+
+/** Does the frame return to `address`? */
+static bool returns_to(const struct pug_call_frame *frame, uint64_t address)
+{
+    if (frame->has_return)
+        return address == frame->returns_to;
+    return (frame->kind == PUG_CALL_CALLED || frame->kind == PUG_CALL_TAIL) &&
+           !frame->in_exception && frame->site != 0 && address > frame->site &&
+           address - frame->site <= BEHIND_CALL;
+}
+
+/** How many frames there are down to the nearest one below the top that `address` is in. */
+static uint32_t caller_at(const struct pug_call_task *task, uint64_t address)
+{
+    uint32_t depth = task->depth - 1;
+    while (depth > 0 && !is_in(&task->frames[depth - 1], address))
+        depth--;
+    return depth;
+}
+
+static void arrive_by_return(struct pug_calls *calls, struct pug_call_task *task,
+                             const struct pug_element *element, uint64_t address)
+{
+    uint32_t depth = task->depth;
+    while (depth > 0 && !returns_to(&task->frames[depth - 1], address))
+        depth--;
+    if (depth == 0)
+        depth = caller_at(task, address) + 1; /* the return address was changed */
+    leave_to(calls, task, depth, BY_LOSS);
+    leave_to(calls, task, depth - 1, RETURNED);
+    if (task->depth == 0)
+        find(calls, task, element, address);
+}
+
+/** Leave the nearest exception; what it held becomes the departure. False: there is none. */
+static bool leave_exception(struct pug_calls *calls, struct pug_call_task *task)
+{
+    uint32_t depth = task->depth;
+    while (depth > 0 && !task->frames[depth - 1].in_exception)
+        depth--;
+    task->departure.branch = (struct pug_branch){0};
+    if (depth == 0)
+        return false;
+    task->departure.branch = task->held[depth - 1];
+    leave_to(calls, task, depth, BY_LOSS);
+    leave_to(calls, task, depth - 1, RETURNED);
+    return true;
+}
+
+void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task)
+{
+    task->at = task->now;
+    leave_exception(calls, task);
+}
+
+static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task,
+                             const struct pug_element *element, uint64_t address);
+
+static void arrive_by_exception_return(struct pug_calls *calls, struct pug_call_task *task,
+                                       const struct pug_element *element, uint64_t address)
+{
+    bool left = leave_exception(calls, task);
+    if (task->depth == 0)
+        find(calls, task, element, address);
+    else if (left && task->departure.branch.kind != PUG_DEPART_NONE)
+        arrive_by_branch(calls, task, element, address);
+    else if (is_known(&task->frames[task->depth - 1]) || !left)
+        relocate(calls, task, element, address);
+}
+
+/** A branch into another function returns to where this one would have returned. */
+static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
+                           const struct pug_element *element, uint64_t address)
+{
+    const struct pug_call_frame top = task->frames[task->depth - 1];
+    const struct pug_branch held = task->held[task->depth - 1];
+    struct pug_function function;
+    if (is_in(&top, address))
+        return;
+    bool known = locate(calls, task, element, address, &function);
+    if (!known && !is_known(&top))
+        return; /* nothing tells whether that is another function */
+    if (known && is_known(&top) && function.start == top.function.start &&
+        function.id == top.function.id)
+        return;
+    leave(calls, task, BY_TAIL);
+    struct pug_call_frame *frame = push(calls, task, &function, address);
+    if (!frame)
+        return;
+    frame->kind = PUG_CALL_TAIL;
+    frame->site = task->departure.branch.site;
+    frame->returns_to = top.has_return ? top.returns_to : 0;
+    frame->has_return = top.has_return;
+    frame->in_exception = top.in_exception;
+    frame->exception = top.exception;
+    task->held[task->depth - 1] = held;
+    tell_enter(calls, task, &top);
+}
+
+/** The stack is not empty, and nothing was lost. */
+static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task,
+                             const struct pug_element *element, uint64_t address)
+{
+    switch ((enum pug_departure_kind)task->departure.branch.kind) {
+    case PUG_DEPART_CALL: arrive_by_call(calls, task, element, address); break;
+    case PUG_DEPART_EXCEPTION: arrive_by_exception(calls, task, element, address); break;
+    case PUG_DEPART_RETURN: arrive_by_return(calls, task, element, address); break;
+    case PUG_DEPART_JUMP: arrive_by_jump(calls, task, element, address); break;
+    case PUG_DEPART_EXCEPTION_RETURN:
+        arrive_by_exception_return(calls, task, element, address);
+        break;
+    case PUG_DEPART_NONE: break;
+    }
+}
+
+void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
+                      const struct pug_element *element, uint64_t address)
+{
+    if (task->departure.branch.kind == PUG_DEPART_NONE && task->depth > 0 && !task->lost)
+        return;
+    task->at = time_of_branch(task, element);
+    if (task->depth == 0 || task->lost)
+        relocate(calls, task, element, address);
+    else
+        arrive_by_branch(calls, task, element, address);
+    task->lost = false;
+    task->departure = (struct pug_departure){0};
+}
+
+void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
+                    const struct pug_element *element)
+{
+    bool was_lost = task->lost;
+    task->lost = true;
+    task->current = false;
+    task->departure = (struct pug_departure){.index = element->index};
+    if (was_lost || task->depth == 0)
+        return;
+    task->at = task->now;
+    struct pug_call_event event = event_of(task, PUG_CALL_GAP);
+    calls->config.event(calls->config.event_context, &event);
+}
+
+void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task)
+{
+    task->at = task->now;
+    leave_to(calls, task, 0, BY_END);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/** @file The frames of one task. */
+#ifndef PUG_CALLS_STACK_H
+#define PUG_CALLS_STACK_H
+
+#include "pugmark/calls.h"
+
+/** How control left the last range. */
+enum pug_departure_kind {
+    PUG_DEPART_NONE, /**< it went straight on */
+    PUG_DEPART_CALL,
+    PUG_DEPART_RETURN,
+    PUG_DEPART_JUMP,
+    PUG_DEPART_EXCEPTION,
+    PUG_DEPART_EXCEPTION_RETURN,
+};
+
+/** A branch that was taken and has not arrived yet. */
+struct pug_branch {
+    uint8_t kind;    /**< enum pug_departure_kind */
+    bool exact;      /**< `behind` is the address behind it, else only near that */
+    uint64_t site;   /**< the instruction */
+    uint64_t behind; /**< where a return from it comes to */
+};
+
+struct pug_departure {
+    struct pug_branch branch; /**< an exception: exact: `behind` is its return address */
+    struct pug_branch held;   /**< an exception: the branch that it kept from arriving */
+    uint32_t number;          /**< of an exception */
+    uint64_t index;           /**< trace index of what told it */
+};
+
+struct pug_call_task {
+    uint32_t number;
+    uint32_t depth, room;
+    struct pug_call_frame *frames;
+    struct pug_branch *held; /**< of each frame: the branch that its exception kept */
+    struct pug_call_clock now;
+    struct pug_call_clock before; /**< the clock before the last packet with times */
+    struct pug_call_clock at;     /**< of the events that are being told */
+    uint64_t time_index;          /**< trace index of that packet */
+    bool has_timestamp, has_cycles, has_time_index;
+    bool current, before_current; /**< `now`, `before`: told since trace was lost */
+    bool lost;                    /**< trace was lost since the last range */
+    struct pug_departure departure;
+};
+
+struct pug_calls {
+    struct pug_calls_config config;
+    struct pug_call_task **tasks; /**< by their numbers */
+    size_t count, room;
+    struct pug_call_task *last; /**< that was asked for */
+    bool failed;                /**< no memory for a frame */
+};
+
+/** Control comes to `address`, as the task's departure has it. */
+void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
+                      const struct pug_element *element, uint64_t address);
+
+/** The nearest exception's frame is over, without an instruction behind it. */
+void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task);
+
+/** Trace was lost. */
+void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
+                    const struct pug_element *element);
+
+/** The trace ended: leave everything. */
+void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task);
+
+#endif
