@@ -4,6 +4,7 @@
 #define PUGMARK_PUGMARK_H
 
 #include "pugmark/calls.h"
+#include "pugmark/capture.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"

@@ -126,6 +126,7 @@ size_t pug_snapshot_path(const struct pug_snapshot *snapshot, const char *file, 
 
 struct pug_snapshot_tree_config {
     struct pug_image *image; /**< the cores' memory is added to it; NULL: none */
+    bool filled;             /**< it was, for another tree of this buffer */
     bool decode;             /**< to elements; else packets only */
     struct pug_decode_options options;
     struct pug_settings transport; /**< settings that go before the buffer's own */

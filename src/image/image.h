@@ -24,6 +24,7 @@ struct pug_accessor {
     struct pug_range *ranges;
     size_t count;
     uint64_t order; /**< of adding */
+    uint64_t bias;  /**< of an ELF file: added to its own addresses */
 };
 
 /** One range in the order of its start; `reach` is the highest end up to here. */

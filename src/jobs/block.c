@@ -4,7 +4,6 @@
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** What a hand has beside its tree. */
 struct desk {
@@ -15,41 +14,12 @@ struct desk {
     void *consumer_context;
 };
 
-/* ---- messages ---- */
-
-static char *copy_text(const char *text)
-{
-    return text ? strdup(text) : NULL;
-}
-
 /** A message for which there is no memory is lost. */
 static void keep_record(void *context, const struct pug_log_record *record)
 {
     const struct desk *desk = context;
-    if (!desk->product)
-        return;
-    struct pug_jobs_records *records = &desk->product->records;
-    if (records->count == records->room) {
-        size_t room = records->room * 2 + 4;
-        struct pug_log_record *grown = realloc(records->items, room * sizeof(*grown));
-        if (!grown)
-            return;
-        records->items = grown;
-        records->room = room;
-    }
-    struct pug_log_record *copy = &records->items[records->count++];
-    *copy = *record;
-    copy->component = copy_text(record->component);
-    copy->text = copy_text(record->text);
-}
-
-static void free_records(struct pug_jobs_records *records)
-{
-    for (size_t i = 0; i < records->count; i++) {
-        free((void *)(uintptr_t)records->items[i].component);
-        free((void *)(uintptr_t)records->items[i].text);
-    }
-    free(records->items);
+    if (desk->product)
+        pug_log_records_keep(&desk->product->records, record);
 }
 
 /* ---- hands ---- */
@@ -114,7 +84,7 @@ static void drop_decoded(void *context, void *product)
     struct pug_jobs_decoded *decoded = product;
     if (decoded->part)
         decoding->parts->drop(decoded->part);
-    free_records(&decoded->records);
+    pug_log_records_free(&decoded->records);
     free(decoded);
 }
 
@@ -163,8 +133,7 @@ static bool take_block(void *context, struct pug_jobs_block *block)
     const struct pug_jobs *config = decoding->config;
     struct pug_jobs_decoded *decoded = block->product;
     struct pug_jobs_result *result = decoding->result;
-    for (size_t i = 0; i < decoded->records.count; i++)
-        pug_log_put(decoding->tree->log, &decoded->records.items[i]);
+    pug_log_records_give(&decoded->records, decoding->tree->log);
     result->at = block->at;
     result->response = block->response;
     result->stopped = (decoded->part && !parts->take(parts->context, decoded->part)) ||

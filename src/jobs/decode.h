@@ -4,20 +4,15 @@
 #define PUG_JOBS_DECODE_H
 
 #include "jobs/together.h"
+#include "log/records.h"
 #include "pugmark/jobs.h"
 
 #include <pthread.h>
 
-/** Records of a log, kept. */
-struct pug_jobs_records {
-    struct pug_log_record *items; /* their texts are copies */
-    size_t count, room;
-};
-
 /** A block's product. */
 struct pug_jobs_decoded {
     void *part; /* the consumer's */
-    struct pug_jobs_records records;
+    struct pug_log_records records;
 };
 
 /** What is decoded, and how it went. */

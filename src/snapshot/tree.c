@@ -156,6 +156,8 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
                     source->core_name ? "Failed to create decoder for source"
                                       : "Failed to create decoder for none core source",
                     source->name);
+    if (builder->config->filled)
+        return true;
     if (builder->config->image && source->core)
         pug_snapshot_memory_add(&builder->memory, source->core, pug_source_id(made));
     if (builder->config->image && pug_snapshot_is_native(snapshot))

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Captures: whatever holds trace, opened by its contents, and asked and decoded in one way.
+ *
+ *     struct pug_capture *capture;
+ *     if (pug_capture_open("perf.data", &(struct pug_capture_options){.log = log}, &capture))
+ *         ...                                           // the log says what and why
+ *     const struct pug_capture_task *task;
+ *     for (size_t n = 0; (task = pug_capture_task_at(capture, n)) != NULL; n++)
+ *         ...
+ *     pug_capture_decode(capture, &(struct pug_capture_decode){.begin = …, .elements = …},
+ * &result);
+ *
+ * A capture has *buffers*: bytes that one trace buffer took, of one transport. A buffer has
+ * *stretches*: pieces of it that each begin from reset. A snapshot's buffer is one stretch, and so
+ * is a file of trace; one AUX record of perf is one. *Sources* write into buffers. *Tasks* are the
+ * threads that ran; where nobody tells of threads there are none. *Objects* are the files that the
+ * program's text comes from. An *address space* says which object lies at an address; it belongs to
+ * a task, or to everybody, and changes in time: what decoders see is one version of it at a time.
+ *
+ * Everything that is asked of a capture lives as long as it does. It may be asked and decoded by
+ * several threads, but is opened and freed by one. All of an input is untrusted.
+ */
+#ifndef PUGMARK_CAPTURE_H
+#define PUGMARK_CAPTURE_H
+
+#include "pugmark/jobs.h"
+#include "pugmark/tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_capture;
+
+enum pug_capture_kind {
+    PUG_CAPTURE_SNAPSHOT, /**< a folder with snapshot.ini */
+    PUG_CAPTURE_RAW,      /**< one file of trace that the options describe */
+    PUG_CAPTURE_STREAM,   /**< the same, from standard input, a FIFO, a device, a socket */
+    PUG_CAPTURE_PERF,     /**< what `perf record` or simpleperf wrote */
+};
+
+/* ---- opening ---- */
+
+/** A file of the program that lies at one place in every address space. */
+struct pug_capture_program {
+    const char *path;
+    uint64_t address; /**< an ELF file's bias, or where a plain image begins */
+    bool plain;       /**< no ELF file: its bytes as they are */
+};
+
+/** "For the DSO of this path take that file." */
+struct pug_capture_replacement {
+    const char *path; /**< as recorded, or its last component */
+    const char *file;
+};
+
+/** Where text is looked for that the capture names but does not hold. NULL: see each. */
+struct pug_capture_roots {
+    const char *symfs;          /**< recorded paths are below this folder; NULL: "/" */
+    const char *const *symdirs; /**< folders that are searched, with all below them */
+    size_t symdir_count;
+    const char *build_ids; /**< build id cache; NULL: perf's own, $HOME/.debug; "": none */
+    const struct pug_capture_replacement *replacements;
+    size_t replacement_count;
+    const char *kernel;     /**< vmlinux or a kcore; NULL: as the capture and the roots have it */
+    const char *kallsyms;   /**< kernel symbols; NULL: the capture's own */
+    const char *debuginfod; /**< server URLs, separated by spaces; NULL: nobody is asked */
+};
+
+struct pug_capture_options {
+    struct pug_log *log; /**< of the capture and of decoding; or NULL */
+    struct pug_quirks quirks;
+    struct pug_decode_options decode;
+    size_t code_limit; /**< as in struct pug_tree_config */
+
+    /* A single file of trace: one of the first two makes it that. */
+    const char *protocol;         /**< by name, whatever the case and punctuation */
+    const char *params;           /**< a parameter file (params.h) */
+    const char *transport;        /**< NULL: as the protocol usually travels */
+    struct pug_settings settings; /**< go before those of the parameter file */
+    const uint16_t *wanted;       /**< sources that are looked for in it; others are left out */
+    size_t wanted_count;          /**< 0: all */
+
+    const char *buffer; /**< by name: the only one that is decoded; NULL: all are */
+    const struct pug_capture_program *programs;
+    size_t program_count;
+    struct pug_capture_roots roots;
+};
+
+/**
+ * Open a capture: a folder (a snapshot, a perf directory), a file (a snapshot.ini, perf.data, or
+ * trace that the options describe), "-" for standard input, a FIFO or a device. PUG_ERR_FILE: it
+ * cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
+ * protocol, transport or buffer; PUG_ERR_NOT_FOUND: nothing says what it is. The log says more.
+ */
+enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
+                                 struct pug_capture **capture);
+void pug_capture_free(struct pug_capture *capture);
+
+/* ---- what it is ---- */
+
+enum pug_capture_kind pug_capture_kind(const struct pug_capture *capture);
+/** The input as it was given. */
+const char *pug_capture_path(const struct pug_capture *capture);
+/** In words: "snapshot", "perf.data, per thread, metadata version 1". */
+const char *pug_capture_title(const struct pug_capture *capture);
+
+/** The snapshot that it is, or NULL. */
+const struct pug_snapshot *pug_capture_snapshot(const struct pug_capture *capture);
+
+/** The n-th fact about the whole capture ("arch", "aarch64"); false when there are no more. */
+bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
+                      const char **value);
+
+#define PUG_NO_CPU (-1)
+
+struct pug_capture_buffer {
+    const char *name;
+    const char *transport; /**< by name; of some stretches "plain", where flags say so */
+    uint64_t size;         /**< bytes of trace in its stretches */
+    int32_t cpu, tid;      /**< whose buffer it is, or PUG_NO_CPU */
+    bool chosen;           /**< it is decoded */
+    size_t first_stretch, stretch_count;
+};
+
+enum pug_stretch_flag {
+    PUG_STRETCH_LOST = 1 << 0,     /**< trace was lost in or before it */
+    PUG_STRETCH_GAPS = 1 << 1,     /**< and inside */
+    PUG_STRETCH_SNAPSHOT = 1 << 2, /**< the end of an endless recording */
+    PUG_STRETCH_COLLISION = 1 << 3,
+    PUG_STRETCH_RAW = 1 << 4, /**< bytes of one source, without frames */
+};
+
+struct pug_capture_stretch {
+    uint32_t buffer;
+    uint32_t flags;  /**< enum pug_stretch_flag */
+    uint64_t offset; /**< trace index of its first byte */
+    uint64_t size;
+    uint64_t time; /**< when it was taken, in the capture's time; 0: not known */
+    int32_t cpu;   /**< where it was recorded, or PUG_NO_CPU */
+};
+
+struct pug_capture_source {
+    uint32_t buffer; /**< that it writes into */
+    uint16_t id;
+    const char *name; /**< of its device, its processor, or the file */
+    const char *core; /**< that it traces, or NULL */
+    const char *protocol;
+    int32_t cpu; /**< or PUG_NO_CPU */
+    const struct pug_settings *settings;
+};
+
+#define PUG_NO_TASK UINT32_MAX
+
+/** A thread, under one name. A thread that takes another name is another task. */
+struct pug_capture_task {
+    int32_t pid, tid;
+    const char *comm; /**< "" where nobody told */
+    uint64_t begin;   /**< from when on it is called so, in the capture's time */
+};
+
+enum pug_object_kind {
+    PUG_OBJECT_FILE, /**< a program or library */
+    PUG_OBJECT_KERNEL,
+    PUG_OBJECT_MODULE,
+    PUG_OBJECT_VDSO,
+    PUG_OBJECT_MEMORY, /**< anonymous, JIT, what no file holds */
+};
+
+enum pug_object_state {
+    PUG_OBJECT_FOUND,       /**< its build id is the recorded one */
+    PUG_OBJECT_UNVERIFIED,  /**< found; the capture does not tell a build id */
+    PUG_OBJECT_OTHER_BUILD, /**< what is there has another build id: not used */
+    PUG_OBJECT_MISSING,
+    PUG_OBJECT_UNUSABLE, /**< what is there cannot be read as a program */
+};
+
+struct pug_capture_object {
+    enum pug_object_kind kind;
+    enum pug_object_state state;
+    const char *path;    /**< as recorded */
+    const char *file;    /**< where its text was found, or NULL */
+    const char *symbols; /**< a file with symbols, where that is another one; or NULL */
+    const char *why;     /**< where it was looked for, and what would bring it; NULL: it is there */
+    uint8_t build_id[20];
+    uint8_t build_id_size; /**< 0: not known */
+};
+
+/** The n-th of each, or NULL. Stretches are in the order in which they are decoded. */
+const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture *capture, size_t n);
+const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
+                                                         size_t n);
+const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n);
+const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *capture, size_t n);
+/** Looking for an object's text happens when it is first asked for, here or by decoding. */
+const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n);
+
+enum pug_time_unit { PUG_TIME_NONE, PUG_TIME_TICKS, PUG_TIME_NANOSECONDS };
+
+/** What times are, in a situation and everywhere else. */
+struct pug_capture_time {
+    enum pug_time_unit unit;
+    const char *origin;   /**< in words: "perf clock", "trace timestamps" */
+    uint64_t first, last; /**< of the whole capture, 0 where nobody tells */
+};
+struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
+
+/* ---- decoding ---- */
+
+/** One version of an address space. Valid while elements() is called. */
+struct pug_address_space;
+
+/** Where elements belong. */
+struct pug_situation {
+    uint32_t buffer, stretch; /**< by number */
+    uint32_t task;            /**< by number, or PUG_NO_TASK */
+    int32_t cpu;              /**< that ran it, or PUG_NO_CPU */
+    uint16_t source;          /**< trace id */
+    /**
+     * When the first of these elements happened: from the trace's own timestamps where they tell,
+     * else when the stretch was taken. Within one source of a buffer it never goes back. 0: nobody
+     * tells.
+     */
+    uint64_t time;
+    const struct pug_address_space *space;
+};
+
+/** Program memory as a space has it, for pug_image_read(); it has no symbols. */
+const struct pug_image *pug_address_space_image(const struct pug_address_space *space);
+
+/** Which tasks, processors and sources count. All lists are NULL or empty: all of them. */
+struct pug_capture_selection {
+    const int32_t *pids, *tids, *cpus;
+    size_t pid_count, tid_count, cpu_count;
+    const char *const *comms;
+    size_t comm_count;
+    const uint16_t *sources;
+    size_t source_count;
+    const char *const *objects; /**< DSOs, by path or by its last component */
+    size_t object_count;
+    bool has_from, has_to;
+    uint64_t from, to; /**< situations that begin at or after `from`, and before `to` */
+};
+
+/** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
+struct pug_capture_decode {
+    void *context;
+    /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
+    void *(*begin)(void *context, unsigned worker);
+    /**
+     * Elements of a part that are in one situation, on the thread that began it; those of the
+     * stretch follow each other in the order of decoding.
+     */
+    void (*elements)(void *part, const struct pug_situation *situation,
+                     const struct pug_element *elements, size_t count);
+    /** Take and free a part, on the caller's thread; false: stop. */
+    bool (*take)(void *context, void *part);
+    /** Free a part that does not count, on any thread. */
+    void (*drop)(void *part);
+    unsigned threads; /**< 0: as many as there are processors for this process */
+    size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
+    const struct pug_capture_selection *selection; /**< NULL: everything */
+    bool times; /**< situations are to have times from within stretches, where the trace has any */
+    /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
+    bool (*progress)(void *context, uint64_t done);
+    void *progress_context;
+};
+
+struct pug_capture_result {
+    uint64_t bytes;   /**< decoded */
+    uint64_t stopped; /**< stretches that ended before their end: decoding them was fatal */
+    uint64_t at;      /**< the trace index where the last of them did */
+    unsigned threads; /**< that were at work */
+    bool ended;       /**< take() or progress() said so */
+};
+
+/**
+ * Decode all chosen buffers to elements. Parts are taken in the order of stretches, and within one
+ * in that of decoding: the same for any number of threads. Elements of what the selection leaves
+ * out are not given, but for `objects`: of those the ranges of other objects are left out alone.
+ * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_MEM.
+ */
+enum pug_status pug_capture_decode(struct pug_capture *capture,
+                                   const struct pug_capture_decode *decode,
+                                   struct pug_capture_result *result);
+
+/**
+ * A tree for the sources of a buffer, as it is decoded with: for who wants packets. Feed it one
+ * stretch, as pug_capture_bytes() gives it, and free it, before the capture. Elements of it see one
+ * address space: that of the stretch's begin. PUG_ERR_RDR_NO_DECODER: none of them can be decoded.
+ */
+enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
+                                 struct pug_log *log, struct pug_tree **tree);
+
+/** Read bytes of a stretch; fewer than `size` only at its end, or with a status. */
+size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
+                         void *bytes, size_t size, enum pug_status *status);
+
+/** All bytes of a stretch, where they are in memory anyhow; else NULL. */
+const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch);
+
+/* ---- places ---- */
+
+#define PUG_NO_OBJECT UINT32_MAX
+
+/** Where an address of a situation lies. */
+struct pug_location {
+    uint32_t object; /**< by number */
+    uint64_t vaddr;  /**< as the object's own file has it: what symbols and line tables use */
+    uint64_t offset; /**< in the file */
+    /** The same holds for all addresses around: from first to last, both inclusive. */
+    uint64_t first, last;
+};
+
+/** False: nothing is known to lie there. `location` then has the hole in first and last. */
+bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
+                        uint64_t address, struct pug_location *location);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/** @file Lists that grow. Zeroed they are empty; free() `items` in the end. */
+#ifndef PUG_BASE_GROW_H
+#define PUG_BASE_GROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pug_list {
+    void *items;
+    size_t count, room;
+};
+
+/** Room for `more` items behind those that are there; false: no memory, all as it was. */
+bool pug_list_reserve(struct pug_list *list, size_t more, size_t item_size);
+
+/** A zeroed item at the end, or NULL. */
+void *pug_list_add(struct pug_list *list, size_t item_size);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/** @file The capture: its strings, its messages, and what can be asked of it. */
+#include "capture/capture.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- strings ---- */
+
+const char *pug_capture_keep(struct pug_capture *capture, const char *text, size_t size)
+{
+    char *copy = text ? strndup(text, size) : NULL;
+    char **place = copy ? pug_list_add(&capture->texts, sizeof(*place)) : NULL;
+    if (!place) {
+        free(copy);
+        return "";
+    }
+    return *place = copy;
+}
+
+const char *pug_capture_keep_format(struct pug_capture *capture, const char *format, ...)
+{
+    char text[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return pug_capture_keep(capture, text, sizeof(text));
+}
+
+void pug_capture_add_fact(struct pug_capture *capture, const char *name, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct pug_capture_fact *fact = pug_list_add(&capture->facts, sizeof(*fact));
+    if (fact)
+        *fact = (struct pug_capture_fact){name, pug_capture_keep(capture, text, sizeof(text))};
+}
+
+enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_severity severity,
+                                enum pug_status status, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    pug_log_put(capture->log, &(struct pug_log_record){.severity = severity,
+                                                       .code = status,
+                                                       .index = PUG_NO_INDEX,
+                                                       .source = PUG_NO_SOURCE,
+                                                       .component = "capture",
+                                                       .text = text});
+    return status;
+}
+
+struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture)
+{
+    struct pug_capture_object *object = calloc(1, sizeof(*object));
+    struct pug_capture_object **place =
+        object ? pug_list_add(&capture->objects, sizeof(*place)) : NULL;
+    if (!place) {
+        free(object);
+        return NULL;
+    }
+    return *place = object;
+}
+
+/* ---- the end ---- */
+
+void pug_capture_free(struct pug_capture *capture)
+{
+    if (!capture)
+        return;
+    if (capture->way && capture->way->free)
+        capture->way->free(capture);
+    pug_capture_images_free(capture);
+    char **texts = capture->texts.items;
+    for (size_t i = 0; i < capture->texts.count; i++)
+        free(texts[i]);
+    struct pug_capture_object **objects = pug_capture_objects(capture);
+    for (size_t i = 0; i < capture->objects.count; i++)
+        free(objects[i]);
+    struct pug_list *lists[] = {&capture->facts,   &capture->buffers, &capture->stretches,
+                                &capture->sources, &capture->tasks,   &capture->objects,
+                                &capture->texts};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        free(lists[i]->items);
+    pthread_mutex_destroy(&capture->lock);
+    free(capture->title);
+    free(capture->path);
+    free(capture);
+}
+
+/* ---- asking ---- */
+
+enum pug_capture_kind pug_capture_kind(const struct pug_capture *capture)
+{
+    return capture->kind;
+}
+
+const char *pug_capture_path(const struct pug_capture *capture)
+{
+    return capture->path;
+}
+
+const char *pug_capture_title(const struct pug_capture *capture)
+{
+    return capture->title ? capture->title : "";
+}
+
+struct pug_capture_time pug_capture_times(const struct pug_capture *capture)
+{
+    return capture->times;
+}
+
+bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
+                      const char **value)
+{
+    const struct pug_capture_fact *facts = capture->facts.items;
+    if (n >= capture->facts.count)
+        return false;
+    *name = facts[n].name;
+    *value = facts[n].value;
+    return true;
+}
+
+static const void *item_at(const struct pug_list *list, size_t n, size_t size)
+{
+    return n < list->count ? (const char *)list->items + n * size : NULL;
+}
+
+const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture *capture, size_t n)
+{
+    return item_at(&capture->buffers, n, sizeof(struct pug_capture_buffer));
+}
+
+const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
+                                                         size_t n)
+{
+    return item_at(&capture->stretches, n, sizeof(struct pug_capture_stretch));
+}
+
+const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n)
+{
+    return item_at(&capture->sources, n, sizeof(struct pug_capture_source));
+}
+
+const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *capture, size_t n)
+{
+    return item_at(&capture->tasks, n, sizeof(struct pug_capture_task));
+}
+
+const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n)
+{
+    if (n >= capture->objects.count)
+        return NULL;
+    if (capture->way->seek)
+        capture->way->seek(capture, (uint32_t)n);
+    return pug_capture_objects(capture)[n];
+}
+
+const struct pug_image *pug_address_space_image(const struct pug_address_space *space)
+{
+    return space->image;
+}
+
+/* ---- bytes ---- */
+
+size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
+                         void *bytes, size_t size, enum pug_status *status)
+{
+    *status = PUG_OK;
+    const struct pug_capture_stretch *asked = pug_capture_stretch_at(capture, stretch);
+    if (!asked || from >= asked->size)
+        return 0;
+    if (size > asked->size - from)
+        size = (size_t)(asked->size - from);
+    return capture->way->read(capture, (uint32_t)stretch, from, bytes, size, status);
+}
+
+const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch)
+{
+    return capture->way->memory && stretch < capture->stretches.count
+               ? capture->way->memory(capture, (uint32_t)stretch)
+               : NULL;
+}
+
+enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
+                                 struct pug_log *log, struct pug_tree **tree)
+{
+    if (stretch >= capture->stretches.count)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    return capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
+}
+
+bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
+                        uint64_t address, struct pug_location *location)
+{
+    *location = (struct pug_location){.object = PUG_NO_OBJECT, .first = address, .last = address};
+    if (!situation->space)
+        return false;
+    return capture->way->locate
+               ? capture->way->locate(capture, situation->space, address, location)
+               : pug_capture_locate_in_image(capture, situation->space, address, location);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The capture from inside, shared by its files and by the kinds of input that fill it.
+ *
+ * capture.c: what it is, and asking it. open.c: recognising an input. snapshot.c, raw.c: the kinds
+ * that are decoded as a whole. decode.c, pool.c: decoding; situate.c: where elements belong.
+ */
+#ifndef PUG_CAPTURE_CAPTURE_H
+#define PUG_CAPTURE_CAPTURE_H
+
+#include "base/grow.h"
+#include "image/image.h"
+#include "pugmark/capture.h"
+
+#include <pthread.h>
+
+struct pug_address_space {
+    const struct pug_image *image;
+    struct pug_reader_space reader; /**< who reads it: where the image knows contexts */
+    /** Where an address lies; NULL: as the image's files say. */
+    const struct pug_memory_map *map;
+    uint64_t number; /**< no two spaces of a process have the same */
+};
+
+/** What elements have that tells where they belong. */
+struct pug_capture_moment {
+    uint32_t stretch;
+    uint64_t index;
+    uint16_t source;
+    struct pug_reader_space reader;
+};
+
+/**
+ * What a thread that decodes keeps of the stretch it is in. Kinds that need more put this struct
+ * first in their own.
+ */
+struct pug_capture_desk {
+    struct pug_capture *capture;
+    uint32_t stretch;
+    bool times; /**< situations are to have times from within the stretch */
+};
+
+/** What a kind of input does. */
+struct pug_capture_way {
+    void (*free)(struct pug_capture *capture);
+    /** A tree for a stretch's buffer, and its image, which is the capture's. */
+    enum pug_status (*tree)(struct pug_capture *capture, uint32_t stretch, bool decode,
+                            struct pug_log *log, struct pug_tree **tree);
+    /** As pug_capture_bytes(). */
+    size_t (*read)(const struct pug_capture *capture, uint32_t stretch, uint64_t from, void *bytes,
+                   size_t size, enum pug_status *status);
+    /** As pug_capture_memory(); NULL: never. */
+    const uint8_t *(*memory)(const struct pug_capture *capture, uint32_t stretch);
+    /** NULL: a plain one will do. */
+    struct pug_capture_desk *(*desk)(struct pug_capture *capture);
+    void (*desk_free)(struct pug_capture_desk *desk);
+    /** The desk, and the tree, go over to this stretch; NULL: nothing to do. */
+    enum pug_status (*begin)(struct pug_capture_desk *desk, struct pug_tree *tree);
+    /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
+    void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+                    struct pug_situation *situation);
+    /** NULL: by the files of the space's image. */
+    bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
+                   uint64_t address, struct pug_location *location);
+    /** Look for an object's text, once; NULL: there is nothing to look for. */
+    void (*seek)(struct pug_capture *capture, uint32_t object);
+};
+
+struct pug_capture {
+    enum pug_capture_kind kind;
+    const struct pug_capture_way *way;
+    void *own; /**< the kind's */
+    struct pug_capture_options options;
+    struct pug_log *log;
+    char *path, *title;
+    struct pug_list facts;     /**< struct pug_capture_fact */
+    struct pug_list buffers;   /**< struct pug_capture_buffer */
+    struct pug_list stretches; /**< struct pug_capture_stretch */
+    struct pug_list sources;   /**< struct pug_capture_source */
+    struct pug_list tasks;     /**< struct pug_capture_task */
+    struct pug_list objects;   /**< struct pug_capture_object * */
+    struct pug_list texts;     /**< char *: strings of all these */
+    struct pug_capture_time times;
+    pthread_mutex_t lock;   /**< guards what is found and made while it is decoded */
+    struct pug_list images; /**< struct pug_capture_images: by buffer */
+};
+
+struct pug_capture_fact {
+    const char *name, *value;
+};
+
+/** What one buffer's elements see, where spaces do not change. */
+struct pug_capture_images {
+    struct pug_image *image;
+    struct pug_list spaces; /**< struct pug_address_space *, by reader */
+};
+
+/* ---- capture.c ---- */
+
+/** Put a message in the log; the status is handed back. `format` may say all: PUG_OK is no code. */
+enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_severity severity,
+                                enum pug_status status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** A copy that lives as long as the capture; "" without memory. At most `size` bytes are read. */
+const char *pug_capture_keep(struct pug_capture *capture, const char *text, size_t size);
+const char *pug_capture_keep_format(struct pug_capture *capture, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void pug_capture_add_fact(struct pug_capture *capture, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static inline struct pug_capture_buffer *pug_capture_buffers(const struct pug_capture *capture)
+{
+    return capture->buffers.items;
+}
+
+static inline struct pug_capture_stretch *pug_capture_stretches(const struct pug_capture *capture)
+{
+    return capture->stretches.items;
+}
+
+static inline struct pug_capture_object **pug_capture_objects(const struct pug_capture *capture)
+{
+    return capture->objects.items;
+}
+
+static inline struct pug_capture_task *pug_capture_tasks(const struct pug_capture *capture)
+{
+    return capture->tasks.items;
+}
+
+/** A zeroed object at the end of the list, or NULL. */
+struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture);
+
+/* ---- the kinds ---- */
+
+/** Fill a new capture, whose `path` and `options` are there. */
+enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder);
+enum pug_status pug_capture_open_raw(struct pug_capture *capture);
+
+/** Add what the options say of the program to an image. */
+enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug_image *image,
+                                         const struct pug_settings *transport);
+
+/* ---- image_space.c: spaces that do not change in time ---- */
+
+/** The space of a moment in a buffer's image, made when first asked for; NULL: no memory. */
+const struct pug_address_space *pug_capture_image_space(struct pug_capture *capture,
+                                                        uint32_t buffer,
+                                                        const struct pug_reader_space *reader);
+bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,
+                                 uint64_t address, struct pug_location *location);
+/** Make objects of the files in a buffer's image. */
+enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug_image *image);
+void pug_capture_images_free(struct pug_capture *capture);
+
+/* ---- memory.c: bytes of a file ---- */
+
+struct pug_capture_bytes {
+    const uint8_t *bytes;
+    uint64_t size;
+    bool mapped;
+};
+
+/** Map a regular file. The log says why not. */
+enum pug_status pug_capture_map(const struct pug_capture *capture, const char *path,
+                                struct pug_capture_bytes *bytes);
+void pug_capture_unmap(struct pug_capture_bytes *bytes);
+
+/** All that a stream gives, in memory: free() it. */
+enum pug_status pug_capture_slurp(const struct pug_capture *capture,
+                                  struct pug_capture_bytes *bytes);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/** @file Decoding: one stretch after the other, each on all threads or many at once. */
+#include "capture/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the selection ---- */
+
+static bool has_number(const int32_t *list, size_t count, int32_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == number)
+            return true;
+    return count == 0;
+}
+
+static bool has_name(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return count == 0;
+}
+
+/** Which tasks are chosen; false: no memory. */
+static bool choose_tasks(struct pug_capture_decoding *decoding)
+{
+    const struct pug_capture_selection *selection = decoding->config->selection;
+    const struct pug_capture_task *tasks = pug_capture_tasks(decoding->capture);
+    const size_t count = decoding->capture->tasks.count;
+    if (!selection || selection->pid_count + selection->tid_count + selection->comm_count == 0)
+        return true;
+    decoding->tasks = calloc(count + 1, sizeof(*decoding->tasks));
+    for (size_t i = 0; decoding->tasks && i < count; i++)
+        decoding->tasks[i] = has_number(selection->pids, selection->pid_count, tasks[i].pid) &&
+                             has_number(selection->tids, selection->tid_count, tasks[i].tid) &&
+                             has_name(selection->comms, selection->comm_count, tasks[i].comm);
+    return decoding->tasks != NULL;
+}
+
+bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree)
+{
+    const struct pug_capture_selection *selection = decoding->config->selection;
+    const struct pug_source *source;
+    bool any = false;
+    if (!selection || selection->source_count == 0)
+        return true;
+    const bool single = pug_tree_transport(tree)->single;
+    if (!single)
+        pug_tree_enable_all(tree, false);
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
+        for (size_t i = 0; i < selection->source_count; i++) {
+            if (selection->sources[i] != pug_source_id(source))
+                continue;
+            any = true;
+            if (!single)
+                pug_tree_enable(tree, pug_source_slot(source), true);
+        }
+    }
+    return any;
+}
+
+bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t done)
+{
+    const struct pug_capture_decode *config = decoding->config;
+    return !config->progress || config->progress(config->progress_context, decoding->done + done);
+}
+
+/* ---- a stretch in memory, on all threads ---- */
+
+struct whole_part {
+    struct pug_capture_lane *lane;
+    void *part;
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    struct pug_capture_decoding *decoding = context;
+    const struct pug_capture_decode *config = decoding->config;
+    struct whole_part *part = malloc(sizeof(*part));
+    if (part)
+        *part =
+            (struct whole_part){&decoding->lanes[worker], config->begin(config->context, worker)};
+    if (part && part->part)
+        return part;
+    free(part);
+    return NULL;
+}
+
+static void elements(void *context, const struct pug_element *given, size_t count)
+{
+    struct whole_part *part = context;
+    pug_capture_lane_elements(part->lane, part->part, given, count);
+}
+
+static bool take(void *context, void *taken)
+{
+    const struct pug_capture_decoding *decoding = context;
+    struct whole_part *part = taken;
+    void *own = part->part;
+    free(part);
+    return decoding->config->take(decoding->config->context, own);
+}
+
+static void drop(void *dropped)
+{
+    struct whole_part *part = dropped;
+    part->lane->decoding->config->drop(part->part);
+    free(part);
+}
+
+static bool whole_progress(void *context, uint64_t done)
+{
+    return pug_capture_goes_on(context, done);
+}
+
+static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32_t stretch,
+                                   struct pug_tree *tree)
+{
+    const struct pug_capture *capture = decoding->capture;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const struct pug_parts parts = {decoding, begin, elements, take, drop};
+    const struct pug_jobs jobs = {.threads = decoding->threads,
+                                  .parts = &parts,
+                                  .piece = decoding->config->piece,
+                                  .progress = whole_progress,
+                                  .progress_context = decoding};
+    struct pug_jobs_result result;
+    for (unsigned i = 0; i < decoding->threads; i++) {
+        enum pug_status status = pug_capture_lane_begin(&decoding->lanes[i], stretch, tree);
+        if (status != PUG_OK)
+            return status;
+    }
+    enum pug_status status = pug_tree_decode(tree, &jobs, capture->way->memory(capture, stretch),
+                                             (size_t)place->size, &result);
+    decoding->result->bytes += result.at;
+    decoding->result->ended |= result.stopped;
+    if (result.threads > decoding->result->threads)
+        decoding->result->threads = result.threads;
+    if (PUG_RESP_IS_FATAL(result.response)) {
+        decoding->result->stopped++;
+        decoding->result->at = place->offset + result.at;
+    }
+    return status;
+}
+
+static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint32_t stretch)
+{
+    struct pug_tree *tree;
+    enum pug_status status =
+        pug_capture_tree(decoding->capture, stretch, true, decoding->capture->log, &tree);
+    if (status != PUG_OK)
+        return status;
+    if (pug_capture_choose_sources(decoding, tree))
+        status = decode_tree(decoding, stretch, tree);
+    pug_tree_free(tree);
+    return status;
+}
+
+/* ---- all stretches ---- */
+
+static bool is_chosen(const struct pug_capture *capture, uint32_t stretch)
+{
+    return pug_capture_buffers(capture)[pug_capture_stretches(capture)[stretch].buffer].chosen;
+}
+
+/** Buffers that cannot be decoded are left out, unless that is all of them. */
+static enum pug_status decode_each(struct pug_capture_decoding *decoding)
+{
+    const struct pug_capture *capture = decoding->capture;
+    enum pug_status worst = PUG_OK;
+    bool any = false;
+    for (uint32_t i = 0; i < capture->stretches.count && !decoding->result->ended; i++) {
+        if (!is_chosen(capture, i))
+            continue;
+        enum pug_status status = decode_whole(decoding, i);
+        any |= status == PUG_OK;
+        if (status == PUG_ERR_MEM)
+            return status;
+        worst = status != PUG_OK ? status : worst;
+        decoding->done += pug_capture_stretches(capture)[i].size;
+    }
+    return any ? PUG_OK : worst;
+}
+
+static enum pug_status decode_all(struct pug_capture_decoding *decoding)
+{
+    const struct pug_capture *capture = decoding->capture;
+    if (capture->way->memory)
+        return decode_each(decoding);
+    return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count) ? PUG_OK : PUG_ERR_MEM;
+}
+
+/* More threads than this are a mistake. */
+#define MOST_THREADS 1024u
+
+enum pug_status pug_capture_decode(struct pug_capture *capture,
+                                   const struct pug_capture_decode *config,
+                                   struct pug_capture_result *result)
+{
+    struct pug_capture_decoding decoding = {.capture = capture,
+                                            .config = config,
+                                            .result = result,
+                                            .threads = config->threads ? config->threads
+                                                                       : pug_jobs_processors()};
+    if (decoding.threads > MOST_THREADS)
+        decoding.threads = MOST_THREADS;
+    *result = (struct pug_capture_result){0};
+    decoding.lanes = calloc(decoding.threads, sizeof(*decoding.lanes));
+    bool good = decoding.lanes && choose_tasks(&decoding);
+    unsigned opened = 0;
+    for (; good && opened < decoding.threads; opened++)
+        good = pug_capture_lane_open(&decoding.lanes[opened], &decoding);
+    enum pug_status status = good ? decode_all(&decoding) : PUG_ERR_MEM;
+    for (unsigned i = 0; i < opened; i++)
+        pug_capture_lane_close(&decoding.lanes[i]);
+    free(decoding.lanes);
+    free(decoding.tasks);
+    return status;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Decoding a capture from inside: decode.c goes through the stretches, lane.c says where each
+ * element belongs, pool.c decodes many stretches at once.
+ */
+#ifndef PUG_CAPTURE_DECODE_H
+#define PUG_CAPTURE_DECODE_H
+
+#include "capture/capture.h"
+
+/** One call of pug_capture_decode(). */
+struct pug_capture_decoding {
+    struct pug_capture *capture;
+    const struct pug_capture_decode *config;
+    struct pug_capture_result *result;
+    bool *tasks;                    /**< by number: is it chosen? NULL: all are */
+    struct pug_capture_lane *lanes; /**< by worker */
+    unsigned threads;
+    uint64_t done; /**< bytes of the stretches before */
+};
+
+/** What one worker decodes with. */
+struct pug_capture_lane {
+    const struct pug_capture_decoding *decoding;
+    struct pug_capture_desk *desk;
+    struct pug_tree *tree; /**< of pool.c: made for `tree_buffer` */
+    uint32_t tree_buffer;
+    struct pug_log *log; /**< of pool.c */
+    /* Where the last elements belonged. */
+    struct pug_situation situation;
+    struct pug_reader_space reader;
+    uint32_t stretch; /**< of the situation; UINT32_MAX: there is none yet */
+    bool chosen;
+};
+
+bool pug_capture_lane_open(struct pug_capture_lane *lane,
+                           const struct pug_capture_decoding *decoding);
+void pug_capture_lane_close(struct pug_capture_lane *lane);
+/** Go over to a stretch. */
+enum pug_status pug_capture_lane_begin(struct pug_capture_lane *lane, uint32_t stretch,
+                                       struct pug_tree *tree);
+/** Elements of the lane's stretch go to a consumer's part, by where they belong. */
+void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
+                               const struct pug_element *elements, size_t count);
+
+/** Let the tree see what the selection has of sources. False: none of them is in it. */
+bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree);
+
+/**
+ * Decode stretches [first, end) of chosen buffers, each from reset, on all threads. False: there is
+ * no memory.
+ */
+bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end);
+
+/** May decoding go on? Asks the consumer. */
+bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t done);
+
+#endif

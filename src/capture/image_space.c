@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/** @file Address spaces that do not change in time: a buffer's image, by who reads it. */
+#include "capture/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_reader(const struct pug_reader_space *a, const struct pug_reader_space *b)
+{
+    return a->space == b->space && a->source == b->source &&
+           a->has_context_id == b->has_context_id && a->has_vmid == b->has_vmid &&
+           a->context_id == b->context_id && a->vmid == b->vmid;
+}
+
+static const struct pug_address_space *find(const struct pug_capture_images *images,
+                                            const struct pug_reader_space *reader)
+{
+    struct pug_address_space *const *spaces = images->spaces.items;
+    for (size_t i = 0; i < images->spaces.count; i++)
+        if (same_reader(&spaces[i]->reader, reader))
+            return spaces[i];
+    return NULL;
+}
+
+static const struct pug_address_space *make(struct pug_capture_images *images,
+                                            const struct pug_reader_space *reader)
+{
+    struct pug_address_space *space = calloc(1, sizeof(*space));
+    struct pug_address_space **place = space ? pug_list_add(&images->spaces, sizeof(*place)) : NULL;
+    if (!place) {
+        free(space);
+        return NULL;
+    }
+    *space = (struct pug_address_space){
+        .image = images->image, .reader = *reader, .number = images->spaces.count};
+    return *place = space;
+}
+
+const struct pug_address_space *pug_capture_image_space(struct pug_capture *capture,
+                                                        uint32_t buffer,
+                                                        const struct pug_reader_space *reader)
+{
+    struct pug_capture_images *images = capture->images.items;
+    if (buffer >= capture->images.count || !images[buffer].image)
+        return NULL;
+    struct pug_reader_space reduced = *reader;
+    pug_image_reduce(images[buffer].image, &reduced);
+    pthread_mutex_lock(&capture->lock);
+    const struct pug_address_space *space = find(&images[buffer], &reduced);
+    if (!space)
+        space = make(&images[buffer], &reduced);
+    pthread_mutex_unlock(&capture->lock);
+    return space;
+}
+
+void pug_capture_images_free(struct pug_capture *capture)
+{
+    struct pug_capture_images *images = capture->images.items;
+    for (size_t i = 0; i < capture->images.count; i++) {
+        struct pug_address_space **spaces = images[i].spaces.items;
+        for (size_t n = 0; n < images[i].spaces.count; n++)
+            free(spaces[n]);
+        free(images[i].spaces.items);
+        pug_image_free(images[i].image);
+    }
+    free(capture->images.items);
+}
+
+/* ---- objects ---- */
+
+static uint32_t object_of(const struct pug_capture *capture, const char *path)
+{
+    struct pug_capture_object *const *objects = pug_capture_objects(capture);
+    for (size_t i = 0; i < capture->objects.count; i++)
+        if (strcmp(objects[i]->path, path) == 0)
+            return (uint32_t)i;
+    return PUG_NO_OBJECT;
+}
+
+enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug_image *image)
+{
+    struct pug_image_range range;
+    for (size_t n = 0; pug_image_range(image, n, &range); n++) {
+        if (!range.path || object_of(capture, range.path) != PUG_NO_OBJECT)
+            continue;
+        struct pug_capture_object *object = pug_capture_add_object(capture);
+        if (!object)
+            return PUG_ERR_MEM;
+        const char *path = pug_capture_keep(capture, range.path, SIZE_MAX);
+        *object = (struct pug_capture_object){
+            .kind = PUG_OBJECT_FILE, .state = PUG_OBJECT_UNVERIFIED, .path = path, .file = path};
+    }
+    return PUG_OK;
+}
+
+bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,
+                                 uint64_t address, struct pug_location *location)
+{
+    struct pug_window window;
+    if (!pug_image_find(space->image, &space->reader, address, &window) || !window.accessor->file)
+        return false;
+    const struct pug_range *range = pug_accessor_range(window.accessor, address);
+    *location = (struct pug_location){
+        .object = object_of(capture, pug_file_path(window.accessor->file)),
+        .vaddr = address - window.accessor->bias,
+        .offset = address - range->start + range->offset,
+        .first = window.first,
+        .last = window.last,
+    };
+    return location->object != PUG_NO_OBJECT;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+/** @file Where elements belong, and whether they were asked for. */
+#include "capture/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IDS (PUG_CTX_CONTEXT_ID | PUG_CTX_VMID)
+
+bool pug_capture_lane_open(struct pug_capture_lane *lane,
+                           const struct pug_capture_decoding *decoding)
+{
+    struct pug_capture *capture = decoding->capture;
+    lane->decoding = decoding;
+    lane->stretch = UINT32_MAX;
+    lane->desk = capture->way->desk ? capture->way->desk(capture) : calloc(1, sizeof(*lane->desk));
+    if (!lane->desk)
+        return false;
+    lane->desk->capture = capture;
+    lane->desk->times = decoding->config->times;
+    return true;
+}
+
+void pug_capture_lane_close(struct pug_capture_lane *lane)
+{
+    if (lane->desk && lane->desk->capture->way->desk)
+        lane->desk->capture->way->desk_free(lane->desk);
+    else
+        free(lane->desk);
+    pug_tree_free(lane->tree);
+    pug_log_free(lane->log);
+}
+
+enum pug_status pug_capture_lane_begin(struct pug_capture_lane *lane, uint32_t stretch,
+                                       struct pug_tree *tree)
+{
+    const struct pug_capture_way *way = lane->decoding->capture->way;
+    lane->desk->stretch = stretch;
+    lane->stretch = UINT32_MAX;
+    return way->begin ? way->begin(lane->desk, tree) : PUG_OK;
+}
+
+/* ---- one situation ---- */
+
+/** Do two elements of one batch belong together? */
+static inline bool together(const struct pug_element *a, const struct pug_element *b)
+{
+    const unsigned ids = a->context_flags & IDS;
+    if (a->source != b->source || (b->context_flags & IDS) != ids || b->type == PUG_ELEM_TRACE_ON)
+        return false;
+    return !ids || (a->context_id == b->context_id && a->vmid == b->vmid);
+}
+
+static struct pug_reader_space reader_of(const struct pug_element *element)
+{
+    struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = element->source};
+    reader.has_context_id = element->context_flags & PUG_CTX_CONTEXT_ID;
+    reader.has_vmid = element->context_flags & PUG_CTX_VMID;
+    reader.context_id = reader.has_context_id ? element->context_id : 0;
+    reader.vmid = reader.has_vmid ? element->vmid : 0;
+    return reader;
+}
+
+static bool same_reader(const struct pug_reader_space *a, const struct pug_reader_space *b)
+{
+    return a->source == b->source && a->has_context_id == b->has_context_id &&
+           a->has_vmid == b->has_vmid && a->context_id == b->context_id && a->vmid == b->vmid;
+}
+
+static bool in_list(const int32_t *list, size_t count, int32_t item)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == item)
+            return true;
+    return count == 0;
+}
+
+static bool is_chosen(const struct pug_capture_lane *lane)
+{
+    const struct pug_capture_selection *selection = lane->decoding->config->selection;
+    const struct pug_situation *at = &lane->situation;
+    const bool *tasks = lane->decoding->tasks;
+    if (!selection)
+        return true;
+    if (tasks && (at->task == PUG_NO_TASK || !tasks[at->task]))
+        return false;
+    if (!in_list(selection->cpus, selection->cpu_count, at->cpu))
+        return false;
+    return (!selection->has_from || at->time >= selection->from) &&
+           (!selection->has_to || at->time < selection->to);
+}
+
+static void find_situation(struct pug_capture_lane *lane, const struct pug_element *first)
+{
+    const struct pug_capture *capture = lane->decoding->capture;
+    const uint32_t stretch = lane->desk->stretch;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const struct pug_reader_space reader = reader_of(first);
+    const bool moves = lane->desk->times && first->type == PUG_ELEM_TRACE_ON;
+    if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader))
+        return;
+    lane->situation = (struct pug_situation){.buffer = place->buffer,
+                                             .stretch = stretch,
+                                             .task = PUG_NO_TASK,
+                                             .cpu = place->cpu,
+                                             .source = first->source,
+                                             .time = place->time};
+    const struct pug_capture_moment moment = {
+        .stretch = stretch, .index = first->index, .source = first->source, .reader = reader};
+    capture->way->situate(lane->desk, &moment, &lane->situation);
+    lane->reader = reader;
+    lane->stretch = stretch;
+    lane->chosen = is_chosen(lane);
+}
+
+/* ---- objects ---- */
+
+static bool named(const char *path, const char *wanted)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(path, wanted) == 0 || (slash && strcmp(slash + 1, wanted) == 0);
+}
+
+/** Is an element in a chosen object, or in none at all? */
+static bool in_objects(const struct pug_capture_lane *lane, const struct pug_element *element)
+{
+    const struct pug_capture_selection *selection = lane->decoding->config->selection;
+    struct pug_capture *capture = lane->decoding->capture;
+    struct pug_location location;
+    if (element->type != PUG_ELEM_INSTR_RANGE && element->type != PUG_ELEM_I_RANGE_NOPATH)
+        return true;
+    if (!pug_capture_locate(capture, &lane->situation, element->start, &location))
+        return false;
+    const char *path = pug_capture_objects(capture)[location.object]->path;
+    for (size_t i = 0; i < selection->object_count; i++)
+        if (named(path, selection->objects[i]))
+            return true;
+    return false;
+}
+
+static void give_some(struct pug_capture_lane *lane, void *part, const struct pug_element *elements,
+                      size_t count)
+{
+    const struct pug_capture_decode *config = lane->decoding->config;
+    size_t from = 0;
+    for (size_t i = 0; i <= count; i++) {
+        if (i < count && in_objects(lane, &elements[i]))
+            continue;
+        if (i > from)
+            config->elements(part, &lane->situation, elements + from, i - from);
+        from = i + 1;
+    }
+}
+
+/* ---- elements ---- */
+
+static void give(struct pug_capture_lane *lane, void *part, const struct pug_element *elements,
+                 size_t count)
+{
+    const struct pug_capture_decode *config = lane->decoding->config;
+    find_situation(lane, elements);
+    if (!lane->chosen)
+        return;
+    if (config->selection && config->selection->object_count > 0)
+        give_some(lane, part, elements, count);
+    else
+        config->elements(part, &lane->situation, elements, count);
+}
+
+void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
+                               const struct pug_element *elements, size_t count)
+{
+    size_t from = 0;
+    for (size_t to = 1; to <= count; to++) {
+        if (to < count && together(&elements[to - 1], &elements[to]))
+            continue;
+        give(lane, part, elements + from, to - from);
+        from = to;
+    }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Many stretches, each from reset, decoded by several threads and taken in their order.
+ *
+ * A worker claims the next stretch and decodes it in pieces, which wait in the stretch's queue
+ * until the caller's thread has taken all before them. Queues are short: who is ahead waits.
+ */
+#include "capture/decode.h"
+#include "log/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_SIZE ((size_t)256 << 10)
+/* Pieces of one stretch that wait for the stretches before it. */
+#define QUEUE 4u
+/* Stretches that are claimed ahead of the caller, for each thread. */
+#define AHEAD 4u
+
+struct piece {
+    struct piece *next;
+    void *part;
+    struct pug_log_records records;
+    uint64_t bytes;
+};
+
+/** One stretch at work. */
+struct job {
+    struct piece *first, **last;
+    unsigned count;
+    bool ended, fatal;
+    uint64_t at; /* fatal: where */
+};
+
+struct pool {
+    struct pug_capture_decoding *decoding;
+    uint32_t *stretches; /* that are chosen */
+    uint32_t count;
+    unsigned workers;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t room;  /* workers wait to go on */
+    pthread_cond_t ready; /* the caller waits for pieces */
+    uint32_t claimed, taken;
+    struct job *jobs; /* of stretches, in turn */
+    uint32_t window;
+    bool stop, failed;
+};
+
+struct worker {
+    struct pool *pool;
+    struct pug_capture_lane *lane;
+    unsigned number;
+    uint8_t *bytes;
+    struct piece *piece; /* being filled */
+    pthread_t thread;
+    bool running;
+};
+
+static struct job *job_of(const struct pool *pool, uint32_t n)
+{
+    return &pool->jobs[n % pool->window];
+}
+
+/* ---- pieces ---- */
+
+static void keep_record(void *context, const struct pug_log_record *record)
+{
+    struct worker *worker = context;
+    if (worker->piece)
+        pug_log_records_keep(&worker->piece->records, record);
+}
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct worker *worker = context;
+    *taken = count;
+    if (worker->piece)
+        pug_capture_lane_elements(worker->lane, worker->piece->part, elements, count);
+    return PUG_RESP_CONT;
+}
+
+static struct piece *piece_new(const struct worker *worker)
+{
+    const struct pug_capture_decode *config = worker->pool->decoding->config;
+    struct piece *piece = calloc(1, sizeof(*piece));
+    if (piece && (piece->part = config->begin(config->context, worker->number)) != NULL)
+        return piece;
+    free(piece);
+    return NULL;
+}
+
+static void piece_drop(const struct pool *pool, struct piece *piece)
+{
+    if (piece->part)
+        pool->decoding->config->drop(piece->part);
+    pug_log_records_free(&piece->records);
+    free(piece);
+}
+
+/** Take a piece on the caller's thread; false: the consumer wants no more. */
+static bool piece_take(struct pool *pool, struct piece *piece)
+{
+    struct pug_capture_decoding *decoding = pool->decoding;
+    const struct pug_capture_decode *config = decoding->config;
+    pug_log_records_give(&piece->records, decoding->capture->log);
+    bool more = config->take(config->context, piece->part);
+    piece->part = NULL;
+    decoding->done += piece->bytes;
+    decoding->result->bytes += piece->bytes;
+    piece_drop(pool, piece);
+    more = more && pug_capture_goes_on(decoding, 0);
+    decoding->result->ended |= !more;
+    return more;
+}
+
+/** Hand a piece on; false: stop. */
+static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
+{
+    struct pool *pool = worker->pool;
+    struct job *job = job_of(pool, n);
+    if (pool->workers == 1)
+        return piece_take(pool, piece);
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stop && job->count >= QUEUE)
+        pthread_cond_wait(&pool->room, &pool->lock);
+    const bool stop = pool->stop;
+    if (!stop) {
+        *job->last = piece;
+        job->last = &piece->next;
+        job->count++;
+        if (n == pool->taken)
+            pthread_cond_signal(&pool->ready);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (stop)
+        piece_drop(pool, piece);
+    return !stop;
+}
+
+/* ---- one stretch ---- */
+
+/** The worker's tree, as it is before any trace, for a stretch. */
+static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
+{
+    struct pug_capture_lane *lane = worker->lane;
+    struct pug_capture *capture = worker->pool->decoding->capture;
+    const uint32_t buffer = pug_capture_stretches(capture)[stretch].buffer;
+    enum pug_status status = PUG_OK;
+    if (lane->tree && lane->tree_buffer == buffer && !capture->way->begin)
+        return pug_tree_reset(lane->tree) == PUG_RESP_CONT ? PUG_OK : PUG_ERR_FAIL;
+    pug_tree_free(lane->tree);
+    lane->tree = NULL;
+    status = pug_capture_tree(capture, stretch, true, lane->log, &lane->tree);
+    if (status != PUG_OK)
+        return status;
+    lane->tree_buffer = buffer;
+    pug_tree_on_elements(lane->tree, on_elements, worker);
+    return pug_capture_choose_sources(worker->pool->decoding, lane->tree) ? PUG_OK
+                                                                          : PUG_ERR_NOT_FOUND;
+}
+
+/** Bytes [0, size) of a block through the tree; false: it is fatal, *used says where. */
+static bool feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, size_t size,
+                 size_t *used)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    size_t step = 1;
+    for (*used = 0; *used < size && step > 0; *used += step) {
+        response = pug_tree_data(tree, index + *used, bytes + *used, size - *used, &step);
+        if (PUG_RESP_IS_FATAL(response))
+            break;
+    }
+    return !PUG_RESP_IS_FATAL(response);
+}
+
+/** The next block of a stretch into a piece. False: the stretch is over, or stops. */
+static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, struct job *job)
+{
+    const struct pug_capture *capture = worker->pool->decoding->capture;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const size_t piece = worker->pool->decoding->config->piece;
+    enum pug_status status;
+    size_t used, got = pug_capture_bytes(capture, stretch, *at, worker->bytes,
+                                         piece && piece < PIECE_SIZE ? piece : PIECE_SIZE, &status);
+    if (status != PUG_OK)
+        pug_log_put(worker->lane->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                                                .code = status,
+                                                                .index = place->offset + *at,
+                                                                .source = PUG_NO_SOURCE,
+                                                                .component = "capture",
+                                                                .text = capture->path});
+    bool good = feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
+    *at += used;
+    worker->piece->bytes = used;
+    if (!good) {
+        job->fatal = true;
+        job->at = place->offset + *at;
+        return false;
+    }
+    if (status == PUG_OK && used > 0 && *at < place->size)
+        return true;
+    (void)pug_tree_end(worker->lane->tree);
+    return false;
+}
+
+/** False: no memory, or stop. */
+static bool decode_stretch(struct worker *worker, uint32_t n)
+{
+    struct pool *pool = worker->pool;
+    const uint32_t stretch = pool->stretches[n];
+    struct job *job = job_of(pool, n);
+    uint64_t at = 0;
+    bool more = true;
+    for (bool first = true; more; first = false) {
+        struct piece *piece = worker->piece = piece_new(worker);
+        if (!piece)
+            return false;
+        enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
+        if (status == PUG_OK && first)
+            status = pug_capture_lane_begin(worker->lane, stretch, worker->lane->tree);
+        more = status == PUG_OK && read_block(worker, stretch, &at, job);
+        worker->piece = NULL;
+        if (!piece_put(worker, n, piece))
+            return false;
+    }
+    return true;
+}
+
+/* ---- workers ---- */
+
+static bool worker_open(struct worker *worker, struct pool *pool, unsigned number)
+{
+    *worker =
+        (struct worker){.pool = pool, .lane = &pool->decoding->lanes[number], .number = number};
+    worker->bytes = malloc(PIECE_SIZE);
+    worker->lane->log = pug_log_new(PUG_SEV_INFO);
+    if (worker->lane->log)
+        pug_log_set_sink(worker->lane->log, keep_record, worker);
+    return worker->bytes && worker->lane->log;
+}
+
+/** The next stretch for a worker; false: there is none. */
+static bool claim(struct pool *pool, uint32_t *n)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stop && pool->claimed < pool->count &&
+           pool->claimed >= pool->taken + pool->window)
+        pthread_cond_wait(&pool->room, &pool->lock);
+    const bool more = !pool->stop && pool->claimed < pool->count;
+    if (more) {
+        *n = pool->claimed++;
+        struct job *job = job_of(pool, *n);
+        *job = (struct job){.last = &job->first};
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return more;
+}
+
+static void end_job(struct pool *pool, uint32_t n, bool good)
+{
+    pthread_mutex_lock(&pool->lock);
+    job_of(pool, n)->ended = true;
+    if (!good && !pool->stop)
+        pool->stop = pool->failed = true;
+    pthread_cond_signal(&pool->ready);
+    pthread_cond_broadcast(&pool->room);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    uint32_t n;
+    while (claim(worker->pool, &n))
+        end_job(worker->pool, n, decode_stretch(worker, n));
+    return NULL;
+}
+
+/* ---- the caller's thread ---- */
+
+static void note_end(const struct pool *pool, const struct job *job)
+{
+    struct pug_capture_result *result = pool->decoding->result;
+    if (!job->fatal)
+        return;
+    result->stopped++;
+    result->at = job->at;
+}
+
+/** The next piece of stretch n, in its turn; NULL: it has no more. Under the lock. */
+static struct piece *next_piece(struct pool *pool, uint32_t n)
+{
+    struct job *job = job_of(pool, n);
+    while (!pool->failed && (pool->claimed <= n || (!job->first && !job->ended)))
+        pthread_cond_wait(&pool->ready, &pool->lock);
+    struct piece *piece = pool->claimed > n ? job->first : NULL;
+    if (!piece)
+        return NULL;
+    job->first = piece->next;
+    if (!job->first)
+        job->last = &job->first;
+    job->count--;
+    pthread_cond_broadcast(&pool->room);
+    return piece;
+}
+
+static void take_all(struct pool *pool)
+{
+    struct piece *piece;
+    bool more = true;
+    pthread_mutex_lock(&pool->lock);
+    while (more && !pool->failed && pool->taken < pool->count) {
+        while (more && (piece = next_piece(pool, pool->taken)) != NULL) {
+            pthread_mutex_unlock(&pool->lock);
+            more = piece_take(pool, piece);
+            pthread_mutex_lock(&pool->lock);
+        }
+        if (pool->failed)
+            break;
+        note_end(pool, job_of(pool, pool->taken));
+        pool->taken++;
+        pthread_cond_broadcast(&pool->room);
+    }
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->room);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void decode_alone(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    for (uint32_t n = 0; n < pool->count && !pool->decoding->result->ended && !pool->failed; n++) {
+        struct job *job = job_of(pool, n);
+        *job = (struct job){.last = &job->first};
+        if (!decode_stretch(worker, n))
+            pool->failed = !pool->decoding->result->ended;
+        note_end(pool, job);
+    }
+}
+
+static void decode_together(struct pool *pool, struct worker *workers)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < pool->workers; i++) {
+        workers[i].running = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+        running += workers[i].running;
+    }
+    pool->failed |= running == 0;
+    take_all(pool);
+    for (unsigned i = 0; i < pool->workers; i++)
+        if (workers[i].running)
+            pthread_join(workers[i].thread, NULL);
+    for (uint32_t i = 0; i < pool->window; i++) {
+        for (struct piece *piece = pool->jobs[i].first, *next; piece; piece = next) {
+            next = piece->next;
+            piece_drop(pool, piece);
+        }
+    }
+}
+
+/* ---- */
+
+/** The numbers of all stretches that are decoded. */
+static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
+{
+    const struct pug_capture *capture = pool->decoding->capture;
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
+    pool->stretches = calloc((size_t)(end - first) + 1, sizeof(*pool->stretches));
+    for (uint32_t i = first; pool->stretches && i < end; i++)
+        if (pug_capture_buffers(capture)[stretches[i].buffer].chosen && stretches[i].size > 0)
+            pool->stretches[pool->count++] = i;
+    return pool->stretches != NULL;
+}
+
+bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end)
+{
+    struct pool pool = {.decoding = decoding,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .room = PTHREAD_COND_INITIALIZER,
+                        .ready = PTHREAD_COND_INITIALIZER};
+    bool good = list_stretches(&pool, first, end);
+    pool.workers = decoding->threads < pool.count ? decoding->threads : pool.count;
+    pool.window = pool.workers * AHEAD + 1;
+    pool.jobs = calloc(pool.window, sizeof(*pool.jobs));
+    struct worker *workers = calloc(pool.workers + 1u, sizeof(*workers));
+    good = good && pool.jobs && workers;
+    for (unsigned i = 0; good && i < pool.workers; i++)
+        good = worker_open(&workers[i], &pool, i);
+    if (good && pool.workers == 1)
+        decode_alone(&workers[0]);
+    else if (good && pool.workers > 1)
+        decode_together(&pool, workers);
+    decoding->result->threads = pool.workers;
+    for (unsigned i = 0; workers && i < pool.workers; i++)
+        free(workers[i].bytes);
+    free(workers);
+    free(pool.jobs);
+    free(pool.stretches);
+    return good && !pool.failed;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/** @file Captures that are one file of trace, which the options describe: one buffer, one stretch.
+ */
+#include "capture/raw.h"
+
+#include "pugmark/params.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** How a protocol usually travels, and whose sources are told apart by the setting "src_id"; the
+ *  others come bare, and their registers name their id. */
+static const struct {
+    const char *protocol, *transport;
+} usual_transport[] = {
+    {"E-Trace", "encapsulation"},
+    {"N-Trace", "nexus"},
+    {"OSD-CTM", "osd"},
+    {"OSD-STM", "osd"},
+};
+
+/* ---- names ---- */
+
+/** Names are compared without case and punctuation: ntrace is N-Trace. */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !isalnum((unsigned char)*a))
+            a++;
+        while (*b && !isalnum((unsigned char)*b))
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (*a == 0)
+            return true;
+    }
+}
+
+static void append(char *names, size_t size, const char *name)
+{
+    strncat(names, " ", size - strlen(names) - 1);
+    strncat(names, name, size - strlen(names) - 1);
+}
+
+static const struct pug_protocol *find_protocol(const struct pug_capture *capture, const char *name)
+{
+    const struct pug_protocol *protocol;
+    char names[512] = "";
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
+        if (same_name(protocol->name, name))
+            return protocol;
+        append(names, sizeof(names), protocol->name);
+    }
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no protocol '%s'; there are%s", name, names);
+    return NULL;
+}
+
+static const struct pug_transport *find_transport(const struct pug_capture *capture,
+                                                  const char *name, const char *protocol)
+{
+    if (!name) {
+        name = "plain";
+        for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
+            if (strcmp(usual_transport[i].protocol, protocol) == 0)
+                name = usual_transport[i].transport;
+    }
+    const struct pug_transport *transport;
+    char names[512] = "";
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++) {
+        if (same_name(transport->name, name))
+            return transport;
+        append(names, sizeof(names), transport->name);
+    }
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no transport '%s'; there are%s", name, names);
+    return NULL;
+}
+
+/** Protocol and transport by their names, or by what the parameters say. */
+static enum pug_status choose_ways(struct pug_capture *capture, struct pug_capture_raw *raw)
+{
+    const struct pug_capture_options *options = &capture->options;
+    const char *wanted = options->transport;
+    raw->protocol = find_protocol(capture, options->protocol ? options->protocol : "E-Trace");
+    if (!wanted && raw->protocol && raw->params && same_name(raw->protocol->name, "E-Trace"))
+        wanted = pug_params_transport(raw->params);
+    raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol->name) : NULL;
+    return raw->transport ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;
+}
+
+/* ---- settings ---- */
+
+/** RISC-V trace has to be told the hart's width: where nobody does, the program tells. */
+static void add_xlen(struct pug_capture_raw *raw, const struct pug_capture_options *options)
+{
+    unsigned char ident[5] = "";
+    if (options->program_count == 0 || options->programs[0].plain)
+        return;
+    FILE *file = fopen(options->programs[0].path, "rb");
+    size_t got = file ? fread(ident, 1, sizeof(ident), file) : 0;
+    if (file)
+        fclose(file);
+    if (got == sizeof(ident) && memcmp(ident, "\177ELF", 4) == 0)
+        raw->items[raw->count++] =
+            (struct pug_setting){.name = "xlen", .value = ident[4] == 1 ? 32 : 64};
+}
+
+/** The options', then the parameter file's. */
+static enum pug_status take_settings(struct pug_capture *capture, struct pug_capture_raw *raw)
+{
+    static const struct pug_settings none = {0};
+    const struct pug_settings *given = &capture->options.settings;
+    const struct pug_settings *file = raw->params ? pug_params_settings(raw->params) : &none;
+    raw->items = calloc(given->count + file->count + 1, sizeof(*raw->items));
+    if (!raw->items)
+        return PUG_ERR_MEM;
+    if (given->count > 0)
+        memcpy(raw->items, given->items, given->count * sizeof(*raw->items));
+    if (file->count > 0)
+        memcpy(raw->items + given->count, file->items, file->count * sizeof(*raw->items));
+    raw->count = given->count + file->count;
+    add_xlen(raw, &capture->options);
+    raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
+    return PUG_OK;
+}
+
+/* ---- sources ---- */
+
+bool pug_capture_raw_wants(const struct pug_capture *capture, uint16_t id)
+{
+    for (size_t i = 0; i < capture->options.wanted_count; i++)
+        if (capture->options.wanted[i] == id)
+            return true;
+    return capture->options.wanted_count == 0;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum pug_status add_source(struct pug_capture *capture, uint16_t id, const char *name,
+                                  const struct pug_settings *settings)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+    if (!source)
+        return PUG_ERR_MEM;
+    *source = (struct pug_capture_source){.id = id,
+                                          .name = pug_capture_keep(capture, name, SIZE_MAX),
+                                          .protocol = raw->protocol->name,
+                                          .cpu = PUG_NO_CPU,
+                                          .settings = settings};
+    return PUG_OK;
+}
+
+/** Room for the settings of so many sources, each with some of its own. */
+static bool make_room(struct pug_capture_raw *raw, size_t sources, size_t items)
+{
+    raw->of_sources = calloc(items + 1, sizeof(*raw->of_sources));
+    raw->source_settings = calloc(sources + 1, sizeof(*raw->source_settings));
+    return raw->of_sources && raw->source_settings;
+}
+
+enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint16_t *ids,
+                                         size_t count)
+{
+    struct pug_capture_raw *raw = capture->own;
+    const size_t each = raw->count + 1;
+    enum pug_status status = make_room(raw, count, count * each) ? PUG_OK : PUG_ERR_MEM;
+    for (size_t i = 0; i < count && status == PUG_OK; i++) {
+        struct pug_setting *items = raw->of_sources + i * each;
+        items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
+        memcpy(items + 1, raw->items, raw->count * sizeof(*items));
+        raw->source_settings[i] = (struct pug_settings){items, each, raw->settings.watch};
+        status =
+            add_source(capture, ids[i], last_component(capture->path), &raw->source_settings[i]);
+    }
+    return status;
+}
+
+/** The sources that the parameter file lists, each with its own settings. */
+static enum pug_status describe_listed(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    const size_t listed = pug_params_sources(raw->params), given = capture->options.settings.count;
+    enum pug_status status = PUG_OK;
+    size_t total = 0;
+    for (size_t i = 0; i < listed; i++)
+        total += pug_params_source(raw->params, i)->count + given;
+    if (!make_room(raw, listed, total))
+        return PUG_ERR_MEM;
+    struct pug_setting *items = raw->of_sources;
+    for (size_t i = 0; i < listed && status == PUG_OK; i++) {
+        const struct pug_settings *own = pug_params_source(raw->params, i);
+        const uint16_t id = (uint16_t)pug_settings_number(own, "srcid", 0);
+        if (!pug_capture_raw_wants(capture, id))
+            continue;
+        memcpy(items, raw->items, given * sizeof(*items));
+        memcpy(items + given, own->items, own->count * sizeof(*items));
+        raw->source_settings[i] =
+            (struct pug_settings){items, given + own->count, raw->settings.watch};
+        status = add_source(capture, id, pug_params_source_path(raw->params, i),
+                            &raw->source_settings[i]);
+        items += given + own->count;
+    }
+    if (status == PUG_OK && capture->sources.count == 0) {
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no such source in it",
+                        capture->options.params);
+        return PUG_ERR_INVALID_PARAM_VAL;
+    }
+    return status;
+}
+
+/** The source id that the settings name; false: none. Whether it is read is the protocol's word. */
+static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
+{
+    static const char *const names[] = {"src_id", "srcid", "hart_index"};
+    const struct pug_settings unwatched = {.items = raw->items, .count = raw->count};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct pug_setting *setting = pug_settings_find(&unwatched, names[i]);
+        if (!setting)
+            continue;
+        *id = (uint16_t)setting->value;
+        return true;
+    }
+    return false;
+}
+
+static bool told_by_id(const char *protocol)
+{
+    for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
+        if (strcmp(usual_transport[i].protocol, protocol) == 0)
+            return true;
+    return false;
+}
+
+/** The source that the settings describe, or all that are in the trace. */
+static enum pug_status find_sources(struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    /* Where framed trace has no other name for it, the ITM is source 1. */
+    uint16_t id = raw->transport->single ? 0 : 1;
+    if (capture->sources.count > 0)
+        return PUG_OK;
+    if (named_source(raw, &id) || raw->transport->single || !told_by_id(raw->protocol->name))
+        return pug_capture_raw_describe(capture, &id, 1);
+    return pug_capture_raw_scan(capture);
+}
+
+/* ---- opening ---- */
+
+/** Protocol and transport take all settings. */
+static enum pug_status check_settings(struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    struct pug_transport_sink sink = {.log = capture->log};
+    const struct pug_capture_source *source = pug_capture_source_at(capture, 0);
+    void *made;
+    enum pug_status status = raw->transport->create(&raw->settings, &sink, &made);
+    if (status != PUG_OK)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    raw->transport->free(made);
+    status =
+        raw->protocol->config_new(source ? source->settings : &raw->settings, capture->log, &made);
+    if (status != PUG_OK)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    raw->protocol->config_free(made);
+    return PUG_OK;
+}
+
+static enum pug_status understand(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    enum pug_status status = PUG_OK;
+    if (capture->options.params)
+        status = pug_params_load(capture->options.params, capture->log, &raw->params);
+    if (status != PUG_OK)
+        return PUG_ERR_FILE;
+    status = choose_ways(capture, raw);
+    if (status == PUG_OK)
+        status = take_settings(capture, raw);
+    if (status == PUG_OK && raw->params && pug_params_sources(raw->params) > 0)
+        status = describe_listed(capture);
+    return status == PUG_OK ? check_settings(capture) : status;
+}
+
+static enum pug_status add_stretch(struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
+    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
+    if (!buffer || !stretch || !pug_list_add(&capture->images, sizeof(struct pug_capture_images)))
+        return PUG_ERR_MEM;
+    *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
+                                          .transport = raw->transport->name,
+                                          .size = raw->bytes.size,
+                                          .cpu = PUG_NO_CPU,
+                                          .tid = -1,
+                                          .chosen = true,
+                                          .stretch_count = 1};
+    *stretch = (struct pug_capture_stretch){.size = raw->bytes.size, .cpu = PUG_NO_CPU};
+    return PUG_OK;
+}
+
+enum pug_status pug_capture_open_raw(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = calloc(1, sizeof(*raw));
+    if (!raw)
+        return PUG_ERR_MEM;
+    if (capture->kind != PUG_CAPTURE_STREAM)
+        capture->kind = PUG_CAPTURE_RAW;
+    capture->own = raw;
+    capture->way = &pug_capture_raw_way;
+    capture->title = strdup("one file of trace");
+    enum pug_status status = understand(capture);
+    if (status == PUG_OK)
+        status = pug_capture_raw_bytes(capture);
+    if (status == PUG_OK)
+        status = add_stretch(capture);
+    return status == PUG_OK ? find_sources(capture) : status;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/** @file One file of trace: its bytes, the sources in it, and its tree. */
+#include "capture/raw.h"
+
+#include "pugmark/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bytes ---- */
+
+enum pug_status pug_capture_raw_bytes(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    return capture->kind == PUG_CAPTURE_STREAM
+               ? pug_capture_slurp(capture, &raw->bytes)
+               : pug_capture_map(capture, capture->path, &raw->bytes);
+}
+
+static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
+{
+    static const uint8_t nothing[1];
+    const struct pug_capture_raw *raw = capture->own;
+    (void)stretch;
+    return raw->bytes.bytes ? raw->bytes.bytes : nothing;
+}
+
+static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+                         void *bytes, size_t size, enum pug_status *status)
+{
+    (void)status;
+    memcpy(bytes, memory(capture, stretch) + from, size);
+    return size;
+}
+
+/* ---- the sources in it ---- */
+
+static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
+{
+    bool *found = context;
+    found[run->source] = true;
+    *used = run->size;
+    return PUG_RESP_CONT;
+}
+
+static void ignore_reset(void *context, uint64_t index)
+{
+    (void)context;
+    (void)index;
+}
+
+#define SCAN_BLOCK (1u << 20)
+
+/** Let the transport alone go over the trace. */
+static enum pug_status scan(const struct pug_capture *capture, bool *found)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    struct pug_transport_stats stats = {0};
+    struct pug_transport_sink sink = {.context = found,
+                                      .run = note_source,
+                                      .reset = ignore_reset,
+                                      .stats = &stats,
+                                      .log = capture->log};
+    void *state;
+    enum pug_status status = raw->transport->create(&raw->settings, &sink, &state);
+    if (status != PUG_OK)
+        return status;
+    sink.log = NULL; /* what is wrong with the trace is told when it is decoded */
+    uint64_t at = 0;
+    size_t used = 1;
+    while (at < raw->bytes.size && used > 0) {
+        uint64_t left = raw->bytes.size - at;
+        size_t size = left < SCAN_BLOCK ? (size_t)left : SCAN_BLOCK;
+        if (raw->transport->data(state, at, raw->bytes.bytes + at, size, &used) >= PUG_RESP_WAIT)
+            break;
+        at += used;
+    }
+    raw->transport->end(state);
+    raw->transport->free(state);
+    return PUG_OK;
+}
+
+enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
+{
+    bool *found = calloc(PUG_SOURCE_UNKNOWN + 1, sizeof(*found));
+    uint16_t *ids = calloc(PUG_SOURCE_UNKNOWN + 1, sizeof(*ids));
+    enum pug_status status = found && ids ? scan(capture, found) : PUG_ERR_MEM;
+    size_t count = 0;
+    for (uint32_t id = 0; status == PUG_OK && id < PUG_SOURCE_UNKNOWN; id++)
+        if (found[id] && pug_capture_raw_wants(capture, (uint16_t)id))
+            ids[count++] = (uint16_t)id;
+    if (status == PUG_OK && count == 0) {
+        status = PUG_ERR_RDR_NO_DECODER;
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
+                        capture->options.wanted_count ? "no such source in it" : "no source in it");
+    }
+    if (status == PUG_OK)
+        status = pug_capture_raw_describe(capture, ids, count);
+    free(found);
+    free(ids);
+    return status;
+}
+
+/* ---- the tree ---- */
+
+static enum pug_status add_source(struct pug_capture *capture,
+                                  const struct pug_capture_source *described, bool decode,
+                                  struct pug_tree *tree)
+{
+    const struct pug_source_config config = {.protocol = described->protocol,
+                                             .settings = *described->settings,
+                                             .decode = decode,
+                                             .options = capture->options.decode};
+    enum pug_status status = pug_tree_add_source(tree, &config, NULL);
+    if (status != PUG_OK)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "source %s (%s): %s", described->name,
+                        described->protocol, pug_status_text(status));
+    return status;
+}
+
+static enum pug_status find_image(struct pug_capture *capture, struct pug_image **image)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    struct pug_capture_images *images = capture->images.items;
+    enum pug_status status = PUG_OK;
+    if (!images[0].image) {
+        images[0].image = pug_image_new();
+        status = images[0].image
+                     ? pug_capture_add_programs(capture, images[0].image, &raw->settings)
+                     : PUG_ERR_MEM;
+        if (status == PUG_OK)
+            status = pug_capture_list_objects(capture, images[0].image);
+    }
+    if (status != PUG_OK) {
+        pug_image_free(images[0].image);
+        images[0].image = NULL;
+    }
+    *image = images[0].image;
+    return status;
+}
+
+static enum pug_status make_tree(struct pug_capture *capture, bool decode, struct pug_log *log,
+                                 struct pug_image *image, struct pug_tree **tree)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_tree_config config = {.transport = raw->transport->name,
+                                           .settings = raw->settings,
+                                           .image = image,
+                                           .log = log,
+                                           .quirks = capture->options.quirks,
+                                           .code_limit = capture->options.code_limit};
+    enum pug_status status = pug_tree_new(&config, tree);
+    if (status != PUG_OK)
+        return pug_capture_say(capture, PUG_SEV_ERROR, status, "%s (%s)", capture->path,
+                               raw->transport->name);
+    const struct pug_capture_source *source;
+    size_t added = 0;
+    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
+        added += add_source(capture, source, decode, *tree) == PUG_OK;
+    if (added > 0)
+        return PUG_OK;
+    pug_tree_free(*tree);
+    return PUG_ERR_RDR_NO_DECODER;
+}
+
+static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+                            struct pug_log *log, struct pug_tree **out)
+{
+    struct pug_image *image;
+    (void)stretch;
+    pthread_mutex_lock(&capture->lock);
+    enum pug_status status = find_image(capture, &image);
+    if (status == PUG_OK)
+        status = make_tree(capture, decode, log, image, out);
+    pthread_mutex_unlock(&capture->lock);
+    return status;
+}
+
+static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+                    struct pug_situation *situation)
+{
+    situation->space = pug_capture_image_space(desk->capture, 0, &moment->reader);
+}
+
+static void free_own(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    pug_params_free(raw->params);
+    free(raw->items);
+    free(raw->of_sources);
+    free(raw->source_settings);
+    if (!raw->bytes.mapped)
+        free((void *)(uintptr_t)raw->bytes.bytes);
+    pug_capture_unmap(&raw->bytes);
+    free(raw);
+}
+
+const struct pug_capture_way pug_capture_raw_way = {
+    .free = free_own,
+    .tree = tree,
+    .read = read_bytes,
+    .memory = memory,
+    .situate = situate,
+};

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/** @file Captures that are snapshots: each buffer is one stretch. */
+#include "pugmark/snapshot.h"
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct from_snapshot {
+    struct pug_snapshot *snapshot;
+    struct pug_capture_bytes *bytes; /* by buffer */
+    size_t count;
+};
+
+static void free_own(struct pug_capture *capture)
+{
+    struct from_snapshot *own = capture->own;
+    if (!own)
+        return;
+    for (size_t i = 0; i < own->count; i++) {
+        if (!own->bytes[i].mapped)
+            free((void *)(uintptr_t)own->bytes[i].bytes);
+        pug_capture_unmap(&own->bytes[i]);
+    }
+    free(own->bytes);
+    pug_snapshot_free(own->snapshot);
+    free(own);
+}
+
+/* ---- trees ---- */
+
+/** The buffer's image, made at first; *filled: it has the cores' memory, too. */
+static enum pug_status find_image(struct pug_capture *capture, uint32_t buffer, bool *filled)
+{
+    struct pug_capture_images *images = capture->images.items;
+    *filled = images[buffer].image != NULL;
+    if (*filled)
+        return PUG_OK;
+    images[buffer].image = pug_image_new();
+    return images[buffer].image
+               ? pug_capture_add_programs(capture, images[buffer].image, &capture->options.settings)
+               : PUG_ERR_MEM;
+}
+
+static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, bool decode,
+                                 struct pug_log *log, struct pug_tree **out)
+{
+    const struct from_snapshot *own = capture->own;
+    struct pug_capture_images *images = capture->images.items;
+    struct pug_snapshot_tree_config config = {
+        .decode = decode,
+        .options = capture->options.decode,
+        .transport = capture->options.settings,
+        .log = log,
+        .quirks = capture->options.quirks,
+        .code_limit = capture->options.code_limit,
+    };
+    enum pug_status status = find_image(capture, buffer, &config.filled);
+    config.image = images[buffer].image;
+    if (status == PUG_OK)
+        status = pug_snapshot_tree(own->snapshot, pug_snapshot_buffer_at(own->snapshot, buffer),
+                                   &config, out);
+    if (status == PUG_OK && !config.filled)
+        status = pug_capture_list_objects(capture, config.image);
+    if (status != PUG_OK && !config.filled) {
+        pug_image_free(config.image);
+        images[buffer].image = NULL;
+    }
+    return status;
+}
+
+static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+                            struct pug_log *log, struct pug_tree **out)
+{
+    pthread_mutex_lock(&capture->lock);
+    enum pug_status status = make_tree(capture, stretch, decode, log, out);
+    pthread_mutex_unlock(&capture->lock);
+    return status;
+}
+
+/* ---- bytes ---- */
+
+/** Several files are read one after the other. */
+static enum pug_status read_parts(struct pug_capture *capture,
+                                  const struct pug_snapshot_buffer *buffer,
+                                  struct pug_capture_bytes *bytes)
+{
+    const struct from_snapshot *own = capture->own;
+    struct pug_trace *trace;
+    enum pug_status status = pug_trace_open(own->snapshot, buffer, &trace);
+    if (status == PUG_OK) {
+        uint64_t size = pug_trace_size(trace);
+        uint8_t *copy = malloc(size ? size : 1);
+        if (copy)
+            bytes->size = pug_trace_read(trace, copy, size, &status);
+        else
+            status = PUG_ERR_MEM;
+        bytes->bytes = copy;
+        pug_trace_close(trace);
+    }
+    if (status != PUG_OK)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", buffer->file,
+                        pug_status_text(status));
+    return status;
+}
+
+static enum pug_status find_bytes(struct pug_capture *capture,
+                                  const struct pug_snapshot_buffer *buffer,
+                                  struct pug_capture_bytes *bytes)
+{
+    const struct from_snapshot *own = capture->own;
+    if (strchr(buffer->file, ','))
+        return read_parts(capture, buffer, bytes);
+    size_t size = pug_snapshot_path(own->snapshot, buffer->file, NULL, 0) + 1;
+    char *path = malloc(size);
+    if (!path)
+        return PUG_ERR_MEM;
+    pug_snapshot_path(own->snapshot, buffer->file, path, size);
+    enum pug_status status = pug_capture_map(capture, path, bytes);
+    free(path);
+    return status;
+}
+
+static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
+{
+    static const uint8_t nothing[1];
+    const struct from_snapshot *own = capture->own;
+    return own->bytes[stretch].bytes ? own->bytes[stretch].bytes : nothing;
+}
+
+static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+                         void *bytes, size_t size, enum pug_status *status)
+{
+    (void)status;
+    memcpy(bytes, memory(capture, stretch) + from, size);
+    return size;
+}
+
+/* ---- what is in it ---- */
+
+static enum pug_status add_sources(struct pug_capture *capture,
+                                   const struct pug_snapshot_buffer *buffer, uint32_t number)
+{
+    const struct from_snapshot *own = capture->own;
+    struct pug_snapshot_source found;
+    for (size_t n = 0; pug_snapshot_source_at(own->snapshot, buffer, n, &found); n++) {
+        struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+        if (!source)
+            return PUG_ERR_MEM;
+        *source = (struct pug_capture_source){.buffer = number,
+                                              .name = found.name,
+                                              .core = found.core_name,
+                                              .protocol = found.protocol ? found.protocol : "",
+                                              .cpu = PUG_NO_CPU};
+    }
+    return PUG_OK;
+}
+
+static enum pug_status add_buffer(struct pug_capture *capture,
+                                  const struct pug_snapshot_buffer *found, uint32_t number)
+{
+    struct from_snapshot *own = capture->own;
+    const char *wanted = capture->options.buffer;
+    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
+    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
+    if (!buffer || !stretch || !pug_list_add(&capture->images, sizeof(struct pug_capture_images)))
+        return PUG_ERR_MEM;
+    *buffer = (struct pug_capture_buffer){
+        .name = found->name,
+        .transport = pug_snapshot_transport(own->snapshot, found),
+        .cpu = PUG_NO_CPU,
+        .tid = -1,
+        .chosen = !wanted || strcmp(wanted, found->name) == 0,
+        .first_stretch = number,
+        .stretch_count = 1,
+    };
+    *stretch = (struct pug_capture_stretch){.buffer = number, .cpu = PUG_NO_CPU};
+    if (buffer->chosen) {
+        enum pug_status status = find_bytes(capture, found, &own->bytes[number]);
+        if (status != PUG_OK)
+            return status;
+    }
+    buffer->size = stretch->size = own->bytes[number].size;
+    return add_sources(capture, found, number);
+}
+
+static enum pug_status say_no_buffer(const struct pug_capture *capture)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_snapshot_buffer *buffer;
+    char names[512] = "";
+    if (!capture->options.buffer || own->count == 0)
+        return pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer in it",
+                               capture->path);
+    for (size_t n = 0; (buffer = pug_snapshot_buffer_at(own->snapshot, n)) != NULL; n++) {
+        strncat(names, " ", sizeof(names) - strlen(names) - 1);
+        strncat(names, buffer->name, sizeof(names) - strlen(names) - 1);
+    }
+    return pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer %s; there are:%s",
+                           capture->path, capture->options.buffer, names);
+}
+
+static bool any_chosen(const struct pug_capture *capture)
+{
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    for (size_t i = 0; i < capture->buffers.count; i++)
+        if (buffers[i].chosen)
+            return true;
+    return false;
+}
+
+static enum pug_status fill(struct pug_capture *capture)
+{
+    struct from_snapshot *own = capture->own;
+    const struct pug_snapshot_buffer *buffer;
+    while (pug_snapshot_buffer_at(own->snapshot, own->count))
+        own->count++;
+    own->bytes = calloc(own->count + 1, sizeof(*own->bytes));
+    if (!own->bytes)
+        return PUG_ERR_MEM;
+    for (size_t n = 0; (buffer = pug_snapshot_buffer_at(own->snapshot, n)) != NULL; n++) {
+        enum pug_status status = add_buffer(capture, buffer, (uint32_t)n);
+        if (status != PUG_OK)
+            return status;
+    }
+    if (any_chosen(capture))
+        return PUG_OK;
+    say_no_buffer(capture);
+    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+}
+
+/** Why there is no snapshot at this path. */
+static void say_trouble(const struct pug_capture *capture, enum pug_status status)
+{
+    struct stat place;
+    if (stat(capture->path, &place) != 0)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, strerror(errno));
+    else
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no snapshot: %s", capture->path,
+                        status == PUG_ERR_FILE ? "there is no snapshot.ini in it, or not to be read"
+                                               : pug_status_text(status));
+}
+
+static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+                    struct pug_situation *situation)
+{
+    situation->space = pug_capture_image_space(desk->capture, situation->buffer, &moment->reader);
+}
+
+static const struct pug_capture_way way = {
+    .free = free_own,
+    .tree = tree,
+    .read = read_bytes,
+    .memory = memory,
+    .situate = situate,
+};
+
+enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder)
+{
+    struct from_snapshot *own = calloc(1, sizeof(*own));
+    const struct pug_snapshot_options options = {.log = capture->log,
+                                                 .quirks = capture->options.quirks};
+    if (!own)
+        return PUG_ERR_MEM;
+    capture->kind = PUG_CAPTURE_SNAPSHOT;
+    capture->way = &way;
+    capture->own = own;
+    capture->title = strdup("snapshot");
+    enum pug_status status = pug_snapshot_open(folder, &options, &own->snapshot);
+    if (status == PUG_OK)
+        return fill(capture);
+    say_trouble(capture, status);
+    return status;
+}
+
+const struct pug_snapshot *pug_capture_snapshot(const struct pug_capture *capture)
+{
+    const struct from_snapshot *own = capture->own;
+    return capture->kind == PUG_CAPTURE_SNAPSHOT && own ? own->snapshot : NULL;
+}
