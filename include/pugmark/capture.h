@@ -196,11 +196,11 @@ const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *cap
 /** Looking for an object's text happens when it is first asked for, here or by decoding. */
 const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n);
 
-enum pug_time_unit { PUG_TIME_NONE, PUG_TIME_TICKS, PUG_TIME_NANOSECONDS };
+enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANOSECONDS };
 
 /** What times are, in a situation and everywhere else. */
 struct pug_capture_time {
-    enum pug_time_unit unit;
+    enum pug_capture_unit unit;
     const char *origin;   /**< in words: "perf clock", "trace timestamps" */
     uint64_t first, last; /**< of the whole capture, 0 where nobody tells */
 };
