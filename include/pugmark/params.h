@@ -22,9 +22,17 @@
 extern "C" {
 #endif
 
+#define PUG_PARAMS_FILE_LIMIT  (1u << 20) /**< bytes of one file */
+#define PUG_PARAMS_TOTAL_LIMIT (4u << 20) /**< bytes of a file and all that it names */
+#define PUG_PARAMS_FILES       4096u      /**< files that are read, each as often as it is named */
+#define PUG_PARAMS_SETTINGS    (1u << 18) /**< of all, those for all sources each time */
+
 struct pug_params;
 
-/** Read a file, and those that it names. Errors go to the log, with file and line in the text. */
+/**
+ * Read a file, and those that it names; regular files only. Errors go to the log, with file and
+ * line in the text. PUG_ERR_LIMIT: more than the limits above.
+ */
 enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **params);
 void pug_params_free(struct pug_params *params);
 

@@ -2,21 +2,28 @@
 /** @file Parameter files: reading them, and what some of their keys stand for. */
 #include "pugmark/params.h"
 
+#include "files/infile.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_LIMIT   (1u << 20)
 #define SOURCE_LIMIT 65536u
 #define DEPTH_LIMIT  4u
+
+/** What may still be read and made: a few lines can name much, and name it often. */
+struct budget {
+    size_t bytes, files, settings;
+};
 
 /** A growing list of settings that owns its strings. */
 struct list {
     struct pug_settings settings;
     struct pug_setting *items;
     size_t capacity;
+    struct budget *budget;
 };
 
 struct source {
@@ -29,6 +36,7 @@ struct pug_params {
     struct source *sources;
     size_t source_count;
     struct pug_log *log;
+    struct budget budget;
 };
 
 /* ---- lists ---- */
@@ -45,6 +53,8 @@ static char *copy_text(const char *text, size_t length)
 
 static enum pug_status append(struct list *list, const char *name, uint64_t value, const char *text)
 {
+    if (list->budget->settings == 0)
+        return PUG_ERR_LIMIT;
     if (list->settings.count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 32;
         struct pug_setting *items = realloc(list->items, capacity * sizeof(*items));
@@ -63,6 +73,7 @@ static enum pug_status append(struct list *list, const char *name, uint64_t valu
         return PUG_ERR_MEM;
     }
     list->settings.count++;
+    list->budget->settings--;
     return PUG_OK;
 }
 
@@ -240,7 +251,8 @@ static enum pug_status add_source(const struct place *place, const char *key, co
         return PUG_ERR_MEM;
     params->sources = sources;
     struct source *source = &sources[params->source_count++];
-    *source = (struct source){.path = beside(place->path, name)};
+    *source =
+        (struct source){.path = beside(place->path, name), .list = {.budget = &params->budget}};
     if (!source->path)
         return PUG_ERR_MEM;
     enum pug_status status = append_number(&source->list, "srcid", id);
@@ -269,29 +281,36 @@ static enum pug_status take_line(const struct place *place, struct list *list, c
     return append(list, key, is_number ? number : 0, is_number ? NULL : value);
 }
 
-/** The whole file, with a NUL at its end. */
+/** Why a file cannot be used, in words. */
+static const char *trouble(enum pug_status status)
+{
+    switch (status) {
+    case PUG_ERR_LIMIT: return "file is larger than 1 MiB";
+    case PUG_ERR_TRUNCATED: return "file shrank while it was read";
+    case PUG_ERR_FILE: return errno == EINVAL ? "not a file" : strerror(errno);
+    default: return pug_status_text(status);
+    }
+}
+
+/** The whole file, with a NUL at its end; NULL, having said why. */
 static char *slurp(const struct place *place, enum pug_status *status)
 {
-    FILE *file = fopen(place->path, "rb");
-    if (!file) {
-        *status = complain(place, PUG_ERR_FILE, strerror(errno));
+    struct budget *budget = &place->params->budget;
+    uint8_t *bytes;
+    size_t size;
+    *status = pug_infile_load(place->path, PUG_PARAMS_FILE_LIMIT, &bytes, &size);
+    if (*status != PUG_OK) {
+        complain(place, *status, trouble(*status));
         return NULL;
     }
-    char *text = malloc(FILE_LIMIT + 1);
-    size_t size = text ? fread(text, 1, FILE_LIMIT + 1, file) : 0;
-    const char *wrong = size > FILE_LIMIT      ? "file is larger than 1 MiB"
-                        : text && ferror(file) ? strerror(errno)
-                                               : NULL;
-    fclose(file);
-    *status = text ? PUG_OK : PUG_ERR_MEM;
-    if (wrong) {
-        *status = complain(place, size > FILE_LIMIT ? PUG_ERR_LIMIT : PUG_ERR_FILE, wrong);
-        free(text);
+    if (budget->files == 0 || budget->bytes < size) {
+        free(bytes);
+        *status = complain(place, PUG_ERR_LIMIT, "too many parameter files, or too large together");
         return NULL;
     }
-    if (text)
-        text[size] = '\0';
-    return text;
+    budget->files--;
+    budget->bytes -= size;
+    return (char *)bytes;
 }
 
 static enum pug_status read_file(struct place place, struct list *list)
@@ -304,9 +323,24 @@ static enum pug_status read_file(struct place place, struct list *list)
             *next++ = '\0';
         place.line++;
         status = take_line(&place, list, line);
+        if (status == PUG_ERR_LIMIT && list->budget->settings == 0)
+            complain(&place, status, "too many parameters");
         line = next;
     }
     free(text);
+    return status;
+}
+
+/** Each source has what is said of all, too. */
+static enum pug_status complete_sources(struct pug_params *params)
+{
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < params->source_count && status == PUG_OK; i++) {
+        struct list *list = &params->sources[i].list;
+        status = append_list(list, &params->list);
+        if (status == PUG_OK)
+            status = derive(list);
+    }
     return status;
 }
 
@@ -316,16 +350,23 @@ enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pu
     if (!params)
         return PUG_ERR_MEM;
     params->log = log;
-    enum pug_status status =
-        read_file((struct place){.params = params, .path = path}, &params->list);
-    for (size_t i = 0; i < params->source_count && status == PUG_OK; i++) {
-        struct list *list = &params->sources[i].list;
-        status = append_list(list, &params->list);
+    params->budget = (struct budget){.bytes = PUG_PARAMS_TOTAL_LIMIT,
+                                     .files = PUG_PARAMS_FILES,
+                                     .settings = PUG_PARAMS_SETTINGS};
+    params->list.budget = &params->budget;
+    const struct place place = {.params = params, .path = path};
+    enum pug_status status = read_file(place, &params->list);
+    if (status == PUG_OK) {
+        status = complete_sources(params);
         if (status == PUG_OK)
-            status = derive(list);
+            status = derive(&params->list);
+        if (status != PUG_OK)
+            complain(&place, status,
+                     status == PUG_ERR_LIMIT ? "too many parameters for so many sources"
+                                             : pug_status_text(status));
+    } else if (status == PUG_ERR_MEM) {
+        complain(&place, status, pug_status_text(status));
     }
-    if (status == PUG_OK)
-        status = derive(&params->list);
     if (status != PUG_OK) {
         pug_params_free(params);
         return status;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /** @file The bytes of a trace buffer, from one file or several. */
+#include "files/infile.h"
 #include "snapshot/snapshot.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct pug_trace {
     const struct pug_snapshot *snapshot;
     const char *next; /* file names not yet opened, separated by commas; NULL: none */
-    FILE *file;
+    struct pug_infile *file;
+    uint64_t at; /* in the file */
     uint64_t size;
 };
 
@@ -33,22 +33,18 @@ static char *next_path(struct pug_trace *trace)
 
 static enum pug_status open_next(struct pug_trace *trace)
 {
-    struct stat info;
     char *path = next_path(trace);
-    trace->file = path ? fopen(path, "rb") : NULL;
+    if (!path)
+        return PUG_ERR_FILE;
+    enum pug_status status = pug_infile_open(path, &trace->file);
     free(path);
-    if (!trace->file)
-        return PUG_ERR_FILE;
-    if (fstat(fileno(trace->file), &info) != 0 || S_ISDIR(info.st_mode))
-        return PUG_ERR_FILE;
-    trace->size += S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
-    return PUG_OK;
+    trace->at = 0;
+    return status;
 }
 
 static void close_file(struct pug_trace *trace)
 {
-    if (trace->file)
-        fclose(trace->file);
+    pug_infile_close(trace->file);
     trace->file = NULL;
 }
 
@@ -63,6 +59,7 @@ enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
     enum pug_status status = PUG_OK;
     while (trace->next && status == PUG_OK) {
         status = open_next(trace);
+        trace->size += status == PUG_OK ? pug_infile_size(trace->file) : 0;
         close_file(trace);
     }
     trace->next = buffer->file;
@@ -73,21 +70,32 @@ enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
     return status;
 }
 
+/** What the open file still has, at most `size` bytes; it is closed where it ends. */
+static enum pug_status read_file(struct pug_trace *trace, char *bytes, size_t size, size_t *length)
+{
+    const uint64_t left = pug_infile_size(trace->file) - trace->at;
+    *length = left < size ? (size_t)left : size;
+    enum pug_status status = pug_infile_read(trace->file, trace->at, bytes, *length);
+    if (status != PUG_OK)
+        *length = 0;
+    trace->at += *length;
+    if (status != PUG_OK || *length == left)
+        close_file(trace);
+    return status;
+}
+
 size_t pug_trace_read(struct pug_trace *trace, void *bytes, size_t size, enum pug_status *status)
 {
     size_t length = 0;
-    uint64_t known = trace->size;
     enum pug_status result = PUG_OK;
     while (length < size && result == PUG_OK && (trace->file || trace->next)) {
-        if (!trace->file && (result = open_next(trace)) != PUG_OK)
-            break;
-        length += fread((char *)bytes + length, 1, size - length, trace->file);
-        if (ferror(trace->file))
-            result = PUG_ERR_FILE;
-        if (length < size)
-            close_file(trace);
+        size_t got = 0;
+        if (!trace->file)
+            result = open_next(trace);
+        if (result == PUG_OK)
+            result = read_file(trace, (char *)bytes + length, size - length, &got);
+        length += got;
     }
-    trace->size = known;
     if (status)
         *status = result;
     return length;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 /* cmocka.h wants the three above first */
 #include <cmocka.h>
@@ -162,12 +163,73 @@ static void test_errors(void **state)
     pug_log_free(log);
 }
 
+/** `count` times the same line. */
+static void write_lines(const char *name, const char *line, unsigned count)
+{
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    for (unsigned i = 0; i < count; i++)
+        fputs(line, file);
+    fclose(file);
+}
+
+static void refused(const char *name, enum pug_status status, const char *complaint)
+{
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_params *params = NULL;
+    char text[256] = "";
+    pug_log_set_sink(log, remember, text);
+    assert_int_equal(pug_params_load(path_of(name), log, &params), status);
+    assert_null(params);
+    assert_non_null(strstr(text, complaint));
+    pug_log_free(log);
+}
+
+/* A few lines can name much, and name it often. */
+static void test_limits(void **state)
+{
+    (void)state;
+    write_lines("b.params", "a_parameter_with_a_long_name = 1 # and a comment of some length\n",
+                15000);
+    write_lines("a.params", "source 1 = b.params\n", 300);
+    refused("a.params", PUG_ERR_LIMIT, "too many parameter files, or too large together");
+    write_lines("b.params", "a=1\n", 60000);
+    refused("a.params", PUG_ERR_LIMIT, "too many parameters");
+    write_lines("c.params", "", 0);
+    write_lines("b.params", "payload_params = c.params\n", 100);
+    write_lines("a.params", "payload_params = b.params\n", 100);
+    refused("a.params", PUG_ERR_LIMIT, "too many parameter files");
+    write_lines("c.params", "source 1 = b.params\n", 1000);
+    write_lines("a.params", "a=1\n", 1000);
+    write_lines("b.params", "", 0);
+    FILE *file = fopen(path_of("a.params"), "a");
+    for (unsigned i = 0; i < 1000; i++)
+        fprintf(file, "source %u = b.params\n", i);
+    fclose(file);
+    refused("a.params", PUG_ERR_LIMIT, "too many parameters for so many sources");
+    write_lines("b.params", "1234567\n", (1u << 17) + 1);
+    refused("b.params", PUG_ERR_LIMIT, "file is larger than 1 MiB");
+}
+
+static void test_only_files(void **state)
+{
+    (void)state;
+    unlink(path_of("b.params"));
+    assert_int_equal(mkfifo(path_of("b.params"), 0600), 0);
+    write_file("a.params", "payload_params = b.params\n");
+    refused("a.params", PUG_ERR_FILE, "b.params: not a file");
+    write_file("a.params", "payload_params = /dev/zero\n");
+    refused("a.params", PUG_ERR_FILE, "/dev/zero: not a file");
+    unlink(path_of("b.params"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),    cmocka_unit_test(test_included),
-        cmocka_unit_test(test_sources), cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_keys),       cmocka_unit_test(test_included),
+        cmocka_unit_test(test_sources),    cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_errors),     cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_only_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

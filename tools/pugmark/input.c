@@ -90,7 +90,7 @@ const size_t input_option_count = sizeof(input_option_table) / sizeof(input_opti
 
 static bool map_trace(struct input *input)
 {
-    int file = open(input->trace_path, O_RDONLY);
+    int file = open(input->trace_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* no wait for a FIFO */
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) {
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, strerror(errno));

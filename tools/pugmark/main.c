@@ -3,6 +3,7 @@
 #include "command.h"
 #include "pugmark/pugmark.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,19 @@ static int run(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+/** Did everything that was printed arrive? What commands put out by themselves is checked there. */
+static int printed(int code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (errno == EPIPE)
+        return code;
+    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno ? errno : EIO));
+    return EXIT_INPUT;
+}
+
+static int start(int argc, char **argv)
 {
     /* A reader that goes away (`| head`) ends the output, see output.c; it is no accident. */
     signal(SIGPIPE, SIG_IGN);
@@ -82,4 +95,9 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     return run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    return printed(start(argc, argv));
 }

@@ -88,6 +88,6 @@ int main(int argc, char **argv)
         return EXIT_BAD_LOGGER;
     }
     int code = run(&lister, argc, argv);
-    output_close(&lister.output);
-    return code;
+    bool written = output_close(&lister.output);
+    return written || code != EXIT_SUCCESS ? code : EXIT_FAILURE;
 }

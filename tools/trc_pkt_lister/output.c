@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include "output.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SIZE ((size_t)1 << 16)
 
+static void keep_error(struct output *output, bool good)
+{
+    if (!good && !output->error)
+        output->error = errno ? errno : EIO;
+}
+
+static void write_to(struct output *output, FILE *file)
+{
+    if (file)
+        keep_error(output, fwrite(output->buffer, 1, output->used, file) == output->used);
+}
+
 static void write_out(struct output *output)
 {
     if (output->path && *output->path && !output->opened) {
-        output->file = fopen(output->path, "a");
+        output->file = fopen(output->path, "a"); /* as the reference: without one it goes on */
         output->opened = true;
     }
-    if (output->to_stdout)
-        fwrite(output->buffer, 1, output->used, stdout);
-    if (output->to_stderr)
-        fwrite(output->buffer, 1, output->used, stderr);
-    if (output->file)
-        fwrite(output->buffer, 1, output->used, output->file);
+    write_to(output, output->to_stdout ? stdout : NULL);
+    write_to(output, output->to_stderr ? stderr : NULL);
+    write_to(output, output->file);
     output->used = 0;
 }
 
@@ -69,13 +79,17 @@ void output_print(struct output *output, const char *format, ...)
     output->used -= text.length > 0;
 }
 
-void output_close(struct output *output)
+bool output_close(struct output *output)
 {
     if (output->used > 0)
         write_out(output);
     if (output->file)
-        fclose(output->file);
-    fflush(stdout);
+        keep_error(output, fclose(output->file) == 0);
+    keep_error(output, fflush(stdout) == 0);
+    const bool good = output->error == 0;
+    if (!good)
+        fprintf(stderr, "trc_pkt_lister: cannot write the listing: %s\n", strerror(output->error));
     free(output->buffer);
     *output = (struct output){.path = NULL};
+    return good;
 }

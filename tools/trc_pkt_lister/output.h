@@ -13,6 +13,7 @@ struct output {
     const char *path; /* file to append to; NULL or "": none */
     bool opened;
     FILE *file;
+    int error; /* errno of what could not be written first */
     char *buffer;
     size_t used, size;
 };
@@ -32,7 +33,8 @@ bool output_end(struct output *output, const struct pug_text *text);
 void output_print(struct output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Write what is buffered, and close the file. */
-void output_close(struct output *output);
+/** Write what is buffered, and close the file; false, having said why, if all could not be written.
+ */
+bool output_close(struct output *output);
 
 #endif
