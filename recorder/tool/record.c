@@ -2,8 +2,9 @@
 /**
  * @file record: an executed path into an ETMv4 or ETE capture (a snapshot folder).
  *
- * The path is read from standard input, the address of each instruction that ran, hexadecimal, one
- * a line, as `qemu-aarch64 -singlestep -d exec,nochain` or any simulator can give it.
+ * The path is read from standard input: the address of each instruction that ran, hexadecimal, one
+ * a line, or the log of `qemu-aarch64 -singlestep -d exec,nochain` as it is. Lines that are neither
+ * are passed over.
  */
 #include "pugmark/settings.h"
 #include "recorder/flow.h"
@@ -56,7 +57,10 @@ static bool write_file(const char *folder, const char *name, const void *bytes, 
     if (!file)
         return false;
     bool good = fwrite(bytes, 1, size, file) == size;
-    return fclose(file) == 0 && good;
+    good = fclose(file) == 0 && good;
+    if (!good)
+        fprintf(stderr, "record: %s/%s: %s\n", folder, name, strerror(errno));
+    return good;
 }
 
 static bool write_text(const char *folder, const char *name, const char *text)
@@ -83,6 +87,7 @@ static bool write_dump(const struct pug_image *image, const char *folder, uint64
         free(bytes);
         return good;
     }
+    fprintf(stderr, "record: no program memory at 0x%" PRIx64 "\n", pc);
     return false;
 }
 
@@ -117,17 +122,35 @@ static bool write_descriptions(const struct options *options, uint64_t address)
                       "[trace]\nmetadata=trace.ini\n");
 }
 
+/** The address of a line: its first word, or QEMU's "Trace N: POINTER [BASE/ADDRESS/…". */
+static bool line_address(const char *line, uint64_t *pc)
+{
+    const char *at = line;
+    char *end;
+    if (strncmp(line, "Trace ", 6) == 0) {
+        at = strchr(line, '[');
+        at = at ? strchr(at, '/') : NULL;
+        if (!at)
+            return false;
+        at++;
+    }
+    *pc = strtoull(at, &end, 16);
+    return end != at && (*end == '\0' || strchr(" \t\r\n/:,", *end));
+}
+
 /** Every address on standard input. */
 static uint64_t *read_path(size_t *count)
 {
     size_t room = 0;
     uint64_t *path = NULL;
     char line[128];
+    bool whole = true; /* the line before was all there */
     *count = 0;
     while (fgets(line, sizeof(line), stdin)) {
-        char *end;
-        uint64_t pc = strtoull(line, &end, 16);
-        if (end == line)
+        uint64_t pc;
+        bool begins = whole;
+        whole = strchr(line, '\n');
+        if (!begins || !line_address(line, &pc))
             continue;
         if (*count == room) {
             room = room * 2 + 4096;
@@ -236,6 +259,9 @@ int main(int argc, char **argv)
     }
     size_t count;
     uint64_t *path = read_path(&count);
+    if (!path || count == 0)
+        fprintf(stderr, "record: no addresses in standard input: one a line, or the log of "
+                        "qemu-aarch64 -singlestep -d exec,nochain\n");
     struct rec_bytes trace = {0}, framed = {0};
     uint64_t address;
     bool good = path && count > 0 && record(&options, image, path, count, &trace);
