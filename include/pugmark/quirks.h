@@ -82,6 +82,9 @@ struct pug_quirks {
         other one, and only it is tested for overlaps (0 to 0 where there is none). Right: each
         region is what it says and is tested. */
     unsigned reference_files : 1;
+    /** A read ends with the accessor that it began in, so that an instruction across the border of
+        two is not accessible. Right: memory is what all of them hold. */
+    unsigned reads_end_with_image : 1;
     /* ---- snapshot ---- */
     /** Snapshots: only what the reference knows of them. Buffers of one file and one source list
         entry, its own formats, types and keys, one memory map for all cores. Right: the format's

@@ -79,19 +79,85 @@ static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_code_cursor *
     return cursor->straddle;
 }
 
-static enum pug_status classify(struct pug_codemap *map, struct pug_code_cursor *cursor,
-                                uint64_t address, enum pug_isa isa, uint8_t *it,
+static enum pug_status classify(struct pug_codemap *map, uint64_t address, const uint8_t *bytes,
+                                unsigned avail, enum pug_isa isa, uint8_t *it,
                                 struct pug_insn *insn)
 {
     const struct pug_codemap_config *config = &map->config;
-    unsigned avail;
-    const uint8_t *bytes = bytes_at(map, cursor, address, &avail);
     enum pug_status status =
         config->classify ? config->classify(config->classify_context, &config->isa, isa, address,
                                             bytes, avail, it, insn)
                          : pug_isa_classify(&config->isa, isa, address, bytes, avail, it, insn);
     if (status == PUG_OK && insn->size == 0)
         return PUG_ERR_FAIL; /* a client's classifier that would not get on */
+    return status;
+}
+
+static enum pug_status classify_here(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                                     uint64_t address, enum pug_isa isa, uint8_t *it,
+                                     struct pug_insn *insn)
+{
+    unsigned avail;
+    const uint8_t *bytes = bytes_at(map, cursor, address, &avail);
+    return classify(map, address, bytes, avail, isa, it, insn);
+}
+
+/* The memory at `address` and what follows it, as far as the cursor's piece goes; how much. */
+static unsigned copy_piece(const struct pug_code_cursor *cursor, uint64_t address, uint8_t *buffer,
+                           unsigned wanted)
+{
+    uint64_t left = cursor->last - address;
+    unsigned size = left < wanted - 1 ? (unsigned)left + 1 : wanted;
+    memcpy(buffer, cursor->bytes + (address - cursor->first), size);
+    return size;
+}
+
+/*
+ * The memory that holds the first bytes of an instruction ends inside it, and other memory goes on.
+ * Each piece is tried as it comes, so that no more is asked for than is needed. The first
+ * instruction of a block may not be left for another one: if it rests on too many pages it is not
+ * kept.
+ */
+static enum pug_status classify_joined(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                                       uint64_t address, enum pug_isa isa, uint8_t *it,
+                                       struct pug_insn *insn)
+{
+    struct pug_code_cursor piece = {.rests = cursor->rests};
+    const bool first = cursor->rests.count == 0;
+    const uint8_t it_in = *it;
+    enum pug_status status = PUG_ERR_MEM_NACC;
+    uint8_t bytes[LONGEST];
+    unsigned avail = 0;
+    while (status == PUG_ERR_MEM_NACC && avail < LONGEST) {
+        uint64_t at = pug_code_wrap(isa, address + avail);
+        status = at < address ? PUG_ERR_MEM_NACC : enter(map, &piece, at, 0);
+        if (status != PUG_OK)
+            break;
+        if (piece.page && !rest_on(map, &piece, piece.page, PUG_CODE_PAGES)) {
+            if (!first)
+                return PUG_ERR_LIMIT;
+            piece.rests.transient = true;
+        }
+        avail += copy_piece(&piece, at, bytes + avail, LONGEST - avail);
+        *it = it_in;
+        status = classify(map, address, bytes, avail, isa, it, insn);
+    }
+    piece.rests.transient |= status == PUG_ERR_MEM_NACC && piece.rests.count > cursor->rests.count;
+    cursor->rests = piece.rests;
+    cursor->valid = false;
+    return status;
+}
+
+/* The page ends inside the instruction: one that begins with it may have it all. */
+static enum pug_status classify_anew(struct pug_codemap *map, struct pug_code_cursor *cursor,
+                                     uint64_t address, enum pug_isa isa, uint8_t *it,
+                                     struct pug_insn *insn)
+{
+    enum pug_status status = enter(map, cursor, address, cursor->page);
+    if (status == PUG_OK)
+        status = classify_here(map, cursor, address, isa, it, insn);
+    if (status == PUG_ERR_MEM_NACC)
+        cursor->rests.transient = true;
     return status;
 }
 
@@ -104,15 +170,17 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
     if (!cursor->valid || address < cursor->first || address > cursor->last)
         status = enter(map, cursor, address, 0);
     if (status == PUG_OK)
-        status = classify(map, cursor, address, isa, &it_out, insn);
-    if (status == PUG_ERR_MEM_NACC && cursor->valid && cursor->page) {
-        /* The page ends inside the instruction: one that begins with it may have it all. */
+        status = classify_here(map, cursor, address, isa, &it_out, insn);
+    if (status == PUG_ERR_MEM_NACC && cursor->valid) {
+        struct pug_code_cursor before = *cursor;
         it_out = *it;
-        status = enter(map, cursor, address, cursor->page);
-        if (status == PUG_OK)
-            status = classify(map, cursor, address, isa, &it_out, insn);
-        if (status == PUG_ERR_MEM_NACC)
-            cursor->rests.transient = true;
+        if (cursor->page)
+            status = classify_anew(map, cursor, address, isa, &it_out, insn);
+        if (status == PUG_ERR_MEM_NACC && !map->config.reads_end_with_image) {
+            it_out = *it;
+            *cursor = before;
+            status = classify_joined(map, cursor, address, isa, &it_out, insn);
+        }
     }
     if (cursor->valid && cursor->page && status != PUG_ERR_MEM_NACC &&
         !rest_on(map, cursor, cursor->page, PUG_CODE_PAGES))
@@ -127,12 +195,9 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
 static uint32_t copy_some(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,
                           uint8_t *buffer, uint32_t wanted, uint32_t tried)
 {
-    if (enter(map, cursor, address, tried) != PUG_OK)
-        return 0;
-    uint64_t left = cursor->last - address;
-    uint32_t size = left < wanted - 1 ? (uint32_t)left + 1 : wanted;
-    memcpy(buffer, cursor->bytes + (address - cursor->first), size);
-    return size;
+    return enter(map, cursor, address, tried) == PUG_OK
+               ? copy_piece(cursor, address, buffer, wanted)
+               : 0;
 }
 
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted)
@@ -148,21 +213,39 @@ uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffe
     return done;
 }
 
+/* A table's word, from all the memory that it lies in; how much of it. */
+static uint32_t read_table(struct pug_codemap *map, struct pug_code_cursor *table, uint64_t address,
+                           uint8_t *bytes, uint32_t wanted)
+{
+    uint32_t got = copy_some(map, table, address, bytes, wanted, 0);
+    if (got < wanted && table->valid && table->page)
+        got = copy_some(map, table, address, bytes, wanted, table->page);
+    if (table->valid && table->page)
+        (void)rest_on(map, table, table->page, PUG_PAGES);
+    while (got > 0 && got < wanted && !map->config.reads_end_with_image) {
+        uint32_t more = copy_some(map, table, address + got, bytes + got, wanted - got, 0);
+        if (more == 0)
+            break;
+        if (table->page && !rest_on(map, table, table->page, PUG_PAGES))
+            table->rests.transient = true;
+        got += more;
+    }
+    return got;
+}
+
 void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn)
 {
     uint8_t bytes[8] = {0};
     uint32_t wanted = isa == PUG_ISA_RV32 ? 4 : 8;
-    struct pug_code_cursor table = {0};
-    uint32_t got = copy_some(map, &table, insn->target, bytes, wanted, 0);
-    if (got < wanted && table.valid && table.page)
-        got = copy_some(map, &table, insn->target, bytes, wanted, table.page);
-    if (table.valid && table.page)
-        (void)rest_on(map, cursor, table.page, PUG_PAGES);
-    if (got < wanted) {
-        cursor->rests.transient |= table.rests.transient || (table.valid && table.page);
+    struct pug_code_cursor table = {.rests = cursor->rests};
+    table.rests.transient = false;
+    uint32_t got = read_table(map, &table, insn->target, bytes, wanted);
+    bool asked = table.rests.count > cursor->rests.count || (table.valid && table.page);
+    table.rests.transient |= cursor->rests.transient || (got < wanted && asked);
+    cursor->rests = table.rests;
+    if (got < wanted)
         return;
-    }
     uint64_t target = 0;
     for (unsigned i = 0; i < wanted; i++)
         target |= (uint64_t)bytes[i] << (8 * i);

@@ -78,7 +78,8 @@ struct pug_codemap_config {
     struct pug_isa_config isa;
     pug_classify_fn *classify; /**< NULL: pug_isa_classify() */
     void *classify_context;
-    struct pug_batch *batch; /**< delivered before a callback is called; may be NULL */
+    struct pug_batch *batch;   /**< delivered before a callback is called; may be NULL */
+    bool reads_end_with_image; /**< the quirk of that name */
     uint16_t source;
     size_t limit; /**< bytes for blocks and pages; 0: 8 MiB; at least 64 KiB */
 };

@@ -398,8 +398,25 @@ bool pug_image_find(const struct pug_image *image, const struct pug_reader_space
     return true;
 }
 
-int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
-                       uint64_t address, void *buffer, uint32_t wanted)
+/* What one window gives of `wanted` bytes, or a negative status. */
+static int64_t read_window(const struct pug_window *window, const struct pug_reader_space *space,
+                           void *buffer, uint32_t wanted)
+{
+    const struct pug_accessor *accessor = window->accessor;
+    uint64_t left = window->last - window->first;
+    if (left < wanted - 1)
+        wanted = (uint32_t)left + 1;
+    if (accessor->kind != PUG_ACCESS_CALLBACK) {
+        memcpy(buffer, window->bytes, wanted);
+        return wanted;
+    }
+    uint32_t got = accessor->function(accessor->context, window->first, space, wanted, buffer);
+    return got > wanted ? PUG_ERR_MEM_ACC_BAD_LEN : (int64_t)got;
+}
+
+/* The quirk: one accessor gives it all, and a callback may go beyond its range. */
+static int64_t read_one(const struct pug_image *image, const struct pug_reader_space *space,
+                        uint64_t address, uint8_t *buffer, uint32_t wanted)
 {
     struct pug_window window;
     const struct pug_accessor *accessor = NULL;
@@ -408,17 +425,31 @@ int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_sp
         if (accessor && window.accessor != accessor)
             break;
         accessor = window.accessor;
-        if (accessor->kind == PUG_ACCESS_CALLBACK) {
-            uint32_t got = accessor->function(accessor->context, address, space, wanted, buffer);
-            return got > wanted ? PUG_ERR_MEM_ACC_BAD_LEN : (int64_t)got;
-        }
-        uint64_t size = window.last - window.first + 1;
-        if (size > wanted - done)
-            size = wanted - done;
-        memcpy((uint8_t *)buffer + done, window.bytes, size);
-        done += (uint32_t)size;
+        if (accessor->kind == PUG_ACCESS_CALLBACK)
+            window.last = UINT64_MAX;
+        int64_t got = read_window(&window, space, buffer + done, wanted - done);
+        if (got < 0 || accessor->kind == PUG_ACCESS_CALLBACK)
+            return got;
+        done += (uint32_t)got;
         if (window.last == window.end)
             break;
+    }
+    return done;
+}
+
+int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
+                       uint64_t address, void *buffer, uint32_t wanted)
+{
+    struct pug_window window;
+    uint32_t done = 0;
+    if (image->quirks.reads_end_with_image)
+        return read_one(image, space, address, buffer, wanted);
+    while (done < wanted && address + done >= address &&
+           pug_image_find(image, space, address + done, &window)) {
+        int64_t got = read_window(&window, space, (uint8_t *)buffer + done, wanted - done);
+        if (got <= 0)
+            return got < 0 ? got : (int64_t)done;
+        done += (uint32_t)got;
     }
     return done;
 }

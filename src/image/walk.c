@@ -157,7 +157,10 @@ static int64_t read_some(const struct pug_walk *walk, uint64_t address, uint8_t 
         world.space = PUG_SPACE_N;
         got = pug_image_read(walk->image, &world, address, bytes, PUG_STEP_BYTES);
     }
-    *lasting = pug_image_find(walk->image, &walk->exact, address, &window) && window.bytes;
+    *lasting = true;
+    for (int64_t at = 0; at < got && *lasting; at += (int64_t)(window.last - window.first) + 1)
+        *lasting = pug_image_find(walk->image, &walk->exact, address + (uint64_t)at, &window) &&
+                   window.bytes;
     return got;
 }
 

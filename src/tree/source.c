@@ -58,6 +58,7 @@ static enum pug_status make_codemap(struct pug_source *source)
         .classify = tree->classify,
         .classify_context = tree->classify_context,
         .batch = &tree->batch,
+        .reads_end_with_image = tree->quirks.reads_end_with_image,
         .source = source->stage.source,
         .limit = tree->code_limit,
     };

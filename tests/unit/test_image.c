@@ -143,16 +143,30 @@ static void overlaps_are_refused(void **state)
     pug_image_free(image);
 }
 
-static void reads_end_with_the_accessor(void **state)
+/** The reference's defects, each as the image has them or not. */
+static void set_quirk(struct pug_image *image, bool reads_end_with_image)
+{
+    struct pug_quirks quirks = {.reads_end_with_image = reads_end_with_image};
+    pug_image_set_quirks(image, &quirks);
+}
+
+static void reads_end_with_memory(void **state)
 {
     (void)state;
     uint8_t buffer[64];
     struct pug_image *image = pug_image_new();
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, bytes, 0x100), PUG_OK);
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1100, bytes, 0x100), PUG_OK);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10f0, buffer, 64), 64);
+    assert_memory_equal(buffer, bytes + 0xf0, 16);
+    assert_memory_equal(buffer + 16, bytes, 48);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x11f0, buffer, 64), 16);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10fe, buffer, 4), 4);
+    set_quirk(image, true);
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10f0, buffer, 64), 16);
     assert_memory_equal(buffer, bytes + 0xf0, 16);
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10fe, buffer, 4), 2);
+    set_quirk(image, false);
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x0ffe, buffer, 4), 0);
     assert_int_equal(read_at(image, PUG_SPACE_NONE, 0x1000, buffer, 4), 0);
     assert_int_equal(pug_image_add_buffer(image, &anywhere, UINT64_MAX - 15, bytes, 16), PUG_OK);
@@ -202,16 +216,20 @@ static void the_most_specific_answers(void **state)
         {{.space = PUG_SPACE_N, .has_context_id = true, .context_id = 7}, 0x1000, bytes[1], 0x100},
         {{.space = PUG_SPACE_N, .context_id = 7}, 0x1000, bytes[0], 0x100},
         {{.space = PUG_SPACE_N, .source = 0x11}, 0x1000, bytes[3], 0x100},
-        /* what is more specific begins at 0x1080 and ends the other's read */
+        /* what is more specific begins at 0x1080 and, with the quirk, ends the other's read */
         {{PUG_SPACE_N, true, true, 7, 2, 0}, 0x1000, bytes[1], 0x80},
         {{PUG_SPACE_N, true, true, 7, 2, 0}, 0x1080, bytes[2], 0x80},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t n = i / 2, left = 0x1100 - cases[n].address;
         uint8_t buffer[0x100];
+        set_quirk(image, i % 2);
         assert_int_equal(
-            pug_image_read(image, &cases[i].reader, cases[i].address, buffer, sizeof(buffer)),
-            cases[i].length);
-        assert_int_equal(buffer[0], cases[i].expected);
+            pug_image_read(image, &cases[n].reader, cases[n].address, buffer, sizeof(buffer)),
+            i % 2 ? cases[n].length : (int64_t)left);
+        assert_int_equal(buffer[0], cases[n].expected);
+        if (n == 5 && i % 2 == 0)
+            assert_int_equal(buffer[0x80], bytes[2]);
     }
     pug_image_free(image);
 }
@@ -234,6 +252,11 @@ static void callbacks_answer(void **state)
     struct pug_image *image = pug_image_new();
     assert_int_equal(pug_image_add_callback(image, &anywhere, 0, UINT64_MAX, too_much, &seen),
                      PUG_OK);
+    /* one byte at a time, or, with the quirk, what is given at once */
+    assert_int_equal(pug_image_read(image, &reader, 0x1234, buffer, 8), 8);
+    assert_int_equal(buffer[0], 0x34);
+    assert_int_equal(buffer[7], 0x3b);
+    set_quirk(image, true);
     assert_int_equal(pug_image_read(image, &reader, 0x1234, buffer, 8), 1);
     assert_int_equal(buffer[0], 0x34);
     assert_int_equal(seen.space, PUG_SPACE_EL2);
@@ -505,7 +528,7 @@ int main(void)
         cmocka_unit_test(spaces_have_names),
         cmocka_unit_test(ranges_are_checked),
         cmocka_unit_test(overlaps_are_refused),
-        cmocka_unit_test(reads_end_with_the_accessor),
+        cmocka_unit_test(reads_end_with_memory),
         cmocka_unit_test(memory_can_be_removed),
         cmocka_unit_test(the_most_specific_answers),
         cmocka_unit_test(callbacks_answer),
