@@ -52,6 +52,7 @@ uint8_t pug_space_of_level(unsigned security, unsigned level);
 /** Where memory belongs. Zeroed but for `space` it belongs to every context and source. */
 struct pug_place {
     uint8_t space; /**< enum pug_space */
+    bool behind;   /**< seen only where no other memory is: that of a bus, below all cores */
     bool has_context_id, has_vmid, has_source;
     uint32_t context_id, vmid;
     uint16_t source; /**< trace id: this memory is seen by this source only */
@@ -89,8 +90,8 @@ void pug_image_free(struct pug_image *image);
 void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quirks);
 
 /*
- * Adding. Every range has an even start and an odd end (the last byte's address), else it is
- * PUG_ERR_MEM_ACC_RANGE_INVALID. A range whose start or end lies in memory that is there already,
+ * Adding. A range that goes beyond the last address is PUG_ERR_MEM_ACC_RANGE_INVALID, and so, with
+ * the quirk reference_files, is one with an odd start or an even end (its last byte). A range whose start or end lies in memory that is there already,
  * for the same place, is PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it.
  * Reading takes the memory with the most specific place (context, VMID, source), of several the
  * one that was added first. A failed call changes nothing.
@@ -101,8 +102,8 @@ enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_p
                                      uint64_t address, const void *bytes, uint64_t size);
 
 /**
- * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file,
- * whose last odd byte never counts. PUG_ERR_NOT_INIT: the file cannot be opened or is too short;
+ * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file
+ * (reference_files: whose last odd byte does not count). PUG_ERR_NOT_INIT: the file cannot be opened or is too short;
  * PUG_ERR_INVALID_PARAM_VAL: no path, no regions. The file is read when its bytes are needed.
  */
 enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,

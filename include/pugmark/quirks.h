@@ -79,8 +79,8 @@ struct pug_quirks {
     /* ---- image ---- */
     /** Files are added by the reference's rules: a path fits one accessor only, a bad region but
        the first one vanishes silently, the region at offset 0 grows up to the offset of the first
-        other one, and only it is tested for overlaps (0 to 0 where there is none). Right: each
-        region is what it says and is tested. */
+        other one, and only it is tested for overlaps (0 to 0 where there is none). All memory is
+        whole halfwords, at even addresses. Right: each region is what it says and is tested. */
     unsigned reference_files : 1;
     /** A read ends with the accessor that it began in, so that an instruction across the border of
         two is not accessible. Right: memory is what all of them hold. */
@@ -164,6 +164,9 @@ struct pug_quirks {
     unsigned armv7_raw_timestamps : 1;
     /** A VMID is printed as the character with that number. Right: as a number. */
     unsigned armv7_vmid_as_character : 1;
+    /** A hypervisor's code is looked for in the space of all non-secure code. Right: in EL2 alone,
+        and other non-secure code in EL1N. */
+    unsigned armv7_space_without_hyp : 1;
     /* ---- ETMv3 ---- */
     /** The last instruction is held back for a cancel only if it is all there is. Right: always. */
     unsigned etmv3_hold_whole_list : 1;

@@ -50,13 +50,16 @@ void pug_settings_free(struct pug_settings *copy);
 enum pug_arch {
     PUG_ARCH_UNKNOWN = 0,
     PUG_ARCH_CUSTOM = 1,
+    PUG_ARCH_V4 = 0x400,
+    PUG_ARCH_V5 = 0x500,
+    PUG_ARCH_V6 = 0x600,
     PUG_ARCH_V7 = 0x700,
     PUG_ARCH_V8 = 0x800,
     PUG_ARCH_V8R3 = 0x803,
     PUG_ARCH_AA64 = 0x864,
 };
 
-/** Core profiles ("profile" setting). */
+/** Core profiles ("profile" setting). Cores older than profiles count as A. */
 enum pug_arch_profile {
     PUG_PROFILE_UNKNOWN = 0,
     PUG_PROFILE_M = 1,
@@ -66,10 +69,15 @@ enum pug_arch_profile {
 };
 
 /**
- * Architecture and profile of a core from its name ("Cortex-A53", "ARMv8.3-A", "ARM-AA64").
+ * Architecture and profile of a core from the name of its product or architecture ("Cortex-A53",
+ * "ARM1136JF-S", "armv8-a", "ARMv6-M", "AArch64"); case, blanks, '-', '_' and ',' do not matter.
  * Returns false, and leaves both alone, for a name that it does not know.
  */
 bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile);
+
+/** pug_core_by_name() as the reference has it: fewer names, and each letter counts. */
+bool pug_core_by_reference_name(const char *name, enum pug_arch *arch,
+                                enum pug_arch_profile *profile);
 
 #ifdef __cplusplus
 }

@@ -52,7 +52,8 @@ static struct pug_range *append(struct pug_accessor *accessor, const struct pug_
     return range;
 }
 
-static enum pug_status add_region(struct pug_accessor *accessor, struct pug_region region)
+static enum pug_status add_region(const struct pug_image *image, struct pug_accessor *accessor,
+                                  struct pug_region region)
 {
     enum pug_status status = measure(accessor, &region);
     if (status != PUG_OK)
@@ -60,7 +61,7 @@ static enum pug_status add_region(struct pug_accessor *accessor, struct pug_regi
     const struct pug_range *range = append(accessor, &region);
     if (!range)
         return PUG_ERR_MEM_ACC_OVERLAP;
-    return pug_range_valid(range) ? PUG_OK : PUG_ERR_MEM_ACC_RANGE_INVALID;
+    return pug_range_valid(image, range) ? PUG_OK : PUG_ERR_MEM_ACC_RANGE_INVALID;
 }
 
 /* ---- the reference's way ---- */
@@ -121,7 +122,7 @@ static enum pug_status add_reference_regions(struct pug_accessor *accessor,
 static enum pug_status fill(struct pug_image *image, struct pug_accessor *accessor,
                             const char *path, const struct pug_region *regions, size_t count)
 {
-    enum pug_status status = pug_file_open(path, &accessor->file);
+    enum pug_status status = pug_file_open(path, image->quirks.reference_files, &accessor->file);
     if (status != PUG_OK)
         return status;
     if (pug_file_length(accessor->file) == 0)
@@ -129,7 +130,7 @@ static enum pug_status fill(struct pug_image *image, struct pug_accessor *access
     if (image->quirks.reference_files)
         return add_reference_regions(accessor, regions, count);
     for (size_t i = 0; i < count && status == PUG_OK; i++)
-        status = add_region(accessor, regions[i]);
+        status = add_region(image, accessor, regions[i]);
     return status;
 }
 
@@ -170,7 +171,8 @@ enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
             continue;
         size_t before = accessor->count;
         good = image->quirks.reference_files ? add_reference_region(accessor, regions[i])
-                                             : add_region(accessor, regions[i]) == PUG_OK;
+
+                                             : add_region(image, accessor, regions[i]) == PUG_OK;
         if (!good)
             accessor->count = before;
     }

@@ -17,7 +17,7 @@
 
 /* ---- segments ---- */
 
-/* A segment as a range, cut to whole halfwords; false where nothing is left of it. */
+/* A segment as a range; false where the file has nothing of it. */
 static bool segment_range(const GElf_Phdr *header, uint64_t bias, uint64_t file_length,
                           struct pug_range *range)
 {
@@ -26,14 +26,8 @@ static bool segment_range(const GElf_Phdr *header, uint64_t bias, uint64_t file_
     uint64_t size = header->p_filesz, start = header->p_vaddr + bias, offset = header->p_offset;
     if (size > file_length - offset)
         size = file_length - offset;
-    if ((start & 1) != 0 && size > 0) {
-        start++;
-        offset++;
-        size--;
-    }
-    size &= ~UINT64_C(1);
     *range = (struct pug_range){.start = start, .end = start + size - 1, .offset = offset};
-    return size > 0 && pug_range_valid(range);
+    return size > 0 && range->start <= range->end;
 }
 
 static enum pug_status add_segments(Elf *elf, uint64_t bias, struct pug_accessor *accessor,
@@ -166,7 +160,7 @@ static enum pug_status load(Elf *elf, const struct pug_place *place, const char 
     if (!*accessor)
         return PUG_ERR_MEM;
     (*accessor)->bias = bias;
-    enum pug_status status = pug_file_open(path, &(*accessor)->file);
+    enum pug_status status = pug_file_open(path, false, &(*accessor)->file);
     if (status == PUG_OK)
         status = add_segments(elf, bias, *accessor, count);
     return status == PUG_OK ? read_symbols(elf, bias, symbols) : status;
@@ -175,7 +169,7 @@ static enum pug_status load(Elf *elf, const struct pug_place *place, const char 
 static enum pug_status open_elf(const char *path, int *descriptor, Elf **elf)
 {
     struct pug_file *file;
-    enum pug_status status = pug_file_open(path, &file); /* regular, readable */
+    enum pug_status status = pug_file_open(path, false, &file); /* regular, readable */
     if (status != PUG_OK)
         return status;
     pug_file_free(file);

@@ -24,7 +24,7 @@ struct pug_file {
     _Atomic(struct piece *) *pieces;
 };
 
-static enum pug_status open_regular(struct pug_file *file)
+static enum pug_status open_regular(struct pug_file *file, bool even)
 {
     struct stat status;
     /* Looked at before it is opened: a FIFO would wait for a writer. */
@@ -34,7 +34,7 @@ static enum pug_status open_regular(struct pug_file *file)
     if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_size < 0)
         return PUG_ERR_NOT_INIT;
-    file->length = (uint64_t)status.st_size & ~UINT64_C(1);
+    file->length = (uint64_t)status.st_size & ~(uint64_t)even;
     file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
     file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
     return file->pieces ? PUG_OK : PUG_ERR_MEM;
@@ -50,14 +50,14 @@ static void read_if_small(struct pug_file *file)
     file->descriptor = -1;
 }
 
-enum pug_status pug_file_open(const char *path, struct pug_file **out)
+enum pug_status pug_file_open(const char *path, bool even, struct pug_file **out)
 {
     struct pug_file *file = calloc(1, sizeof(*file));
     if (!file)
         return PUG_ERR_MEM;
     file->descriptor = -1;
     file->path = strdup(path);
-    enum pug_status status = file->path ? open_regular(file) : PUG_ERR_MEM;
+    enum pug_status status = file->path ? open_regular(file, even) : PUG_ERR_MEM;
     if (status != PUG_OK) {
         pug_file_free(file);
         return status;

@@ -5,17 +5,20 @@
 
 #include "pugmark/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pug_file;
 
-/** Opens a regular file. PUG_ERR_NOT_INIT: it cannot be opened. */
-enum pug_status pug_file_open(const char *path, struct pug_file **file);
+/**
+ * Opens a regular file; `even`: the last byte of an odd one is not seen. PUG_ERR_NOT_INIT: it
+ * cannot be opened.
+ */
+enum pug_status pug_file_open(const char *path, bool even, struct pug_file **file);
 void pug_file_free(struct pug_file *file);
 
 const char *pug_file_path(const struct pug_file *file);
 
-/** Its length, rounded down to even: code comes in halfwords. */
 uint64_t pug_file_length(const struct pug_file *file);
 
 /**

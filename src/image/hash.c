@@ -41,7 +41,8 @@ static uint64_t mix_file(uint64_t hash, struct pug_file *file, uint64_t offset, 
 static uint64_t mix_place(uint64_t hash, const struct pug_place *place)
 {
     hash = mix(hash, (uint64_t)place->space | (uint64_t)place->has_context_id << 8 |
-                         (uint64_t)place->has_vmid << 9 | (uint64_t)place->has_source << 10);
+                         (uint64_t)place->has_vmid << 9 | (uint64_t)place->has_source << 10 |
+                         (uint64_t)place->behind << 11);
     hash = mix(hash, place->has_context_id ? place->context_id : 0);
     hash = mix(hash, place->has_vmid ? place->vmid : 0);
     return mix(hash, place->has_source ? place->source : 0);

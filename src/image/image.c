@@ -49,7 +49,7 @@ static bool same_id(bool has_a, uint32_t a, bool has_b, uint32_t b)
 /* Would both answer, with equal right, for some reader? */
 static bool compete(const struct pug_place *a, const struct pug_place *b)
 {
-    return (a->space & b->space) != 0 &&
+    return (a->space & b->space) != 0 && a->behind == b->behind &&
            same_id(a->has_context_id, a->context_id, b->has_context_id, b->context_id) &&
            same_id(a->has_vmid, a->vmid, b->has_vmid, b->vmid) &&
            same_id(a->has_source, a->source, b->has_source, b->source);
@@ -215,10 +215,10 @@ uint64_t pug_image_generation(const struct pug_image *image)
     return image->generation;
 }
 
-static bool valid(const struct pug_accessor *accessor)
+static bool valid(const struct pug_image *image, const struct pug_accessor *accessor)
 {
     for (size_t i = 0; i < accessor->count; i++)
-        if (!pug_range_valid(&accessor->ranges[i]))
+        if (!pug_range_valid(image, &accessor->ranges[i]))
             return false;
     return accessor->count > 0;
 }
@@ -266,7 +266,7 @@ static bool reserve_accessor(struct pug_image *image)
 
 static enum pug_status check(const struct pug_image *image, const struct pug_accessor *accessor)
 {
-    if (!valid(accessor))
+    if (!valid(image, accessor))
         return PUG_ERR_MEM_ACC_RANGE_INVALID;
     for (size_t i = 0; i < image->count; i++)
         if (compete(&image->accessors[i]->place, &accessor->place) &&
@@ -343,6 +343,8 @@ enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint
 static bool precedes(const struct pug_accessor *a, const struct pug_accessor *b)
 {
     unsigned mine = specificity(&a->place), its = specificity(&b->place);
+    if (a->place.behind != b->place.behind)
+        return b->place.behind;
     return mine != its ? mine > its : a->order < b->order;
 }
 

@@ -74,9 +74,11 @@ void pug_accessor_free(struct pug_accessor *accessor);
 /** The range of an accessor that holds `address`, or NULL. */
 const struct pug_range *pug_accessor_range(const struct pug_accessor *accessor, uint64_t address);
 
-static inline bool pug_range_valid(const struct pug_range *range)
+/** The reference takes whole halfwords only. */
+static inline bool pug_range_valid(const struct pug_image *image, const struct pug_range *range)
 {
-    return (range->start & 1) == 0 && (range->end & 1) != 0 && range->start < range->end;
+    bool whole = (range->start & 1) == 0 && (range->end & 1) != 0;
+    return range->start <= range->end && (whole || !image->quirks.reference_files);
 }
 
 /** Sort the ranges anew, after one grew or was added. */

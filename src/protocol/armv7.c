@@ -2,6 +2,7 @@
 #include "protocol/armv7.h"
 
 #include "image/codemap.h"
+#include "isa/core_names.h"
 
 #include <stdio.h>
 
@@ -29,8 +30,11 @@ static bool take_register(const struct pug_settings *settings, const char *name,
 enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct pug_log *log,
                                     const char *component, struct pug_armv7_registers *registers)
 {
-    registers->arch = (uint32_t)pug_settings_number(settings, "arch", PUG_ARCH_V7);
-    registers->profile = (uint32_t)pug_settings_number(settings, "profile", PUG_PROFILE_A);
+    enum pug_arch arch = PUG_ARCH_V7;
+    enum pug_arch_profile profile = PUG_PROFILE_A;
+    pug_core_of_settings(settings, log, component, &arch, &profile);
+    registers->arch = arch;
+    registers->profile = profile;
     bool all = take_register(settings, "ETMCR", &registers->control, log, component);
     all &= take_register(settings, "ETMIDR", &registers->id, log, component);
     all &= take_register(settings, "ETMCCER", &registers->code, log, component);
@@ -143,16 +147,23 @@ bool pug_armv7_set_vmid(struct pug_stage *stage, uint8_t vmid)
     return changed;
 }
 
-uint8_t pug_armv7_space(const struct pug_stage *stage)
+uint8_t pug_armv7_space(const struct pug_stage *stage, const struct pug_armv7_registers *registers)
 {
-    return stage->out.blank.security == PUG_SEC_SECURE ? PUG_SPACE_S : PUG_SPACE_N;
+    const struct pug_element *blank = &stage->out.blank;
+    if (blank->security == PUG_SEC_SECURE)
+        return PUG_SPACE_S;
+    if (stage->quirks.armv7_space_without_hyp)
+        return PUG_SPACE_N;
+    if (blank->context_flags & PUG_CTX_LEVEL)
+        return PUG_SPACE_EL2;
+    return pug_armv7_bit(registers->code, 26) ? PUG_SPACE_EL1N : PUG_SPACE_N;
 }
 
-void pug_armv7_tell_space(struct pug_stage *stage)
+void pug_armv7_tell_space(struct pug_stage *stage, const struct pug_armv7_registers *registers)
 {
     const struct pug_element *blank = &stage->out.blank;
     pug_codemap_space(stage->code, &(struct pug_reader_space){
-                                       .space = pug_armv7_space(stage),
+                                       .space = pug_armv7_space(stage, registers),
                                        .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
                                        .has_vmid = blank->context_flags & PUG_CTX_VMID,
                                        .context_id = blank->context_id,

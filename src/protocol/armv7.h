@@ -137,11 +137,14 @@ bool pug_armv7_set_security(struct pug_stage *stage, bool non_secure, bool hyp);
 bool pug_armv7_set_context_id(struct pug_stage *stage, uint32_t id);
 bool pug_armv7_set_vmid(struct pug_stage *stage, uint8_t vmid);
 
-/** Where the walk reads: "Any S" or "Any NS". */
-uint8_t pug_armv7_space(const struct pug_stage *stage);
+/**
+ * Where the walk reads: "Any S", "Any NS", and where there is a hypervisor its EL2, or EL1N of
+ * those below it.
+ */
+uint8_t pug_armv7_space(const struct pug_stage *stage, const struct pug_armv7_registers *registers);
 
 /** Program memory is read in the current context from now on. */
-void pug_armv7_tell_space(struct pug_stage *stage);
+void pug_armv7_tell_space(struct pug_stage *stage, const struct pug_armv7_registers *registers);
 
 /** enum pug_trace_on of an I-sync's reason. */
 uint8_t pug_armv7_trace_on(uint8_t isync_reason);

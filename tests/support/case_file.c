@@ -98,6 +98,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(t32_word_reads),
         QUIRK(armv7_raw_timestamps),
         QUIRK(armv7_vmid_as_character),
+        QUIRK(armv7_space_without_hyp),
         QUIRK(etmv3_hold_whole_list),
         QUIRK(etmv3_cancel_keeps_count),
         QUIRK(etmv3_incomplete_is_whole),

@@ -135,9 +135,9 @@ static void segments_and_symbols(void **state)
     write_file(sample, sizeof(*sample));
     struct pug_image *image = pug_image_new();
     assert_int_equal(pug_image_add_elf(image, &anywhere, file_path, 0x10000), PUG_OK);
-    /* whole halfwords of what the file holds */
-    assert_int_equal(read_at(image, 0x410000, buffer, sizeof(buffer)), 0x100);
-    assert_memory_equal(buffer, sample->bytes + CODE, 0x100);
+    /* what the file holds, to the last byte */
+    assert_int_equal(read_at(image, 0x410000, buffer, sizeof(buffer)), 0x101);
+    assert_memory_equal(buffer, sample->bytes + CODE, 0x101);
     assert_int_equal(read_at(image, 0x510000, buffer, sizeof(buffer)), 0x20);
     assert_int_equal(read_at(image, 0x400000, buffer, 4), 0);
     static const struct {

@@ -80,20 +80,22 @@ static void ranges_are_checked(void **state)
     (void)state;
     static const struct {
         uint64_t address, size;
-        enum pug_status status;
+        enum pug_status status, reference;
     } cases[] = {
-        {0, 4, PUG_OK},
-        {0x1001, 4, PUG_ERR_MEM_ACC_RANGE_INVALID},
-        {0x1000, 5, PUG_ERR_MEM_ACC_RANGE_INVALID},
-        {0x1000, 3, PUG_ERR_INVALID_PARAM_VAL},
-        {UINT64_MAX - 3, 4, PUG_OK},
-        {UINT64_MAX - 3, 6, PUG_ERR_MEM_ACC_RANGE_INVALID},
+        {0, 4, PUG_OK, PUG_OK},
+        {0x1001, 4, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
+        {0x1000, 5, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
+        {0x1000, 3, PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_INVALID_PARAM_VAL},
+        {UINT64_MAX - 3, 4, PUG_OK, PUG_OK},
+        {UINT64_MAX - 3, 6, PUG_ERR_MEM_ACC_RANGE_INVALID, PUG_ERR_MEM_ACC_RANGE_INVALID},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        bool is_reference = i % 2 == 1;
         struct pug_image *image = pug_image_new();
+        pug_image_set_quirks(image, &(struct pug_quirks){.reference_files = is_reference});
         assert_int_equal(
-            pug_image_add_buffer(image, &anywhere, cases[i].address, bytes, cases[i].size),
-            cases[i].status);
+            pug_image_add_buffer(image, &anywhere, cases[i / 2].address, bytes, cases[i / 2].size),
+            is_reference ? cases[i / 2].reference : cases[i / 2].status);
         pug_image_free(image);
     }
     struct pug_image *image = pug_image_new();
@@ -298,12 +300,13 @@ static void files_are_read_in_pieces(void **state)
     struct pug_image *image = pug_image_new();
     assert_int_equal(add_region(image, path, 0, 0x10000, 0), PUG_OK);
     uint8_t *buffer = malloc(SIZE);
-    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000, buffer, SIZE), SIZE - 1);
-    for (size_t i = 0; i < SIZE - 1; i++)
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000, buffer, SIZE), SIZE);
+    for (size_t i = 0; i < SIZE; i++)
         assert_int_equal(buffer[i], pattern(i));
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000 + 65534, buffer, 4), 4);
     assert_int_equal(buffer[3], pattern(65537));
-    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 + SIZE - 1), -1);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 + SIZE - 1), pattern(SIZE - 1));
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 + SIZE), -1);
     free(buffer);
     pug_image_free(image);
 }
@@ -312,7 +315,7 @@ static void files_are_checked(void **state)
 {
     (void)state;
     char empty[128], fifo[128], path[128];
-    snprintf(empty, sizeof(empty), "%s", make_file("empty", 1));
+    snprintf(empty, sizeof(empty), "%s", make_file("empty", 0));
     snprintf(path, sizeof(path), "%s", make_file("file", 0x1000));
     snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
@@ -329,7 +332,7 @@ static void files_are_checked(void **state)
     assert_int_equal(add_region(image, path, 0x800, 0, 0x802), PUG_ERR_NOT_INIT);
     assert_int_equal(add_region(image, path, UINT64_MAX - 1, 0, 4), PUG_ERR_NOT_INIT);
     assert_int_equal(add_region(image, path, 0x10, 0, UINT64_MAX - 1), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_ERR_MEM_ACC_RANGE_INVALID);
+    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_OK); /* an odd address is one, too */
     assert_int_equal(add_region(image, path, 0, UINT64_MAX - 0xff, 0x200),
                      PUG_ERR_MEM_ACC_RANGE_INVALID);
     pug_image_free(image);
@@ -369,6 +372,48 @@ static void each_region_has_its_own_offset(void **state)
     pug_image_free(image);
 }
 
+/** Dumps begin and end where they were taken, at odd places, too. */
+static void files_of_any_length_anywhere(void **state)
+{
+    (void)state;
+    const char *path = make_file("odd", 11);
+    uint8_t read[16];
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(add_region(image, path, 0, 0x1001, 0), PUG_OK);
+    assert_int_equal(add_region(image, path, 4, 0x2000, 3), PUG_OK);
+    assert_int_equal(add_region(image, path, 10, 0x3003, 1), PUG_OK);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x1001, read, 16), 11);
+    assert_int_equal(read[10], pattern(10));
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x2001, read, 16), 2);
+    assert_int_equal(read[0], pattern(5));
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x3003, read, 16), 1);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x3002), -1);
+    pug_image_free(image);
+}
+
+/** Memory behind all other: what a bus shows where no core's memory is known. */
+static void memory_behind(void **state)
+{
+    (void)state;
+    const struct pug_place behind = {.space = PUG_SPACE_ANY, .behind = true};
+    struct pug_image *image = pug_image_new();
+    uint64_t hash;
+    assert_int_equal(pug_image_add_buffer(image, &behind, 0x1000, bytes, 0x100), PUG_OK);
+    hash = pug_image_hash(image);
+    assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1040, bytes + 0x200, 0x40), PUG_OK);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x103f), bytes[0x3f]);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x1040), bytes[0x200]);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x107f), bytes[0x200 + 0x3f]);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x1080), bytes[0x80]);
+    assert_int_equal(pug_image_add_buffer(image, &behind, 0x1080, bytes + 0x200, 0x100),
+                     PUG_ERR_MEM_ACC_OVERLAP);
+    pug_image_free(image);
+    image = pug_image_new();
+    assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, bytes, 0x100), PUG_OK);
+    assert_true(pug_image_hash(image) != hash);
+    pug_image_free(image);
+}
+
 static void files_can_get_more_regions(void **state)
 {
     (void)state;
@@ -387,9 +432,9 @@ static void files_can_get_more_regions(void **state)
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x4001), pattern(0x201));
     more.address = 0x4002;
     assert_int_equal(pug_image_update_file(image, path, &more, 1), PUG_ERR_INVALID_PARAM_VAL);
-    more.address = 0x5001;
+    more.address = UINT64_MAX - 0x10;
     assert_int_equal(pug_image_update_file(image, path, &more, 1), PUG_ERR_INVALID_PARAM_VAL);
-    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x5002), -1);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, UINT64_MAX), -1);
     pug_image_free(image);
 }
 
@@ -535,6 +580,8 @@ int main(void)
         cmocka_unit_test(files_are_read_in_pieces),
         cmocka_unit_test(files_are_checked),
         cmocka_unit_test(each_region_has_its_own_offset),
+        cmocka_unit_test(files_of_any_length_anywhere),
+        cmocka_unit_test(memory_behind),
         cmocka_unit_test(files_can_get_more_regions),
         cmocka_unit_test(reference_files),
         cmocka_unit_test(threads_share_an_image),

@@ -255,13 +255,34 @@ static void other_code_ends_it_blocks(void **state)
     assert_int_equal(it, 0);
 }
 
-static void cores(void **state)
+struct core {
+    const char *name;
+    int arch, profile; /* -1: not known */
+};
+
+typedef bool core_fn(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile);
+
+static void check_cores(core_fn *by_name, const struct core *cores, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum pug_arch arch = PUG_ARCH_CUSTOM;
+        enum pug_arch_profile profile = PUG_PROFILE_CUSTOM;
+        bool known = by_name(cores[i].name, &arch, &profile);
+        if (known != (cores[i].arch >= 0))
+            fail_msg("'%s' is %sknown", cores[i].name, known ? "" : "not ");
+        assert_int_equal(arch, known ? cores[i].arch : (int)PUG_ARCH_CUSTOM);
+        assert_int_equal(profile, known ? cores[i].profile : (int)PUG_PROFILE_CUSTOM);
+    }
+}
+
+#define CHECK_CORES(by_name, cores)                                                                \
+    check_cores((by_name), (cores), sizeof(cores) / sizeof((cores)[0]))
+
+/** As the reference knows them: a short list, and each letter counts. */
+static void reference_cores(void **state)
 {
     (void)state;
-    static const struct {
-        const char *name;
-        int arch, profile; /* -1: not known */
-    } names[] = {
+    static const struct core cores[] = {
         {"Cortex-A77", PUG_ARCH_V8R3, PUG_PROFILE_A},
         {"Cortex-A53", PUG_ARCH_V8, PUG_PROFILE_A},
         {"Cortex-A15", PUG_ARCH_V7, PUG_PROFILE_A},
@@ -293,14 +314,90 @@ static void cores(void **state)
         {"cortex-a53", -1, -1},
         {"", -1, -1},
     };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        enum pug_arch arch = PUG_ARCH_CUSTOM;
-        enum pug_arch_profile profile = PUG_PROFILE_CUSTOM;
-        bool known = pug_core_by_name(names[i].name, &arch, &profile);
-        assert_int_equal(known, names[i].arch >= 0);
-        assert_int_equal(arch, known ? names[i].arch : (int)PUG_ARCH_CUSTOM);
-        assert_int_equal(profile, known ? names[i].profile : (int)PUG_PROFILE_CUSTOM);
-    }
+    CHECK_CORES(pug_core_by_reference_name, cores);
+}
+
+/** Products and architectures, however they are written. */
+static void cores(void **state)
+{
+    (void)state;
+    static const struct core cores[] = {
+        /* case and punctuation say nothing */
+        {"cortex-a53", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"CORTEX_A53", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"CortexA53", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"ARM Cortex-A9", PUG_ARCH_V7, PUG_PROFILE_A},
+        {"arm,cortex-a57", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"armv8-a", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"arm-aa64", PUG_ARCH_AA64, PUG_PROFILE_A},
+        /* products */
+        {"ARM926EJ-S", PUG_ARCH_V5, PUG_PROFILE_A},
+        {"ARM7TDMI-S", PUG_ARCH_V4, PUG_PROFILE_A},
+        {"ARM1136JF-S", PUG_ARCH_V6, PUG_PROFILE_A},
+        {"ARM1176JZF-S", PUG_ARCH_V6, PUG_PROFILE_A},
+        {"ARM11 MPCore", PUG_ARCH_V6, PUG_PROFILE_A},
+        {"Cortex-M0+", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M1", PUG_ARCH_V6, PUG_PROFILE_M},
+        {"Cortex-M4F", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M7", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M23", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"Cortex-M35P", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"Cortex-M52", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"Cortex-M85", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"Cortex-R4F", PUG_ARCH_V7, PUG_PROFILE_R},
+        {"Cortex-R52+", PUG_ARCH_V8, PUG_PROFILE_R},
+        {"Cortex-R82", PUG_ARCH_AA64, PUG_PROFILE_R},
+        {"Cortex-A34", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"Cortex-A65AE", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-A78", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-A78C", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-A320", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-A510", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-A710", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-A720AE", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-A725", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-X1", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-X1C", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Cortex-X4", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Cortex-X925", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Neoverse-E1", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"Neoverse N1", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"neoverse-n2", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Neoverse-V1", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"Neoverse-V3AE", PUG_ARCH_AA64, PUG_PROFILE_A},
+        /* architectures */
+        {"ARMv4T", PUG_ARCH_V4, PUG_PROFILE_A},
+        {"ARMv5TEJ", PUG_ARCH_V5, PUG_PROFILE_A},
+        {"ARMv6", PUG_ARCH_V6, PUG_PROFILE_A},
+        {"ARMv6KZ", PUG_ARCH_V6, PUG_PROFILE_A},
+        {"ARMv6-M", PUG_ARCH_V6, PUG_PROFILE_M},
+        {"ARMv6S-M", PUG_ARCH_V6, PUG_PROFILE_M},
+        {"ARMv7", PUG_ARCH_V7, PUG_PROFILE_A},
+        {"ARMv7E-M", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"ARMv7VE", PUG_ARCH_V7, PUG_PROFILE_A},
+        {"ARMv8", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"ARMv8.1-M.Mainline", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"ARMv8-M.base", PUG_ARCH_V8, PUG_PROFILE_M},
+        {"ARMv8-A+crc", PUG_ARCH_V8, PUG_PROFILE_A},
+        {"ARMv8.3-A", PUG_ARCH_V8R3, PUG_PROFILE_A},
+        {"ARMv8.9-A", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"ARMv8-R64", PUG_ARCH_AA64, PUG_PROFILE_R},
+        {"ARMv9.5-A", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"AArch64", PUG_ARCH_AA64, PUG_PROFILE_A},
+        {"AArch32", PUG_ARCH_V7, PUG_PROFILE_A},
+        /* nobody knows */
+        {"Cortex-A99", -1, -1},
+        {"Cortex", -1, -1},
+        {"Cortex-M3x", -1, -1},
+        {"ARMv3", -1, -1},
+        {"ARMv8-X", -1, -1},
+        {"ARMv", -1, -1},
+        {"ARMv8.", -1, -1},
+        {"ARMv99999999999999999999-A", -1, -1},
+        {"hart", -1, -1},
+        {"", -1, -1},
+    };
+    CHECK_CORES(pug_core_by_name, cores);
 }
 
 static void settings(void **state)
@@ -358,6 +455,7 @@ int main(void)
         cmocka_unit_test(other_sets_are_unsupported),
         cmocka_unit_test(the_last_halfword),
         cmocka_unit_test(other_code_ends_it_blocks),
+        cmocka_unit_test(reference_cores),
         cmocka_unit_test(cores),
         cmocka_unit_test(settings),
         cmocka_unit_test(asked_settings),

@@ -14,7 +14,7 @@ static struct pug_element *blank_of(struct pug_etmv3_decoder *decoder)
 /** Program memory is read in the current context from now on. */
 static void tell_space(struct pug_etmv3_decoder *decoder)
 {
-    pug_armv7_tell_space(decoder->stage);
+    pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
     pug_etmv3_refresh(decoder);
 }
 

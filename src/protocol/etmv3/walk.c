@@ -61,7 +61,7 @@ static void not_accessible(struct pug_etmv3_decoder *decoder, struct pug_element
 {
     retype(decoder, element, PUG_ELEM_ADDR_NACC);
     element->start = decoder->address;
-    element->number = pug_armv7_space(decoder->stage);
+    element->number = pug_armv7_space(decoder->stage, &decoder->config->registers);
     pug_etmv3_need_address(decoder, true);
 }
 

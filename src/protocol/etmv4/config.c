@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Registers to settings (ETMv4 and ETE specifications, register descriptions). */
 #include "base/text.h"
+#include "isa/core_names.h"
 #include "protocol/builtin.h"
 #include "protocol/etmv4/etmv4.h"
 
@@ -44,7 +45,8 @@ static void derive(struct pug_etmv4_config *c)
     c->cycle_count_bits = (uint8_t)(field(c->idr2, 28, 25) + 12);
 }
 
-static enum pug_status new_config(const struct pug_settings *settings, bool ete, void **config)
+static enum pug_status new_config(const struct pug_settings *settings, struct pug_log *log,
+                                  bool ete, void **config)
 {
     struct pug_etmv4_config *c = calloc(1, sizeof(*c));
     if (!c)
@@ -64,8 +66,11 @@ static enum pug_status new_config(const struct pug_settings *settings, bool ete,
     for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
         *registers[i].reg =
             (uint32_t)pug_settings_number(settings, registers[i].name, registers[i].otherwise);
-    c->arch = (uint16_t)pug_settings_number(settings, "arch", ete ? PUG_ARCH_AA64 : PUG_ARCH_V7);
-    c->profile = (uint8_t)pug_settings_number(settings, "profile", PUG_PROFILE_A);
+    enum pug_arch arch = ete ? PUG_ARCH_AA64 : PUG_ARCH_V7;
+    enum pug_arch_profile profile = PUG_PROFILE_A;
+    pug_core_of_settings(settings, log, ete ? "ETE" : "ETMV4I", &arch, &profile);
+    c->arch = (uint16_t)arch;
+    c->profile = (uint8_t)profile;
     if (ete) {
         c->idr9 = c->idr10 = c->idr11 = c->idr12 = c->idr13 = 0;
         c->version = (uint8_t)(field(c->devarch, 15, 12) << 4 | field(c->devarch, 19, 16));
@@ -81,15 +86,13 @@ static enum pug_status new_config(const struct pug_settings *settings, bool ete,
 static enum pug_status etmv4_config_new(const struct pug_settings *settings, struct pug_log *log,
                                         void **config)
 {
-    (void)log;
-    return new_config(settings, false, config);
+    return new_config(settings, log, false, config);
 }
 
 static enum pug_status ete_config_new(const struct pug_settings *settings, struct pug_log *log,
                                       void **config)
 {
-    (void)log;
-    return new_config(settings, true, config);
+    return new_config(settings, log, true, config);
 }
 
 static uint16_t trace_id(const void *config)

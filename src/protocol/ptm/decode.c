@@ -27,7 +27,7 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
 static void put_context(struct pug_ptm_decoder *decoder)
 {
     pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
-    pug_armv7_tell_space(decoder->stage);
+    pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
 }
 
 /* ---- packets ---- */
@@ -50,7 +50,7 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     if (context->updated_context_id)
         elsewhere |= pug_armv7_set_context_id(decoder->stage, context->context_id);
     if (elsewhere)
-        pug_armv7_tell_space(decoder->stage);
+        pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
     changed |= elsewhere;
     if (quirks->ptm_silent_context)
         changed = starts && (packet->isa != packet->previous_isa || context->updated_context_id);

@@ -81,7 +81,7 @@ static void not_accessible(struct pug_ptm_decoder *decoder, const struct pug_ptm
     }
     struct pug_element *element = pug_ptm_put(decoder, PUG_ELEM_ADDR_NACC);
     element->start = stretch->end;
-    element->number = pug_armv7_space(decoder->stage);
+    element->number = pug_armv7_space(decoder->stage, &decoder->config->registers);
     if (!decoder->stage->quirks.ptm_cycles_lost)
         pug_ptm_put_cycles(element, walk->packet);
     decoder->has_address = false;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/** @file The core that a source's settings describe. */
+#ifndef PUG_ISA_CORE_NAMES_H
+#define PUG_ISA_CORE_NAMES_H
+
+#include "pugmark/log.h"
+#include "pugmark/settings.h"
+
+/**
+ * By its name, the word `core`, or by the numbers `arch` and `profile`, which go before what the
+ * name says. *arch and *profile are what holds where they say nothing. A name that nobody knows is
+ * a warning.
+ */
+void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *log,
+                          const char *component, enum pug_arch *arch,
+                          enum pug_arch_profile *profile);
+
+#endif
