@@ -10,15 +10,25 @@
  *                       .image = image, .decode = true, .log = log}, &tree);
  *     pug_trace_open(snapshot, buffer, &trace);         // and feed what pug_trace_read() gives
  *
- * Files: `snapshot.ini` lists device files and names the trace metadata; each device file describes
- * a core or a trace source with its registers and memory dumps; the metadata (`trace.ini`) lists
- * trace buffers and says which source writes into which, and which core it traces.
+ * Files: `snapshot.ini` lists device files and clusters and names the trace metadata; each device
+ * file describes a core, a trace source or a bus with its registers and memory dumps; the metadata
+ * (`trace.ini`) lists trace buffers and says which source writes into which, and which core it
+ * traces. What must be there (`[snapshot]` with its version, `[device_list]`, names, a buffer's
+ * name and file) and what must be unique (names, locations, buffer ids) is checked; the log says
+ * file, line and reason. What can be done without is a warning: a core's type, a buffer's format.
+ *
+ * A source's `type` is a protocol and a version, whatever the version ("ETM4.5", "PFT1.1",
+ * "STM1.0"); a core's is a product or an architecture (pug_core_by_name()). A dump may begin and
+ * end anywhere; those of a device of class `memory_space` are seen where no core's memory is; those
+ * of space "H" are the hypervisor's alone where a core has some.
  *
  * Beyond the Arm format, a device's `type` may be the name of any known protocol ("E-Trace",
  * "N-Trace", "OSD-STM"): its `[regs]`, numbers or words, are the protocol's settings. A buffer's
  * `format` may be the name of any transport, and further keys of its section are that transport's
  * settings. `[elf…]` sections (`file`, `bias`, `space`) map ELF files, and `context_id` and `vmid`
  * in a dump or ELF section map it for one context only.
+ *
+ * With the quirk reference_snapshots all of it is as the reference has it.
  *
  * All of it is untrusted. A file has at most PUG_SNAPSHOT_FILE_LIMIT bytes, all of them at most
  * four times that; lists have documented lengths below. What is longer is PUG_ERR_LIMIT.
@@ -37,6 +47,7 @@ extern "C" {
 #define PUG_SNAPSHOT_REGISTER_LIMIT 8192u       /**< registers of a device */
 #define PUG_SNAPSHOT_DUMP_LIMIT     16384u      /**< dumps, ELF files of all devices */
 #define PUG_SNAPSHOT_BUFFER_LIMIT   4096u       /**< buffers, associations */
+#define PUG_SNAPSHOT_STREAM_LIMIT   127u        /**< highest stream of a source */
 
 struct pug_snapshot;
 
@@ -57,9 +68,12 @@ void pug_snapshot_free(struct pug_snapshot *snapshot);
 /* ---- what is in it; everything lives as long as the snapshot ---- */
 
 struct pug_snapshot_register {
-    const char *key;   /**< as written: "TRCIDR0(0x078)" */
-    const char *name;  /**< without what is in parentheses: "TRCIDR0" */
+    const char *key;   /**< as written: "TRCIDR0(0x078)", "D0 (id: 90, size: 64)" */
+    const char *name;  /**< without what is in parentheses: "TRCIDR0", "D0" */
     const char *value; /**< as written, without quotes */
+    uint32_t id;       /**< its number, where has_id; of CoreSight parts its offset / 4 */
+    uint32_t size;     /**< bits; 32 where the key does not say */
+    bool has_id;
 };
 
 /** A `[dump…]` or `[elf…]` section. */
@@ -96,6 +110,10 @@ struct pug_snapshot_source {
     const char *core_name;                    /**< the core it traces, or NULL */
     const struct pug_snapshot_device *core;   /**< NULL: none, or no such device */
     const char *protocol;                     /**< NULL: not known from its type */
+    unsigned
+        stream; /**< which of a source's streams: its trace id is that of the source + so many */
+    bool
+        assumed_core; /**< the snapshot does not say which core: it is the only one without trace */
 };
 
 const char *pug_snapshot_directory(const struct pug_snapshot *snapshot);
@@ -118,6 +136,17 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
                             const struct pug_snapshot_buffer *buffer, size_t n,
                             struct pug_snapshot_source *source);
 
+/** A cluster: cores that belong together. */
+struct pug_snapshot_cluster {
+    const char *name; /**< "" where the snapshot has no clusters: all cores are one then */
+    const char *const *devices; /**< their names */
+    size_t count;
+};
+
+/** The n-th cluster, in the order of the file; false when there are no more. */
+bool pug_snapshot_cluster_at(const struct pug_snapshot *snapshot, size_t n,
+                             struct pug_snapshot_cluster *cluster);
+
 /** A file's path: directory, slash, name. Like snprintf(). */
 size_t pug_snapshot_path(const struct pug_snapshot *snapshot, const char *file, char *buffer,
                          size_t size);
@@ -130,7 +159,12 @@ struct pug_snapshot_tree_config {
     bool decode;             /**< to elements; else packets only */
     struct pug_decode_options options;
     struct pug_settings transport; /**< settings that go before the buffer's own */
-    struct pug_log *log;           /**< the tree's; may be NULL */
+    /**
+     * Registers and parameters that go before the devices' own: "NAME" of all sources,
+     * "SOURCE:NAME" of one. `core`, a word, is what the traced core is (pug_core_by_name()).
+     */
+    struct pug_settings sources;
+    struct pug_log *log; /**< the tree's; may be NULL */
     struct pug_quirks quirks;
     size_t code_limit; /**< as in struct pug_tree_config */
 };

@@ -13,6 +13,7 @@ struct device_state {
     struct pug_snapshot_dump dump; /* the dump or ELF section being read */
     struct list extended;          /* [extendregs]: numbers seen */
     bool global_seen;
+    unsigned header_line; /* of [device]; 0: there is none */
 };
 
 enum { DEVICE_DEVICE = 1, DEVICE_REGS, DEVICE_DUMP, DEVICE_ELF, DEVICE_GLOBAL, DEVICE_EXTENDED };
@@ -110,23 +111,71 @@ static bool register_place(const struct list *list, const char *key, size_t *pla
     return true;
 }
 
+/** What is in the parentheses of a key: numbers, "id" or without a name, and "size". */
+static bool register_details(const char *text, struct pug_snapshot_register *what)
+{
+    while (text) {
+        char *end;
+        text += strspn(text, " \t");
+        bool size = strncmp(text, "size", 4) == 0, id = strncmp(text, "id", 2) == 0;
+        const char *number = size ? text + 4 : id ? text + 2 : text;
+        number += strspn(number, " \t");
+        if ((size || id) && *number++ != ':')
+            return false;
+        uint32_t value = (uint32_t)strtoull(number, &end, 0);
+        if (end == number)
+            return false;
+        *(size ? &what->size : &what->id) = value;
+        what->has_id |= !size;
+        end += strspn(end, " \t");
+        if (*end == ')')
+            return true;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+/** Name, number and size of a register. The reference takes blanks for a part of the name. */
+static enum pug_status describe_register(struct section *section, const char *key,
+                                         struct pug_snapshot_register *what)
+{
+    bool native = pug_snapshot_section_is_native(section);
+    size_t length = strcspn(key, "(");
+    const char *details = key[length] ? key + length + 1 : NULL;
+    while (native && length > 0 && (key[length - 1] == ' ' || key[length - 1] == '\t'))
+        length--;
+    char **name = pug_snapshot_list_add(&section->snapshot->texts, sizeof(*name));
+    if (!name || !(*name = strndup(key, length)))
+        return PUG_ERR_MEM;
+    what->key = key;
+    what->name = *name;
+    what->size = 32;
+    if (native && details && !register_details(details, what))
+        pug_snapshot_section_warn(section, section->ini->line,
+                                  "What is in the parentheses of %s is not understood", key);
+    return PUG_OK;
+}
+
 static enum pug_status add_register(struct reader *reader, char *key, char *value)
 {
     struct section *section = &reader->section;
     struct list *list = &((struct device_state *)reader->state)->device->registers;
+    struct pug_snapshot_register made = {.value = pug_snapshot_ini_unquote(value)};
     size_t place;
     if (!register_place(list, key, &place))
         return pug_snapshot_section_error(section, "Duplicate key: %s", key);
     if (list->count == PUG_SNAPSHOT_REGISTER_LIMIT)
         return pug_snapshot_section_limit(section, "registers");
-    char **name = pug_snapshot_list_add(&section->snapshot->texts, sizeof(*name));
-    if (!name || !(*name = strndup(key, strcspn(key, "("))))
-        return PUG_ERR_MEM;
+    enum pug_status status = describe_register(section, key, &made);
+    if (status != PUG_OK)
+        return status;
     if (!pug_snapshot_list_add(list, sizeof(struct pug_snapshot_register)))
         return PUG_ERR_MEM;
     struct pug_snapshot_register *items = list->items;
     memmove(&items[place + 1], &items[place], (list->count - 1 - place) * sizeof(*items));
-    items[place] = (struct pug_snapshot_register){key, *name, pug_snapshot_ini_unquote(value)};
+    items[place] = made;
     return PUG_OK;
 }
 
@@ -177,14 +226,25 @@ static enum pug_status set_dump(struct section *section, struct pug_snapshot_dum
     return (enum pug_status)result;
 }
 
+static enum pug_status set_device(struct section *section, struct device *device, const char *key,
+                                  char *value)
+{
+    const struct pug_snapshot_device *public = &device->public;
+    enum pug_status status = known_or_ignored(pug_snapshot_section_set(
+        section, device_keys, COUNT(device_keys), &device->public, key, value));
+    if (public->name == value)
+        device->name_line = section->ini->line;
+    if (public->location == value)
+        device->location_line = section->ini->line;
+    return status;
+}
+
 static enum pug_status device_key(struct reader *reader, char *key, char *value)
 {
     struct section *section = &reader->section;
     struct device_state *state = reader->state;
     switch (reader->in) {
-    case DEVICE_DEVICE:
-        return known_or_ignored(pug_snapshot_section_set(section, device_keys, COUNT(device_keys),
-                                                         &state->device->public, key, value));
+    case DEVICE_DEVICE: return set_device(section, state->device, key, value);
     case DEVICE_REGS: return add_register(reader, key, value);
     case DEVICE_GLOBAL: return set_global(section, key, value);
     case DEVICE_EXTENDED: return add_extended(reader, key, value);
@@ -196,6 +256,8 @@ static enum pug_status device_end(struct reader *reader)
 {
     struct section *section = &reader->section;
     struct device_state *state = reader->state;
+    if (reader->in == DEVICE_DEVICE)
+        state->header_line = section->header_line;
     if (reader->in != DEVICE_DUMP && reader->in != DEVICE_ELF)
         return PUG_OK;
     if (reader->in == DEVICE_DUMP && !(section->seen & SEEN_ADDRESS))
@@ -224,7 +286,40 @@ void pug_snapshot_device_free(struct device *device)
     free(device);
 }
 
-/** A later device of the same name takes the place of the earlier one. */
+/** Names and locations are of one device each. */
+static enum pug_status check_unique(const struct section *section, const struct device *device)
+{
+    struct device *const *others = section->snapshot->devices.items;
+    const struct pug_snapshot_device *public = &device->public;
+    for (size_t i = 0; i < section->snapshot->devices.count; i++) {
+        const struct pug_snapshot_device *other = &others[i]->public;
+        if (strcmp(other->name, public->name) == 0)
+            return pug_snapshot_section_wrong(section, device->name_line,
+                                              "Device name '%s' is that of %s, too", public->name,
+                                              other->file);
+        if (*public->location && strcmp(other->location, public->location) == 0)
+            return pug_snapshot_section_wrong(section, device->location_line,
+                                              "Location '%s' is that of %s, too", public->location,
+                                              other->file);
+    }
+    return PUG_OK;
+}
+
+static enum pug_status device_finish(struct reader *reader)
+{
+    const struct section *section = &reader->section;
+    const struct device_state *state = reader->state;
+    if (!pug_snapshot_section_is_native(section))
+        return PUG_OK;
+    if (!state->header_line)
+        return pug_snapshot_section_error(section, "There is no [device] section");
+    if (!*state->device->public.name)
+        return pug_snapshot_section_wrong(section, state->header_line,
+                                          "Device section is missing mandatory name definition");
+    return check_unique(section, state->device);
+}
+
+/** To the reference a later device of the same name takes the place of the earlier one. */
 static enum pug_status keep_device(struct pug_snapshot *snapshot, struct device *device)
 {
     struct device **slot = snapshot->devices.items, **end = slot + snapshot->devices.count;
@@ -241,8 +336,11 @@ static enum pug_status keep_device(struct pug_snapshot *snapshot, struct device 
 enum pug_status pug_snapshot_device_file_read(struct pug_snapshot *snapshot, const char *path,
                                               const char *file)
 {
-    static const struct file_kind kind = {
-        .headless_is_error = true, .begin = device_begin, .key = device_key, .end = device_end};
+    static const struct file_kind kind = {.headless_is_error = true,
+                                          .begin = device_begin,
+                                          .key = device_key,
+                                          .end = device_end,
+                                          .finish = device_finish};
     struct device *device = calloc(1, sizeof(*device));
     if (!device)
         return PUG_ERR_MEM;

@@ -10,19 +10,45 @@
 static void say_at(const struct section *section, enum pug_status code, unsigned line,
                    const char *text)
 {
-    pug_snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_ERROR, code, "%s:%u: %s\n",
+    pug_snapshot_say(section->snapshot, "snapshot_parser",
+                     code == PUG_OK ? PUG_SEV_WARN : PUG_SEV_ERROR, code, "%s:%u: %s\n",
                      section->ini->path, line, text);
+}
+
+static void say_format(const struct section *section, enum pug_status code, unsigned line,
+                       const char *format, va_list args)
+{
+    char text[512];
+    vsnprintf(text, sizeof(text), format, args);
+    say_at(section, code, line, text);
 }
 
 enum pug_status pug_snapshot_section_error(const struct section *section, const char *format, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    say_format(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->ini->line, format, args);
     va_end(args);
-    say_at(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->ini->line, text);
     return PUG_ERR_TEST_SNAPSHOT_PARSE;
+}
+
+enum pug_status pug_snapshot_section_wrong(const struct section *section, unsigned line,
+                                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say_format(section, PUG_ERR_TEST_SNAPSHOT_PARSE, line, format, args);
+    va_end(args);
+    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+}
+
+void pug_snapshot_section_warn(const struct section *section, unsigned line, const char *format,
+                               ...)
+{
+    va_list args;
+    va_start(args, format);
+    say_format(section, PUG_OK, line, format, args);
+    va_end(args);
 }
 
 enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text)
@@ -93,7 +119,7 @@ static enum pug_status begin_section(struct reader *reader, const struct file_ki
                                      const char *name)
 {
     struct section *section = &reader->section;
-    if (section->snapshot->options.verbose)
+    if (section->snapshot->options.verbose && !kind->quiet)
         pug_snapshot_say(section->snapshot, "snapshot_parser", PUG_SEV_INFO, PUG_OK,
                          "Start of %s section\n", name);
     reader->headless = false;
@@ -104,13 +130,19 @@ static enum pug_status begin_section(struct reader *reader, const struct file_ki
     return kind->begin(reader, name);
 }
 
+static enum pug_status end_of_file(struct reader *reader, const struct file_kind *kind)
+{
+    enum pug_status status = kind->end(reader);
+    return status == PUG_OK && kind->finish ? kind->finish(reader) : status;
+}
+
 static enum pug_status read_lines(struct reader *reader, const struct file_kind *kind)
 {
     enum pug_status status = PUG_OK;
     while (status == PUG_OK) {
         char *text;
         switch (pug_snapshot_ini_next(reader->section.ini, &text)) {
-        case INI_END: return kind->end(reader);
+        case INI_END: return end_of_file(reader, kind);
         case INI_TEXT: status = read_line(reader, kind, text); break;
         case INI_SECTION:
             status = kind->end(reader);

@@ -40,9 +40,11 @@ struct reader {
 /** A kind of file. */
 struct file_kind {
     bool headless_is_error; /* keys before the first section */
+    bool quiet;             /* sections are not told */
     enum pug_status (*begin)(struct reader *reader, const char *section);
     enum pug_status (*key)(struct reader *reader, char *key, char *value);
-    enum pug_status (*end)(struct reader *reader); /* of a section, and once before the first */
+    enum pug_status (*end)(struct reader *reader);    /* of a section, and once before the first */
+    enum pug_status (*finish)(struct reader *reader); /* of the file; optional */
 };
 
 /** Read a file with the functions of its kind. PUG_ERR_FILE where it cannot be opened. */
@@ -67,6 +69,15 @@ enum pug_status pug_snapshot_section_error(const struct section *section, const 
 
 /** The same for a section that ended without something. */
 enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text);
+
+/** The same of another line: where something that is wrong was read. */
+enum pug_status pug_snapshot_section_wrong(const struct section *section, unsigned line,
+                                           const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** A warning: what is told and does not stop reading. */
+void pug_snapshot_section_warn(const struct section *section, unsigned line, const char *format,
+                               ...) __attribute__((format(printf, 3, 4)));
 
 /** PUG_ERR_LIMIT, with a message. */
 enum pug_status pug_snapshot_section_limit(const struct section *section, const char *what);

@@ -100,3 +100,12 @@ bool pug_snapshot_ini_split(char *text, char **key, char **value)
     *value = pug_snapshot_ini_trim(equals + 1);
     return true;
 }
+
+char *pug_snapshot_ini_piece(char **list)
+{
+    char *piece = *list, *comma = piece ? strchr(piece, ',') : NULL;
+    if (comma)
+        *comma = 0;
+    *list = comma ? comma + 1 : NULL;
+    return piece ? pug_snapshot_ini_trim(piece) : NULL;
+}

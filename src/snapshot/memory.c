@@ -4,9 +4,35 @@
 
 #include <stdlib.h>
 
-static struct pug_place place_of(const struct pug_snapshot_dump *dump)
+/** A dump or an ELF file that is in the image. */
+struct mapped {
+    const struct pug_snapshot_dump *dump;
+    struct pug_place place;
+};
+
+static bool is_in(const struct pug_snapshot_dump *dump, const char *space)
 {
-    return (struct pug_place){.space = pug_space_by_name(dump->space ? dump->space : ""),
+    return dump->space && strcmp(dump->space, space) == 0;
+}
+
+/** Has a core's hypervisor memory of its own? To the reference it is that of all non-secure code.
+ */
+static bool has_hypervisor(const struct memory *memory, const struct pug_snapshot_device *device)
+{
+    for (size_t i = 0; i < device->dump_count && pug_snapshot_is_native(memory->snapshot); i++)
+        if (is_in(&device->dumps[i], "H"))
+            return true;
+    return false;
+}
+
+/** "N" beside a hypervisor is what is below it. */
+static struct pug_place place_of(const struct memory *memory, const struct pug_snapshot_dump *dump,
+                                 bool hypervisor)
+{
+    return (struct pug_place){.space = hypervisor && is_in(dump, "N")
+                                           ? PUG_SPACE_EL1N
+                                           : pug_space_by_name(dump->space ? dump->space : ""),
+                              .behind = memory->behind,
                               .has_context_id = dump->has_context_id,
                               .has_vmid = dump->has_vmid,
                               .context_id = (uint32_t)dump->context_id,
@@ -15,21 +41,21 @@ static struct pug_place place_of(const struct pug_snapshot_dump *dump)
 
 static bool same_place(const struct pug_place *a, const struct pug_place *b)
 {
-    return a->space == b->space && a->has_context_id == b->has_context_id &&
-           a->context_id == b->context_id && a->has_vmid == b->has_vmid && a->vmid == b->vmid;
+    return a->space == b->space && a->behind == b->behind &&
+           a->has_context_id == b->has_context_id && a->context_id == b->context_id &&
+           a->has_vmid == b->has_vmid && a->vmid == b->vmid;
 }
 
 /** Was the same mapped already, for another core? */
-static bool is_mapped(const struct memory *memory, const struct pug_snapshot_dump *dump)
+static bool is_mapped(const struct memory *memory, const struct mapped *what)
 {
-    const struct pug_snapshot_dump *const *mapped = memory->mapped.items;
-    struct pug_place place = place_of(dump);
+    const struct mapped *mapped = memory->mapped.items;
+    const struct pug_snapshot_dump *dump = what->dump;
     for (size_t i = 0; i < memory->mapped.count; i++) {
-        const struct pug_snapshot_dump *other = mapped[i];
-        struct pug_place other_place = place_of(other);
+        const struct pug_snapshot_dump *other = mapped[i].dump;
         if (other->elf == dump->elf && other->address == dump->address &&
             other->length == dump->length && other->offset == dump->offset &&
-            other->bias == dump->bias && same_place(&place, &other_place) &&
+            other->bias == dump->bias && same_place(&what->place, &mapped[i].place) &&
             strcmp(other->file, dump->file) == 0)
             return true;
     }
@@ -40,17 +66,19 @@ static bool is_mapped(const struct memory *memory, const struct pug_snapshot_dum
  * Map one. Memory that lies where another core's is belongs to this source alone; the reference
  * has one map for all, and knows a file by its path only.
  */
-static enum pug_status map(struct memory *memory, const struct pug_snapshot_dump *dump,
-                           const char *path, uint16_t source)
+static enum pug_status map(struct memory *memory, const struct mapped *what, const char *path,
+                           uint16_t source)
 {
-    struct pug_place place = place_of(dump);
+    const struct pug_snapshot_dump *dump = what->dump;
+    struct pug_place place = what->place;
     struct pug_region region = {dump->offset, dump->address, dump->length};
     if (dump->elf)
         return pug_image_add_elf(memory->image, &place, path, dump->bias);
     if (!pug_snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
         return pug_image_update_file(memory->image, path, &region, 1);
     enum pug_status status = pug_image_add_file(memory->image, &place, path, &region, 1);
-    if (status == PUG_ERR_MEM_ACC_OVERLAP && pug_snapshot_is_native(memory->snapshot)) {
+    if (status == PUG_ERR_MEM_ACC_OVERLAP && pug_snapshot_is_native(memory->snapshot) &&
+        !memory->behind) {
         place.has_source = true;
         place.source = source;
         status = pug_image_add_file(memory->image, &place, path, &region, 1);
@@ -58,30 +86,35 @@ static enum pug_status map(struct memory *memory, const struct pug_snapshot_dump
     return status;
 }
 
-static void add_one(struct memory *memory, const struct pug_snapshot_dump *dump, uint16_t source)
+static void add_one(struct memory *memory, const struct mapped *what, uint16_t source)
 {
     const struct pug_snapshot *snapshot = memory->snapshot;
-    if (pug_snapshot_is_native(snapshot) && is_mapped(memory, dump))
+    const struct pug_snapshot_dump *dump = what->dump;
+    if (pug_snapshot_is_native(snapshot) && is_mapped(memory, what))
         return;
     size_t size = pug_snapshot_path(snapshot, dump->file, NULL, 0) + 1;
     char *path = malloc(size);
     enum pug_status status = PUG_ERR_MEM;
     if (path) {
         pug_snapshot_path(snapshot, dump->file, path, size);
-        status = map(memory, dump, path, source);
+        status = map(memory, what, path, source);
     }
     if (status != PUG_OK)
         pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
                          "Failed to create memory accessor for file %s.", path ? path : dump->file);
     free(path);
-    if (status == PUG_OK)
-        pug_snapshot_list_add_pointer(&memory->mapped,
-                                      dump); /* without memory it is tried again, that is all */
+    struct mapped *added =
+        status == PUG_OK ? pug_snapshot_list_add(&memory->mapped, sizeof(*added)) : NULL;
+    if (added)
+        *added = *what; /* without memory it is tried again, that is all */
 }
 
 void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_device *device,
                              uint16_t source)
 {
-    for (size_t i = 0; i < device->dump_count; i++)
-        add_one(memory, &device->dumps[i], source);
+    bool hypervisor = has_hypervisor(memory, device);
+    for (size_t i = 0; i < device->dump_count; i++) {
+        const struct pug_snapshot_dump *dump = &device->dumps[i];
+        add_one(memory, &(struct mapped){dump, place_of(memory, dump, hypervisor)}, source);
+    }
 }

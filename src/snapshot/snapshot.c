@@ -94,6 +94,8 @@ static enum pug_status read_devices(struct pug_snapshot *snapshot)
 static enum pug_status read_metadata(struct pug_snapshot *snapshot)
 {
     const char *file = snapshot->metadata;
+    if (!file && pug_snapshot_is_native(snapshot))
+        return PUG_OK; /* without trace: what it knows of the system is worth reading, too */
     if (!file || !*file) {
         pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ,
                          "Trace Metadata ini file not found.\n");
@@ -121,6 +123,8 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
     status = read_devices(snapshot);
     if (status == PUG_OK)
         status = read_metadata(snapshot);
+    if (status == PUG_OK)
+        status = pug_snapshot_clusters_finish(snapshot);
     if (status == PUG_OK && snapshot->options.verbose)
         pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK, "Done.\n");
     return status;
@@ -163,6 +167,7 @@ void pug_snapshot_free(struct pug_snapshot *snapshot)
     free(snapshot->buffer_names.items);
     free(snapshot->source_buffers.items);
     free(snapshot->core_sources.items);
+    pug_snapshot_clusters_free(snapshot);
     free(snapshot->directory);
     free(snapshot);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The snapshot's own shape, shared by its files: ini.c (lines), file.c and the *_file.c
- * (sections and keys), snapshot.c (what is in it), recipe.c (devices to protocols and settings),
- * memory.c (dumps to an image), tree.c (a buffer to a decode tree), trace.c (a buffer's bytes).
+ * (sections and keys), snapshot.c (what is in it), clusters.c, recipe.c (devices to protocols and
+ * settings), memory.c (dumps to an image), tree.c (a buffer to a decode tree), trace.c (a buffer's
+ * bytes).
  */
 #ifndef PUG_SNAPSHOT_SNAPSHOT_H
 #define PUG_SNAPSHOT_SNAPSHOT_H
@@ -21,20 +22,32 @@ void *pug_snapshot_list_add(struct list *list, size_t item_size);
 /** The same for a list of pointers. */
 bool pug_snapshot_list_add_pointer(struct list *list, const void *pointer);
 
+#define WHOLE_SOURCE (-1)
+
 /** `key=value` of an association. */
 struct pair {
     const char *key, *value;
+    int stream;    /* of a source that has several, or WHOLE_SOURCE */
+    unsigned line; /* in the trace metadata */
 };
 
 struct device {
     struct pug_snapshot_device public; /* first: the device that users see */
     struct list registers;             /* struct pug_snapshot_register */
     struct list dumps;                 /* struct pug_snapshot_dump */
+    unsigned name_line, location_line; /* where its file says so */
+};
+
+struct cluster {
+    const char *name;
+    struct list devices; /* const char * */
+    unsigned line;
 };
 
 struct buffer {
     struct pug_snapshot_buffer public; /* first */
     struct list settings;              /* struct pug_setting */
+    unsigned line;                     /* where its file names it */
 };
 
 struct pug_snapshot {
@@ -49,6 +62,7 @@ struct pug_snapshot {
     struct list buffers;        /* struct buffer * */
     struct list source_buffers; /* struct pair: source, buffer */
     struct list core_sources;   /* struct pair: source, core */
+    struct list clusters;       /* struct cluster */
     size_t dump_count;
 };
 
@@ -63,6 +77,27 @@ void pug_snapshot_say(const struct pug_snapshot *snapshot, const char *component
                       enum pug_severity severity, enum pug_status code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* ---- tree.c ---- */
+
+/** Does a value name a buffer? It may name several, separated by commas. */
+bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *value,
+                               const char *buffer);
+
+/** Is it a format of the Arm snapshots, or a transport's name? */
+bool pug_snapshot_format_known(const char *format);
+
+/* ---- clusters.c ---- */
+
+enum pug_status pug_snapshot_cluster_add(struct pug_snapshot *snapshot, const char *name,
+                                         char *devices, unsigned line);
+/** When all devices are known: tell who is missing; without clusters all cores are one. */
+enum pug_status pug_snapshot_clusters_finish(struct pug_snapshot *snapshot);
+void pug_snapshot_clusters_free(struct pug_snapshot *snapshot);
+
+/** Is the device a core, by its class or by what the metadata say? */
+bool pug_snapshot_is_core(const struct pug_snapshot *snapshot,
+                          const struct pug_snapshot_device *device);
+
 /* ---- recipe.c ---- */
 
 /** How a source is made. */
@@ -75,12 +110,16 @@ struct recipe {
 const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
                                          const struct pug_snapshot_device *device, bool core);
 
+/** Is its type one that traces a core's program flow? */
+bool pug_snapshot_traces_core(const struct pug_snapshot_device *device);
+
 /**
- * Protocol and settings of a source whose core, if `source->core_name` says so, is known. What is
- * missing is logged; false: it cannot be made.
+ * Protocol and settings of a source whose core, if `source->core_name` says so, is known. The
+ * overrides go before what the snapshot says. What is missing is logged; false: it cannot be made.
  */
 bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
-                              const struct pug_snapshot_source *source, struct recipe *recipe);
+                              const struct pug_snapshot_source *source,
+                              const struct pug_settings *overrides, struct recipe *recipe);
 void pug_snapshot_recipe_free(struct recipe *recipe);
 
 /* ---- memory.c ---- */
@@ -89,7 +128,8 @@ void pug_snapshot_recipe_free(struct recipe *recipe);
 struct memory {
     const struct pug_snapshot *snapshot;
     struct pug_image *image;
-    struct list mapped; /* const struct pug_snapshot_dump * */
+    struct list mapped; /* struct mapped */
+    bool behind;        /* what is added now is behind what was */
 };
 
 /** Map a device's dumps and ELF files. What cannot be is logged. */

@@ -2,10 +2,12 @@
 /** @file From a buffer to its sources, and to a decode tree. */
 #include "snapshot/setting.h"
 
+#include <strings.h>
+
 /* ---- sources of a buffer ---- */
 
-/** Does a value name a buffer? It may name several, separated by commas. */
-static bool names_buffer(const struct pug_snapshot *snapshot, const char *value, const char *buffer)
+bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *value,
+                               const char *buffer)
 {
     size_t length = strlen(buffer);
     if (!pug_snapshot_is_native(snapshot))
@@ -38,17 +40,50 @@ static const char *core_of(const struct pug_snapshot *snapshot, const char *name
     return NULL;
 }
 
-static void describe(const struct pug_snapshot *snapshot, const char *name,
+/** Is it named in [core_trace_sources] as a core that has a source? */
+static bool is_traced(const struct pug_snapshot *snapshot, const char *core)
+{
+    const struct pair *pairs = snapshot->core_sources.items;
+    for (size_t i = 0; i < snapshot->core_sources.count; i++)
+        if (strcmp(pairs[i].value, core) == 0)
+            return true;
+    return false;
+}
+
+/** The one core without a source, for the one source of program flow without a core. */
+static const char *lone_core(const struct pug_snapshot *snapshot)
+{
+    const struct pug_snapshot_device *device;
+    const char *lone = NULL;
+    size_t cores = 0, sources = 0;
+    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++) {
+        if (pug_snapshot_traces_core(device)) {
+            sources += !core_of(snapshot, device->name, device);
+        } else if (pug_snapshot_is_core(snapshot, device) && !is_traced(snapshot, device->name)) {
+            lone = device->name;
+            cores++;
+        }
+    }
+    return cores == 1 && sources == 1 ? lone : NULL;
+}
+
+static void describe(const struct pug_snapshot *snapshot, const char *name, unsigned stream,
                      struct pug_snapshot_source *source)
 {
     const struct pug_snapshot_device *device = pug_snapshot_device(snapshot, name);
     const char *core = core_of(snapshot, name, device);
+    bool assumed = !core && device && pug_snapshot_is_native(snapshot) &&
+                   pug_snapshot_traces_core(device) && (core = lone_core(snapshot)) != NULL;
     *source = (struct pug_snapshot_source){
         .name = name,
         .device = device,
         .core_name = core,
         .core = core ? pug_snapshot_device(snapshot, core) : NULL,
-        .protocol = device ? pug_snapshot_recipe_protocol(snapshot, device, core != NULL) : NULL,
+        .protocol = device && stream == 0
+                        ? pug_snapshot_recipe_protocol(snapshot, device, core != NULL)
+                        : NULL,
+        .stream = stream,
+        .assumed_core = assumed,
     };
 }
 
@@ -58,10 +93,20 @@ static bool nth_device(const struct pug_snapshot *snapshot, size_t n,
 {
     const struct pug_snapshot_device *device;
     for (size_t i = 0; (device = pug_snapshot_device_at(snapshot, i)) != NULL; i++) {
-        describe(snapshot, device->name, source);
+        describe(snapshot, device->name, 0, source);
         if (source->protocol && n-- == 0)
             return true;
     }
+    return false;
+}
+
+/** Do other pairs say where the source's first stream is? Then this one, of all of it, does not. */
+static bool is_overruled(const struct pug_snapshot *snapshot, const struct pair *pair)
+{
+    const struct pair *pairs = snapshot->source_buffers.items;
+    for (size_t i = 0; i < snapshot->source_buffers.count && pair->stream == WHOLE_SOURCE; i++)
+        if (pairs[i].stream == 0 && strcmp(pairs[i].key, pair->key) == 0)
+            return true;
     return false;
 }
 
@@ -73,8 +118,10 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
     if (pug_snapshot_is_native(snapshot) && snapshot->source_buffers.count == 0)
         return snapshot->buffers.count == 1 && nth_device(snapshot, n, source);
     for (size_t i = 0; i < snapshot->source_buffers.count; i++) {
-        if (names_buffer(snapshot, pairs[i].value, buffer->name) && n-- == 0) {
-            describe(snapshot, pairs[i].key, source);
+        const struct pair *pair = &pairs[i];
+        if (!is_overruled(snapshot, pair) &&
+            pug_snapshot_names_buffer(snapshot, pair->value, buffer->name) && n-- == 0) {
+            describe(snapshot, pair->key, pair->stream > 0 ? (unsigned)pair->stream : 0, source);
             return true;
         }
     }
@@ -82,6 +129,12 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
 }
 
 /* ---- the transport ---- */
+
+bool pug_snapshot_format_known(const char *format)
+{
+    return strcmp(format, "source_data") == 0 || strcmp(format, "dstream_coresight") == 0 ||
+           pug_transport_find(format) != NULL;
+}
 
 /** The reference knows two kinds of buffer only, and two forms of the second. */
 const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
@@ -135,11 +188,13 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
     const struct pug_snapshot *snapshot = builder->snapshot;
     struct recipe recipe;
     struct pug_source *made = NULL;
-    bool good = pug_snapshot_recipe_make(snapshot, source, &recipe);
+    bool good = pug_snapshot_recipe_make(snapshot, source, &builder->config->sources, &recipe);
     if (good) {
         struct pug_source_config config = {
             .protocol = recipe.protocol,
-            .settings = {.items = recipe.settings.items, .count = recipe.settings.count},
+            .settings = {.items = recipe.settings.items,
+                         .count = recipe.settings.count,
+                         .watch = builder->config->sources.watch},
             .decode = builder->config->decode,
             .options = builder->config->options,
         };
@@ -165,9 +220,32 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
     return true;
 }
 
+/** What a bus shows is behind what is known of cores. */
+static void add_memory_spaces(struct builder *builder)
+{
+    const struct pug_snapshot_device *device;
+    builder->memory.behind = true;
+    for (size_t n = 0; (device = pug_snapshot_device_at(builder->snapshot, n)) != NULL; n++)
+        if (strcasecmp(device->class_name, "memory_space") == 0)
+            pug_snapshot_memory_add(&builder->memory, device, 0);
+}
+
+/** Streams but the first carry data, for which there are no decoders. */
+static bool skip_stream(const struct pug_snapshot *snapshot,
+                        const struct pug_snapshot_source *source)
+{
+    if (source->stream > 0)
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
+                         "Stream %u of %s is left out: there is no decoder for it\n",
+                         source->stream, source->name);
+    return source->stream > 0;
+}
+
 static bool add_source(struct builder *builder, const struct pug_snapshot_source *source)
 {
     const struct pug_snapshot *snapshot = builder->snapshot;
+    if (skip_stream(snapshot, source))
+        return false;
     if (!source->device)
         return fail(snapshot, "Failed to find device data for source", source->name);
     if (source->core_name && !source->core)
@@ -181,15 +259,17 @@ static enum pug_status new_tree(struct builder *builder, const struct pug_snapsh
     struct list settings = {.items = NULL};
     enum pug_status status = PUG_ERR_MEM;
     if (transport_settings(builder->snapshot, buffer, &config->transport, &settings))
-        status = pug_tree_new(
-            &(struct pug_tree_config){
-                .transport = pug_snapshot_transport(builder->snapshot, buffer),
-                .settings = {.items = settings.items, .count = settings.count},
-                .image = config->image,
-                .log = config->log,
-                .quirks = config->quirks,
-                .code_limit = config->code_limit},
-            &builder->tree);
+        status =
+            pug_tree_new(&(struct pug_tree_config){.transport = pug_snapshot_transport(
+                                                       builder->snapshot, buffer),
+                                                   .settings = {.items = settings.items,
+                                                                .count = settings.count,
+                                                                .watch = config->transport.watch},
+                                                   .image = config->image,
+                                                   .log = config->log,
+                                                   .quirks = config->quirks,
+                                                   .code_limit = config->code_limit},
+                         &builder->tree);
     free(settings.items);
     return status;
 }
@@ -210,6 +290,8 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
     for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
          n++)
         any |= add_source(&builder, &source);
+    if (any && config->image && pug_snapshot_is_native(snapshot))
+        add_memory_spaces(&builder);
     free(builder.memory.mapped.items);
     if (!any) {
         pug_tree_free(builder.tree);

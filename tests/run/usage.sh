@@ -84,8 +84,12 @@ trace=$(sed -n 's/^file=//p' "$demo/trace.ini")
 broken "*No such file or directory" "rm $trace"
 broken "*Unknown type OTHER in ETM_0.ini*: none of its sources can be decoded" \
   "sed -i 's/^type=.*/type=OTHER/' ETM_0.ini"
-broken "*ETM_0 is of type *, which traces a core*: none of its sources can be decoded" \
-  "sed -i 's/^.core_trace_sources.*/[other]/' trace.ini"
+broken "*Missing TRCIDR0 in ETM_0.ini*: none of its sources can be decoded" \
+  "sed -i '/^TRCIDR0/d' ETM_0.ini"
+broken "*broken/snapshot.ini:1: Snapshot section is missing mandatory version definition*" \
+  "sed -i '/^version/d; /^\[snapshot/,\$!d' snapshot.ini"
+broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition*" \
+  "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
 
 # Choices that are not there.

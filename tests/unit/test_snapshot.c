@@ -105,9 +105,11 @@ static enum pug_status open_files(struct fixture *f, const struct file *files, s
     open_files((f), (struct file[]){__VA_ARGS__},                                                  \
                sizeof((struct file[]){__VA_ARGS__}) / sizeof(struct file))
 
+#define HEAD "[snapshot]\nversion=1.0\n"
+
 #define MAIN_INI                                                                                   \
     {                                                                                              \
-        "snapshot.ini", "[device_list]\na=device.ini\n[trace]\nmetadata=trace.ini\n"               \
+        "snapshot.ini", HEAD "[device_list]\na=device.ini\n[trace]\nmetadata=trace.ini\n"          \
     }
 
 static const struct pug_snapshot_options reference = {.quirks = {.reference_snapshots = 1}};
@@ -124,8 +126,8 @@ static void test_grammar(void **state)
                               "xx [ snapshot ] yy\r\n"
                               "\tversion\t = 1 ; one\n"
                               "description = \"a # b\"\n"
-                              "[clusters]\nno equals sign\n"
-                              "[device_list]\nx=device.ini\nx=gone.ini\n"
+                              "[topology]\nno equals sign\n"
+                              "[device_list]\nx=device.ini\ny=gone.ini\n"
                               "[trace]\nmetadata=trace.ini"},
              {"device.ini", "[device]\n"
                             "name=\"quoted\"\n"
@@ -136,14 +138,17 @@ static void test_grammar(void **state)
                             "TRCCONFIGR=0xc1\n"
                             "[dump1]\n"
                             "file='a b.bin'\naddress=0x1000\nlength=020\noffset=\n"},
-             {"trace.ini", "[b2]\nname=ignored, not yet in the list\n"
+             {"trace.ini", "[b2]\nname=second\nfile=2.bin\n"
                            "[trace_buffers]\nbuffers=b1, b2\n"
-                           "[b2]\nname=second\nfile=2.bin\n"
+                           "[timestamps]\nno equals sign\n"
+                           "[source_buffers]\n"
                            "[b1]\nname=first\nfile=1.bin\nformat=source_data\nother=0x10\nw=x\n"});
     assert_int_equal(status, PUG_OK);
     assert_string_equal(said(f),
                         "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test snapshot "
-                        "reader error]; Failed to open device file : /gone.ini\n");
+                        "reader error]; Failed to open device file : /gone.ini\n"
+                        "snapshot_parser : /trace.ini:1: Buffer second has no format: taken for "
+                        "coresight\n");
     assert_string_equal(pug_snapshot_description(f->snapshot), "\"a");
     const struct pug_snapshot_device *device = pug_snapshot_device(f->snapshot, "\"quoted\"");
     assert_non_null(device);
@@ -170,7 +175,8 @@ static void test_grammar(void **state)
 static void test_reference_grammar(void **state)
 {
     struct fixture *f = *state;
-    write_file(f, "snapshot.ini", "[device_list]\nd=device.ini\n[trace]\nmetadata=trace.ini\n");
+    write_file(f, "snapshot.ini",
+               HEAD "[device_list]\nd=device.ini\n[trace]\nmetadata=trace.ini\n");
     write_file(f, "device.ini", "[device]\nname=x\n[elf]\nnonsense\n");
     write_file(f, "trace.ini",
                "[trace_buffers]\nbuffers=b1, b2\n[b2]\nnonsense=1\n"
@@ -183,12 +189,13 @@ static void test_reference_grammar(void **state)
 static void test_device_list_again(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(OPEN(f,
-                          {"snapshot.ini", "[device_list]\na=1\nb=2\n[device_list]\na=3\n"
-                                           "[trace]\nmetadata=t\n"},
-                          {"1", "[device]\nname=one\n"}, {"2", "[device]\nname=two\ntype=x\n"},
-                          {"3", "[device]\nname=two\ntype=y\n"}, {"t", ""}),
-                     PUG_OK);
+    write_file(f, "snapshot.ini",
+               "[device_list]\na=1\nb=2\n[device_list]\na=3\n[trace]\nmetadata=t\n");
+    write_file(f, "1", "[device]\nname=one\n");
+    write_file(f, "2", "[device]\nname=two\ntype=x\n");
+    write_file(f, "3", "[device]\nname=two\ntype=y\n");
+    write_file(f, "t", "");
+    assert_int_equal(open_with(f, reference), PUG_OK);
     assert_string_equal(pug_snapshot_device_at(f->snapshot, 0)->type, "x"); /* the later one wins */
     assert_null(pug_snapshot_device_at(f->snapshot, 1));
 }
@@ -196,9 +203,11 @@ static void test_device_list_again(void **state)
 static void test_verbose(void **state)
 {
     struct fixture *f = *state;
+    struct pug_snapshot_options options = reference;
+    options.verbose = true;
     write_file(f, "snapshot.ini", "[snapshot]\n[device_list]\nd=device.ini\n[x]\n");
     write_file(f, "device.ini", "[device]\n[y]\n");
-    assert_int_equal(open_with(f, (struct pug_snapshot_options){.verbose = true}), PUG_OK);
+    assert_int_equal(open_with(f, options), PUG_OK);
     assert_string_equal(said(f),
                         "snapshot_parser : Start of snapshot section\n"
                         "snapshot_parser : Start of device_list section\n"
@@ -218,8 +227,8 @@ static void test_not_there(void **state)
     struct fixture *f = *state;
     assert_int_equal(open_with(f, reference), PUG_ERR_FILE);
     /* a directory is no file */
-    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=\n[trace]\nmetadata=none.ini\n"}),
-                     PUG_OK);
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=\n[trace]\nmetadata=none.ini\n"}), PUG_OK);
     assert_string_equal(said(f),
                         "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test snapshot "
                         "reader error]; Failed to open device file : /\n"
@@ -258,6 +267,16 @@ static void test_main_errors(void **state)
 {
     static const struct error_case cases[] = {
         {"[snapshot]\n\nversion ; = 1\n", "3: Couldn't parse 'version ' as key=value"},
+        {"\n[snapshot]\ndescription=1\n[device_list]\n",
+         "2: Snapshot section is missing mandatory version definition"},
+        {"[device_list]\n", "1: There is no [snapshot] section"},
+        {"", "0: There is no [snapshot] section"},
+        {HEAD, "2: There is no [device_list] section"},
+        {HEAD "[device_list]\na=1\nb=2\na=3\n", "6: Duplicate a key found in device_list section"},
+        {HEAD "[clusters]\nx=1\nx=2\n", "5: Duplicate x key found in clusters section"},
+        {HEAD "[clusters]\nx\n", "4: Couldn't parse 'x' as key=value"},
+        {HEAD "[device_list]\n[trace]\nx=1\n",
+         "4: Trace section is missing mandatory metadata definition"},
         {"[snapshot]\nversion=1.1\n", "2: Illegal snapshot file version: 1.1"},
         {"[snapshot]\nversion=1\nversion=1\n",
          "3: Duplicate version key found in snapshot section"},
@@ -274,6 +293,9 @@ static void test_device_errors(void **state)
     static const struct error_case cases[] = {
         {"x\n", "1: Couldn't parse 'x' as key=value"},
         {"\nx=1\n", "2: Definition of 'x' has no section header"},
+        {"[regs]\nR0=1\n", "2: There is no [device] section"},
+        {"\n[device]\nclass=core\n[regs]\nR0=1\n",
+         "2: Device section is missing mandatory name definition"},
         {"[device]\nname=a\nname=b\n", "3: Duplicate name key found in device section"},
         {"[device]\nclass=a\nclass=b\n", "3: Duplicate class key found in device section"},
         {"[device]\ntype=a\ntype=b\n", "3: Duplicate type key found in device section"},
@@ -300,13 +322,15 @@ static void test_device_errors(void **state)
         {"[extendregs]\n2=x\n", "2: Could not parse 'x' as unsigned integer"},
     };
     struct fixture *f = *state;
-    write_file(f, "snapshot.ini", "[device_list]\na=device.ini\n");
+    write_file(f, "snapshot.ini", HEAD "[device_list]\na=device.ini\n");
     CHECK_ERRORS(f, "device.ini", cases);
     write_file(f, "device.ini", "[dump]\naddress=0\nfile=x\ncontext_id=1\n");
     assert_int_equal(open_with(f, reference), PUG_ERR_TEST_SNAPSHOT_PARSE);
     assert_string_equal(said(f),
                         PARSE_ERROR "/device.ini:4: Unknown dump section key 'context_id'\n");
 }
+
+#define BUFFER_A "[a]\nname=A\nfile=f\nformat=coresight\n"
 
 static void test_trace_errors(void **state)
 {
@@ -324,11 +348,149 @@ static void test_trace_errors(void **state)
          "3: Trace Buffer section missing required buffer name"},
         {"[trace_buffers]\nbuffers=a\n[a]\nname=1\n[x]\n",
          "3: Trace Buffer section is missing mandatory file definition"},
-        {"[source_buffers]\nx\n", "2: Couldn't parse 'x' as key=value"},
+        {"[trace_buffers]\n[source_buffers]\nx\n",
+         "1: Trace Buffers section is missing mandatory buffers definition"},
+        {"[source_buffers]\nx=y\n", "2: There is no [trace_buffers] section"},
+        {"[trace_buffers]\nbuffers=\n[source_buffers]\nx\n", "4: Couldn't parse 'x' as key=value"},
+        {"[trace_buffers]\nbuffers=a,b , a\n", "2: Duplicate buffer id 'a'"},
+        {"[trace_buffers]\nbuffers=a,source_buffers\n",
+         "2: Buffer id 'source_buffers' is the name of another section"},
+        {"[trace_buffers]\nbuffers=a,b\n[a]\nname=A\nfile=f\nformat=coresight\n",
+         "6: Buffer 'b' has no section"},
+        {"[trace_buffers]\nbuffers=a\n" BUFFER_A BUFFER_A, "7: Section [a] is there twice"},
+        {"[trace_buffers]\nbuffers=a,b\n" BUFFER_A "[b]\nname=A\nfile=f\n",
+         "8: Buffer name 'A' is that of [a], too"},
+        {"[trace_buffers]\nbuffers=a,b\n" BUFFER_A "[b]\nname=B\nfile=f\nformat=coresight\n",
+         "10: There is no [source_buffers] section, but there are several buffers"},
     };
     struct fixture *f = *state;
-    write_file(f, "snapshot.ini", "[trace]\nmetadata=trace.ini\n");
+    write_file(f, "snapshot.ini", HEAD "[device_list]\n[trace]\nmetadata=trace.ini\n");
     CHECK_ERRORS(f, "trace.ini", cases);
+}
+
+/** Names and locations are of one device each. */
+static void test_same_devices(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n"},
+                          {"1", "[device]\nname=x\nlocation=dap:0\n"},
+                          {"2", "[device]\n\nname=x\n"}),
+                     PUG_ERR_TEST_SNAPSHOT_PARSE);
+    assert_string_equal(said(f), PARSE_ERROR "/2:3: Device name 'x' is that of 1, too\n");
+    assert_int_equal(OPEN(f, {"2", "[device]\nname=y\nlocation=dap:0\n"}),
+                     PUG_ERR_TEST_SNAPSHOT_PARSE);
+    assert_string_equal(said(f), PARSE_ERROR "/2:3: Location 'dap:0' is that of 1, too\n");
+    assert_int_equal(
+        OPEN(f, {"1", "[device]\nname=x\nlocation=\n"}, {"2", "[device]\nname=y\nlocation=\n"}),
+        PUG_OK);
+    assert_string_equal(said(f), "");
+}
+
+/** What is told, and does not stop reading. */
+static void test_warnings(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(
+        OPEN(f, MAIN_INI,
+             {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR(ident:1)=0x10000\n"},
+             {"trace.ini", "[trace_buffers]\nbuffers=a,b\n[a]\nname=A\nfile=f\n"
+                           "[b]\nname=B\nformat=mystery\nfile=f\n"
+                           "[source_buffers]\nS=A\nT=C,D\n"}),
+        PUG_OK);
+    assert_string_equal(
+        said(f),
+        "snapshot_parser : /device.ini:5: What is in the parentheses of STMTCSR(ident:1) is not "
+        "understood\n"
+        "snapshot_parser : /trace.ini:3: Buffer A has no format: taken for coresight\n"
+        "snapshot_parser : /trace.ini:6: Buffer B has the unknown format 'mystery': taken for "
+        "coresight\n"
+        "snapshot_parser : /trace.ini:12: Source T is in buffer 'C,D', which is not there\n");
+    assert_string_equal(pug_snapshot_transport(f->snapshot, pug_snapshot_buffer(f->snapshot, "B")),
+                        "coresight");
+}
+
+/** A snapshot of a system without trace. */
+static void test_no_trace(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\n"},
+                          {"1", "[device]\nname=cpu\nclass=core\n"}),
+                     PUG_OK);
+    assert_string_equal(said(f), "");
+    assert_null(pug_snapshot_buffer_at(f->snapshot, 0));
+    assert_int_equal(open_with(f, reference), PUG_OK);
+    assert_string_equal(said(f), "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test "
+                                 "snapshot reader error]; Trace Metadata ini file not found.\n");
+}
+
+static void test_registers(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\n"},
+                          {"1", "[device]\nname=cpu\n[regs]\nA(77) = 0x1234\nB(id:78)=1\n"
+                                "C(id:0x80,size:64)=1\nD(size:64,0x82)=1\n"
+                                "D0 (id: 90, size: 64)=0x1234567000000000\nE=1\n"
+                                "F(size:x)=1\nG(1=1\n"}),
+                     PUG_OK);
+    static const struct pug_snapshot_register wanted[] = {
+        {.name = "A", .value = "0x1234", .id = 77, .size = 32, .has_id = true},
+        {.name = "B", .value = "1", .id = 78, .size = 32, .has_id = true},
+        {.name = "C", .value = "1", .id = 0x80, .size = 64, .has_id = true},
+        {.name = "D", .value = "1", .id = 0x82, .size = 64, .has_id = true},
+        {.name = "D0", .value = "0x1234567000000000", .id = 90, .size = 64, .has_id = true},
+        {.name = "E", .value = "1", .size = 32},
+        {.name = "F", .value = "1", .size = 32},
+        {.name = "G", .value = "1", .id = 1, .size = 32, .has_id = true},
+    };
+    const struct pug_snapshot_device *device = pug_snapshot_device(f->snapshot, "cpu");
+    assert_int_equal(device->register_count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct pug_snapshot_register *got = &device->registers[i];
+        assert_string_equal(got->name, wanted[i].name);
+        assert_string_equal(got->value, wanted[i].value);
+        assert_int_equal(got->id, wanted[i].id);
+        assert_int_equal(got->size, wanted[i].size);
+        assert_int_equal(got->has_id, wanted[i].has_id);
+    }
+    assert_string_equal(said(f),
+                        "snapshot_parser : /1:10: What is in the parentheses of F(size:x) is not "
+                        "understood\n"
+                        "snapshot_parser : /1:11: What is in the parentheses of G(1 is not "
+                        "understood\n");
+}
+
+static void assert_cluster(struct fixture *f, size_t n, const char *name, const char *devices)
+{
+    struct pug_snapshot_cluster cluster;
+    char text[128] = "";
+    assert_true(pug_snapshot_cluster_at(f->snapshot, n, &cluster));
+    assert_string_equal(cluster.name, name);
+    for (size_t i = 0; i < cluster.count; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s;", cluster.devices[i]);
+    assert_string_equal(text, devices);
+}
+
+static void test_clusters(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_snapshot_cluster cluster;
+    const char *clusters = "[clusters]\nCluster 0=big_0, big_1\nCluster 1=small_0,gone\n";
+    char text[256];
+    snprintf(text, sizeof(text), HEAD "[device_list]\na=1\nb=2\nc=3\nd=4\n%s", clusters);
+    assert_int_equal(OPEN(f, {"1", "[device]\nname=big_0\nclass=core\n"},
+                          {"2", "[device]\nname=big_1\nclass=Core\n"},
+                          {"3", "[device]\nname=small_0\nclass=core\n"},
+                          {"4", "[device]\nname=etm\nclass=trace_source\n"},
+                          {"snapshot.ini", text}),
+                     PUG_OK);
+    assert_string_equal(said(f), "snapshot_parser : /snapshot.ini:10: Cluster 1 is of device "
+                                 "'gone', which is not there\n");
+    assert_cluster(f, 0, "Cluster 0", "big_0;big_1;");
+    assert_cluster(f, 1, "Cluster 1", "small_0;gone;");
+    assert_false(pug_snapshot_cluster_at(f->snapshot, 2, &cluster));
+    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\nc=3\nd=4\n"}), PUG_OK);
+    assert_cluster(f, 0, "", "big_0;big_1;small_0;"); /* who says nothing has one of all cores */
+    assert_false(pug_snapshot_cluster_at(f->snapshot, 1, &cluster));
 }
 
 static void test_limits(void **state)
@@ -340,7 +502,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < lines; i++)
         at += (size_t)sprintf(text + at, "R%zu=0\n", i);
     assert_int_equal(
-        OPEN(f, {"snapshot.ini", "[device_list]\na=device.ini\n"}, {"device.ini", text}),
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=device.ini\n"}, {"device.ini", text}),
         PUG_ERR_LIMIT);
     assert_string_equal(said(f), "snapshot_parser : 0x0043 (unknown); /device.ini:8194: Too many "
                                  "registers\n");
@@ -371,14 +533,17 @@ static void assert_source(struct fixture *f, const char *buffer, size_t n, const
         assert_null(source.protocol);
 }
 
-#define TWO_BUFFERS "[trace_buffers]\nbuffers=a,b\n[a]\nname=A\nfile=a\n[b]\nname=B\nfile=b\n"
+#define TWO_BUFFERS                                                                                \
+    "[trace_buffers]\nbuffers=a,b\n[a]\nname=A\nfile=a\nformat=coresight\n"                        \
+    "[b]\nname=B\nfile=b\nformat=coresight\n"
 
 static void test_associations(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(
         OPEN(f,
-             {"snapshot.ini", "[device_list]\na=stm\nb=etm\nc=cpu\n[trace]\nmetadata=trace.ini\n"},
+             {"snapshot.ini",
+              HEAD "[device_list]\na=stm\nb=etm\nc=cpu\n[trace]\nmetadata=trace.ini\n"},
              {"stm", "[device]\nname=STM\ntype=STM.2\nlocation=here\n"},
              {"etm", "[device]\nname=ETM_2\ntype=ETM4.6\nlocation=there\n"},
              {"cpu", "[device]\nname=cpu\ntype=Cortex-A53\n"},
@@ -398,6 +563,45 @@ static void test_associations(void **state)
     assert_source(f, "A", 1, "ETM_2(stream:0)", NULL, NULL);
     assert_source(f, "A", 2, "STM", NULL, "STM");
     assert_source(f, "B", 0, "ETM_2", NULL, NULL);
+}
+
+static void assert_stream(struct fixture *f, const char *buffer, size_t n, const char *name,
+                          unsigned stream)
+{
+    struct pug_snapshot_source source;
+    assert_true(
+        pug_snapshot_source_at(f->snapshot, pug_snapshot_buffer(f->snapshot, buffer), n, &source));
+    assert_string_equal(source.name, name);
+    assert_int_equal(source.stream, stream);
+    assert_true((source.protocol != NULL) == (stream == 0));
+}
+
+/** A source's streams can be in buffers of their own; those that are not are where it is. */
+static void test_streams(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
+             {"1", "[device]\nname=E\ntype=ETM4\n[regs]\nTRCCONFIGR=0\nTRCTRACEIDR=0x10\n"
+                   "TRCIDR0=0\nTRCIDR1=0x4100F403\nTRCIDR2=0\nTRCIDR8=0\n"},
+             {"2", "[device]\nname=C\nclass=core\ntype=Cortex-M7\n"},
+             {"t", TWO_BUFFERS "[source_buffers]\nE(stream:0)=A\nE ( stream : 1 )=B\nE=B\n"
+                               "E(stream:x)=A\n[core_trace_sources]\nC=E\n"}),
+        PUG_OK);
+    assert_stream(f, "A", 0, "E", 0);
+    assert_stream(f, "B", 0, "E", 1);
+    assert_source(f, "A", 1, "E(stream:x)", NULL, NULL);
+    assert_source(f, "B", 1, NULL, NULL, NULL);
+    said(f);
+    assert_int_equal(pug_snapshot_tree(f->snapshot, pug_snapshot_buffer(f->snapshot, "B"),
+                                       &(struct pug_snapshot_tree_config){.decode = true}, &tree),
+                     PUG_ERR_RDR_NO_DECODER);
+    assert_string_equal(said(f),
+                        "ss2_dcdtree : Stream 1 of E is left out: there is no decoder for it\n");
+    assert_int_equal(OPEN(f, {"t", TWO_BUFFERS "[source_buffers]\nE(stream:1)=B\nE=A\n"}), PUG_OK);
+    assert_stream(f, "A", 0, "E", 0); /* for stream 0 nobody says more than for E */
+    assert_stream(f, "B", 0, "E", 1);
 }
 
 /** One buffer, and nobody says who writes into it. */
@@ -487,16 +691,168 @@ static void test_unused_registers(void **state)
 {
     struct fixture *f = *state;
     struct pug_tree *tree = NULL;
-    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n"},
-                          {"e", "[device]\nname=E\ntype=ETM4\n[regs]\nTRCCONFIGR=0\n"
-                                "TRCTRACEIDR=1\nTRCIDR0=0\nTRCIDR2=0\nTRCIDR8=0\n"},
-                          {"c", "[device]\nname=C\ntype=Cortex-A53\n"},
-                          {"t", "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\n"
-                                "[source_buffers]\nE=B\n[core_trace_sources]\nC=E\n"}),
-                     PUG_OK);
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n"},
+             {"e", "[device]\nname=E\ntype=ETM4\n[regs]\nTRCCONFIGR=0\n"
+                   "TRCTRACEIDR=1\nTRCIDR0=0\nTRCIDR2=0\nTRCIDR8=0\n"},
+             {"c", "[device]\nname=C\ntype=Cortex-A53\n"},
+             {"t", "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\nformat=coresight\n"
+                   "[source_buffers]\nE=B\n[core_trace_sources]\nC=E\n"}),
+        PUG_OK);
     assert_int_equal(make_tree(f, NULL, false, &tree), PUG_OK);
     assert_string_equal(said(f),
                         "ss2_dcdtree : Warning: Default set for register. Missing TRCIDR1 in e\n");
+    pug_tree_free(tree);
+}
+
+/** A device file of an ETM4 of this type, and of a core with these lines. */
+static enum pug_status open_etm(struct fixture *f, const char *type, const char *core,
+                                const char *association)
+{
+    char device[256], core_text[256], trace[256];
+    snprintf(device, sizeof(device),
+             "[device]\nname=E\ntype=%s\n[regs]\nTRCCONFIGR (0x4)=0xC1\nTRCTRACEIDR=0x10\n"
+             "TRCIDR0(id:0x78)=0x28000EA1\nTRCIDR1=0x4100F403\nTRCIDR2=0x488\nTRCIDR8=0\n"
+             "TRCDEVARCH=0x47705A13\n",
+             type);
+    snprintf(core_text, sizeof(core_text), "[device]\nname=C\n%s", core);
+    snprintf(trace, sizeof(trace),
+             "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nE=A\n%s", association);
+    return OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n"},
+                {"e", device}, {"c", core_text}, {"t", trace});
+}
+
+/** Architecture and profile that the tree's source has, as its configuration says. */
+static void assert_core(struct fixture *f, struct pug_settings overrides, const char *wanted,
+                        const char *message)
+{
+    struct pug_tree *tree = NULL;
+    char text[1024];
+    said(f);
+    assert_int_equal(
+        pug_snapshot_tree(f->snapshot, pug_snapshot_buffer_at(f->snapshot, 0),
+                          &(struct pug_snapshot_tree_config){.sources = overrides, .log = f->log},
+                          &tree),
+        PUG_OK);
+    assert_string_equal(said(f), message);
+    struct pug_source *source = pug_tree_source_at(tree, 0);
+    pug_source_protocol(source)->config_text(pug_source_config(source), text, sizeof(text));
+    if (!strstr(text, wanted))
+        fail_msg("no '%s' in:\n%s", wanted, text);
+    pug_tree_free(tree);
+}
+
+#define TRACES_C "[core_trace_sources]\nC=E\n"
+
+/** A core's type is optional, in any case, a product or an architecture; unknown is no error. */
+static void test_core_types(void **state)
+{
+    static const struct {
+        const char *core, *wanted, *message;
+    } cases[] = {
+        {"class=core\ntype=cortex-a53\n", "architecture 0x800, profile A", ""},
+        {"class=core\ntype=Cortex-M33\n", "architecture 0x800, profile M", ""},
+        {"class=core\ntype=armv8-a\n", "architecture 0x800, profile A", ""},
+        {"class=core\ntype=Cortex-Z1\n", "architecture 0x864, profile A",
+         "ss2_dcdtree : Core type Cortex-Z1 in c is not known: taken for an AArch64 core\n"},
+        {"class=core\n", "architecture 0x864, profile A",
+         "ss2_dcdtree : No type of core C in c: taken for an AArch64 core\n"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(open_etm(f, "ETM4.0", cases[i].core, TRACES_C), PUG_OK);
+        assert_core(f, (struct pug_settings){0}, cases[i].wanted, cases[i].message);
+    }
+}
+
+/** What the caller says goes before the snapshot: of all sources, and of one. */
+static void test_overrides(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pug_setting items[] = {{"core", 0, "cortex-m7"},
+                                               {"F:TRCTRACEIDR", 0x12, NULL},
+                                               {"E:TRCTRACEIDR", 0x13, NULL},
+                                               {"TRCTRACEIDR", 0x14, NULL}};
+    static const struct pug_setting unknown[] = {{"core", 0, "x86"}, {"arch", 0x700, NULL}};
+    assert_int_equal(open_etm(f, "ETM4.0", "type=Cortex-A53\n", TRACES_C), PUG_OK);
+    assert_core(f, (struct pug_settings){.items = items, .count = 1},
+                "architecture 0x700, profile M", "");
+    assert_core(f, (struct pug_settings){.items = items, .count = 4}, "trace id: 0x13", "");
+    assert_core(f, (struct pug_settings){.items = unknown, .count = 2},
+                "architecture 0x700, profile A",
+                "ETMV4I : Core 'x86' is not known: architecture 0x700, profile A.");
+}
+
+/** A source of which nobody says which core it traces, and a core of which there is no trace. */
+static void test_no_association(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(open_etm(f, "ETM4.0", "class=core\ntype=Cortex-M7\n", ""), PUG_OK);
+    assert_core(f, (struct pug_settings){0}, "architecture 0x700, profile M",
+                "ss2_dcdtree : Nothing says which core E traces: it is C, of which there is no "
+                "other trace\n");
+    assert_source(f, "A", 0, "E", "C", "ETMV4I");
+    assert_int_equal(open_etm(f, "ETM4.0", "class=bridge\n", ""), PUG_OK);
+    assert_core(f, (struct pug_settings){0}, "architecture 0x864, profile A",
+                "ss2_dcdtree : Nothing says which core E traces: taken for an AArch64 core\n");
+    assert_source(f, "A", 0, "E", NULL, "ETMV4I");
+    assert_int_equal(open_etm(f, "ITM", "class=core\ntype=Cortex-M3\n", TRACES_C), PUG_OK);
+    assert_source(f, "A", 0, "E", "C", "ITM"); /* an M core's ITM is its own */
+}
+
+/** A type is a protocol's name and version. */
+static void test_source_types(void **state)
+{
+    static const struct {
+        const char *type, *protocol, *reference;
+    } cases[] = {
+        {"ETM4.5", "ETMV4I", "ETMV4I"},
+        {"ETM4", "ETMV4I", "ETMV4I"},
+        {"ETMv4.2", "ETMV4I", NULL},
+        {"etm4.0", "ETMV4I", NULL},
+        {"ETM3.5", "ETMV3", "ETMV3"},
+        {"ETM1.2", NULL, NULL},
+        {"ETM", NULL, NULL},
+        {"ETE", "ETE", "ETE"},
+        {"ETE1.2", "ETE", NULL},
+        {"ETEv1.0", "ETE", NULL},
+        {"PFT1.1", "PTM", "PTM"},
+        {"PTM1.0", "PTM", "PTM"},
+        {"PFT2.0", "PTM", NULL},
+        {"STM1.0", "STM", NULL},
+        {"STM-500", "STM", NULL},
+        {"ITM1.0", "ITM", NULL},
+        {"ITM", "ITM", NULL},
+        {"N-Trace", "N-Trace", NULL},
+        {"e-trace2.0", "E-Trace", NULL},
+        {"ETB", NULL, NULL},
+        {"1.0", NULL, NULL},
+        {"", NULL, NULL},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(open_etm(f, cases[i].type, "type=Cortex-A53\n", TRACES_C), PUG_OK);
+        assert_source(f, "A", 0, "E", "C", cases[i].protocol);
+        assert_int_equal(open_with(f, reference), PUG_OK);
+        assert_source(f, "A", 0, "E", "C", cases[i].reference);
+    }
+}
+
+/** A register that is no number is an error, not 0. */
+static void test_bad_register(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    assert_int_equal(
+        OPEN(f, MAIN_INI, {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR=on\n"},
+             {"trace.ini", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nS=A\n"}),
+        PUG_OK);
+    assert_int_equal(make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
+    assert_string_equal(said(f),
+                        "ss2_dcdtree : Error:STMTCSR in device.ini is no number: 'on'\n" TO_DECODER
+                        "Failed to create decoder for none core source S.\n");
+    assert_int_equal(open_with(f, reference), PUG_OK);
+    assert_int_equal(make_tree(f, NULL, true, &tree), PUG_OK);
     pug_tree_free(tree);
 }
 
@@ -505,11 +861,13 @@ static void test_same_id(void **state)
 {
     struct fixture *f = *state;
     struct pug_tree *tree = NULL;
-    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
+    assert_int_equal(OPEN(f,
+                          {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
                           {"1", "[device]\nname=S1\ntype=STM\n[regs]\nSTMTCSR=0x00100000\n"},
                           {"2", "[device]\nname=S2\ntype=STM\n[regs]\nSTMTCSR=0x1FF100000\n"},
                           {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\n"}),
                      PUG_OK);
+    said(f);
     assert_int_equal(make_tree(f, NULL, true, &tree), PUG_OK);
     assert_non_null(pug_tree_source(tree, 0x10));
     assert_null(pug_tree_source_at(tree, 1));
@@ -584,13 +942,14 @@ static void check_memory(struct fixture *f, bool is_reference, const char *dumps
 static void test_memory(void **state)
 {
     struct fixture *f = *state;
-    write_file(f, "snapshot.ini", "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n");
+    write_file(f, "snapshot.ini", HEAD "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n");
     write_file(f, "e",
                "[device]\nname=E\ntype=ETM3.5\n[regs]\nETMIDR=0x410CF250\nETMCR=0\n"
                "ETMCCER=0\nETMTRACEIDR=0x10\n");
-    write_file(f, "t",
-               "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\n[source_buffers]\nE=B\n"
-               "[core_trace_sources]\nC=E\n");
+    write_file(
+        f, "t",
+        "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\nformat=coresight\n[source_buffers]\nE=B\n"
+        "[core_trace_sources]\nC=E\n");
     write_file(f, "1", "0123456789abcdef0123456789abcdef");
     if (!pug_protocol_find("ETMV3"))
         skip();
@@ -611,6 +970,67 @@ static void test_memory(void **state)
                         "Filename=/1\n" MAPPED_END);
 }
 
+/** Dumps of any address and length; a hypervisor's apart from what is below it. */
+static void test_dumps(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(open_etm(f, "ETM3.5", "", ""), PUG_OK);
+    write_file(f, "e",
+               "[device]\nname=E\ntype=ETM3.5\n[regs]\nETMIDR=0x410CF250\nETMCR=0\n"
+               "ETMCCER=0x04000000\nETMTRACEIDR=0x10\n");
+    write_file(f, "t", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nE=A\n" TRACES_C);
+    write_file(f, "1", "0123456789abcdef0");
+    check_memory(f, false,
+                 "type=Cortex-A15\n[dump]\nfile=1\naddress=0x1001\nlength=3\n"
+                 "[dump]\nfile=1\naddress=0x2000\n",
+                 MAPPED "Gen_Info : FileAcc; Range::0x1001:1003; Mem Space::Any\n"
+                        "Filename=/1\n"
+                        "Gen_Info : FileAcc; Range::0x2000:2010; Mem Space::Any\n"
+                        "Filename=/1\n" MAPPED_END);
+    check_memory(
+        f, true, "type=Cortex-A15\n[dump]\nfile=1\naddress=0x1001\nlength=3\n",
+        "ss2_dcdtree : 0x0021 (OCSD_ERR_MEM_ACC_RANGE_INVALID) [Address range in accessor "
+        "set to invalid values.]; Failed to create memory accessor for file /1." MAPPED MAPPED_END);
+    check_memory(f, false,
+                 "type=Cortex-A15\n[dump]\nfile=1\naddress=0x1000\nspace=N\n"
+                 "[dump]\nfile=1\naddress=0x1000\nspace=H\n"
+                 "[dump]\nfile=1\naddress=0x1000\nspace=S\n",
+                 MAPPED "Gen_Info : FileAcc; Range::0x1000:1010; Mem Space::EL1N\n"
+                        "Filename=/1\n"
+                        "Gen_Info : FileAcc; Range::0x1000:1010; Mem Space::EL2N\n"
+                        "Filename=/1\n"
+                        "Gen_Info : FileAcc; Range::0x1000:1010; Mem Space::Any S\n"
+                        "Filename=/1\n" MAPPED_END);
+    check_memory(f, false, "type=Cortex-A15\n[dump]\nfile=1\naddress=0x1000\nspace=N\n",
+                 MAPPED "Gen_Info : FileAcc; Range::0x1000:1010; Mem Space::Any NS\n"
+                        "Filename=/1\n" MAPPED_END);
+}
+
+/** What a bus shows is seen where no core's memory is. */
+static void test_memory_space(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
+             {"1", "[device]\nname=AXI\nclass=memory_space\n[dump]\nfile=bus\naddress=0x1000\n"},
+             {"2", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR=0x00010000\n"
+                   "[dump]\nfile=own\naddress=0x1002\n"},
+             {"bus", "abcdefgh"}, {"own", "1234"},
+             {"t", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nS=A\n"}),
+        PUG_OK);
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(make_tree(f, image, false, &tree), PUG_OK);
+    assert_string_equal(said(f), "");
+    struct pug_reader_space space = {.space = PUG_SPACE_ANY, .source = 1};
+    char bytes[8] = "";
+    for (uint64_t i = 0; i < 8; i++)
+        assert_int_equal(pug_image_read(image, &space, 0x1000 + i, bytes + i, 1), 1);
+    assert_memory_equal(bytes, "ab1234gh", 8);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
 /** Two cores with other memory at the same address: each source sees its own core's. */
 static void test_memory_of_two_cores(void **state)
 {
@@ -624,7 +1044,8 @@ static void test_memory_of_two_cores(void **state)
                  i, i, i);
         write_file(f, name, text);
     }
-    assert_int_equal(OPEN(f, {"snapshot.ini", "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
+    assert_int_equal(OPEN(f,
+                          {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
                           {"m1", "1111"}, {"m2", "2222"}, {"both", "3333"},
                           {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\n"}),
                      PUG_OK);
@@ -680,10 +1101,10 @@ static void test_trace_files(void **state)
     struct pug_trace *trace = NULL;
     enum pug_status status;
     char bytes[16] = "";
-    assert_int_equal(OPEN(f, {"snapshot.ini", "[trace]\nmetadata=trace.ini\n"}, {"a", "abc"},
-                          {"b", ""}, {"c", "defg"},
+    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\n[trace]\nmetadata=trace.ini\n"},
+                          {"a", "abc"}, {"b", ""}, {"c", "defg"},
                           {"trace.ini", "[trace_buffers]\nbuffers=x,y\n[x]\nname=x\nfile=a, b,c\n"
-                                        "[y]\nname=y\nfile=\n"}),
+                                        "[y]\nname=y\nfile=\n[source_buffers]\n"}),
                      PUG_OK);
     const struct pug_snapshot_buffer *buffer = pug_snapshot_buffer(f->snapshot, "x");
     assert_int_equal(pug_trace_open(f->snapshot, buffer, &trace), PUG_OK);
@@ -714,14 +1135,27 @@ int main(void)
         TEST(test_main_errors),
         TEST(test_device_errors),
         TEST(test_trace_errors),
+        TEST(test_same_devices),
+        TEST(test_warnings),
+        TEST(test_no_trace),
+        TEST(test_registers),
+        TEST(test_clusters),
         TEST(test_limits),
         TEST(test_associations),
+        TEST(test_streams),
         TEST(test_no_source_buffers),
         TEST(test_tree_errors),
         TEST(test_unused_registers),
+        TEST(test_core_types),
+        TEST(test_overrides),
+        TEST(test_no_association),
+        TEST(test_source_types),
+        TEST(test_bad_register),
         TEST(test_same_id),
         TEST(test_other_protocols),
         TEST(test_memory),
+        TEST(test_dumps),
+        TEST(test_memory_space),
         TEST(test_memory_of_two_cores),
         TEST(test_elf),
         TEST(test_trace_files),
