@@ -91,10 +91,11 @@ void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quir
 
 /*
  * Adding. A range that goes beyond the last address is PUG_ERR_MEM_ACC_RANGE_INVALID, and so, with
- * the quirk reference_files, is one with an odd start or an even end (its last byte). A range whose start or end lies in memory that is there already,
- * for the same place, is PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it.
- * Reading takes the memory with the most specific place (context, VMID, source), of several the
- * one that was added first. A failed call changes nothing.
+ * the quirk reference_files, is one with an odd start or an even end (its last byte). A range whose
+ * start or end lies in memory that is there already, for the same place, is
+ * PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it. Reading takes the memory
+ * with the most specific place (context, VMID, source), of several the one that was added first. A
+ * failed call changes nothing.
  */
 
 /** Add memory that stays the caller's. PUG_ERR_INVALID_PARAM_VAL: none, or less than 4 bytes. */
@@ -103,8 +104,9 @@ enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_p
 
 /**
  * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file
- * (reference_files: whose last odd byte does not count). PUG_ERR_NOT_INIT: the file cannot be opened or is too short;
- * PUG_ERR_INVALID_PARAM_VAL: no path, no regions. The file is read when its bytes are needed.
+ * (reference_files: whose last odd byte does not count). PUG_ERR_NOT_INIT: the file cannot be
+ * opened or is too short; PUG_ERR_INVALID_PARAM_VAL: no path, no regions. The file is read when its
+ * bytes are needed.
  */
 enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,
                                    const char *path, const struct pug_region *regions,
