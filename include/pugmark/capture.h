@@ -75,12 +75,14 @@ struct pug_capture_options {
     size_t code_limit; /**< as in struct pug_tree_config */
 
     /* A single file of trace: one of the first two makes it that. */
-    const char *protocol;         /**< by name, whatever the case and punctuation */
-    const char *params;           /**< a parameter file (params.h) */
-    const char *transport;        /**< NULL: as the protocol usually travels */
-    struct pug_settings settings; /**< go before those of the parameter file */
-    const uint16_t *wanted;       /**< sources that are looked for in it; others are left out */
-    size_t wanted_count;          /**< 0: all */
+    const char *protocol;  /**< by name, whatever the case and punctuation */
+    const char *params;    /**< a parameter file (params.h) */
+    const char *transport; /**< NULL: as the protocol usually travels */
+    /** Go before those of the parameter file, or the snapshot (pug_snapshot_tree_config.sources).
+     */
+    struct pug_settings settings;
+    const uint16_t *wanted; /**< sources that are looked for in it; others are left out */
+    size_t wanted_count;    /**< 0: all */
 
     const char *buffer; /**< by name: the only one that is decoded; NULL: all are */
     const struct pug_capture_program *programs;

@@ -53,6 +53,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
         .decode = decode,
         .options = capture->options.decode,
         .transport = capture->options.settings,
+        .sources = capture->options.settings,
         .log = log,
         .quirks = capture->options.quirks,
         .code_limit = capture->options.code_limit,

@@ -243,9 +243,10 @@ static bool take_overrides(struct cook *cook)
     size_t length = strlen(name);
     for (size_t i = 0; i < cook->overrides->count; i++) {
         struct pug_setting setting = cook->overrides->items[i];
-        if (strncmp(setting.name, name, length) == 0 && setting.name[length] == ':')
-            setting.name += length + 1;
-        else if (strchr(setting.name, ':'))
+        const char *colon = strrchr(setting.name, ':');
+        if (colon == setting.name + length && strncmp(setting.name, name, length) == 0)
+            setting.name = colon + 1;
+        else if (colon)
             continue;
         if (!pug_snapshot_setting_add(&cook->recipe->settings, setting))
             return false;

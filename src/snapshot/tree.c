@@ -290,7 +290,7 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
     for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
          n++)
         any |= add_source(&builder, &source);
-    if (any && config->image && pug_snapshot_is_native(snapshot))
+    if (any && config->image && !config->filled && pug_snapshot_is_native(snapshot))
         add_memory_spaces(&builder);
     free(builder.memory.mapped.items);
     if (!any) {

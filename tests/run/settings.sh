@@ -65,7 +65,6 @@ refused "--image $work/image: expected FILE@ADDRESS" --protocol ntrace --image "
 refused "--elf a@b: expected FILE or FILE@BIAS" --protocol ntrace --elf a@b
 refused "--source three: not a number" --protocol ntrace --source three
 refused "--buffer is for snapshots" --protocol ntrace --buffer 1
-said 2 "--set is for single files of trace, with --protocol" --set xlen=64 "$work"
 said 2 "--transport is for single files" --transport plain "$work"
 said 3 "$work/none: cannot use as a program: No such file" --protocol ntrace \
   --elf "$work/none" "$work/trace"

@@ -92,6 +92,15 @@ broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition
   "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
 
+# What the command line says goes before a snapshot.
+said 3 "pugmark: --set foo: no such setting*" pc --set foo=1 "$demo"
+said 3 "pugmark: --set ETM_9:TRCIDR1: no such source*" pc --set ETM_9:TRCIDR1=1 "$demo"
+said 0 "*Core 'x86' is not known*" pc --core x86 "$demo"
+said 0 "" info --core cortex-m7 "$demo"
+grep -q "profile M" output || { echo "info --core: not taken"; bad=1; }
+said 0 "" info --set ETM_0:TRCTRACEIDR=0x33 "$demo"
+grep -q "trace id: 0x33" output || { echo "info --set SOURCE:NAME=VALUE: not taken"; bad=1; }
+
 # Choices that are not there.
 said 3 "*: no trace buffer other; there are: *" pc --buffer other "$demo"
 said 3 "*: no source 0x55 in it; there are 0x*" pc --source 0x55 "$demo"

@@ -69,8 +69,11 @@ const struct option input_option_table[] = {
      option_string, offsetof(struct input_options, protocol)},
     {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
      option_string, offsetof(struct input_options, transport)},
-    {"set", "NAME=VALUE", "a register or parameter; may be repeated", add_setting,
+    {"set", "NAME=VALUE",
+     "a register or parameter (of one source: SOURCE:NAME=VALUE); may be repeated", add_setting,
      offsetof(struct input_options, settings)},
+    {"core", "NAME", "what the traced cores are: Cortex-A53, ARMv8-A; before what INPUT says",
+     option_string, offsetof(struct input_options, core)},
     {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string,
      offsetof(struct input_options, params)},
     {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_elf_file,
@@ -190,10 +193,9 @@ static void on_log(void *context, const struct pug_log_record *record)
 /** Of a snapshot and of a single file, each has options that say nothing of the other. */
 static bool options_fit(const struct input_options *options, bool raw)
 {
-    const char *misplaced = raw                       ? options->buffer ? "buffer" : NULL
-                            : options->settings.count ? "set"
-                            : options->transport      ? "transport"
-                                                      : NULL;
+    const char *misplaced = raw                  ? options->buffer ? "buffer" : NULL
+                            : options->transport ? "transport"
+                                                 : NULL;
     if (misplaced)
         fprintf(stderr, "pugmark: --%s is for %s\n", misplaced,
                 raw ? "snapshots" : "single files of trace, with --protocol or --params");

@@ -18,6 +18,7 @@ struct input_options {
     const char *buffer;
     struct input_list sources;
     const char *protocol, *transport, *params;
+    const char *core;
     struct input_list settings, elf, image;
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "known.h"
+#include "set_options.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct raw_settings {
     size_t count, from_command;
     struct known known; /* the names that protocol and transport look for */
     struct pug_settings_watch watch;
-    char *words;                    /* copies of NAME=VALUE, cut at the "=" */
+    struct set_options set;         /* whose items these are */
     struct pug_setting *of_sources; /* the same with a "src_id" in front, for each source */
 };
 
@@ -77,17 +78,6 @@ static const struct pug_transport *find_transport(const char *name, const char *
     return NULL;
 }
 
-/** "NAME=VALUE", a number or a word. The name is cut off in its place. */
-static struct pug_setting parse_setting(char *word)
-{
-    char *equals = strchr(word, '=');
-    struct pug_setting setting = {.name = word};
-    *equals = 0;
-    if (!parse_number(equals + 1, &setting.value))
-        setting.text = equals + 1;
-    return setting;
-}
-
 /** The width of the registers that an ELF file ("FILE" or "FILE@BIAS") is made for; 0: no ELF. */
 static uint64_t elf_xlen(const char *word)
 {
@@ -112,24 +102,13 @@ static void add_xlen(struct raw_settings *settings, const struct input_options *
 
 static bool take_settings(struct input *input, struct raw_settings *settings)
 {
-    const struct input_list *list = &input->options->settings;
     static const struct pug_settings none = {0};
     const struct pug_settings *file =
         settings->params ? pug_params_settings(settings->params) : &none;
-    size_t bytes = 1;
-    for (size_t i = 0; i < list->count; i++)
-        bytes += strlen(list->items[i]) + 1;
-    settings->items = calloc(list->count + file->count + 2, sizeof(*settings->items));
-    settings->words = malloc(bytes);
-    if (!settings->items || !settings->words)
+    if (!set_options_take(&settings->set, input->options, file->count + 1))
         return false;
-    char *at = settings->words;
-    for (size_t i = 0; i < list->count; i++) {
-        size_t size = strlen(list->items[i]) + 1;
-        memcpy(at, list->items[i], size);
-        settings->items[settings->count++] = parse_setting(at);
-        at += size;
-    }
+    settings->items = settings->set.items;
+    settings->count = settings->set.count;
     settings->from_command = settings->count;
     if (file->count > 0)
         memcpy(settings->items + settings->count, file->items, file->count * sizeof(*file->items));
@@ -361,8 +340,7 @@ void raw_close(struct input *input)
         return;
     pug_params_free(settings->params);
     known_free(&settings->known);
-    free(settings->items);
-    free(settings->words);
+    set_options_free(&settings->set);
     free(settings->of_sources);
     free(settings);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "snapshot_input.h"
 
+#include "known.h"
 #include "output.h"
 #include "pugmark/snapshot.h"
+#include "set_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +15,8 @@
 struct snapshot_input {
     struct pug_snapshot *snapshot;
     const struct pug_snapshot_buffer *buffer;
+    struct set_options set;
+    struct known known; /* the names that transport and protocols look for */
 };
 
 /** The folder: the operand, or what its snapshot.ini stands in. */
@@ -98,6 +102,10 @@ bool snapshot_input_open(struct input *input, const char *path)
         free(folder);
         return false;
     }
+    if (!set_options_take(&state->set, input->options, 0)) {
+        free(folder);
+        return false;
+    }
     struct pug_snapshot_options options = {.log = input->log};
     enum pug_status status = pug_snapshot_open(folder, &options, &state->snapshot);
     free(folder);
@@ -108,20 +116,56 @@ bool snapshot_input_open(struct input *input, const char *path)
     return choose_buffer(state, input->options->buffer, path) && find_trace(input, state);
 }
 
+/** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
+static bool cut_source(const struct snapshot_input *state, struct pug_setting *setting)
+{
+    const struct pug_snapshot_device *device;
+    const char *colon = strrchr(setting->name, ':');
+    size_t length = colon ? (size_t)(colon - setting->name) : 0;
+    for (size_t n = 0; colon && (device = pug_snapshot_device_at(state->snapshot, n)); n++) {
+        if (strncmp(device->name, setting->name, length) == 0 && !device->name[length]) {
+            setting->name = colon + 1;
+            return true;
+        }
+    }
+    if (colon)
+        fprintf(stderr, "pugmark: --set %s: no such source\n", setting->name);
+    return !colon;
+}
+
+/** Was everything of the command line asked for? */
+static bool all_read(const struct snapshot_input *state)
+{
+    struct pug_setting *items = calloc(state->set.count + 1, sizeof(*items));
+    bool good = items != NULL;
+    for (size_t i = 0; good && i < state->set.count; i++) {
+        items[i] = state->set.items[i];
+        good = cut_source(state, &items[i]);
+    }
+    good = good && known_take(&state->known, items, state->set.count, "this snapshot");
+    free(items);
+    return good;
+}
+
 enum pug_status snapshot_input_tree(struct input *input, bool decode,
                                     const struct pug_decode_options *options)
 {
-    const struct snapshot_input *state = input->snapshot;
+    struct snapshot_input *state = input->snapshot;
+    const struct pug_settings_watch watch = {known_note, &state->known};
+    const struct pug_settings settings = {state->set.items, state->set.count, &watch};
     struct pug_snapshot_tree_config config = {
         .image = input->image,
         .decode = decode,
         .options = *options,
-        .transport = input->transport_settings,
+        .transport = settings,
+        .sources = settings,
         .log = input->log,
     };
     if (input->options->reference)
         config.quirks = pug_quirks_reference();
-    return pug_snapshot_tree(state->snapshot, state->buffer, &config, &input->tree);
+    enum pug_status status =
+        pug_snapshot_tree(state->snapshot, state->buffer, &config, &input->tree);
+    return status == PUG_OK && !all_read(state) ? PUG_ERR_INVALID_PARAM_VAL : status;
 }
 
 static void print_sources(const struct snapshot_input *state,
@@ -144,6 +188,20 @@ static void print_sources(const struct snapshot_input *state,
     }
 }
 
+/** Those that the snapshot has; where it has none there is nothing to tell. */
+static void print_clusters(const struct snapshot_input *state)
+{
+    struct pug_snapshot_cluster cluster;
+    for (size_t n = 0; pug_snapshot_cluster_at(state->snapshot, n, &cluster); n++) {
+        if (!*cluster.name)
+            continue;
+        output_text("cluster %s:", cluster.name);
+        for (size_t i = 0; i < cluster.count; i++)
+            output_text(" %s", cluster.devices[i]);
+        output_text("\n");
+    }
+}
+
 void snapshot_input_print(const struct input *input)
 {
     const struct snapshot_input *state = input->snapshot;
@@ -157,6 +215,7 @@ void snapshot_input_print(const struct input *input)
     for (size_t n = 0; (device = pug_snapshot_device_at(state->snapshot, n)) != NULL; n++)
         output_text("  %-12s %-14s %-14s %zu registers, %zu memory images\n", device->name,
                     device->class_name, device->type, device->register_count, device->dump_count);
+    print_clusters(state);
     const struct pug_snapshot_buffer *buffer;
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(state->snapshot, n)) != NULL; n++) {
         output_text("buffer %s: %s, format %s%s\n", buffer->name, buffer->file,
@@ -173,5 +232,7 @@ void snapshot_input_close(struct input *input)
     if (!state)
         return;
     pug_snapshot_free(state->snapshot);
+    set_options_free(&state->set);
+    known_free(&state->known);
     free(state);
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/** @file The options --set and --core as settings. */
+#ifndef PUGMARK_TOOL_SET_OPTIONS_H
+#define PUGMARK_TOOL_SET_OPTIONS_H
+
+#include "input.h"
+
+/** Settings of the command line. The items' strings are in `words`. */
+struct set_options {
+    struct pug_setting *items;
+    size_t count;
+    char *words;
+};
+
+/** Take them over, in an array with room for `spare` more. False: no memory. */
+bool set_options_take(struct set_options *set, const struct input_options *options, size_t spare);
+void set_options_free(struct set_options *set);
+
+#endif
