@@ -2,9 +2,19 @@
 /**
  * @file Program memory: buffers, files, ELF files and callbacks, by address space.
  *
- * An image is filled, then read by any number of trees, also on several threads; adding and
- * removing while another thread decodes is the caller's to exclude. Each change bumps the image's
- * generation, which makes every code map built on it start anew.
+ *     struct pug_image *image = pug_image_new();
+ *     pug_image_add_elf(image, NULL, "program.elf", 0);              // seen by everybody
+ *     pug_image_add_buffer(image, NULL, 0x8000, code, sizeof(code)); // borrowed
+ *     pug_image_add_callback(image, NULL, 0, UINT64_MAX, my_memory, my_context);
+ *
+ * An image is filled, then read by any number of trees, walks and other readers, also on several
+ * threads; adding and removing while another thread reads is the caller's to exclude. Each change
+ * bumps the image's generation, which makes all that was cached of it start anew. It must outlive
+ * its readers. Functions that read may be called from several threads at once, if the callbacks
+ * that were added may.
+ *
+ * An image that is NULL is PUG_ERR_INVALID_PARAM_VAL where a status is returned. A failed call
+ * changes nothing.
  */
 #ifndef PUGMARK_IMAGE_H
 #define PUGMARK_IMAGE_H
@@ -37,10 +47,10 @@ enum pug_space {
     PUG_SPACE_ANY = 0xff,
 };
 
-/** The name of a space ("EL1N", "Any S", "EL1S,EL3,"), always terminated; returns its length. */
+/** The name of a space ("EL1N", "Any S", "EL1S,EL3,"), always terminated; like snprintf(). */
 size_t pug_space_text(uint8_t space, char *buffer, size_t size);
 
-/** The space that a snapshot's `space` word names; ANY for words that it does not know. */
+/** The space that a snapshot's `space` word names; ANY for NULL and words that it does not know. */
 uint8_t pug_space_by_name(const char *name);
 
 /**
@@ -49,16 +59,19 @@ uint8_t pug_space_by_name(const char *name);
  */
 uint8_t pug_space_of_level(unsigned security, unsigned level);
 
-/** Where memory belongs. Zeroed but for `space` it belongs to every context and source. */
+/**
+ * Where memory belongs. Zeroed, as a pointer that is NULL, it is everywhere: in every space, of
+ * every context and source.
+ */
 struct pug_place {
-    uint8_t space; /**< enum pug_space */
+    uint8_t space; /**< enum pug_space; 0: all (with the quirk reference_files: none) */
     bool behind;   /**< seen only where no other memory is: that of a bus, below all cores */
     bool has_context_id, has_vmid, has_source;
     uint32_t context_id, vmid;
     uint16_t source; /**< trace id: this memory is seen by this source only */
 };
 
-/** Who asks for memory: a decoder's current address space. */
+/** Who asks for memory: a decoder's current address space. Of space 0 it sees nothing. */
 struct pug_reader_space {
     uint8_t space;
     bool has_context_id, has_vmid;
@@ -83,30 +96,35 @@ typedef uint32_t pug_memory_fn(void *context, uint64_t address,
 
 struct pug_image;
 
+/** A new image without memory, for the caller to free; NULL: no memory. */
 struct pug_image *pug_image_new(void);
+/** Free it; nobody may read from it any more. NULL is left alone. */
 void pug_image_free(struct pug_image *image);
 
-/** The quirks that memory added from now on follows (reference_files). */
+/** The quirks (reference_files, reads_end_with_image) that memory added from now on follows; NULL:
+    none, as at first. */
 void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quirks);
 
 /*
- * Adding. A range that goes beyond the last address is PUG_ERR_MEM_ACC_RANGE_INVALID, and so, with
- * the quirk reference_files, is one with an odd start or an even end (its last byte). A range whose
- * start or end lies in memory that is there already, for the same place, is
- * PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it. Reading takes the memory
- * with the most specific place (context, VMID, source), of several the one that was added first. A
- * failed call changes nothing.
+ * Adding. A range that is empty or goes round the end of the address space is
+ * PUG_ERR_MEM_ACC_RANGE_INVALID. One whose start or end lies in memory that is there already, for
+ * the same place, is PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it.
+ * Reading takes the memory with the most specific place (context, VMID, source), of several the
+ * one that was added first.
  */
 
-/** Add memory that stays the caller's. PUG_ERR_INVALID_PARAM_VAL: none, or less than 4 bytes. */
+/**
+ * Add memory that stays the caller's, and must stay as it is until the image is freed or the range
+ * removed. PUG_ERR_INVALID_PARAM_VAL: no bytes.
+ */
 enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_place *place,
                                      uint64_t address, const void *bytes, uint64_t size);
 
 /**
- * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file
- * (reference_files: whose last odd byte does not count). PUG_ERR_NOT_INIT: the file cannot be
- * opened or is too short; PUG_ERR_INVALID_PARAM_VAL: no path, no regions. The file is read when its
- * bytes are needed.
+ * Add regions of a file, as one accessor; at least one. A size of 0 means to the end of the file.
+ * PUG_ERR_FILE: the file cannot be opened, or is none of bytes; PUG_ERR_TRUNCATED: it is empty, or
+ * ends before a region does; PUG_ERR_INVALID_PARAM_VAL: no path, no regions. Path and regions are
+ * copied. The file is read when its bytes are needed, and must not change.
  */
 enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,
                                    const char *path, const struct pug_region *regions,
@@ -125,12 +143,13 @@ bool pug_image_has_file(const struct pug_image *image, const char *path);
 
 /**
  * Add the loadable segments of an ELF file, moved by `bias`, and its function symbols.
- * PUG_ERR_NO_PROTOCOL: built without libelf; PUG_ERR_FILE: not an ELF file, or a damaged one.
+ * PUG_ERR_FILE: it cannot be opened; PUG_ERR_FORMAT: not an ELF file, or a damaged one;
+ * PUG_ERR_LIMIT: of more than 4096 segments; PUG_ERR_NOT_BUILT: built without libelf.
  */
 enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
                                   const char *path, uint64_t bias);
 
-/** Add a callback for `start` to `end` inclusive. */
+/** Add a callback for `start` to `end` inclusive. PUG_ERR_INVALID_PARAM_VAL: no function. */
 enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug_place *place,
                                        uint64_t start, uint64_t end, pug_memory_fn *function,
                                        void *context);
@@ -142,9 +161,9 @@ enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug
 enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint8_t space);
 
 /**
- * Read; returns how many bytes it got, up to where no memory goes on, 0 where there is none, or a
- * negative enum pug_status: PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was
- * wanted. (With the quirk `reads_end_with_image`: from one accessor only.)
+ * Read; returns how many bytes it got, 0 where there is no memory, or a negative enum pug_status:
+ * PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was wanted. (With the quirk
+ * reads_end_with_image: from one accessor only.)
  */
 int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
                        uint64_t address, void *buffer, uint32_t wanted);
@@ -173,6 +192,19 @@ struct pug_symbol {
 
 /** The symbol that covers `address`, the innermost one; false where no ELF file has one. */
 bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol);
+
+/** The n-th symbol, file by file, in each by address; false when there are no more. */
+bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_symbol *symbol);
+
+/**
+ * The first function that has bytes in [start, end): the one that covers `start`, else the next one
+ * behind it; false where there is none. All functions of a range:
+ *
+ *     for (at = start; pug_image_symbol_in(image, at, end, &symbol); at = symbol.start +
+ * symbol.size)
+ */
+bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t end,
+                         struct pug_symbol *symbol);
 
 /**
  * A number for all memory of an image and where it belongs, which another image of the same memory,

@@ -80,7 +80,10 @@ struct pug_quirks {
     /** Files are added by the reference's rules: a path fits one accessor only, a bad region but
        the first one vanishes silently, the region at offset 0 grows up to the offset of the first
         other one, and only it is tested for overlaps (0 to 0 where there is none). All memory is
-        whole halfwords, at even addresses. Right: each region is what it says and is tested. */
+        whole halfwords, at even addresses, four bytes at least; that of space 0 is nowhere; a file
+        that cannot be opened, or is too short, is PUG_ERR_NOT_INIT. Right: each region is what it
+        says and is tested; any memory that is not empty; everywhere; PUG_ERR_FILE, with errno, or
+        PUG_ERR_TRUNCATED. */
     unsigned reference_files : 1;
     /** A read ends with the accessor that it began in, so that an instruction across the border of
         two is not accessible. Right: memory is what all of them hold. */

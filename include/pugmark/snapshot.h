@@ -58,7 +58,7 @@ struct pug_snapshot_options {
 };
 
 /**
- * Read a snapshot. PUG_ERR_FILE: there is no snapshot.ini to open; PUG_ERR_TEST_SNAPSHOT_PARSE: a
+ * Read a snapshot. PUG_ERR_FILE: there is no snapshot.ini to open; PUG_ERR_SNAPSHOT_PARSE: a
  * file is malformed. A device file that cannot be opened is logged and left out.
  */
 enum pug_status pug_snapshot_open(const char *directory, const struct pug_snapshot_options *options,

@@ -8,58 +8,63 @@ extern "C" {
 #endif
 
 /**
- * Result of a function, and code of a log record. Zero is success, negative is an error.
- * -1 to -46 are the reference architecture's error numbers with their sign changed, so that the
- * shells that speak its language translate by changing it back.
+ * Result of a function, and code of a log record. Zero is success, negative is an error; numbers
+ * never change. -1 to -46 are those that other trace decoders use, with their sign changed, so that
+ * shells which speak their language translate by changing it back.
+ *
+ * A function names in its header what it returns besides PUG_OK, PUG_ERR_MEM (nothing was changed)
+ * and PUG_ERR_INVALID_PARAM_VAL (a NULL that must not be). Where one returns PUG_ERR_FILE, errno
+ * still says why.
  */
 enum pug_status {
     PUG_OK = 0,
-    PUG_ERR_FAIL = -1,
-    PUG_ERR_MEM = -2,
-    PUG_ERR_NOT_INIT = -3,
-    PUG_ERR_INVALID_ID = -4,
-    PUG_ERR_BAD_HANDLE = -5,
-    PUG_ERR_INVALID_PARAM_VAL = -6,
-    PUG_ERR_INVALID_PARAM_TYPE = -7,
-    PUG_ERR_FILE = -8,
-    PUG_ERR_NO_PROTOCOL = -9,
-    PUG_ERR_ATTACH_TOO_MANY = -10,
-    PUG_ERR_ATTACH_INVALID_PARAM = -11,
-    PUG_ERR_ATTACH_COMP_NOT_FOUND = -12,
-    PUG_ERR_RDR_FILE_NOT_FOUND = -13,
-    PUG_ERR_RDR_INVALID_INIT = -14,
-    PUG_ERR_RDR_NO_DECODER = -15,
-    PUG_ERR_DATA_DECODE_FATAL = -16,
-    PUG_ERR_DFMTR_NOTCONTTRACE = -17,
-    PUG_ERR_DFMTR_BAD_FHSYNC = -18,
-    PUG_ERR_BAD_PACKET_SEQ = -19,
-    PUG_ERR_INVALID_PCKT_HDR = -20,
-    PUG_ERR_PKT_INTERP_FAIL = -21,
-    PUG_ERR_UNSUPPORTED_ISA = -22,
-    PUG_ERR_HW_CFG_UNSUPP = -23,
-    PUG_ERR_UNSUPP_DECODE_PKT = -24,
-    PUG_ERR_BAD_DECODE_PKT = -25,
-    PUG_ERR_COMMIT_PKT_OVERRUN = -26,
-    PUG_ERR_MEM_NACC = -27,
-    PUG_ERR_RET_STACK_OVERFLOW = -28,
-    PUG_ERR_DCDT_NO_FORMATTER = -29,
-    PUG_ERR_MEM_ACC_OVERLAP = -30,
-    PUG_ERR_MEM_ACC_FILE_NOT_FOUND = -31,
-    PUG_ERR_MEM_ACC_FILE_DIFF_RANGE = -32,
-    PUG_ERR_MEM_ACC_RANGE_INVALID = -33,
-    PUG_ERR_MEM_ACC_BAD_LEN = -34,
-    PUG_ERR_TEST_SNAPSHOT_PARSE = -35,
-    PUG_ERR_TEST_SNAPSHOT_PARSE_INFO = -36,
-    PUG_ERR_TEST_SNAPSHOT_READ = -37,
-    PUG_ERR_TEST_SS_TO_DECODER = -38,
-    PUG_ERR_DCDREG_NAME_REPEAT = -39,
-    PUG_ERR_DCDREG_NAME_UNKNOWN = -40,
-    PUG_ERR_DCDREG_TYPE_UNKNOWN = -41,
-    PUG_ERR_DCDREG_TOOMANY = -42,
-    PUG_ERR_DCD_INTERFACE_UNUSED = -43,
-    PUG_ERR_INVALID_OPCODE = -44,
-    PUG_ERR_I_RANGE_LIMIT_OVERRUN = -45,
-    PUG_ERR_BAD_DECODE_IMAGE = -46,
+    PUG_ERR_FAIL = -1,       /**< anything else; the log says what */
+    PUG_ERR_MEM = -2,        /**< no memory */
+    PUG_ERR_NOT_INIT = -3,   /**< something that this needs was not made or attached before */
+    PUG_ERR_INVALID_ID = -4, /**< a trace source id that is reserved or too large */
+    PUG_ERR_BAD_HANDLE = -5, /**< no such object */
+    PUG_ERR_INVALID_PARAM_VAL =
+        -6, /**< a NULL that must not be, or a value outside of what is allowed */
+    PUG_ERR_INVALID_PARAM_TYPE = -7, /**< an object that cannot do this */
+    PUG_ERR_FILE = -8,             /**< a file cannot be opened, read or written: errno says why */
+    PUG_ERR_NO_PROTOCOL = -9,      /**< no such protocol or transport */
+    PUG_ERR_ATTACH_TOO_MANY = -10, /**< the place is taken */
+    PUG_ERR_ATTACH_INVALID_PARAM = -11,    /**< cannot attach this */
+    PUG_ERR_ATTACH_COMP_NOT_FOUND = -12,   /**< not attached */
+    PUG_ERR_RDR_FILE_NOT_FOUND = -13,      /**< a file of the capture is not there */
+    PUG_ERR_RDR_INVALID_INIT = -14,        /**< the capture's description is not usable */
+    PUG_ERR_RDR_NO_DECODER = -15,          /**< no source could be made */
+    PUG_ERR_DATA_DECODE_FATAL = -16,       /**< a decoder cannot go on */
+    PUG_ERR_DFMTR_NOTCONTTRACE = -17,      /**< trace input has a gap */
+    PUG_ERR_DFMTR_BAD_FHSYNC = -18,        /**< bad frame synchronisation */
+    PUG_ERR_BAD_PACKET_SEQ = -19,          /**< bad packet sequence */
+    PUG_ERR_INVALID_PCKT_HDR = -20,        /**< invalid packet header */
+    PUG_ERR_PKT_INTERP_FAIL = -21,         /**< packets make no sense */
+    PUG_ERR_UNSUPPORTED_ISA = -22,         /**< instruction set not supported */
+    PUG_ERR_HW_CFG_UNSUPP = -23,           /**< trace configuration not supported */
+    PUG_ERR_UNSUPP_DECODE_PKT = -24,       /**< packet not supported */
+    PUG_ERR_BAD_DECODE_PKT = -25,          /**< reserved or unknown packet */
+    PUG_ERR_COMMIT_PKT_OVERRUN = -26,      /**< more committed or cancelled than there was */
+    PUG_ERR_MEM_NACC = -27,                /**< program memory not accessible */
+    PUG_ERR_RET_STACK_OVERFLOW = -28,      /**< return stack: popped more than pushed */
+    PUG_ERR_DCDT_NO_FORMATTER = -29,       /**< the transport has no frames */
+    PUG_ERR_MEM_ACC_OVERLAP = -30,         /**< memory ranges overlap */
+    PUG_ERR_MEM_ACC_FILE_NOT_FOUND = -31,  /**< a file of program memory cannot be opened */
+    PUG_ERR_MEM_ACC_FILE_DIFF_RANGE = -32, /**< a file is mapped already, elsewhere */
+    PUG_ERR_MEM_ACC_RANGE_INVALID = -33,   /**< invalid memory range */
+    PUG_ERR_MEM_ACC_BAD_LEN = -34, /**< a memory callback says that it gave more than was wanted */
+    PUG_ERR_SNAPSHOT_PARSE = -35,  /**< snapshot syntax error */
+    PUG_ERR_SNAPSHOT_INFO = -36,   /**< about a snapshot */
+    PUG_ERR_SNAPSHOT_READ = -37,   /**< the snapshot cannot be read */
+    PUG_ERR_SNAPSHOT_TREE = -38,   /**< the snapshot makes no decode tree */
+    PUG_ERR_DCDREG_NAME_REPEAT = -39,    /**< a protocol of that name is there already */
+    PUG_ERR_DCDREG_NAME_UNKNOWN = -40,   /**< no protocol of that name */
+    PUG_ERR_DCDREG_TYPE_UNKNOWN = -41,   /**< no protocol of that type */
+    PUG_ERR_DCDREG_TOOMANY = -42,        /**< too many protocols registered */
+    PUG_ERR_DCD_INTERFACE_UNUSED = -43,  /**< this decoder does not do that */
+    PUG_ERR_INVALID_OPCODE = -44,        /**< illegal opcode in program memory */
+    PUG_ERR_I_RANGE_LIMIT_OVERRUN = -45, /**< instruction range longer than the limit */
+    PUG_ERR_BAD_DECODE_IMAGE = -46,      /**< trace and program do not match */
     /* Pugmark's own */
     PUG_ERR_TRUNCATED = -64,      /**< the data end inside something */
     PUG_ERR_TRACE_LOST = -65,     /**< the source says that it lost trace */
@@ -68,6 +73,8 @@ enum pug_status {
     PUG_ERR_INDEX_DAMAGED = -68,  /**< an index file is damaged, or none */
     PUG_ERR_INDEX_FOREIGN = -69,  /**< an index of another capture or configuration */
     PUG_ERR_NOT_FOUND = -70,      /**< there is no such place in the trace */
+    PUG_ERR_FORMAT = -71,         /**< a file is not of the format that it should be, or damaged */
+    PUG_ERR_NOT_BUILT = -72,      /**< the library was built without what this needs */
 };
 
 /** What an operation on the data path does. */
@@ -107,8 +114,11 @@ static inline int PUG_RESP_IS_FATAL(enum pug_response response)
     return response >= PUG_RESP_FATAL_NOT_INIT;
 }
 
-/** One sentence for a status; never NULL. */
+/** A status in a few words, of a message: "program memory not accessible". Never NULL. */
 const char *pug_status_text(enum pug_status status);
+
+/** What it means, or what can be done, in a sentence; "" for a number that is no status. */
+const char *pug_status_help(enum pug_status status);
 
 /** The reference's name for a status ("OCSD_ERR_FAIL"), or NULL where it has none. */
 const char *pug_status_reference_name(enum pug_status status);

@@ -9,9 +9,9 @@
 /** Why a file of program memory could not be taken. */
 static const char *trouble(const char *path, enum pug_status status)
 {
-    if (status == PUG_ERR_FILE)
+    if (status == PUG_ERR_FORMAT)
         return "not an ELF file, or a damaged one";
-    if (status != PUG_ERR_NOT_INIT)
+    if (status != PUG_ERR_FILE)
         return pug_status_text(status);
     return access(path, R_OK) == 0 ? "not a file, or an empty one" : strerror(errno);
 }

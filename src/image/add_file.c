@@ -2,6 +2,7 @@
 /** @file Files and their regions as accessors. */
 #include "image/image.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static struct pug_accessor *known_file(const struct pug_image *image, const char
 
 bool pug_image_has_file(const struct pug_image *image, const char *path)
 {
-    return known_file(image, path) != NULL;
+    return image && path && known_file(image, path) != NULL;
 }
 
 static bool starts_range(const struct pug_accessor *accessor, uint64_t address)
@@ -29,7 +30,7 @@ static bool starts_range(const struct pug_accessor *accessor, uint64_t address)
     return false;
 }
 
-/* A region in bytes of the file; PUG_ERR_NOT_INIT where the file does not have them. */
+/* A region in bytes of the file; PUG_ERR_TRUNCATED where the file does not have them. */
 static enum pug_status measure(const struct pug_accessor *accessor, struct pug_region *region)
 {
     uint64_t length = pug_file_length(accessor->file);
@@ -37,7 +38,7 @@ static enum pug_status measure(const struct pug_accessor *accessor, struct pug_r
         region->size = length - region->offset;
     bool fits =
         region->size > 0 && region->offset <= length && region->size <= length - region->offset;
-    return fits ? PUG_OK : PUG_ERR_NOT_INIT;
+    return fits ? PUG_OK : PUG_ERR_TRUNCATED;
 }
 
 static struct pug_range *append(struct pug_accessor *accessor, const struct pug_region *region)
@@ -126,7 +127,7 @@ static enum pug_status fill(struct pug_image *image, struct pug_accessor *access
     if (status != PUG_OK)
         return status;
     if (pug_file_length(accessor->file) == 0)
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_TRUNCATED;
     if (image->quirks.reference_files)
         return add_reference_regions(accessor, regions, count);
     for (size_t i = 0; i < count && status == PUG_OK; i++)
@@ -137,7 +138,7 @@ static enum pug_status fill(struct pug_image *image, struct pug_accessor *access
 enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_place *place,
                                    const char *path, const struct pug_region *regions, size_t count)
 {
-    if (!path || !*path || !regions || count == 0)
+    if (!image || !path || !*path || !regions || count == 0)
         return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_accessor *known = known_file(image, path);
     if (known && image->quirks.reference_files)
@@ -149,14 +150,17 @@ enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_pla
     enum pug_status status = fill(image, accessor, path, regions, count);
     if (status == PUG_OK)
         return pug_image_add(image, accessor);
+    const int reason = errno;
     pug_accessor_free(accessor);
-    return status;
+    errno = reason;
+    bool unusable = status == PUG_ERR_FILE || status == PUG_ERR_TRUNCATED;
+    return unusable && image->quirks.reference_files ? PUG_ERR_NOT_INIT : status;
 }
 
 enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
                                       const struct pug_region *regions, size_t count)
 {
-    struct pug_accessor *accessor = path && regions ? known_file(image, path) : NULL;
+    struct pug_accessor *accessor = image && path && regions ? known_file(image, path) : NULL;
     if (!accessor)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_range *ranges =
@@ -171,7 +175,6 @@ enum pug_status pug_image_update_file(struct pug_image *image, const char *path,
             continue;
         size_t before = accessor->count;
         good = image->quirks.reference_files ? add_reference_region(accessor, regions[i])
-
                                              : add_region(image, accessor, regions[i]) == PUG_OK;
         if (!good)
             accessor->count = before;

@@ -26,7 +26,7 @@ static bool segment_range(const GElf_Phdr *header, uint64_t bias, uint64_t file_
     uint64_t size = header->p_filesz, start = header->p_vaddr + bias, offset = header->p_offset;
     if (size > file_length - offset)
         size = file_length - offset;
-    *range = (struct pug_range){.start = start, .end = start + size - 1, .offset = offset};
+    *range = (struct pug_range){.start = start, .end = start + (size - 1), .offset = offset};
     return size > 0 && range->start <= range->end;
 }
 
@@ -37,14 +37,14 @@ static enum pug_status add_segments(Elf *elf, uint64_t bias, struct pug_accessor
         GElf_Phdr header;
         struct pug_range range;
         if (!gelf_getphdr(elf, (int)i, &header))
-            return PUG_ERR_FILE;
+            return PUG_ERR_FORMAT;
         if (!segment_range(&header, bias, pug_file_length(accessor->file), &range))
             continue;
         if (pug_accessor_range(accessor, range.start) || pug_accessor_range(accessor, range.end))
-            return PUG_ERR_FILE;
+            return PUG_ERR_FORMAT;
         accessor->ranges[accessor->count++] = range;
     }
-    return accessor->count > 0 ? PUG_OK : PUG_ERR_FILE;
+    return accessor->count > 0 ? PUG_OK : PUG_ERR_FORMAT;
 }
 
 /* ---- symbols ---- */
@@ -153,7 +153,7 @@ static enum pug_status load(Elf *elf, const struct pug_place *place, const char 
 {
     size_t count;
     if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0 || count == 0)
-        return PUG_ERR_FILE;
+        return PUG_ERR_FORMAT;
     if (count > SEGMENT_LIMIT)
         return PUG_ERR_LIMIT;
     *accessor = pug_accessor_new(PUG_ACCESS_FILE, place, count);
@@ -177,12 +177,12 @@ static enum pug_status open_elf(const char *path, int *descriptor, Elf **elf)
         return PUG_ERR_FAIL;
     *descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (*descriptor < 0)
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_FILE;
     *elf = elf_begin(*descriptor, ELF_C_READ, NULL);
     if (*elf)
         return PUG_OK;
     close(*descriptor);
-    return PUG_ERR_FILE;
+    return PUG_ERR_FORMAT;
 }
 
 enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
@@ -191,7 +191,7 @@ enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_plac
     int descriptor;
     Elf *elf;
     struct pug_accessor *accessor = NULL;
-    if (!path || !*path)
+    if (!image || !path || !*path)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_symbols *symbols = calloc(1, sizeof(*symbols));
     if (!symbols)
@@ -226,7 +226,7 @@ enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_plac
     (void)place;
     (void)path;
     (void)bias;
-    return PUG_ERR_NO_PROTOCOL;
+    return PUG_ERR_NOT_BUILT;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,16 +25,24 @@ struct pug_file {
     _Atomic(struct piece *) *pieces;
 };
 
+/** False, with errno, for what is no file of bytes. */
+static bool is_regular(const struct stat *status)
+{
+    if (S_ISREG(status->st_mode) && status->st_size >= 0)
+        return true;
+    errno = S_ISDIR(status->st_mode) ? EISDIR : EINVAL;
+    return false;
+}
+
 static enum pug_status open_regular(struct pug_file *file, bool even)
 {
     struct stat status;
     /* Looked at before it is opened: a FIFO would wait for a writer. */
-    if (stat(file->path, &status) != 0 || !S_ISREG(status.st_mode))
-        return PUG_ERR_NOT_INIT;
+    if (stat(file->path, &status) != 0 || !is_regular(&status))
+        return PUG_ERR_FILE;
     file->descriptor = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size < 0)
-        return PUG_ERR_NOT_INIT;
+    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0 || !is_regular(&status))
+        return PUG_ERR_FILE;
     file->length = (uint64_t)status.st_size & ~(uint64_t)even;
     file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
     file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
@@ -59,7 +68,9 @@ enum pug_status pug_file_open(const char *path, bool even, struct pug_file **out
     file->path = strdup(path);
     enum pug_status status = file->path ? open_regular(file, even) : PUG_ERR_MEM;
     if (status != PUG_OK) {
+        const int reason = errno;
         pug_file_free(file);
+        errno = reason;
         return status;
     }
     read_if_small(file);

@@ -11,14 +11,15 @@
 struct pug_file;
 
 /**
- * Opens a regular file; `even`: the last byte of an odd one is not seen. PUG_ERR_NOT_INIT: it
- * cannot be opened.
+ * Opens a regular file; `even`: the last byte of an odd one is not seen. PUG_ERR_FILE, with
+ * errno: it cannot be opened.
  */
 enum pug_status pug_file_open(const char *path, bool even, struct pug_file **file);
 void pug_file_free(struct pug_file *file);
 
 const char *pug_file_path(const struct pug_file *file);
 
+/** Its length when it was opened. */
 uint64_t pug_file_length(const struct pug_file *file);
 
 /**

@@ -14,7 +14,10 @@ struct pug_accessor *pug_accessor_new(enum pug_accessor_kind kind, const struct 
     if (!accessor)
         return NULL;
     accessor->kind = kind;
-    accessor->place = *place;
+    if (place)
+        accessor->place = *place;
+    else
+        accessor->place.space = PUG_SPACE_ANY;
     accessor->ranges = calloc(ranges, sizeof(*accessor->ranges));
     if (accessor->ranges)
         return accessor;
@@ -207,7 +210,7 @@ void pug_image_free(struct pug_image *image)
 
 void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quirks)
 {
-    image->quirks = *quirks;
+    image->quirks = quirks ? *quirks : (struct pug_quirks){0};
 }
 
 uint64_t pug_image_generation(const struct pug_image *image)
@@ -277,6 +280,8 @@ static enum pug_status check(const struct pug_image *image, const struct pug_acc
 
 enum pug_status pug_image_add(struct pug_image *image, struct pug_accessor *accessor)
 {
+    if (accessor->place.space == PUG_SPACE_NONE && !image->quirks.reference_files)
+        accessor->place.space = PUG_SPACE_ANY;
     enum pug_status status = check(image, accessor);
     if (status == PUG_OK && (!reserve_accessor(image) || !reserve_index(image, accessor->count)))
         status = PUG_ERR_MEM;
@@ -295,7 +300,7 @@ enum pug_status pug_image_add(struct pug_image *image, struct pug_accessor *acce
 enum pug_status pug_image_add_buffer(struct pug_image *image, const struct pug_place *place,
                                      uint64_t address, const void *bytes, uint64_t size)
 {
-    if (!bytes || size < 4)
+    if (!image || !bytes || size < (image->quirks.reference_files ? 4u : 1u))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_accessor *accessor = pug_accessor_new(PUG_ACCESS_BUFFER, place, 1);
     if (!accessor)
@@ -310,7 +315,7 @@ enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug
                                        uint64_t start, uint64_t end, pug_memory_fn *function,
                                        void *context)
 {
-    if (!function)
+    if (!image || !function)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_accessor *accessor = pug_accessor_new(PUG_ACCESS_CALLBACK, place, 1);
     if (!accessor)
@@ -323,7 +328,7 @@ enum pug_status pug_image_add_callback(struct pug_image *image, const struct pug
 
 enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint8_t space)
 {
-    for (size_t i = 0; i < image->count; i++) {
+    for (size_t i = 0; image && i < image->count; i++) {
         struct pug_accessor *accessor = image->accessors[i];
         if ((accessor->place.space & space) == 0 || !pug_accessor_range(accessor, address))
             continue;

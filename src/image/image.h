@@ -66,7 +66,8 @@ void pug_image_reduce(const struct pug_image *image, struct pug_reader_space *sp
 /** Takes the accessor over, also on failure. */
 enum pug_status pug_image_add(struct pug_image *image, struct pug_accessor *accessor);
 
-/** A new accessor with room for `ranges` ranges, `count` 0; NULL: no memory. */
+/** A new accessor with room for `ranges` ranges, `count` 0; NULL: no memory. A place of NULL is
+    everywhere. */
 struct pug_accessor *pug_accessor_new(enum pug_accessor_kind kind, const struct pug_place *place,
                                       size_t ranges);
 void pug_accessor_free(struct pug_accessor *accessor);

@@ -59,7 +59,8 @@ void pug_symbols_finish(struct pug_symbols *symbols)
 /* How far back an enclosing function is looked for; functions hardly ever nest. */
 #define LOOK_BACK 64
 
-static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, uint64_t address)
+/* How many symbols begin at or below `address`. */
+static size_t count_up_to(const struct pug_symbols *symbols, uint64_t address)
 {
     size_t low = 0, high = symbols->count;
     while (low < high) {
@@ -69,10 +70,22 @@ static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, ui
         else
             high = middle;
     }
+    return low;
+}
+
+static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, uint64_t address)
+{
+    size_t low = count_up_to(symbols, address);
     for (size_t back = 0; back < LOOK_BACK && back < low; back++)
         if (address < symbols->entries[low - 1 - back].end)
             return &symbols->entries[low - 1 - back];
     return NULL;
+}
+
+static struct pug_symbol symbol_of(const struct pug_symbol_entry *entry)
+{
+    return (struct pug_symbol){
+        .name = entry->name, .start = entry->start, .size = entry->end - entry->start};
 }
 
 bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol)
@@ -81,9 +94,41 @@ bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pu
         const struct pug_symbol_entry *entry = list->accessor ? find(list, address) : NULL;
         if (!entry)
             continue;
-        *symbol = (struct pug_symbol){
-            .name = entry->name, .start = entry->start, .size = entry->end - entry->start};
+        *symbol = symbol_of(entry);
         return true;
     }
     return false;
+}
+
+bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_symbol *symbol)
+{
+    for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
+        if (!list->accessor)
+            continue;
+        if (n < list->count) {
+            *symbol = symbol_of(&list->entries[n]);
+            return true;
+        }
+        n -= list->count;
+    }
+    return false;
+}
+
+bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t end,
+                         struct pug_symbol *symbol)
+{
+    const struct pug_symbol_entry *first = NULL;
+    if (start >= end)
+        return false;
+    if (pug_image_symbol(image, start, symbol))
+        return true;
+    for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
+        size_t next = list->accessor ? count_up_to(list, start) : list->count;
+        if (next < list->count && (!first || list->entries[next].start < first->start))
+            first = &list->entries[next];
+    }
+    if (!first || first->start >= end)
+        return false;
+    *symbol = symbol_of(first);
+    return true;
 }

@@ -27,9 +27,9 @@ enum pug_status pug_snapshot_section_error(const struct section *section, const 
 {
     va_list args;
     va_start(args, format);
-    say_format(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->ini->line, format, args);
+    say_format(section, PUG_ERR_SNAPSHOT_PARSE, section->ini->line, format, args);
     va_end(args);
-    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+    return PUG_ERR_SNAPSHOT_PARSE;
 }
 
 enum pug_status pug_snapshot_section_wrong(const struct section *section, unsigned line,
@@ -37,9 +37,9 @@ enum pug_status pug_snapshot_section_wrong(const struct section *section, unsign
 {
     va_list args;
     va_start(args, format);
-    say_format(section, PUG_ERR_TEST_SNAPSHOT_PARSE, line, format, args);
+    say_format(section, PUG_ERR_SNAPSHOT_PARSE, line, format, args);
     va_end(args);
-    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+    return PUG_ERR_SNAPSHOT_PARSE;
 }
 
 void pug_snapshot_section_warn(const struct section *section, unsigned line, const char *format,
@@ -53,8 +53,8 @@ void pug_snapshot_section_warn(const struct section *section, unsigned line, con
 
 enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text)
 {
-    say_at(section, PUG_ERR_TEST_SNAPSHOT_PARSE, section->header_line, text);
-    return PUG_ERR_TEST_SNAPSHOT_PARSE;
+    say_at(section, PUG_ERR_SNAPSHOT_PARSE, section->header_line, text);
+    return PUG_ERR_SNAPSHOT_PARSE;
 }
 
 enum pug_status pug_snapshot_section_limit(const struct section *section, const char *what)

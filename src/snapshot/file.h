@@ -63,7 +63,7 @@ static inline enum pug_status known_or_ignored(int result)
     return result == KEY_UNKNOWN ? PUG_OK : (enum pug_status)result;
 }
 
-/** Log a syntax error of the line just read; always PUG_ERR_TEST_SNAPSHOT_PARSE. */
+/** Log a syntax error of the line just read; always PUG_ERR_SNAPSHOT_PARSE. */
 enum pug_status pug_snapshot_section_error(const struct section *section, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -299,7 +299,7 @@ static bool take_core(struct cook *cook, const struct type_rule *rule)
         return add_core(cook, arch, profile);
     if (cook->native)
         return take_unknown_core(cook, rule);
-    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER,
+    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE,
                      "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
                      core->type);
     return false;

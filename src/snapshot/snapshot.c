@@ -70,7 +70,7 @@ static enum pug_status read_named(struct pug_snapshot *snapshot, const char *fil
     enum pug_status status = device ? pug_snapshot_device_file_read(snapshot, path, file)
                                     : pug_snapshot_trace_file_read(snapshot, path);
     if (status == PUG_ERR_FILE) {
-        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ, "%s : %s\n",
+        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_READ, "%s : %s\n",
                          device ? "Failed to open device file" : "Failed to trace ini file", path);
         status = PUG_OK;
     }
@@ -97,7 +97,7 @@ static enum pug_status read_metadata(struct pug_snapshot *snapshot)
     if (!file && pug_snapshot_is_native(snapshot))
         return PUG_OK; /* without trace: what it knows of the system is worth reading, too */
     if (!file || !*file) {
-        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_TEST_SNAPSHOT_READ,
+        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_READ,
                          "Trace Metadata ini file not found.\n");
         return PUG_OK;
     }

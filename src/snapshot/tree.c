@@ -178,7 +178,7 @@ struct builder {
 
 static bool fail(const struct pug_snapshot *snapshot, const char *what, const char *name)
 {
-    pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TEST_SS_TO_DECODER, "%s %s.\n", what,
+    pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE, "%s %s.\n", what,
                      name);
     return false;
 }

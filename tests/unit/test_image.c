@@ -2,6 +2,7 @@
 /** @file Program memory: what can be added, what is read, who sees what. */
 #include "pugmark/image.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 static const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
 static const struct pug_place nonsecure = {.space = PUG_SPACE_N};
-static const struct pug_place nowhere = {.space = PUG_SPACE_NONE};
+static const struct pug_place zeroed;
 static uint8_t bytes[0x4000]; /* byte i is i ^ i >> 8 */
 
 static uint8_t pattern(uint64_t offset)
@@ -85,23 +86,62 @@ static void ranges_are_checked(void **state)
         {0, 4, PUG_OK, PUG_OK},
         {0x1001, 4, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
         {0x1000, 5, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
-        {0x1000, 3, PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_INVALID_PARAM_VAL},
+        {0x1000, 3, PUG_OK, PUG_ERR_INVALID_PARAM_VAL},
+        {0x1001, 1, PUG_OK, PUG_ERR_INVALID_PARAM_VAL},
+        {0x1000, 0, PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_INVALID_PARAM_VAL},
         {UINT64_MAX - 3, 4, PUG_OK, PUG_OK},
         {UINT64_MAX - 3, 6, PUG_ERR_MEM_ACC_RANGE_INVALID, PUG_ERR_MEM_ACC_RANGE_INVALID},
     };
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
-        bool is_reference = i % 2 == 1;
         struct pug_image *image = pug_image_new();
-        pug_image_set_quirks(image, &(struct pug_quirks){.reference_files = is_reference});
+        const struct pug_quirks quirks = {.reference_files = i % 2};
+        pug_image_set_quirks(image, &quirks);
         assert_int_equal(
             pug_image_add_buffer(image, &anywhere, cases[i / 2].address, bytes, cases[i / 2].size),
-            is_reference ? cases[i / 2].reference : cases[i / 2].status);
+            i % 2 ? cases[i / 2].reference : cases[i / 2].status);
         pug_image_free(image);
     }
     struct pug_image *image = pug_image_new();
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0, NULL, 8), PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(pug_image_add_callback(image, &anywhere, 0, UINT64_MAX, NULL, NULL),
                      PUG_ERR_INVALID_PARAM_VAL);
+    pug_image_free(image);
+    assert_int_equal(pug_image_add_buffer(NULL, NULL, 0, bytes, 8), PUG_ERR_INVALID_PARAM_VAL);
+    pug_image_free(NULL);
+}
+
+/* No place, and one of zeros: every space, context and source. By the reference's rules: none. */
+static void no_place_is_everywhere(void **state)
+{
+    (void)state;
+    const struct pug_reader_space reader = {
+        .space = PUG_SPACE_EL2S, .has_context_id = true, .context_id = 7, .source = 0x13};
+    for (unsigned i = 0; i < 4; i++) {
+        uint8_t byte = 0;
+        const struct pug_quirks quirks = {.reference_files = i / 2};
+        const struct pug_place *place = i % 2 ? &zeroed : NULL;
+        struct pug_image *image = pug_image_new();
+        pug_image_set_quirks(image, &quirks);
+        assert_int_equal(pug_image_add_buffer(image, place, 0x1000, bytes + 1, 16), PUG_OK);
+        assert_int_equal(pug_image_read(image, &reader, 0x1000, &byte, 1), i == 3 ? 0 : 1);
+        assert_int_equal(byte, i == 3 ? 0 : bytes[1]);
+        pug_image_free(image);
+    }
+}
+
+/* What lies at odd places is read as what lies at even ones. */
+static void odd_buffers_are_read_whole(void **state)
+{
+    (void)state;
+    uint8_t buffer[16];
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(pug_image_add_buffer(image, NULL, 0x1001, bytes, 3), PUG_OK);
+    assert_int_equal(pug_image_add_buffer(image, NULL, 0x1007, bytes + 9, 1), PUG_OK);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x1000, buffer, 4), 0);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x1001, buffer, 16), 3);
+    assert_memory_equal(buffer, bytes, 3);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x1007, buffer, 16), 1);
+    assert_int_equal(buffer[0], bytes[9]);
     pug_image_free(image);
 }
 
@@ -130,11 +170,10 @@ static void overlaps_are_refused(void **state)
             cases[i].status);
     }
     assert_int_equal(pug_image_generation(image), generation);
-    /* other spaces, none at all, next to it, and around it */
+    /* other spaces, next to it, and around it */
     assert_int_equal(
         pug_image_add_buffer(image, &(struct pug_place){.space = PUG_SPACE_S}, 0x1000, bytes, 16),
         PUG_OK);
-    assert_int_equal(pug_image_add_buffer(image, &nowhere, 0x1000, bytes, 16), PUG_OK);
     assert_int_equal(pug_image_add_buffer(image, &nonsecure, 0x2000, bytes + 1, 16), PUG_OK);
     assert_int_equal(pug_image_add_buffer(image, &nonsecure, 0, bytes + 2, 0x3000), PUG_OK);
     /* what was there first answers first */
@@ -305,8 +344,13 @@ static void files_are_read_in_pieces(void **state)
         assert_int_equal(buffer[i], pattern(i));
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000 + 65534, buffer, 4), 4);
     assert_int_equal(buffer[3], pattern(65537));
-    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 + SIZE - 1), pattern(SIZE - 1));
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 + SIZE), -1);
+    pug_image_free(image);
+
+    image = pug_image_new();
+    pug_image_set_quirks(image, &(struct pug_quirks){.reference_files = 1});
+    assert_int_equal(add_region(image, path, 0, 0x10000, 0), PUG_OK);
+    assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000, buffer, SIZE), SIZE - 1);
     free(buffer);
     pug_image_free(image);
 }
@@ -320,21 +364,32 @@ static void files_are_checked(void **state)
     snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     struct pug_image *image = pug_image_new();
-    assert_int_equal(add_region(image, "/nonexistent/file", 0, 0, 0), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, folder, 0, 0, 0), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, fifo, 0, 0, 0), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, empty, 0, 0, 0), PUG_ERR_NOT_INIT);
+    assert_int_equal(add_region(image, "/nonexistent/file", 0, 0, 0), PUG_ERR_FILE);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(add_region(image, folder, 0, 0, 0), PUG_ERR_FILE);
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(add_region(image, fifo, 0, 0, 0), PUG_ERR_FILE);
+    assert_int_equal(add_region(image, empty, 0, 0, 0), PUG_ERR_TRUNCATED);
     assert_int_equal(add_region(image, "", 0, 0, 0), PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(add_region(image, NULL, 0, 0, 0), PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(pug_image_add_file(image, &anywhere, path, NULL, 0),
                      PUG_ERR_INVALID_PARAM_VAL);
-    assert_int_equal(add_region(image, path, 0, 0, 0x1002), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0x800, 0, 0x802), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, UINT64_MAX - 1, 0, 4), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0x10, 0, UINT64_MAX - 1), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_OK); /* an odd address is one, too */
+    assert_int_equal(add_region(image, path, 0, 0, 0x1002), PUG_ERR_TRUNCATED);
+    assert_int_equal(add_region(image, path, 0x800, 0, 0x802), PUG_ERR_TRUNCATED);
+    assert_int_equal(add_region(image, path, UINT64_MAX - 1, 0, 4), PUG_ERR_TRUNCATED);
+    assert_int_equal(add_region(image, path, 0x10, 0, UINT64_MAX - 1), PUG_ERR_TRUNCATED);
     assert_int_equal(add_region(image, path, 0, UINT64_MAX - 0xff, 0x200),
                      PUG_ERR_MEM_ACC_RANGE_INVALID);
+    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_OK);
+    pug_image_free(image);
+
+    /* by the reference's rules */
+    image = pug_image_new();
+    pug_image_set_quirks(image, &(struct pug_quirks){.reference_files = 1});
+    assert_int_equal(add_region(image, "/nonexistent/file", 0, 0, 0), PUG_ERR_NOT_INIT);
+    assert_int_equal(add_region(image, make_file("byte", 1), 0, 0, 0), PUG_ERR_NOT_INIT);
+    assert_int_equal(add_region(image, path, 0, 0, 0x1002), PUG_ERR_NOT_INIT);
+    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_ERR_MEM_ACC_RANGE_INVALID);
     pug_image_free(image);
 }
 
@@ -432,7 +487,7 @@ static void files_can_get_more_regions(void **state)
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x4001), pattern(0x201));
     more.address = 0x4002;
     assert_int_equal(pug_image_update_file(image, path, &more, 1), PUG_ERR_INVALID_PARAM_VAL);
-    more.address = UINT64_MAX - 0x10;
+    more.address = UINT64_MAX;
     assert_int_equal(pug_image_update_file(image, path, &more, 1), PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, UINT64_MAX), -1);
     pug_image_free(image);
@@ -557,8 +612,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    static const char *const names[] = {"large",  "empty",     "file",          "fifo",  "regions",
-                                        "update", "reference", "reference-too", "shared"};
+    static const char *const names[] = {"large",   "empty",  "file",      "fifo",
+                                        "regions", "update", "reference", "reference-too",
+                                        "byte",    "byte",   "shared"};
     char path[128];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
@@ -572,6 +628,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spaces_have_names),
         cmocka_unit_test(ranges_are_checked),
+        cmocka_unit_test(no_place_is_everywhere),
+        cmocka_unit_test(odd_buffers_are_read_whole),
         cmocka_unit_test(overlaps_are_refused),
         cmocka_unit_test(reads_end_with_memory),
         cmocka_unit_test(memory_can_be_removed),

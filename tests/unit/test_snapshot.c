@@ -253,7 +253,7 @@ static void check_errors(struct fixture *f, const char *file, const struct error
         char expected[512];
         write_file(f, file, cases[i].text);
         assert_int_equal(open_with(f, (struct pug_snapshot_options){.verbose = false}),
-                         PUG_ERR_TEST_SNAPSHOT_PARSE);
+                         PUG_ERR_SNAPSHOT_PARSE);
         snprintf(expected, sizeof(expected), PARSE_ERROR "/%s:%s\n", file, cases[i].error);
         assert_string_equal(said(f), expected);
         assert_null(f->snapshot);
@@ -325,7 +325,7 @@ static void test_device_errors(void **state)
     write_file(f, "snapshot.ini", HEAD "[device_list]\na=device.ini\n");
     CHECK_ERRORS(f, "device.ini", cases);
     write_file(f, "device.ini", "[dump]\naddress=0\nfile=x\ncontext_id=1\n");
-    assert_int_equal(open_with(f, reference), PUG_ERR_TEST_SNAPSHOT_PARSE);
+    assert_int_equal(open_with(f, reference), PUG_ERR_SNAPSHOT_PARSE);
     assert_string_equal(said(f),
                         PARSE_ERROR "/device.ini:4: Unknown dump section key 'context_id'\n");
 }
@@ -375,10 +375,9 @@ static void test_same_devices(void **state)
     assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n"},
                           {"1", "[device]\nname=x\nlocation=dap:0\n"},
                           {"2", "[device]\n\nname=x\n"}),
-                     PUG_ERR_TEST_SNAPSHOT_PARSE);
+                     PUG_ERR_SNAPSHOT_PARSE);
     assert_string_equal(said(f), PARSE_ERROR "/2:3: Device name 'x' is that of 1, too\n");
-    assert_int_equal(OPEN(f, {"2", "[device]\nname=y\nlocation=dap:0\n"}),
-                     PUG_ERR_TEST_SNAPSHOT_PARSE);
+    assert_int_equal(OPEN(f, {"2", "[device]\nname=y\nlocation=dap:0\n"}), PUG_ERR_SNAPSHOT_PARSE);
     assert_string_equal(said(f), PARSE_ERROR "/2:3: Location 'dap:0' is that of 1, too\n");
     assert_int_equal(
         OPEN(f, {"1", "[device]\nname=x\nlocation=\n"}, {"2", "[device]\nname=y\nlocation=\n"}),
