@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Profiles in the formats that other tools read: docs/profiles.md says which, and what for.
+ */
+#ifndef PUGMARK_EXPORT_H
+#define PUGMARK_EXPORT_H
+
+#include "pugmark/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_names;
+
+/** What stacks are weighed by. */
+enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_TIME };
+
+struct pug_export_options {
+    /** Functions and lines; NULL: none are known. Formats that are made of them need it. */
+    struct pug_names *names;
+    /** Objects by name, see pug_profile_object_is(); NULL: all. */
+    const char *object;
+    enum pug_export_weight weight; /**< of folded stacks */
+    bool like_simpleperf;          /**< autofdo: targets of indirect branches are 0 */
+    bool without_plt;              /**< bolt: leave out what ran in a procedure linkage table */
+    bool mangled; /**< names as the linker has them; formats for linkers always do */
+    size_t rows;  /**< of each table for people; 0: 20 */
+};
+
+/** Takes bytes of the output, in order. */
+typedef void pug_export_fn(void *context, const void *bytes, size_t size);
+
+/** A format. */
+struct pug_export_format {
+    const char *name;    /**< "autofdo" */
+    const char *summary; /**< in a line */
+    bool needs_names;
+    bool needs_stacks; /**< the profile must have frames */
+    bool one_object;   /**< a file speaks of one object: `object` must choose one of several */
+    bool binary;       /**< not for a terminal */
+};
+
+/** The n-th format, or NULL. */
+const struct pug_export_format *pug_export_format_at(size_t n);
+
+/**
+ * Write a profile (which is sorted for that). PUG_ERR_INVALID_PARAM_TYPE: no such format;
+ * PUG_ERR_NOT_FOUND: no object has that name, or several objects ran and the format speaks of one;
+ * PUG_ERR_NO_PROTOCOL: the format needs names, stacks or a library that are not there; PUG_ERR_MEM.
+ */
+enum pug_status pug_export(struct pug_profile *profile, const char *format,
+                           const struct pug_export_options *options, pug_export_fn *put,
+                           void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Names: what the places of an executable file are called in its source.
+ *
+ *     struct pug_names *names = pug_names_new(NULL);
+ *     struct pug_names_file *file;
+ *     if (pug_names_open(names, &(struct pug_names_wanted){.path = "/usr/bin/ls"}, &file) ==
+ * PUG_OK) pug_names_frames(file, vaddr, frames, 16);
+ *
+ * A place is an ELF virtual address of a file. Functions come from its symbols (of the file, of
+ * separate debug information, of .gnu_debugdata), lines and inlined functions from DWARF: in the
+ * file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files.
+ * Symbols may also come from a kernel's kallsyms or from the map of a JIT compiler.
+ *
+ * What was read is kept, up to a limit; a lookup in it is two binary searches. Texts belong to the
+ * names and live as long as they do. Names belong to one thread at a time. Files are not trusted;
+ * only regular ones are opened. Nothing is asked of a network.
+ *
+ * Built without libelf there are symbols of texts alone; without libdw no lines and inlined
+ * functions.
+ */
+#ifndef PUGMARK_NAMES_H
+#define PUGMARK_NAMES_H
+
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_names;
+
+/** An executable file, or a text of symbols. Belongs to the names. */
+struct pug_names_file;
+
+struct pug_names_options {
+    const char *symfs;          /**< recorded paths are below this folder; NULL: "/" */
+    const char *const *symdirs; /**< folders that are looked into, for the last component */
+    size_t symdir_count;
+    const char *const *debug_dirs; /**< of separate debug information; none: /usr/lib/debug */
+    size_t debug_dir_count;
+    size_t limit; /**< bytes of lines and inlined functions kept; 0: 256 MiB */
+};
+
+/** NULL options: defaults. NULL: no memory. Texts of options are copied. */
+struct pug_names *pug_names_new(const struct pug_names_options *options);
+void pug_names_free(struct pug_names *names);
+
+/** Which file. */
+struct pug_names_wanted {
+    const char *path; /**< as recorded; looked for below symfs, in symdirs, and as it is */
+    const char *file; /**< where it is said to be, or NULL: that is tried first */
+    const uint8_t *build_id;
+    size_t build_id_size; /**< 0: any file of that name will do */
+};
+
+/**
+ * The file, read when it is first asked for, kept for the next time. PUG_ERR_FILE: there is none,
+ * it is no ELF file, or another build; PUG_ERR_NO_PROTOCOL: built without libelf; PUG_ERR_MEM.
+ */
+enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
+                               struct pug_names_file **file);
+
+enum pug_names_text {
+    PUG_NAMES_KALLSYMS, /**< "ADDRESS TYPE NAME [MODULE]", the kernel's /proc/kallsyms */
+    PUG_NAMES_JIT_MAP,  /**< "ADDRESS SIZE NAME", as JIT compilers write /tmp/perf-PID.map */
+};
+
+/**
+ * Symbols of a text file (at most 1 GiB). From then on pug_names_open() of `path` gives it, if no
+ * such file was opened before. PUG_ERR_FILE: it cannot be read, or has no symbol.
+ */
+enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
+                                    const char *path, const char *text_path,
+                                    struct pug_names_file **file);
+
+/* ---- functions ---- */
+
+enum pug_names_binding { PUG_NAMES_LOCAL, PUG_NAMES_GLOBAL, PUG_NAMES_WEAK };
+
+/** A function symbol, or a label in code. */
+struct pug_names_function {
+    const char *name; /**< as the linker knows it; pug_names_readable() makes it one for people */
+    uint64_t start, size;
+    uint8_t binding; /**< enum pug_names_binding */
+    bool label;      /**< no function by its type, or without a size: it reaches to the next one */
+};
+
+/** The function at an address; false: none is known. */
+bool pug_names_function(struct pug_names_file *file, uint64_t vaddr,
+                        struct pug_names_function *function);
+
+/** The n-th function, by start; false behind the last one. */
+bool pug_names_function_at(struct pug_names_file *file, size_t n,
+                           struct pug_names_function *function);
+
+/** The function that a stub of the linkage table (PLT) at this address calls, or NULL. */
+const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t *start);
+
+/* ---- lines ---- */
+
+struct pug_names_line {
+    const char *path; /**< of the source file, absolute where the debug information tells */
+    uint32_t line;    /**< 0: compiled, but from no line */
+    uint32_t discriminator;
+    uint64_t start, end; /**< the addresses around that have just this */
+};
+
+/** The source line of an address; false: none is known. */
+bool pug_names_line(struct pug_names_file *file, uint64_t vaddr, struct pug_names_line *line);
+
+/**
+ * All lines of a file, by address: calls `take` until it returns false. PUG_ERR_NOT_FOUND: it has
+ * no line information.
+ */
+enum pug_status pug_names_lines(struct pug_names_file *file,
+                                bool (*take)(void *context, const struct pug_names_line *line),
+                                void *context);
+
+/** A function at a place: the one that runs there, or one that it was inlined into. */
+struct pug_names_frame {
+    const char *function; /**< linkage name, else the name in the source; NULL: not known */
+    const char *path;     /**< of `line`; NULL: not known */
+    uint32_t line;        /**< that runs; in functions around it the line of the inlined call */
+    uint32_t discriminator;
+    const char *declared_path; /**< where the function is declared; NULL: not known */
+    uint32_t declared;         /**< its line there, 0: not known */
+    bool inlined;              /**< into the next frame */
+};
+
+/**
+ * The functions at an address, the innermost one first, at most `room`; 0: nothing is known. The
+ * last one is the function that the linker knows.
+ */
+size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_names_frame *frames,
+                        size_t room);
+
+/* ---- the file ---- */
+
+struct pug_names_segment {
+    uint64_t vaddr, offset, size; /**< `size` in the file */
+    bool executable;
+};
+
+/** Where its bytes are; NULL for a text of symbols. */
+const char *pug_names_path(const struct pug_names_file *file);
+/** Its loadable segments; 0 for a text. */
+size_t pug_names_segments(const struct pug_names_file *file,
+                          const struct pug_names_segment **segments);
+size_t pug_names_build_id(const struct pug_names_file *file, const uint8_t **build_id);
+/** Has it lines? */
+bool pug_names_has_lines(struct pug_names_file *file);
+/** e_machine of its ELF header; 0 for a text. */
+uint16_t pug_names_machine(const struct pug_names_file *file);
+
+/** A stretch of instructions of one instruction set. */
+struct pug_names_code {
+    uint64_t start, end;
+    const uint8_t *bytes; /**< end - start of them */
+    uint8_t isa;          /**< enum pug_isa */
+    bool plt;             /**< of a procedure linkage table */
+};
+
+/** The n-th stretch of code, by start: sections with instructions, without data among them. */
+bool pug_names_code_at(struct pug_names_file *file, size_t n, struct pug_names_code *code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/** @file The formats, and what of a profile goes into one. */
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct format {
+    struct pug_export_format is;
+    export_fn *write;
+};
+
+static const struct format formats[] = {
+    {{.name = "autofdo", .summary = "AutoFDO's text: create_llvm_prof, create_gcov"},
+     pug_export_autofdo},
+    {{.name = "profgen", .summary = "llvm-profgen's unsymbolized profile", .one_object = true},
+     pug_export_profgen},
+    {{.name = "bolt", .summary = "BOLT's pre-aggregated text: perf2bolt --pa", .one_object = true},
+     pug_export_bolt},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const struct pug_export_format *pug_export_format_at(size_t n)
+{
+    return n < FORMATS ? &formats[n].is : NULL;
+}
+
+static const struct format *find_format(const char *name)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (strcmp(formats[i].is.name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+/* Objects of that name; those that ran, unless none of them did. */
+static size_t choose(const struct pug_profile *profile, const char *name, uint32_t *chosen)
+{
+    size_t count, range_count, ran = 0, idle = 0, at = 0;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    for (uint32_t i = 0; i < count; i++) {
+        while (at < range_count && ranges[at].object < i) /* they are by object */
+            at++;
+        if (name && !pug_profile_object_is(&objects[i], name))
+            continue;
+        if (at < range_count && ranges[at].object == i)
+            chosen[ran++] = i;
+        else if (name && ran == 0 && idle++ == 0)
+            chosen[count] = i;
+    }
+    if (ran == 0 && idle > 0)
+        chosen[ran++] = chosen[count];
+    return ran;
+}
+
+static enum pug_status check(const struct format *format, const struct export *export)
+{
+    size_t frames;
+    pug_profile_frames(export->profile, &frames);
+    if ((format->is.needs_names && !export->options->names) ||
+        (format->is.needs_stacks && frames == 0))
+        return PUG_ERR_NO_PROTOCOL;
+    if (export->object_count == 0 && (export->options->object || format->is.one_object))
+        return PUG_ERR_NOT_FOUND;
+    return format->is.one_object && export->object_count > 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
+}
+
+enum pug_status pug_export(struct pug_profile *profile, const char *name,
+                           const struct pug_export_options *options, pug_export_fn *put,
+                           void *context)
+{
+    const struct format *format = find_format(name);
+    size_t count;
+    if (!format)
+        return PUG_ERR_INVALID_PARAM_TYPE;
+    enum pug_status status = pug_profile_sort(profile);
+    if (status != PUG_OK)
+        return status;
+    pug_profile_objects(profile, &count);
+    uint32_t *chosen = calloc(count + 1, sizeof(*chosen));
+    if (!chosen)
+        return PUG_ERR_MEM;
+    struct pug_sink sink = {put, context};
+    const struct export export = {
+        .profile = profile,
+        .options = options,
+        .sink = &sink,
+        .objects = chosen,
+        .object_count = choose(profile, options->object, chosen),
+    };
+    status = check(format, &export);
+    if (status == PUG_OK)
+        status = format->write(&export);
+    free(chosen);
+    return status;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/** @file Lines and scopes of compile units, read when they are first needed, and given up again. */
+#ifndef PUG_NAMES_DWARF_H
+#define PUG_NAMES_DWARF_H
+
+#include "names/names.h"
+
+#include <elfutils/libdw.h>
+
+/** Source lines: a row holds up to the next one's start. */
+struct names_row {
+    uint64_t start;
+    const char *path; /* NULL: no code, from here to the next row */
+    uint32_t line, discriminator;
+};
+
+/** A function, or an inlined one, of a unit. */
+struct names_scope {
+    const char *name;
+    const char *declared_path, *call_path;
+    uint32_t declared, call_line, call_discriminator;
+    uint32_t parent; /* UINT32_MAX: it is no inlined one */
+};
+
+/** From `start` on up to the next piece this is the innermost scope. */
+struct names_piece {
+    uint64_t start;
+    uint32_t scope; /* UINT32_MAX: none */
+};
+
+struct names_unit {
+    Dwarf_Die die;  /* with the code: of a split unit that of the .dwo file */
+    Dwarf_Die main; /* with the lines */
+    bool loaded;
+    struct names_row *rows;
+    struct names_scope *scopes;
+    struct names_piece *pieces;
+    size_t row_count, scope_count, piece_count;
+    size_t bytes;
+    uint64_t used; /* when it was last asked */
+};
+
+/** Where a unit has code. */
+struct names_extent {
+    uint64_t start, end;
+    uint32_t unit;
+};
+
+struct names_dwarf {
+    struct pug_names_file *file;
+    Dwarf *dwarf;
+    uint64_t bias;
+    struct names_unit *units;
+    size_t unit_count;
+    struct names_extent *extents; /* by start */
+    size_t extent_count, extent_room;
+};
+
+/* rows.c */
+bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);
+/* scopes.c */
+bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit);
+
+/** A source's path: absolute where the unit's folder tells; kept with the names. */
+const char *pug_names_source_path(struct names_dwarf *dwarf, struct names_unit *unit,
+                                  const char *path);
+
+#endif

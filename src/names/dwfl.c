@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/** @file Files through libdw: it finds symbols also where they are compressed or in another file.
+ */
+#include "names/names.h"
+
+#ifdef PUG_WITH_DWARF
+
+#include "names/elf.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* libdw's own search would ask a server; this one looks where the options say. */
+static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+                          const char *path, const char *link, GElf_Word checksum, char **found)
+{
+    const unsigned char *id;
+    GElf_Addr where;
+    const struct pug_names_file *file = *user;
+    (void)name;
+    (void)base;
+    int size = dwfl_module_build_id(module, &id, &where);
+    return pug_names_separate(file->names, path ? path : file->path, id,
+                              size > 0 ? (size_t)size : 0, link, checksum, found);
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_debuginfo = find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+/* Addresses of the module are those of the file, moved. */
+static uint64_t bias_of(Dwfl_Module *module)
+{
+    GElf_Addr bias = 0;
+    dwfl_module_getelf(module, &bias);
+    return bias;
+}
+
+static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
+{
+    const int count = dwfl_module_getsymtab(module);
+    const uint64_t bias = bias_of(module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address, moved;
+        GElf_Word section;
+        Elf *elf;
+        const char *name =
+            dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, &moved);
+        if (!name || !elf)
+            continue;
+        symbol.st_value = address - bias;
+        if (!pug_names_elf_symbol(file, elf, &symbol, name))
+            return false;
+    }
+    return true;
+}
+
+bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
+{
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    const int descriptor = dwfl ? dup(elf->file) : -1;
+    if (descriptor < 0) {
+        if (dwfl)
+            dwfl_end(dwfl);
+        return true; /* the symbols of libelf will do */
+    }
+    dwfl_report_begin(dwfl);
+    Dwfl_Module *module = dwfl_report_offline(dwfl, file->path, file->path, descriptor);
+    if (!module)
+        close(descriptor);
+    dwfl_report_end(dwfl, NULL, NULL);
+    elf->dwfl = dwfl;
+    elf->module = module;
+    if (!module)
+        return true;
+    void **user;
+    dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+    *user = file;
+    return take_symbols(file, module);
+}
+
+void pug_names_dwfl_close(struct names_elf *elf)
+{
+    if (elf->dwfl)
+        dwfl_end(elf->dwfl);
+}
+
+void *pug_names_elf_dwarf(struct names_elf *elf, uint64_t *bias)
+{
+    Dwarf_Addr moved = 0;
+    Dwarf *dwarf = elf->module ? dwfl_module_getdwarf(elf->module, &moved) : NULL;
+    *bias = dwarf ? moved - bias_of(elf->module) : 0;
+    return dwarf;
+}
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/** @file Names: files that were asked for, and where they are looked for. */
+#include "names/names.h"
+
+#include "files/infile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT      ((size_t)256 << 20)
+#define TEXT_LIMIT ((size_t)1 << 30)
+
+/* ---- the object ---- */
+
+static bool copy_list(char ***to, size_t *count, const char *const *from, size_t wanted)
+{
+    *to = calloc(wanted + 1, sizeof(**to));
+    if (!*to)
+        return false;
+    for (*count = 0; *count < wanted; ++*count)
+        if (!((*to)[*count] = strdup(from[*count])))
+            return false;
+    return true;
+}
+
+static void free_list(char **list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+struct pug_names *pug_names_new(const struct pug_names_options *options)
+{
+    static const struct pug_names_options none = {0};
+    static const char *const debug_dirs[] = {"/usr/lib/debug"};
+    const struct pug_names_options *o = options ? options : &none;
+    struct pug_names *names = calloc(1, sizeof(*names));
+    if (!names)
+        return NULL;
+    names->limit = o->limit ? o->limit : LIMIT;
+    names->symfs = strdup(o->symfs ? o->symfs : "");
+    bool good = names->symfs &&
+                copy_list(&names->symdirs, &names->symdir_count, o->symdirs, o->symdir_count);
+    if (good && o->debug_dir_count > 0)
+        good = copy_list(&names->debug_dirs, &names->debug_dir_count, o->debug_dirs,
+                         o->debug_dir_count);
+    else if (good)
+        good = copy_list(&names->debug_dirs, &names->debug_dir_count, debug_dirs, 1);
+    if (good)
+        return names;
+    pug_names_free(names);
+    return NULL;
+}
+
+static void free_file(struct pug_names_file *file)
+{
+    if (!file)
+        return;
+    pug_names_dwarf_free(file->dwarf);
+    pug_names_elf_close(file->elf);
+    free(file->wanted);
+    free(file->path);
+    free(file->symbols.items);
+    free(file->segments);
+    free(file->code);
+    free(file);
+}
+
+void pug_names_free(struct pug_names *names)
+{
+    if (!names)
+        return;
+    while (names->files) {
+        struct pug_names_file *next = names->files->next;
+        free_file(names->files);
+        names->files = next;
+    }
+    pug_names_strings_free(&names->strings);
+    free_list(names->symdirs, names->symdir_count);
+    free_list(names->debug_dirs, names->debug_dir_count);
+    free(names->symfs);
+    free(names);
+}
+
+/* ---- opening ---- */
+
+static struct pug_names_file *new_file(struct pug_names *names, const char *wanted)
+{
+    struct pug_names_file *file = calloc(1, sizeof(*file));
+    if (file)
+        file->wanted = strdup(wanted);
+    if (file && file->wanted) {
+        file->names = names;
+        return file;
+    }
+    free_file(file);
+    return NULL;
+}
+
+static struct pug_names_file *known_file(const struct pug_names *names,
+                                         const struct pug_names_wanted *wanted)
+{
+    for (struct pug_names_file *file = names->files; file; file = file->next)
+        if (strcmp(file->wanted, wanted->path) == 0 &&
+            file->wanted_id_size == wanted->build_id_size &&
+            memcmp(file->wanted_id, wanted->build_id ? wanted->build_id : file->wanted_id,
+                   file->wanted_id_size) == 0)
+            return file;
+    return NULL;
+}
+
+/* Try a path made of a folder and a rest. */
+static enum pug_status try_below(struct pug_names_file *file, const char *folder, const char *rest)
+{
+    char path[4096];
+    const bool slash = *folder && folder[strlen(folder) - 1] != '/' && *rest != '/';
+    if (snprintf(path, sizeof(path), "%s%s%s", folder, slash ? "/" : "", rest) >= (int)sizeof(path))
+        return PUG_ERR_FILE;
+    return pug_names_elf_open(file, path);
+}
+
+static enum pug_status look_for(struct pug_names_file *file, const struct pug_names_wanted *wanted)
+{
+    const struct pug_names *names = file->names;
+    const char *slash = strrchr(wanted->path, '/'), *last = slash ? slash + 1 : wanted->path;
+    enum pug_status status = PUG_ERR_FILE;
+    if (wanted->file)
+        status = pug_names_elf_open(file, wanted->file);
+    if (status == PUG_ERR_FILE && *names->symfs)
+        status = try_below(file, names->symfs, wanted->path);
+    for (size_t i = 0; i < names->symdir_count && status == PUG_ERR_FILE; i++)
+        status = try_below(file, names->symdirs[i], last);
+    if (status == PUG_ERR_FILE && !*names->symfs && *wanted->path == '/')
+        status = pug_names_elf_open(file, wanted->path);
+    if (status == PUG_ERR_FILE && !*names->symfs && !slash && !wanted->file)
+        status = pug_names_elf_open(file, wanted->path);
+    return status;
+}
+
+enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
+                               struct pug_names_file **out)
+{
+    if (!wanted->path || wanted->build_id_size > sizeof(names->files->wanted_id))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    struct pug_names_file *file = known_file(names, wanted);
+    if (!file) {
+        file = new_file(names, wanted->path);
+        if (!file)
+            return PUG_ERR_MEM;
+        file->wanted_id_size = wanted->build_id_size;
+        if (wanted->build_id_size > 0)
+            memcpy(file->wanted_id, wanted->build_id, wanted->build_id_size);
+        enum pug_status status = look_for(file, wanted);
+        if (status != PUG_OK) {
+            free_file(file);
+            return status;
+        }
+        file->next = names->files;
+        names->files = file;
+    }
+    *out = file;
+    return PUG_OK;
+}
+
+enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
+                                    const char *path, const char *text_path,
+                                    struct pug_names_file **out)
+{
+    uint8_t *text;
+    size_t size;
+    enum pug_status status = pug_infile_load(text_path, TEXT_LIMIT, &text, &size);
+    if (status != PUG_OK)
+        return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
+    struct pug_names_file *file = new_file(names, path);
+    if (!file)
+        status = PUG_ERR_MEM;
+    else if (!pug_names_symbols_text(&file->symbols, &names->strings, kind, (const char *)text))
+        status = PUG_ERR_MEM;
+    else if (file->symbols.count == 0)
+        status = PUG_ERR_FILE;
+    free(text);
+    if (status != PUG_OK) {
+        free_file(file);
+        return status;
+    }
+    file->next = names->files;
+    names->files = file;
+    *out = file;
+    return PUG_OK;
+}
+
+/* ---- asking ---- */
+
+static void tell(const struct names_symbol *symbol, struct pug_names_function *function)
+{
+    *function = (struct pug_names_function){.name = symbol->name,
+                                            .start = symbol->start,
+                                            .size = symbol->end - symbol->start,
+                                            .binding = symbol->binding,
+                                            .label = symbol->label};
+}
+
+bool pug_names_function(struct pug_names_file *file, uint64_t vaddr,
+                        struct pug_names_function *function)
+{
+    const struct names_symbol *symbol = pug_names_symbols_find(&file->symbols, vaddr);
+    if (symbol)
+        tell(symbol, function);
+    return symbol != NULL;
+}
+
+bool pug_names_function_at(struct pug_names_file *file, size_t n,
+                           struct pug_names_function *function)
+{
+    if (n >= file->symbols.count)
+        return false;
+    tell(&file->symbols.items[n], function);
+    return true;
+}
+
+static struct names_dwarf *dwarf_of(struct pug_names_file *file)
+{
+    if (!file->dwarf_read && file->elf)
+        file->dwarf = pug_names_dwarf_new(file);
+    file->dwarf_read = true;
+    return file->dwarf;
+}
+
+bool pug_names_line(struct pug_names_file *file, uint64_t vaddr, struct pug_names_line *line)
+{
+    struct names_dwarf *dwarf = dwarf_of(file);
+    return dwarf && pug_names_dwarf_line(dwarf, vaddr, line);
+}
+
+enum pug_status pug_names_lines(struct pug_names_file *file,
+                                bool (*take)(void *context, const struct pug_names_line *line),
+                                void *context)
+{
+    struct names_dwarf *dwarf = dwarf_of(file);
+    return dwarf ? pug_names_dwarf_lines(dwarf, take, context) : PUG_ERR_NOT_FOUND;
+}
+
+bool pug_names_has_lines(struct pug_names_file *file)
+{
+    return dwarf_of(file) != NULL;
+}
+
+size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_names_frame *frames,
+                        size_t room)
+{
+    struct names_dwarf *dwarf = dwarf_of(file);
+    const struct names_symbol *symbol = pug_names_symbols_find(&file->symbols, vaddr);
+    struct pug_names_line line;
+    size_t count = dwarf ? pug_names_dwarf_frames(dwarf, vaddr, frames, room) : 0;
+    if (count > 0 || room == 0 || !symbol)
+        return count;
+    /* assembly: lines, but no functions; or no debug information at all */
+    frames[0] = (struct pug_names_frame){.function = symbol->name};
+    if (dwarf && pug_names_dwarf_line(dwarf, vaddr, &line)) {
+        frames[0].path = line.path;
+        frames[0].line = line.line;
+        frames[0].discriminator = line.discriminator;
+    }
+    if (dwarf && pug_names_dwarf_line(dwarf, symbol->start, &line)) {
+        frames[0].declared = line.line;
+        frames[0].declared_path = line.path;
+    }
+    return 1;
+}
+
+const char *pug_names_path(const struct pug_names_file *file)
+{
+    return file->path;
+}
+
+size_t pug_names_segments(const struct pug_names_file *file,
+                          const struct pug_names_segment **segments)
+{
+    *segments = file->segments;
+    return file->segment_count;
+}
+
+size_t pug_names_build_id(const struct pug_names_file *file, const uint8_t **build_id)
+{
+    *build_id = file->build_id;
+    return file->build_id_size;
+}
+
+uint16_t pug_names_machine(const struct pug_names_file *file)
+{
+    return file->machine;
+}
+
+bool pug_names_code_at(struct pug_names_file *file, size_t n, struct pug_names_code *code)
+{
+    if (n >= file->code_count)
+        return false;
+    *code = file->code[n];
+    return true;
+}

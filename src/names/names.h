@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/** @file What the files of the names room share. */
+#ifndef PUG_NAMES_NAMES_H
+#define PUG_NAMES_NAMES_H
+
+#include "pugmark/names.h"
+
+/** Texts that live as long as the names. Equal texts are one. */
+struct names_strings {
+    char **slots;
+    size_t count, slot_count;
+};
+
+/** The text's own copy; NULL: no memory, or no text. */
+const char *pug_names_string(struct names_strings *strings, const char *text);
+void pug_names_strings_free(struct names_strings *strings);
+
+struct names_symbol {
+    uint64_t start, end;
+    const char *name;
+    uint8_t binding;
+    bool label;
+};
+
+/** Symbols by start. */
+struct names_symbols {
+    struct names_symbol *items;
+    size_t count, room;
+};
+
+bool pug_names_symbols_add(struct names_symbols *symbols, const struct names_symbol *symbol);
+/** Sort; of several at one place the best is kept, labels end at the next symbol. */
+void pug_names_symbols_finish(struct names_symbols *symbols);
+const struct names_symbol *pug_names_symbols_find(const struct names_symbols *symbols,
+                                                  uint64_t address);
+/** From a text; false: no memory. */
+bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings *strings,
+                            enum pug_names_text kind, const char *text);
+
+struct names_elf;   /* elf.c: what libelf and libdw opened */
+struct names_dwarf; /* units.c: lines and scopes of compile units */
+
+struct pug_names_file {
+    struct pug_names *names;
+    struct pug_names_file *next;
+    char *wanted; /* the path it was asked for by */
+    uint8_t wanted_id[64];
+    size_t wanted_id_size;
+    char *path; /* NULL: a text */
+    struct names_symbols symbols;
+    struct pug_names_segment *segments;
+    size_t segment_count;
+    uint8_t build_id[64];
+    size_t build_id_size;
+    uint16_t machine;
+    struct pug_names_code *code;
+    size_t code_count;
+    struct names_elf *elf;
+    struct names_dwarf *dwarf;
+    bool dwarf_read;
+};
+
+struct pug_names {
+    struct pug_names_file *files;
+    struct names_strings strings;
+    char *symfs;
+    char **symdirs, **debug_dirs;
+    size_t symdir_count, debug_dir_count;
+    size_t limit, used; /* bytes of units */
+    uint64_t clock;     /* counts uses, for who was used last */
+};
+
+/* elf.c; without libelf these find nothing */
+/** Open a file; PUG_ERR_FILE also if it has another build id than the wanted one. */
+enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path);
+void pug_names_elf_close(struct names_elf *elf);
+/** Its debug information, a Dwarf of libdw; what is to be added to its addresses. NULL: none. */
+void *pug_names_elf_dwarf(struct names_elf *elf, uint64_t *bias);
+
+/* separate.c */
+/**
+ * A regular file with the debug information of `path`, open for reading, or -1: by build id, then
+ * by the link's name beside it, in its folder .debug, and below the debug folders. *found is its
+ * path, to be freed.
+ */
+int pug_names_separate(const struct pug_names *names, const char *path, const uint8_t *build_id,
+                       size_t build_id_size, const char *link, uint32_t checksum, char **found);
+/** Open what is a regular file; -1: it is none. */
+int pug_names_open_regular(const char *path);
+
+/* units.c; without libdw these find nothing */
+/** The unit tables of a file, or NULL. */
+struct names_dwarf *pug_names_dwarf_new(struct pug_names_file *file);
+void pug_names_dwarf_free(struct names_dwarf *dwarf);
+bool pug_names_dwarf_line(struct names_dwarf *dwarf, uint64_t vaddr, struct pug_names_line *line);
+size_t pug_names_dwarf_frames(struct names_dwarf *dwarf, uint64_t vaddr,
+                              struct pug_names_frame *frames, size_t room);
+enum pug_status pug_names_dwarf_lines(struct names_dwarf *dwarf,
+                                      bool (*take)(void *, const struct pug_names_line *),
+                                      void *context);
+
+#endif
