@@ -11,7 +11,12 @@
  *         response = pug_tree_data(tree, index, bytes, size, &used);   // WAIT: pug_tree_flush()
  *     pug_tree_end(tree);
  *
- * A tree belongs to one thread at a time. It borrows image and log, which must outlive it.
+ * A tree belongs to one thread at a time; two trees never meet, but may share an image. It borrows
+ * image and log, which must outlive it. A NULL tree, configuration or place for a result is
+ * PUG_ERR_INVALID_PARAM_VAL (on the data path PUG_RESP_FATAL_INVALID_PARAM); what was to be made is
+ * NULL then. Functions that only ask or attach must be given what exists. A function that listens
+ * may be NULL: nobody does. Listeners are called on the thread that calls the data path, and must
+ * not call the tree.
  */
 #ifndef PUGMARK_TREE_H
 #define PUGMARK_TREE_H
@@ -39,7 +44,12 @@ struct pug_tree_config {
     size_t code_limit; /**< bytes a source's code map may use; 0: 8 MiB */
 };
 
+/**
+ * Make a tree without sources, for the caller to free. PUG_ERR_DCDREG_NAME_UNKNOWN: no transport of
+ * that name; others are those of the transport, about its settings, and in the log.
+ */
 enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **tree);
+/** With its sources. NULL is left alone. */
 void pug_tree_free(struct pug_tree *tree);
 
 /**
@@ -60,19 +70,27 @@ struct pug_source_config {
 };
 
 /**
- * Create a source. It sits at the trace id that its configuration gives (a single-source transport:
- * in the one slot there is). PUG_ERR_ATTACH_TOO_MANY: the slot is taken.
+ * Create a source, which belongs to the tree; `source` may be NULL. It sits at the trace id that
+ * its configuration gives (a single-source transport: in the one slot there is).
+ * PUG_ERR_INVALID_PARAM_VAL: neither a name nor a definition; PUG_ERR_DCDREG_NAME_UNKNOWN: no
+ * protocol of that name; PUG_ERR_DCD_INTERFACE_UNUSED: it cannot decode;
+ * PUG_ERR_ATTACH_TOO_MANY: the slot is taken; others are those of the protocol, about its settings,
+ * and in the log.
  */
 enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
                                     struct pug_source **source);
+/** Free the source of an id. PUG_ERR_INVALID_ID: there is none. */
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id);
 
 /** The source in a slot, or NULL; and the n-th by ascending slot, or NULL. */
 struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot);
 struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n);
 
-/** Slots that get nothing: no data, no end, no flush, no reset. All are enabled at first. */
-void pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable);
+/**
+ * Slots that get nothing: no data, no end, no flush, no reset. All are enabled at first.
+ * PUG_ERR_MEM only of a slot without a source.
+ */
+enum pug_status pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable);
 void pug_tree_enable_all(struct pug_tree *tree, bool enable);
 
 /* ---- attachment points ---- */

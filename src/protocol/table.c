@@ -33,7 +33,7 @@ const struct pug_protocol *pug_protocol_at(size_t n)
 const struct pug_protocol *pug_protocol_find(const char *name)
 {
     const struct pug_protocol *protocol;
-    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+    for (size_t n = 0; name && (protocol = pug_protocol_at(n)) != NULL; n++)
         if (strcmp(protocol->name, name) == 0)
             return protocol;
     return NULL;
@@ -54,7 +54,7 @@ enum pug_status pug_protocol_register(const struct pug_protocol *protocol)
 
 enum pug_status pug_protocol_unregister(const char *name)
 {
-    for (size_t i = 0; i < external_count; i++) {
+    for (size_t i = 0; name && i < external_count; i++) {
         if (strcmp(external[i]->name, name) != 0)
             continue;
         memmove(&external[i], &external[i + 1], (external_count - i - 1) * sizeof(external[0]));

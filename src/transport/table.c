@@ -16,7 +16,7 @@ const struct pug_transport *pug_transport_at(size_t n)
 
 const struct pug_transport *pug_transport_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
+    for (size_t i = 0; name && i < sizeof(transports) / sizeof(transports[0]); i++)
         if (strcmp(transports[i]->name, name) == 0)
             return transports[i];
     return NULL;

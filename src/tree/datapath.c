@@ -163,6 +163,8 @@ static enum pug_response reset(struct pug_tree *tree)
 enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t index,
                               const uint8_t *bytes, size_t size, size_t *used)
 {
+    if (!tree)
+        return PUG_RESP_FATAL_INVALID_PARAM;
     switch (op) {
     case PUG_OP_DATA:
         if (!bytes || size == 0 || !used)

@@ -88,7 +88,8 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
 {
     const struct pug_tree *tree = source->tree;
     struct pug_stage *stage = &source->stage;
-    enum pug_status status = tree->slots[source->slot] ? PUG_ERR_ATTACH_TOO_MANY : PUG_OK;
+    enum pug_status status =
+        pug_slots_get(&tree->slots, source->slot) ? PUG_ERR_ATTACH_TOO_MANY : PUG_OK;
     stage->log = tree->log;
     stage->quirks = tree->quirks;
     stage->options = *options;

@@ -51,17 +51,18 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->stage.marks = other->stage.marks;
     if (source->stage.code)
         source->stage.code->config.batch = &tree->batch;
-    tree->sources[n] = tree->slots[source->slot] = source;
+    tree->sources[n] = source;
+    (void)pug_slots_put(&tree->slots, source->slot, source); /* there was another */
     return other;
 }
 
 struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n)
 {
     struct pug_source *taken = tree->sources[n], *fresh = NULL;
-    tree->slots[taken->slot] = NULL;
+    pug_slots_clear(&tree->slots, taken->slot);
     if (pug_source_clone(model->sources[n], tree, &fresh) == PUG_OK)
         return pug_tree_exchange(tree, n, fresh);
-    tree->slots[taken->slot] = taken;
+    (void)pug_slots_put(&tree->slots, taken->slot, taken);
     return NULL;
 }
 
@@ -69,7 +70,7 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
 {
     struct pug_tree *tree = context;
     uint16_t slot = tree->transport->single ? 0 : run->source;
-    struct pug_source *source = tree->slots[slot];
+    struct pug_source *source = pug_slots_get(&tree->slots, slot);
     if (tree->on_run)
         tree->on_run(tree->run_context, run);
     if (!source && tree->transport->single)
@@ -90,7 +91,7 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
 static unsigned on_takes(void *context, uint16_t id)
 {
     const struct pug_tree *tree = context;
-    const struct pug_source *source = tree->slots[id];
+    const struct pug_source *source = pug_slots_get(&tree->slots, id);
     if (!source || !pug_tree_is_enabled(tree, id))
         return 0;
     const unsigned shown = tree->splice_runs ? PUG_TAKES_SPLICED : 0;
@@ -149,6 +150,11 @@ static bool make_batch(struct pug_tree *tree)
 
 enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **out)
 {
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!config)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_transport *transport =
         pug_transport_find(config->transport ? config->transport : "plain");
     if (!transport)
@@ -156,6 +162,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     struct pug_tree *tree = calloc(1, sizeof(*tree));
     if (!tree)
         return PUG_ERR_MEM;
+    pug_slots_init(&tree->slots);
     tree->transport = transport;
     tree->image = config->image;
     tree->log = config->log;
@@ -181,6 +188,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
             transport->create(&config->settings, &tree->transport_sink, &tree->transport_state);
     if (status != PUG_OK) {
         pug_settings_free(&tree->settings);
+        pug_slots_free(&tree->slots);
         free(tree->batch.elements);
         free(tree);
         return status;
@@ -213,6 +221,7 @@ void pug_tree_free(struct pug_tree *tree)
         tree->transport->free(tree->transport_state);
     pug_image_free(tree->empty_image);
     pug_settings_free(&tree->settings);
+    pug_slots_free(&tree->slots);
     free(tree->sources);
     free(tree->batch.elements);
     free(tree);
@@ -230,24 +239,33 @@ static bool reserve_source(struct pug_tree *tree)
 }
 
 /** Give a source its slot, and its place among the others. */
-static void seat(struct pug_tree *tree, struct pug_source *source)
+static bool seat(struct pug_tree *tree, struct pug_source *source)
 {
+    if (!pug_slots_put(&tree->slots, source->slot, source))
+        return false;
     size_t at = tree->source_count++;
     for (; at > 0 && tree->sources[at - 1]->slot > source->slot; at--)
         tree->sources[at] = tree->sources[at - 1];
     tree->sources[at] = source;
-    tree->slots[source->slot] = source;
+    return true;
 }
 
 enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
                                     struct pug_source **out)
 {
     struct pug_source *source = NULL;
+    if (out)
+        *out = NULL;
+    if (!tree || !config || !(config->definition || config->protocol))
+        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status =
         reserve_source(tree) ? pug_source_new(tree, config, &source) : PUG_ERR_MEM;
     if (status != PUG_OK)
         return status;
-    seat(tree, source);
+    if (!seat(tree, source)) {
+        pug_source_free(source);
+        return PUG_ERR_MEM;
+    }
     if (out)
         *out = source;
     return PUG_OK;
@@ -260,8 +278,10 @@ static enum pug_status clone_sources(const struct pug_tree *tree, struct pug_tre
         struct pug_source *source = NULL;
         status = reserve_source(clone) ? pug_source_clone(tree->sources[i], clone, &source)
                                        : PUG_ERR_MEM;
-        if (status == PUG_OK)
-            seat(clone, source);
+        if (status == PUG_OK && !seat(clone, source)) {
+            pug_source_free(source);
+            status = PUG_ERR_MEM;
+        }
     }
     return status;
 }
@@ -270,6 +290,9 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
                                struct pug_tree **out)
 {
     struct pug_tree *clone = NULL;
+    if (!tree || !out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
     enum pug_status status =
         pug_tree_new(&(struct pug_tree_config){.transport = tree->transport->name,
                                                .settings = tree->settings,
@@ -283,8 +306,8 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
     if (status == PUG_OK) {
         clone->memory_page = tree->memory_page;
         clone->memory_missing = tree->memory_missing;
-        memcpy(clone->disabled, tree->disabled, sizeof(clone->disabled));
-        status = clone_sources(tree, clone);
+        status = pug_slots_copy_enabled(&clone->slots, &tree->slots) ? clone_sources(tree, clone)
+                                                                     : PUG_ERR_MEM;
     }
     if (status == PUG_OK)
         *out = clone;
@@ -295,8 +318,10 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
 
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)
 {
+    if (!tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint16_t slot = tree->transport->single ? 0 : id;
-    struct pug_source *source = tree->slots[slot];
+    struct pug_source *source = pug_slots_get(&tree->slots, slot);
     if (!source)
         return PUG_ERR_INVALID_ID;
     size_t at = 0;
@@ -305,14 +330,14 @@ enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)
     tree->source_count--;
     memmove(&tree->sources[at], &tree->sources[at + 1],
             (tree->source_count - at) * sizeof(*tree->sources));
-    tree->slots[slot] = NULL;
+    pug_slots_clear(&tree->slots, slot);
     pug_source_free(source);
     return PUG_OK;
 }
 
 struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot)
 {
-    return tree->slots[slot];
+    return pug_slots_get(&tree->slots, slot);
 }
 
 struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n)
@@ -320,17 +345,14 @@ struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n)
     return n < tree->source_count ? tree->sources[n] : NULL;
 }
 
-void pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable)
+enum pug_status pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable)
 {
-    if (enable)
-        tree->disabled[slot / 8] &= (uint8_t) ~(1u << slot % 8);
-    else
-        tree->disabled[slot / 8] |= (uint8_t)(1u << slot % 8);
+    return pug_slots_enable(&tree->slots, slot, enable) ? PUG_OK : PUG_ERR_MEM;
 }
 
 void pug_tree_enable_all(struct pug_tree *tree, bool enable)
 {
-    memset(tree->disabled, enable ? 0 : 0xff, sizeof(tree->disabled));
+    pug_slots_enable_all(&tree->slots, enable);
 }
 
 /* ---- attachment points ---- */

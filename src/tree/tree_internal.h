@@ -4,8 +4,7 @@
 #define PUG_TREE_INTERNAL_H
 
 #include "pugmark/tree.h"
-
-#define PUG_SLOTS 65536u
+#include "tree/slots.h"
 
 /** How far the end of trace has come in one source. */
 enum pug_end_phase { PUG_END_READ, PUG_END_DECODE, PUG_END_TELL, PUG_END_DONE };
@@ -44,10 +43,9 @@ struct pug_tree {
     void *classify_context;
     size_t code_limit;
 
-    struct pug_source *slots[PUG_SLOTS];
+    struct pug_slots slots;
     struct pug_source **sources; /* by ascending slot */
     size_t source_count;
-    uint8_t disabled[PUG_SLOTS / 8];
 
     struct pug_batch batch;
     pug_elements_fn *on_elements;
@@ -71,7 +69,7 @@ struct pug_tree {
 
 static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slot)
 {
-    return !(tree->disabled[slot / 8] & (1u << slot % 8));
+    return pug_slots_enabled(&tree->slots, slot);
 }
 
 /**
