@@ -33,6 +33,13 @@ extern "C" {
 
 /* ---- what a transport delivers ---- */
 
+/** What the bits of a payload are that lie behind its last whole byte (struct pug_run.bits). */
+enum pug_run_padding {
+    PUG_RUN_EXACT,  /**< the payload's, or copies of its last bit */
+    PUG_RUN_PADDED, /**< anything: the payload is whole bytes */
+    PUG_RUN_WHOLE,  /**< the payload's as far as its fields go, then anything */
+};
+
 /**
  * A run: consecutive bytes of one source. Byte j has trace index `index` + j, and where a transport
  * spliced several runs (PUG_TAKES_SPLICED) gaps[j] more. gaps[size] is there too.
@@ -45,15 +52,20 @@ struct pug_run {
     /**
      * 0, or the run is whole packets one after another, each behind so many bytes of header
      * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
-     * of time follow the header. From a payload's begin on PUG_RUN_SPARE bytes can be read,
-     * whatever its size.
+     * of time follow the header; bits 6:5: the flow. From a payload's begin on PUG_RUN_SPARE bytes
+     * can be read, whatever its size.
      */
     uint8_t header, stamp;
     uint16_t source;
     bool whole;         /**< the run is exactly one packet (packet transports) */
     bool has_timestamp; /**< the transport carried a timestamp with it */
     bool gap;           /**< packet transports: packets of this source may be missing before it */
-    uint8_t type;       /**< packet transports: the type field; E-Trace: enum pug_etrace_payload */
+    uint8_t padding;    /**< enum pug_run_padding */
+    uint8_t flow;       /**< RISC-V packet encapsulation: the flow field */
+    uint8_t kind;       /**< E-Trace: enum pug_etrace_payload, what `type` stands for */
+    uint32_t type;      /**< packet transports: the type field as it was sent */
+    uint16_t bits;      /**< RISC-V packet encapsulation: of the payload, as received; the last
+                             byte is completed with copies of its last bit. 0: whole bytes */
     uint8_t timestamp_bits; /**< how many low bits of the time `timestamp` holds */
     uint64_t timestamp;     /**< as the transport carried it */
 };

@@ -22,14 +22,15 @@ typedef void pug_frame_fn(void *context, enum pug_op op, uint64_t index, enum pu
 
 /** Bytes by what became of them. */
 struct pug_transport_stats {
-    uint64_t delivered;  /**< to sources with a decoder or packet reader */
-    uint64_t no_decoder; /**< of sources without one */
-    uint64_t reserved;   /**< of reserved ids */
-    uint64_t unknown;    /**< before the first id */
-    uint64_t framing;    /**< the transport's own: ids, flags, syncs */
-    uint64_t skipped;    /**< while not synchronised */
-    uint64_t dropped;    /**< of a partial frame at the end */
-    uint64_t triggers;   /**< trigger and other special ids seen */
+    uint64_t delivered;   /**< to sources with a decoder or packet reader */
+    uint64_t no_decoder;  /**< of sources without one */
+    uint64_t reserved;    /**< of reserved ids */
+    uint64_t unknown;     /**< before the first id */
+    uint64_t framing;     /**< the transport's own: ids, flags, syncs */
+    uint64_t skipped;     /**< while not synchronised */
+    uint64_t dropped;     /**< of a partial frame at the end */
+    uint64_t triggers;    /**< trigger and other special ids seen */
+    uint64_t other_types; /**< packets of types that are neither instruction nor data trace */
 };
 
 /** What the tree offers a transport. */

@@ -7,6 +7,7 @@
 
 struct packets {
     struct pug_transport_sink *sink;
+    struct pug_unwrap_config config;
     struct pug_unwrap *unwrap;
     struct pug_run rest; /* of a payload that the sink took in part; size 0: nothing */
     uint64_t skipped;    /* what the statistics know */
@@ -28,18 +29,19 @@ static void report(void *context, enum pug_status code, uint64_t index, const ch
 static enum pug_status create(enum pug_wrapping wrapping, const struct pug_settings *settings,
                               struct pug_transport_sink *sink, void **transport)
 {
-    struct pug_unwrap_config config;
-    enum pug_status status = pug_unwrap_configure(&config, wrapping, settings, sink->log);
-    if (status != PUG_OK)
-        return status;
     struct packets *packets = calloc(1, sizeof(*packets));
     if (!packets)
         return PUG_ERR_MEM;
     packets->sink = sink;
-    packets->unwrap = pug_unwrap_new(&config, report, packets);
-    if (!packets->unwrap) {
+    enum pug_status status = pug_unwrap_configure(&packets->config, wrapping, settings, sink->log);
+    if (status == PUG_OK) {
+        packets->unwrap = pug_unwrap_new(&packets->config, report, packets);
+        status = packets->unwrap ? PUG_OK : PUG_ERR_MEM;
+    }
+    if (status != PUG_OK) {
+        pug_unwrap_config_clear(&packets->config);
         free(packets);
-        return PUG_ERR_MEM;
+        return status;
     }
     *transport = packets;
     return PUG_OK;
@@ -49,13 +51,14 @@ static void packets_free(void *transport)
 {
     struct packets *packets = transport;
     pug_unwrap_free(packets->unwrap);
+    pug_unwrap_config_clear(&packets->config);
     free(packets);
 }
 
 static void show(struct packets *packets, const struct pug_unwrapped *packet)
 {
     struct pug_transport_sink *sink = packets->sink;
-    bool payload = packet->size > 0;
+    bool payload = !packet->null;
     uint16_t source = payload ? packet->source : PUG_SOURCE_UNKNOWN;
     if (sink->frame && (sink->want & 1))
         sink->frame(sink->frame_context, PUG_OP_DATA, packet->index, PUG_FRAME_PACKED, source,
@@ -82,21 +85,26 @@ static enum pug_response hand_over(struct packets *packets, const struct pug_run
 static enum pug_response deliver(struct packets *packets, const struct pug_unwrapped *packet)
 {
     struct pug_transport_stats *stats = packets->sink->stats;
-    show(packets, packet);
-    if (packet->kind == PUG_PAYLOAD_UNKNOWN) {
-        stats->reserved += packet->length;
+    if (packets->config.no_flows >> packet->flow & 1) {
+        stats->no_decoder += packet->length;
         return PUG_RESP_CONT;
     }
+    show(packets, packet);
     stats->framing += packet->length > packet->size ? packet->length - packet->size : 0;
+    stats->other_types += packet->kind == PUG_PAYLOAD_OTHER;
     if (packet->size == 0)
         return PUG_RESP_CONT;
     struct pug_run run = {.index = packet->index,
                           .bytes = packet->payload,
                           .size = packet->size,
+                          .bits = (uint16_t)packet->bits,
                           .source = packet->source,
                           .whole = true,
                           .gap = packet->gap,
-                          .type = packet->kind,
+                          .padding = packet->padding,
+                          .flow = packet->flow,
+                          .type = packet->type,
+                          .kind = packet->kind,
                           .has_timestamp = packet->timestamp_bits > 0,
                           .timestamp_bits = packet->timestamp_bits,
                           .timestamp = packet->timestamp};

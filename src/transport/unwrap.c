@@ -8,6 +8,8 @@
  * - Packets say how long they are, so each offset of the stream begins a chain of would-be headers.
  *   One of the first LONGEST offsets begins the right one; wrong chains break, or run into the
  *   right one, which they never leave again. Where all chains that last have met, a header is.
+ *
+ * Bit streams have a rule of their own (unwrap_bits.c).
  */
 #include "transport/unwrap_stream.h"
 
@@ -18,19 +20,23 @@
 #include <string.h>
 
 #define CHAIN         32u /* packets that a chain has to last */
+#define FIRST_BYTES   16u /* of a capture: frames may begin with ids */
 #define FIRST_PACKETS 8u
-#define BAD_LIMIT     4u /* so many bad packets of the last 16: not synchronised */
+#define ENOUGH        64u /* payloads to know the padding by */
+#define BAD_LIMIT     4u  /* so many bad packets of the last 16: not synchronised */
 
-static_assert(PUG_UNWRAP_CAPACITY > PUG_UNWRAP_LONGEST * (CHAIN + 1), "the search fits");
+static_assert(PUG_UNWRAP_CAPACITY > PUG_UNWRAP_LONGEST * (PUG_UNWRAP_CHAIN + 1), "the search fits");
 
 #define NO_TIMESTAMPS "header says that a timestamp follows, but timestamps are configured off"
 
 static void begin(struct pug_unwrap *unwrap)
 {
     static const enum state states[] = {STATE_START, STATE_SYNCED, STATE_SEARCH};
-    unwrap->state = unwrap->config.bit_stream ? STATE_BITS : states[unwrap->config.start];
+    unwrap->state = states[unwrap->config.start];
     if (unwrap->config.only_data && unwrap->state == STATE_START)
         unwrap->state = STATE_SYNCED; /* data trace has no packet to begin with */
+    if (unwrap->config.bit_stream && unwrap->state == STATE_START)
+        unwrap->state = STATE_SEARCH;
 }
 
 struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
@@ -43,7 +49,8 @@ struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
     unwrap->report = report;
     unwrap->context = context;
     unwrap->simple = config->wrapping == PUG_WRAP_ENCAPSULATION && config->src_bits % 8 == 0 &&
-                     config->type_bits == 0 && config->type_count == 0 && config->block == 0;
+                     config->types.bits == 0 && config->source_count == 0 && config->block == 0 &&
+                     config->no_flows == 0 && !config->bit_stream;
     unwrap->seen_size = ((UINT32_C(1) << config->src_bits) + 7) / 8;
     unwrap->seen = malloc(unwrap->seen_size);
     if (!unwrap->seen) {
@@ -63,12 +70,16 @@ void pug_unwrap_free(struct pug_unwrap *unwrap)
 
 void pug_unwrap_reset(struct pug_unwrap *unwrap)
 {
-    unwrap->ended = unwrap->numbered = false;
+    unwrap->ended = unwrap->numbered = unwrap->found_any = false;
     unwrap->head = unwrap->tail = 0;
     unwrap->bad = 0;
-    unwrap->probation = 0;
     unwrap->null_run = 0;
-    unwrap->skipped = unwrap->skipping = unwrap->zeros = 0;
+    unwrap->skipped = unwrap->skipping = 0;
+    unwrap->bits = (struct pug_unwrap_bits){.head = 0};
+    unwrap->padding_known =
+        unwrap->config.padding != PUG_PADDING_AUTO || !pug_unwrap_pads(&unwrap->config);
+    unwrap->padding = unwrap->config.padding;
+    unwrap->guess = (struct pug_unwrap_padding_guess){.sign = 0};
     memset(unwrap->seen, 0xff, unwrap->seen_size);
     begin(unwrap);
 }
@@ -83,54 +94,7 @@ static bool is_null(const struct pug_unwrap *unwrap, uint8_t byte)
     return (unwrap->config.wrapping == PUG_WRAP_ESP32 ? byte : byte & 0x1f) == 0;
 }
 
-static void tell(struct pug_unwrap *unwrap, enum pug_status code, uint64_t index, const char *text)
-{
-    if (unwrap->report)
-        unwrap->report(unwrap->context, code, index, text);
-}
-
 /* ---- bytes in ---- */
-
-static void put(struct pug_unwrap *unwrap, uint8_t byte, uint64_t index)
-{
-    unwrap->bytes[unwrap->tail] = byte;
-    unwrap->index[unwrap->tail++] = index;
-}
-
-/**
- * After at least 8 * nulls + 7 zero bits the first one is bit 7 of a null.alignment, and the next
- * bit is bit 0 of a header.
- */
-static void align(struct pug_unwrap *unwrap, uint8_t byte, uint64_t index)
-{
-    uint64_t wanted = UINT64_C(8) * pug_unwrap_nulls(&unwrap->config) + 7;
-    for (unsigned bit = 0; bit < 8; bit++) {
-        bool one = byte >> bit & 1;
-        if (one && unwrap->zeros >= wanted) {
-            unwrap->shift = (bit + 1) % 8;
-            unwrap->carry = (uint8_t)(byte >> (bit + 1));
-            unwrap->carry_index = index;
-            unwrap->state = STATE_SYNCED;
-            unwrap->zeros = 0;
-            return;
-        }
-        unwrap->zeros = one ? 0 : unwrap->zeros + 1;
-    }
-    unwrap->skipped++;
-}
-
-static void put_bits(struct pug_unwrap *unwrap, uint8_t byte, uint64_t index)
-{
-    if (unwrap->state == STATE_BITS) {
-        align(unwrap, byte, index);
-    } else if (unwrap->shift == 0) {
-        put(unwrap, byte, index);
-    } else {
-        put(unwrap, (uint8_t)(unwrap->carry | byte << (8 - unwrap->shift)), unwrap->carry_index);
-        unwrap->carry = (uint8_t)(byte >> unwrap->shift);
-        unwrap->carry_index = index;
-    }
-}
 
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes, size_t size)
 {
@@ -138,16 +102,12 @@ size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t 
         uint32_t count = held(unwrap);
         memmove(unwrap->bytes, unwrap->bytes + unwrap->head, count);
         memmove(unwrap->index, unwrap->index + unwrap->head, count * sizeof(unwrap->index[0]));
+        pug_unwrap_bits_move(unwrap, unwrap->head);
         unwrap->head = 0;
         unwrap->tail = count;
     }
     if (size > PUG_UNWRAP_CAPACITY - unwrap->tail)
         size = PUG_UNWRAP_CAPACITY - unwrap->tail;
-    if (unwrap->config.bit_stream) {
-        for (size_t i = 0; i < size; i++)
-            put_bits(unwrap, bytes[i], index + i);
-        return size;
-    }
     memcpy(unwrap->bytes + unwrap->tail, bytes, size);
     for (size_t i = 0; i < size; i++)
         unwrap->index[unwrap->tail + i] = index + i;
@@ -164,7 +124,7 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap)
 {
     struct pug_unwrapped packet;
     uint8_t scratch[PUG_UNWRAP_LONGEST];
-    if (unwrap->state == STATE_SEARCH || held(unwrap) == 0 ||
+    if (unwrap->config.bit_stream || unwrap->state == STATE_SEARCH || held(unwrap) == 0 ||
         pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head, held(unwrap), scratch,
                          &packet) != PUG_PARSED_SHORT)
         return 1;
@@ -173,8 +133,7 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap)
 
 /* ---- synchronisation ---- */
 
-/** Every source may have lost something. */
-static void lose(struct pug_unwrap *unwrap)
+void pug_unwrap_lose(struct pug_unwrap *unwrap)
 {
     memset(unwrap->seen, 0, unwrap->seen_size);
     unwrap->numbered = false;
@@ -192,18 +151,21 @@ static void skip(struct pug_unwrap *unwrap, uint32_t count)
     unwrap->skipping += count;
 }
 
+void pug_unwrap_found(struct pug_unwrap *unwrap, uint64_t index)
+{
+    char text[80];
+    snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped to the next packet", unwrap->skipping);
+    pug_unwrap_tell(unwrap, PUG_ERR_BAD_PACKET_SEQ, index, text);
+    unwrap->skipping = 0;
+}
+
 static void synchronise(struct pug_unwrap *unwrap, uint32_t at)
 {
     skip(unwrap, at);
     unwrap->state = STATE_SYNCED;
-    lose(unwrap);
-    if (unwrap->skipping > 0) {
-        char text[80];
-        snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped to the next packet",
-                 unwrap->skipping);
-        tell(unwrap, PUG_ERR_BAD_PACKET_SEQ, unwrap->index[unwrap->head], text);
-    }
-    unwrap->skipping = 0;
+    pug_unwrap_lose(unwrap);
+    if (unwrap->skipping > 0)
+        pug_unwrap_found(unwrap, unwrap->index[unwrap->head]);
     unwrap->null_run = 0;
 }
 
@@ -230,13 +192,13 @@ enum chain { CHAIN_BROKEN, CHAIN_CUT, CHAIN_LASTS };
 
 /** Follow the chain from `from` in the first `count` bytes; count it at each of its headers. */
 static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, uint32_t count,
-                               uint8_t *visits)
+                               uint8_t *visits, unsigned *packets)
 {
     const uint8_t *bytes = unwrap->bytes + unwrap->head;
     uint8_t scratch[PUG_UNWRAP_LONGEST];
     struct pug_unwrapped packet, previous;
-    unsigned packets = 0;
-    while (packets < CHAIN && from < count) {
+    *packets = 0;
+    while (*packets < PUG_UNWRAP_CHAIN && from < count) {
         enum pug_unwrap_parsed parsed =
             pug_unwrap_parse(&unwrap->config, bytes + from, count - from, scratch, &packet);
         if (parsed == PUG_PARSED_BAD)
@@ -245,11 +207,11 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
             visits[from]++;
         if (parsed == PUG_PARSED_SHORT)
             return unwrap->ended && count == held(unwrap) ? CHAIN_CUT : CHAIN_LASTS;
-        if (!pug_unwrap_plausible(&unwrap->config, packets > 0 ? &previous : NULL, &packet))
+        if (!pug_unwrap_plausible(&unwrap->config, *packets > 0 ? &previous : NULL, &packet))
             return CHAIN_BROKEN;
-        if (packet.size > 0) {
+        if (!packet.null) {
             previous = packet;
-            packets++;
+            ++*packets;
         }
         from += packet.length;
     }
@@ -262,11 +224,11 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
     uint8_t visits[PUG_UNWRAP_CAPACITY] = {0};
     uint32_t starts = pug_unwrap_longest(&unwrap->config);
     enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_CUT;
-    unsigned lasting = 0;
+    unsigned lasting = 0, packets;
     if (starts > count)
         starts = count;
     for (uint32_t i = 0; i < starts; i++) {
-        chains[i] = follow_chain(unwrap, i, count, NULL);
+        chains[i] = follow_chain(unwrap, i, count, NULL, &packets);
         if (chains[i] > best)
             best = chains[i];
     }
@@ -274,7 +236,7 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
         if (chains[i] != best)
             continue;
         lasting++;
-        follow_chain(unwrap, i, count, visits);
+        follow_chain(unwrap, i, count, visits, &packets);
     }
     for (uint32_t i = 0; i < count && lasting > 0; i++)
         if (visits[i] == lasting)
@@ -282,15 +244,15 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
     return -1;
 }
 
-/** At the end of the data: say that no header was found. */
-static void give_up(struct pug_unwrap *unwrap)
+void pug_unwrap_give_up(struct pug_unwrap *unwrap)
 {
     char text[80];
-    if (!unwrap->ended || unwrap->skipping == 0)
+    if (unwrap->skipping == 0)
         return;
     snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped, there is no packet that fits",
              unwrap->skipping);
-    tell(unwrap, PUG_ERR_BAD_PACKET_SEQ, PUG_NO_INDEX, text);
+    pug_unwrap_tell(unwrap, unwrap->found_any ? PUG_ERR_BAD_PACKET_SEQ : PUG_ERR_INVALID_PCKT_HDR,
+                    PUG_NO_INDEX, text);
     unwrap->skipping = 0;
 }
 
@@ -300,13 +262,14 @@ static void give_up(struct pug_unwrap *unwrap)
  */
 static bool search(struct pug_unwrap *unwrap)
 {
-    uint32_t longest = pug_unwrap_longest(&unwrap->config), window = longest * (CHAIN + 1);
+    uint32_t longest = pug_unwrap_longest(&unwrap->config),
+             window = longest * (PUG_UNWRAP_CHAIN + 1);
     for (;;) {
         uint32_t count = held(unwrap) < window ? held(unwrap) : window;
         int64_t at = marked_header(unwrap, count);
         if (at < 0) {
-            if (count == 0)
-                give_up(unwrap);
+            if (count == 0 && unwrap->ended)
+                pug_unwrap_give_up(unwrap);
             if (count == 0 || (count < window && !unwrap->ended))
                 return false;
             at = common_header(unwrap, count);
@@ -321,24 +284,19 @@ static bool search(struct pug_unwrap *unwrap)
 
 /* ---- packets out ---- */
 
-/** Note how a packet was; too many bad ones, and what was taken for headers are none. */
-static void judge(struct pug_unwrap *unwrap, bool bad)
+bool pug_unwrap_judge(struct pug_unwrap *unwrap, bool bad)
 {
     unwrap->bad = (uint16_t)(unwrap->bad << 1 | bad);
     if (unwrap->bad == 0 || __builtin_popcount(unwrap->bad) < (int)BAD_LIMIT)
-        return;
-    lose(unwrap);
+        return false;
+    pug_unwrap_lose(unwrap);
     unwrap->state = STATE_SEARCH;
-    if (unwrap->config.bit_stream) {
-        unwrap->state = STATE_BITS;
-        unwrap->skipped += held(unwrap);
-        unwrap->head = unwrap->tail;
-    }
+    return true;
 }
 
 static void drop(struct pug_unwrap *unwrap, uint32_t count, enum pug_status code, const char *text)
 {
-    tell(unwrap, code, unwrap->index[unwrap->head], text);
+    pug_unwrap_tell(unwrap, code, unwrap->index[unwrap->head], text);
     unwrap->skipped += count;
     unwrap->head += count;
 }
@@ -354,38 +312,68 @@ static bool number_jumped(struct pug_unwrap *unwrap, uint16_t number)
     return jumped;
 }
 
-/** What was taken for the stream's first packet was none. */
-static bool fails_probation(struct pug_unwrap *unwrap, const struct pug_unwrapped *packet)
+void pug_unwrap_accept(struct pug_unwrap *unwrap, uint64_t index, struct pug_unwrapped *packet)
 {
-    if (unwrap->probation == 0 || packet->size == 0)
+    packet->index = index;
+    unwrap->found_any = true;
+    if (packet->null)
+        return;
+    if (packet->extend && packet->timestamp_bits == 0)
+        pug_unwrap_tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, NO_TIMESTAMPS);
+    packet->padding = packet->bits % 8 == 0                  ? PUG_RUN_EXACT
+                      : unwrap->padding == PUG_PADDING_ANY   ? PUG_RUN_PADDED
+                      : unwrap->padding == PUG_PADDING_WHOLE ? PUG_RUN_WHOLE
+                                                             : PUG_RUN_EXACT;
+    packet->gap = pug_unwrap_first_since_gap(unwrap, packet->source);
+    if (packet->kind != PUG_PAYLOAD_OTHER) /* else who waits for a gap does not see it */
+        pug_unwrap_note_source(unwrap, packet->source);
+    if (number_jumped(unwrap, (uint16_t)packet->type)) {
+        pug_unwrap_tell(unwrap, PUG_ERR_TRACE_LOST, packet->index,
+                        "packet number jumps: packets are missing");
+        packet->gap = true;
+    }
+    pug_unwrap_judge(unwrap, false);
+}
+
+/* ---- padding ---- */
+
+/** Packets from `head` on into the guess. False: there have to be more of them. */
+static bool sample(const struct pug_unwrap *unwrap, struct pug_unwrap_padding_guess *guess)
+{
+    uint8_t scratch[PUG_UNWRAP_LONGEST];
+    struct pug_unwrapped packet;
+    if (unwrap->config.bit_stream)
+        return pug_unwrap_bits_sample(unwrap, guess);
+    if (held(unwrap) < PUG_UNWRAP_SAMPLE && !unwrap->ended)
         return false;
-    unwrap->probation--;
-    if (pug_unwrap_plausible(&unwrap->config, NULL, packet))
-        return false;
-    unwrap->probation = 0;
-    unwrap->state = STATE_SEARCH;
+    for (uint32_t at = 0; at < PUG_UNWRAP_SAMPLE; at += packet.length) {
+        if (pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head + at, held(unwrap) - at,
+                             scratch, &packet) != PUG_PARSED)
+            break;
+        pug_unwrap_padding_note(guess, &packet);
+    }
     return true;
 }
 
-static void take(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
+bool pug_unwrap_padding_known(struct pug_unwrap *unwrap, const struct pug_unwrapped *packet)
 {
-    packet->index = unwrap->index[unwrap->head];
-    unwrap->head += packet->length;
-    if (packet->size == 0)
-        return;
-    if (packet->extend && packet->timestamp_bits == 0)
-        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, NO_TIMESTAMPS);
-    /* SMI carries what is no trace at all, too */
-    bool unknown = packet->kind == PUG_PAYLOAD_UNKNOWN && unwrap->config.wrapping != PUG_WRAP_SMI;
-    if (unknown)
-        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, "unknown packet type");
-    packet->gap = pug_unwrap_first_since_gap(unwrap, packet->source);
-    if (number_jumped(unwrap, packet->type)) {
-        tell(unwrap, PUG_ERR_TRACE_LOST, packet->index, "packet number jumps: packets are missing");
-        packet->gap = true;
+    if (unwrap->padding_known)
+        return true;
+    struct pug_unwrap_padding_guess guess = unwrap->guess;
+    if (!pug_unwrap_padding_matters(packet)) {
+        pug_unwrap_padding_note(&guess, packet);
+        unwrap->guess = guess;
+        if (guess.payloads < ENOUGH)
+            return true;
+    } else if (!sample(unwrap, &guess)) {
+        return false;
     }
-    judge(unwrap, unknown);
+    unwrap->padding = pug_unwrap_padding_guessed(&guess);
+    unwrap->padding_known = true;
+    return true;
 }
+
+/* ---- one after another ---- */
 
 /** Bytes up to the end of the block that `head` is in. */
 static uint64_t left_in_block(const struct pug_unwrap *unwrap)
@@ -404,14 +392,15 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
     switch (pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head,
                              left < count ? (size_t)left : count, unwrap->scratch, packet)) {
     case PUG_PARSED:
-        if (fails_probation(unwrap, packet))
-            return true;
-        take(unwrap, packet);
+        if (!pug_unwrap_padding_known(unwrap, packet))
+            return false;
+        unwrap->head += packet->length;
+        pug_unwrap_accept(unwrap, unwrap->index[unwrap->head - packet->length], packet);
         *got = true;
         return true;
     case PUG_PARSED_BAD:
         drop(unwrap, packet->length, PUG_ERR_INVALID_PCKT_HDR, "impossible packet header");
-        judge(unwrap, true);
+        pug_unwrap_judge(unwrap, true);
         return true;
     case PUG_PARSED_SHORT: break;
     }
@@ -424,74 +413,73 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
     return true;
 }
 
-/** Do the first packets go all the same way? A sign that they are packets. */
-static bool one_flow(const struct pug_unwrap *unwrap, uint32_t count)
+/** Is there an offset, but for the first, from which packets follow each other? */
+static bool others_last(const struct pug_unwrap *unwrap, uint32_t count)
 {
-    const uint8_t *bytes = unwrap->bytes + unwrap->head;
-    uint8_t scratch[PUG_UNWRAP_LONGEST];
-    struct pug_unwrapped packet;
-    unsigned packets = 0, flow = bytes[0] >> 5 & 3;
-    for (uint32_t at = 0; at < count && packets < FIRST_PACKETS; at += packet.length) {
-        if (pug_unwrap_parse(&unwrap->config, bytes + at, count - at, scratch, &packet) !=
-            PUG_PARSED)
-            break;
-        packets += packet.size > 0;
-        if (packet.size > 0 && packet.flow != flow &&
-            unwrap->config.wrapping == PUG_WRAP_ENCAPSULATION)
-            return false;
-    }
-    return true;
+    uint32_t starts = pug_unwrap_longest(&unwrap->config);
+    unsigned packets;
+    for (uint32_t i = 1; i < starts && i < count; i++)
+        if (follow_chain(unwrap, i, count, NULL, &packets) == CHAIN_LASTS)
+            return true;
+    return false;
 }
 
 /**
- * The first packet of a stream that may begin with a header; nulls may come before it. What is no
- * support packet has to show that others follow it.
+ * A stream begins with a header. If no packets follow it, while they do from another place on, it
+ * was cut out of a longer one; as it was where its first byte is not the first one of the capture.
+ * Where it begins with nulls, or as an E-Trace stream should, with a support packet, there is no
+ * need to look further.
  */
 static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *got)
 {
-    if (held(unwrap) == 0)
+    uint32_t window = pug_unwrap_longest(&unwrap->config) * (PUG_UNWRAP_CHAIN + 1);
+    uint32_t count = held(unwrap) < window ? held(unwrap) : window;
+    unsigned packets;
+    if (count == 0)
         return false;
     enum pug_unwrap_parsed parsed = pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head,
                                                      held(unwrap), unwrap->scratch, packet);
-    if (parsed == PUG_PARSED_SHORT && !unwrap->ended)
-        return false;
-    if (parsed == PUG_PARSED && packet->size == 0) {
+    if (parsed == PUG_PARSED && packet->null) {
         unwrap->null_run++;
-        take(unwrap, packet);
+        unwrap->head += packet->length;
+        pug_unwrap_accept(unwrap, unwrap->index[unwrap->head - packet->length], packet);
         *got = true;
         return true;
     }
-    enum pug_unwrap_beginning beginning = PUG_BEGINNING_NONE;
-    if (parsed == PUG_PARSED && pug_unwrap_plausible(&unwrap->config, NULL, packet))
-        beginning = pug_unwrap_beginning(&unwrap->config, packet);
-    if (beginning == PUG_BEGINNING_LIKELY) {
-        uint32_t window = pug_unwrap_longest(&unwrap->config) * CHAIN;
-        if (held(unwrap) < window && !unwrap->ended)
-            return false;
-        uint32_t count = held(unwrap) < window ? held(unwrap) : window;
-        if (follow_chain(unwrap, 0, count, NULL) == CHAIN_BROKEN || !one_flow(unwrap, count))
-            beginning = PUG_BEGINNING_NONE;
+    unwrap->state = STATE_SYNCED;
+    bool certain = unwrap->null_run > pug_unwrap_nulls(&unwrap->config) ||
+                   (parsed == PUG_PARSED && pug_unwrap_is_support(packet));
+    bool broken = follow_chain(unwrap, 0, count, NULL, &packets) == CHAIN_BROKEN;
+    bool later = unwrap->index[unwrap->head] >= FIRST_BYTES;
+    broken &= packets < FIRST_PACKETS;
+    if (!certain && !later && packets < FIRST_PACKETS + 1 && count < window && !unwrap->ended) {
+        unwrap->state = STATE_START;
+        return false;
     }
-    if (parsed == PUG_PARSED && packet->extend && packet->timestamp_bits == 0)
-        tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, unwrap->index[unwrap->head], NO_TIMESTAMPS);
-    unwrap->state = beginning == PUG_BEGINNING_NONE ? STATE_SEARCH : STATE_SYNCED;
-    if (unwrap->state == STATE_SYNCED) {
+    if (!certain && (later || (broken && others_last(unwrap, count))))
+        unwrap->state = STATE_SEARCH;
+    else
         unwrap->null_run = 0;
-        unwrap->probation = CHAIN;
-    }
     return true;
+}
+
+/** One packet, or one thing that is none. False: nothing more can be done now. */
+static bool go_on(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *got)
+{
+    if (unwrap->config.bit_stream)
+        return pug_unwrap_bits_step(unwrap, packet, got);
+    switch (unwrap->state) {
+    case STATE_START: return start(unwrap, packet, got);
+    case STATE_SEARCH: return search(unwrap);
+    case STATE_SYNCED: break;
+    }
+    return step(unwrap, packet, got);
 }
 
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet)
 {
-    bool going = true, got = pug_unwrap_take_simple(unwrap, packet);
-    while (going && !got) {
-        switch (unwrap->state) {
-        case STATE_BITS: going = false; break;
-        case STATE_START: going = start(unwrap, packet, &got); break;
-        case STATE_SEARCH: going = search(unwrap); break;
-        case STATE_SYNCED: going = step(unwrap, packet, &got); break;
-        }
-    }
+    bool got = pug_unwrap_take_simple(unwrap, packet);
+    while (!got && go_on(unwrap, packet, &got))
+        continue;
     return got;
 }

@@ -30,55 +30,76 @@ enum pug_wrapping {
 
 /** How to take the first byte of a stream. */
 enum pug_unwrap_start {
-    PUG_START_AUTO,   /**< as a header if the first packet is one that a stream begins with */
+    PUG_START_AUTO,   /**< as a header, unless no packets follow and others begin behind it */
     PUG_START_SYNCED, /**< as a header */
     PUG_START_SEARCH, /**< as anything */
 };
 
-#define PUG_UNWRAP_TYPES 32u
+/** What fills the last byte of a packet behind a payload that does not end with it. */
+enum pug_unwrap_padding {
+    PUG_PADDING_AUTO,  /**< found out from how the stream begins */
+    PUG_PADDING_SIGN,  /**< copies of the payload's last bit */
+    PUG_PADDING_ANY,   /**< anything: a payload is whole bytes */
+    PUG_PADDING_WHOLE, /**< anything: a payload has all its bits, however many (never set) */
+};
+
+/** What the type field of a source is like. */
+struct pug_unwrap_types {
+    uint8_t bits;
+    uint32_t instruction, data; /**< its values for these */
+};
+
+struct pug_unwrap_source {
+    uint16_t id;
+    struct pug_unwrap_types types;
+};
 
 struct pug_unwrap_config {
     enum pug_wrapping wrapping;
     enum pug_unwrap_start start;
+    enum pug_unwrap_padding padding;
     unsigned src_bits; /**< 0 to 16; SMI: of the hart index */
     unsigned timestamp_bytes;
-    unsigned type_bits; /**< of sources that `types` does not name */
-    struct {
-        uint16_t source;
-        uint8_t bits;
-    } types[PUG_UNWRAP_TYPES];
-    unsigned type_count;
-    unsigned instruction_type, data_type;
-    bool only_data;           /**< without a type field every packet is data trace */
-    bool floor;               /**< padding is don't care: a payload is whole bytes */
-    bool bit_stream;          /**< bytes may begin at any bit (interfaces narrower than a byte) */
-    unsigned longest_support; /**< bytes of a support packet's payload */
-    uint32_t block; /**< packets do not straddle blocks of that many bytes; 0: no blocks */
-    uint32_t fixed; /**< RAW: every packet is that long, without a length byte; 0: length byte */
+    struct pug_unwrap_types types;     /**< of sources that `sources` does not name */
+    struct pug_unwrap_source *sources; /**< by ascending id; pug_unwrap_config_clear() frees them */
+    size_t source_count;
+    bool only_data;   /**< without a type field every packet is data trace */
+    bool bit_stream;  /**< bytes may begin at any bit (interfaces narrower than a byte) */
+    uint8_t no_flows; /**< flows that are left out, a bit each */
+    uint32_t block;   /**< packets do not straddle blocks of that many bytes; 0: no blocks */
+    uint32_t fixed;   /**< RAW: every packet is that long, without a length byte; 0: length byte */
 };
 
-/** Settings by name, see unwrap_config.c. Errors go to the log. */
+/** Settings by name, see unwrap_config.c. Errors go to the log; there is nothing to free then. */
 enum pug_status pug_unwrap_configure(struct pug_unwrap_config *config, enum pug_wrapping wrapping,
                                      const struct pug_settings *settings, struct pug_log *log);
+void pug_unwrap_config_clear(struct pug_unwrap_config *config);
 
-/** Kinds of payload: what pug_run::type says behind these transports. */
-enum pug_payload_kind { PUG_PAYLOAD_INSTRUCTION = 0, PUG_PAYLOAD_DATA = 1, PUG_PAYLOAD_UNKNOWN };
+/** The type field of a source. */
+const struct pug_unwrap_types *pug_unwrap_types_of(const struct pug_unwrap_config *config,
+                                                   uint16_t source);
+
+/** Kinds of payload: what pug_run::kind says behind these transports. */
+enum pug_payload_kind { PUG_PAYLOAD_INSTRUCTION = 0, PUG_PAYLOAD_DATA = 1, PUG_PAYLOAD_OTHER };
 
 /** One packet of the wrapping. */
 struct pug_unwrapped {
     uint64_t index;         /**< trace index of its header */
     const uint8_t *payload; /**< byte aligned, valid until the next call */
-    uint32_t size;          /**< of the payload; 0: a null packet */
+    uint32_t size;          /**< of the payload; its last byte repeats the last bit */
+    uint32_t bits;          /**< of the payload, as received */
     uint32_t length;        /**< of the whole packet */
     const uint8_t *raw;
     uint64_t timestamp;
+    uint32_t type; /**< as in the packet */
     uint16_t source;
-    uint16_t type;          /**< as in the packet */
     uint8_t kind;           /**< enum pug_payload_kind */
     uint8_t timestamp_bits; /**< valid bits of `timestamp`, 0: none */
     uint8_t flow;
-    bool extend; /**< header bit; of a null packet: alignment */
-    bool gap;    /**< packets of this source may be missing before this one */
+    bool null;       /**< a null packet: nothing but a header */
+    bool extend;     /**< header bit; of a null packet: alignment */
+    uint8_t padding; /**< enum pug_run_padding: what the bits behind the last whole byte are */
+    bool gap;        /**< packets of this source may be missing before this one */
 };
 
 /** What pug_unwrap_parse() says of the bytes at a would-be header. */
@@ -106,14 +127,24 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config);
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet);
 
-/** Does an E-Trace stream begin with this packet? */
-enum pug_unwrap_beginning {
-    PUG_BEGINNING_NONE,
-    PUG_BEGINNING_LIKELY,  /**< it looks like a synchronisation or trap packet */
-    PUG_BEGINNING_CERTAIN, /**< … like a support packet that switches trace on */
+/** Does an E-Trace stream begin with this packet: a support packet, of any form? */
+bool pug_unwrap_is_support(const struct pug_unwrapped *packet);
+
+/** Would the payload be another if the bits behind its last whole byte were padding? */
+bool pug_unwrap_padding_matters(const struct pug_unwrapped *packet);
+
+/** Can there be padding, from any source? */
+bool pug_unwrap_pads(const struct pug_unwrap_config *config);
+
+/** The padding of a stream by some of its packets, put in one after another. */
+struct pug_unwrap_padding_guess {
+    int sign, zeros, ones;    /**< how well each explains them, against any other */
+    unsigned payloads, whole; /**< … whose last byte could have been left out */
+    bool cut;                 /**< a payload has no whole byte */
 };
-enum pug_unwrap_beginning pug_unwrap_beginning(const struct pug_unwrap_config *config,
-                                               const struct pug_unwrapped *packet);
+void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
+                             const struct pug_unwrapped *packet);
+enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_padding_guess *guess);
 
 /** Says what happened; `text` lives during the call. */
 typedef void pug_unwrap_report_fn(void *context, enum pug_status code, uint64_t index,
@@ -121,7 +152,7 @@ typedef void pug_unwrap_report_fn(void *context, enum pug_status code, uint64_t 
 
 struct pug_unwrap;
 
-/** NULL: no memory. */
+/** NULL: no memory. The configuration's list of sources is borrowed. */
 struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
                                   pug_unwrap_report_fn *report, void *context);
 void pug_unwrap_free(struct pug_unwrap *unwrap);

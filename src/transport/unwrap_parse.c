@@ -30,38 +30,34 @@ static uint64_t field(const uint8_t *bytes, unsigned from, unsigned width)
 
 /* ---- RISC-V packet encapsulation ---- */
 
-static unsigned type_width(const struct pug_unwrap_config *config, uint16_t source)
+static uint8_t kind_of_type(const struct pug_unwrap_config *config,
+                            const struct pug_unwrap_types *types, unsigned type)
 {
-    for (unsigned i = 0; i < config->type_count; i++)
-        if (config->types[i].source == source)
-            return config->types[i].bits;
-    return config->type_bits;
-}
-
-static uint8_t kind_of_type(const struct pug_unwrap_config *config, unsigned width, unsigned type)
-{
-    if (width == 0)
+    if (types->bits == 0)
         return config->only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION;
-    if (type == config->instruction_type)
+    if (type == types->instruction)
         return PUG_PAYLOAD_INSTRUCTION;
-    return type == config->data_type ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_UNKNOWN;
+    return type == types->data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_OTHER;
 }
 
 /**
- * The payload is `bits` bits from bit `from` of the body. Padding: with `floor` the incomplete last
- * byte is left out, else it is completed by copies of its last bit.
+ * The payload is `bits` bits from bit `from` of the body. Its last byte is completed by copies of
+ * its last bit; where padding may be anything, what is no whole byte is left out.
  */
 static void take_payload(const struct pug_unwrap_config *config, const uint8_t *body, unsigned from,
                          unsigned bits, uint8_t *scratch, struct pug_unwrapped *packet)
 {
     unsigned whole = bits / 8, rest = bits % 8;
-    packet->size = config->floor || rest == 0 ? whole : whole + 1;
+    if (config->padding == PUG_PADDING_ANY && rest > 0)
+        bits -= rest, rest = 0;
+    packet->bits = bits;
+    packet->size = whole + (rest > 0);
     packet->payload = body + from / 8;
     if (from % 8 == 0)
         return; /* then `rest` is 0 too: the body ends with a byte */
     for (unsigned i = 0; i < whole; i++)
         scratch[i] = (uint8_t)field(body, from + 8 * i, 8);
-    if (packet->size > whole) {
+    if (rest > 0) {
         unsigned last = (unsigned)field(body, from + 8 * whole, rest);
         if (last >> (rest - 1) & 1)
             last |= 0xffu << rest;
@@ -78,7 +74,8 @@ static enum pug_unwrap_parsed parse_encapsulation(const struct pug_unwrap_config
     packet->flow = at[0] >> 5 & 3;
     packet->extend = at[0] >> 7;
     packet->length = 1;
-    if (length == 0)
+    packet->null = length == 0;
+    if (packet->null)
         return PUG_PARSED;
     unsigned stamp = packet->extend ? config->timestamp_bytes : 0;
     unsigned bytes = config->src_bits / 8 + stamp + length;
@@ -91,14 +88,14 @@ static enum pug_unwrap_parsed parse_encapsulation(const struct pug_unwrap_config
     packet->timestamp = field(body, from, 8 * stamp);
     packet->timestamp_bits = (uint8_t)(8 * stamp);
     from += 8 * stamp;
-    unsigned width = type_width(config, packet->source);
-    if (from + width >= 8 * bytes)
+    const struct pug_unwrap_types *types = pug_unwrap_types_of(config, packet->source);
+    if (from + types->bits > 8 * bytes)
         return PUG_PARSED_BAD;
-    packet->type = (uint16_t)field(body, from, width);
-    packet->kind = kind_of_type(config, width, packet->type);
-    from += width;
+    packet->type = (uint32_t)field(body, from, types->bits);
+    packet->kind = kind_of_type(config, types, packet->type);
+    from += types->bits;
     take_payload(config, body, from, 8 * bytes - from, scratch, packet);
-    return packet->size > 0 ? PUG_PARSED : PUG_PARSED_BAD;
+    return PUG_PARSED;
 }
 
 /* ---- the others ---- */
@@ -112,7 +109,7 @@ static enum pug_unwrap_parsed parse_smi(const struct pug_unwrap_config *config, 
     packet->extend = at[0] >> 7;
     packet->kind = packet->type == SMI_INSTRUCTION ? PUG_PAYLOAD_INSTRUCTION
                    : packet->type == SMI_DATA      ? PUG_PAYLOAD_DATA
-                                                   : PUG_PAYLOAD_UNKNOWN;
+                                                   : PUG_PAYLOAD_OTHER;
     if (length == 0) {
         packet->length = 1;
         return PUG_PARSED_BAD;
@@ -131,8 +128,9 @@ static enum pug_unwrap_parsed parse_esp32(const struct pug_unwrap_config *config
                                           size_t size, struct pug_unwrapped *packet)
 {
     packet->length = 1;
-    if (at[0] == 0)
-        return PUG_PARSED; /* filler, or of an anchor */
+    packet->null = at[0] == 0; /* filler, or of an anchor */
+    if (packet->null)
+        return PUG_PARSED;
     if (at[0] <= ESP_HEADER || at[0] > ESP_LONGEST)
         return PUG_PARSED_BAD;
     packet->length = at[0];
@@ -178,7 +176,21 @@ static enum pug_unwrap_parsed parse_raw(const struct pug_unwrap_config *config, 
     packet->kind = config->only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION;
     packet->payload = at + header;
     packet->size = length;
+    packet->null = length == 0;
     return PUG_PARSED;
+}
+
+static enum pug_unwrap_parsed parse_other(const struct pug_unwrap_config *config, const uint8_t *at,
+                                          size_t size, uint8_t *scratch,
+                                          struct pug_unwrapped *packet)
+{
+    switch (config->wrapping) {
+    case PUG_WRAP_SMI: return parse_smi(config, at, size, packet);
+    case PUG_WRAP_ESP32: return parse_esp32(config, at, size, packet);
+    case PUG_WRAP_PULP: return parse_pulp(config, at, size, scratch, packet);
+    case PUG_WRAP_RAW: return parse_raw(config, at, size, packet);
+    default: return PUG_PARSED_BAD;
+    }
 }
 
 enum pug_unwrap_parsed pug_unwrap_parse(const struct pug_unwrap_config *config, const uint8_t *at,
@@ -188,14 +200,11 @@ enum pug_unwrap_parsed pug_unwrap_parse(const struct pug_unwrap_config *config, 
     *packet = (struct pug_unwrapped){.raw = at, .length = 1};
     if (size == 0)
         return PUG_PARSED_SHORT;
-    switch (config->wrapping) {
-    case PUG_WRAP_ENCAPSULATION: return parse_encapsulation(config, at, size, scratch, packet);
-    case PUG_WRAP_SMI: return parse_smi(config, at, size, packet);
-    case PUG_WRAP_ESP32: return parse_esp32(config, at, size, packet);
-    case PUG_WRAP_PULP: return parse_pulp(config, at, size, scratch, packet);
-    case PUG_WRAP_RAW: return parse_raw(config, at, size, packet);
-    }
-    return PUG_PARSED_BAD;
+    if (config->wrapping == PUG_WRAP_ENCAPSULATION)
+        return parse_encapsulation(config, at, size, scratch, packet);
+    enum pug_unwrap_parsed parsed = parse_other(config, at, size, scratch, packet);
+    packet->bits = 8 * packet->size;
+    return parsed;
 }
 
 /* ---- what the search needs to know ---- */
@@ -222,30 +231,23 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config)
     }
 }
 
+/** Of the encapsulation any type and source will do: what else the wire carries is not known. */
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet)
 {
-    if (packet->size == 0)
+    if (packet->null)
         return true;
     switch (config->wrapping) {
-    case PUG_WRAP_ENCAPSULATION:
-        return !(packet->extend && config->timestamp_bytes == 0) &&
-               packet->kind != PUG_PAYLOAD_UNKNOWN;
+    case PUG_WRAP_ENCAPSULATION: return !(packet->extend && config->timestamp_bytes == 0);
     case PUG_WRAP_SMI: return packet->source >> config->src_bits == 0;
     case PUG_WRAP_ESP32: return !previous || packet->type == (uint16_t)(previous->type + 1);
     default: return true;
     }
 }
 
-enum pug_unwrap_beginning pug_unwrap_beginning(const struct pug_unwrap_config *config,
-                                               const struct pug_unwrapped *packet)
+bool pug_unwrap_is_support(const struct pug_unwrapped *packet)
 {
-    if (packet->kind != PUG_PAYLOAD_INSTRUCTION || packet->size == 0)
-        return PUG_BEGINNING_NONE;
-    unsigned first = packet->payload[0];
-    bool support = first == 0x0f || first == 0x1f; /* trace off, on */
-    bool address = (first & 0x0f) == 0x03 || (first & 0x0f) == 0x07;
-    if (support && packet->size <= config->longest_support)
-        return first == 0x1f ? PUG_BEGINNING_CERTAIN : PUG_BEGINNING_LIKELY;
-    return address && packet->size > 1 ? PUG_BEGINNING_LIKELY : PUG_BEGINNING_NONE;
+    enum { LONGEST = 6, OFF = 0x0f, ON = 0x1f };
+    return packet->kind == PUG_PAYLOAD_INSTRUCTION && packet->size > 0 && packet->size <= LONGEST &&
+           (packet->payload[0] == OFF || packet->payload[0] == ON);
 }

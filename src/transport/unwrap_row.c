@@ -12,13 +12,15 @@ static unsigned slot_of(const struct pug_unwrap *unwrap, uint16_t source)
     return source & ((UINT32_C(1) << unwrap->config.src_bits) - 1);
 }
 
-bool pug_unwrap_first_since_gap(struct pug_unwrap *unwrap, uint16_t source)
+bool pug_unwrap_first_since_gap(const struct pug_unwrap *unwrap, uint16_t source)
+{
+    return !pug_unwrap_has_seen(unwrap, source);
+}
+
+void pug_unwrap_note_source(struct pug_unwrap *unwrap, uint16_t source)
 {
     unsigned slot = slot_of(unwrap, source);
-    uint8_t bit = (uint8_t)(1u << slot % 8);
-    bool first = !(unwrap->seen[slot / 8] & bit);
-    unwrap->seen[slot / 8] |= bit;
-    return first;
+    unwrap->seen[slot / 8] |= (uint8_t)(1u << slot % 8);
 }
 
 /* ---- simple packets ---- */
@@ -35,8 +37,7 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
 {
     const uint8_t *at = unwrap->bytes + unwrap->head;
     uint32_t count = held(unwrap);
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
-        unwrap->bad != 0 || count == 0)
+    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->bad != 0 || count == 0)
         return false;
     bool extend = at[0] >> 7;
     unsigned size = at[0] & 0x1f, stamp = extend ? unwrap->config.timestamp_bytes : 0;
@@ -47,6 +48,7 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
         .index = unwrap->index[unwrap->head],
         .payload = at + header,
         .size = size,
+        .bits = 8 * size,
         .length = header + size,
         .raw = at,
         .timestamp = number(at + header - stamp, stamp),
@@ -57,6 +59,8 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
         .extend = extend,
     };
     packet->gap = pug_unwrap_first_since_gap(unwrap, packet->source);
+    pug_unwrap_note_source(unwrap, packet->source);
+    unwrap->found_any = true;
     unwrap->head += packet->length;
     return true;
 }
@@ -64,8 +68,8 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
 bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source)
 {
     unsigned bytes = unwrap->config.src_bits / 8;
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->probation > 0 ||
-        unwrap->bad != 0 || held(unwrap) <= bytes)
+    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->bad != 0 ||
+        held(unwrap) <= bytes)
         return false;
     *source = (uint16_t)number(unwrap->bytes + unwrap->head + 1, bytes);
     return pug_unwrap_has_seen(unwrap, *source);
@@ -124,19 +128,25 @@ static void write_held(const struct pug_unwrap *unwrap, struct pug_state *state)
 
 void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
 {
-    bool aligned = unwrap->config.bit_stream && unwrap->state != STATE_BITS;
-    bool carries = aligned && unwrap->shift > 0;
     pug_state_number(state, unwrap->state);
-    pug_state_number(state, unwrap->probation);
+    pug_state_number(state, unwrap->found_any);
     pug_state_number(state, unwrap->bad);
     pug_state_number(state, unwrap->null_run);
     pug_state_number(state, unwrap->skipping);
     pug_state_number(state, unwrap->numbered);
     pug_state_number(state, unwrap->numbered ? unwrap->number : 0);
-    pug_state_number(state, unwrap->zeros);
-    pug_state_number(state, aligned ? unwrap->shift : 0);
-    pug_state_number(state, carries ? unwrap->carry : 0);
-    pug_state_number(state, carries ? unwrap->carry_index : 0);
+    pug_state_number(state, unwrap->padding_known);
+    pug_state_number(state, unwrap->padding_known ? unwrap->padding : 0);
+    if (!unwrap->padding_known) {
+        pug_state_number(state, (uint64_t)unwrap->guess.sign);
+        pug_state_number(state, (uint64_t)unwrap->guess.zeros);
+        pug_state_number(state, (uint64_t)unwrap->guess.ones);
+        pug_state_number(state, unwrap->guess.payloads);
+        pug_state_number(state, unwrap->guess.whole);
+        pug_state_number(state, unwrap->guess.cut);
+    }
+    if (unwrap->config.bit_stream)
+        pug_unwrap_bits_state(unwrap, state);
     write_held(unwrap, state);
 }
 

@@ -54,10 +54,8 @@ static void choose(struct round *round, uint64_t seed)
         .start = PUG_START_SYNCED,
         .src_bits = wrap->src_bits,
         .timestamp_bytes = wrap->timestamp_bytes,
-        .type_bits = wrap->type_bits,
-        .instruction_type = 0,
-        .data_type = 1,
-        .floor = wrap->padding != REC_PAD_SIGN,
+        .types = {.bits = (uint8_t)wrap->type_bits, .instruction = 0, .data = 1},
+        .padding = wrap->padding == REC_PAD_SIGN ? PUG_PADDING_SIGN : PUG_PADDING_ANY,
         .block = wrap->block,
     };
 }
@@ -118,7 +116,7 @@ static size_t unwrap(struct round *round, size_t from, size_t piece)
     assert_non_null(unwrap);
     for (;;) {
         while (pug_unwrap_next(unwrap, &packet)) {
-            if (packet.size == 0)
+            if (packet.null)
                 continue;
             assert_true(count < 2 * PACKETS);
             memcpy(payloads[count], packet.payload, packet.size);
@@ -215,6 +213,7 @@ static void test_types_of_sources(void **state)
                      PUG_OK);
     struct pug_unwrap *unwrap_ = pug_unwrap_new(&config, NULL, NULL);
     pug_unwrap_fill(unwrap_, 0, bytes, sizeof(bytes));
+    pug_unwrap_end(unwrap_);
     for (unsigned i = 0; i < 2; i++) {
         assert_true(pug_unwrap_next(unwrap_, &packet));
         assert_int_equal(packet.source, 7 + i);
@@ -222,15 +221,19 @@ static void test_types_of_sources(void **state)
     }
     assert_false(pug_unwrap_next(unwrap_, &packet));
     pug_unwrap_free(unwrap_);
+    pug_unwrap_config_clear(&config);
 }
 
 static void test_bad_settings(void **state)
 {
     static const struct pug_setting bad[] = {
         {.name = "src_bits", .value = 17},      {.name = "timestamp_bytes", .value = 9},
-        {.name = "type_bits", .value = 17},     {.name = "block_size", .value = 63},
+        {.name = "type_bits", .value = 33},     {.name = "block_size", .value = 63},
         {.name = "payload_bytes", .value = 41}, {.name = "type_bits_70000", .value = 1},
-        {.name = "start", .text = "now"},       {.name = "padding", .text = "some"}};
+        {.name = "start", .text = "now"},       {.name = "padding", .text = "some"},
+        {.name = "type_bits_x", .value = 1},    {.name = "data_type_", .value = 1},
+        {.name = "type_bits_1", .text = "two"}, {.name = "flow", .value = 4},
+        {.name = "flow", .text = "1,"},         {.name = "flow", .text = "0;1"}};
     struct pug_unwrap_config config;
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

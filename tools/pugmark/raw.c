@@ -259,7 +259,7 @@ bool raw_find_sources(struct input *input)
     memset(&found, 0, sizeof(found));
     if (!scan(input, &found))
         return false;
-    for (uint32_t id = 0; id < PUG_SOURCE_UNKNOWN; id++)
+    for (uint32_t id = 0; id <= UINT16_MAX; id++)
         if (found.ids[id] && input_wants(input, (uint16_t)id))
             ids[count++] = (uint16_t)id;
     if (count == 0)

@@ -11,7 +11,11 @@ extern "C" {
 #endif
 
 /** Payloads as transports tell them apart: pug_run::type. */
-enum pug_etrace_payload { PUG_ETRACE_INSTRUCTION_TRACE, PUG_ETRACE_DATA_TRACE };
+enum pug_etrace_payload {
+    PUG_ETRACE_INSTRUCTION_TRACE,
+    PUG_ETRACE_DATA_TRACE,
+    PUG_ETRACE_OTHER_PAYLOAD, /**< of a type that is no E-Trace: passed over */
+};
 
 enum pug_etrace_type {
     PUG_ETRACE_SYNC,       /**< format 3 subformat 0 */

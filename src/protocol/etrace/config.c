@@ -407,8 +407,11 @@ enum pug_status pug_etrace_config_new(const struct pug_settings *settings, struc
     return PUG_OK;
 }
 
-void pug_etrace_config_free(void *config)
+void pug_etrace_config_free(void *data)
 {
+    struct pug_etrace_config *config = data;
+    if (config)
+        pug_unwrap_config_clear(&config->unwrap);
     free(config);
 }
 

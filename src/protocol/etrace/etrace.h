@@ -91,14 +91,15 @@ bool pug_etrace_read_end(void *reader, struct pug_packet *packet);
 void pug_etrace_reader_reset(void *reader);
 void pug_etrace_reader_state(const void *reader, struct pug_state *state);
 
-/* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. */
-void pug_etrace_parse_instruction(const struct pug_etrace_config *config,
-                                  struct pug_etrace_options *options, const uint8_t *payload,
-                                  unsigned size, struct pug_etrace_packet *packet);
-void pug_etrace_parse_data(const struct pug_etrace_config *config,
-                           const struct pug_etrace_options *options, const uint8_t *payload,
-                           unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
-                           struct pug_etrace_packet *packet);
+/* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. The
+ * answer is how many bits all its fields have: a payload may be shortened, or filled up. */
+unsigned pug_etrace_parse_instruction(const struct pug_etrace_config *config,
+                                      struct pug_etrace_options *options, const uint8_t *payload,
+                                      unsigned size, struct pug_etrace_packet *packet);
+unsigned pug_etrace_parse_data(const struct pug_etrace_config *config,
+                               const struct pug_etrace_options *options, const uint8_t *payload,
+                               unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
+                               struct pug_etrace_packet *packet);
 
 /* written.c */
 void pug_etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);

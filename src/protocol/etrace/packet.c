@@ -204,9 +204,9 @@ static void parse_standard(const struct pug_etrace_config *config,
     }
 }
 
-void pug_etrace_parse_instruction(const struct pug_etrace_config *config,
-                                  struct pug_etrace_options *options, const uint8_t *payload,
-                                  unsigned size, struct pug_etrace_packet *packet)
+unsigned pug_etrace_parse_instruction(const struct pug_etrace_config *config,
+                                      struct pug_etrace_options *options, const uint8_t *payload,
+                                      unsigned size, struct pug_etrace_packet *packet)
 {
     struct pug_fields fields;
     pug_fields_set(&fields, payload, size);
@@ -217,6 +217,7 @@ void pug_etrace_parse_instruction(const struct pug_etrace_config *config,
         break;
     default: pug_etrace_parse_esp(config, options, &fields, size, packet);
     }
+    return fields.at;
 }
 
 /* ---- the reader ---- */
@@ -267,25 +268,54 @@ static void clear(struct pug_etrace_packet *packet)
     memset((char *)packet + HALF, 0, ALL - HALF);
 }
 
-static void parse(struct pug_etrace_reader *reader, const uint8_t *payload, unsigned size,
-                  bool is_data)
+/** How many bits its fields have. */
+static unsigned parse_bytes(struct pug_etrace_reader *reader, const uint8_t *payload, unsigned size,
+                            bool is_data)
 {
     struct pug_etrace_packet *packet = &reader->packet;
     clear(packet);
-    if (size > PUG_FIELDS_PAYLOAD) {
+    if (is_data)
+        return pug_etrace_parse_data(reader->config, &reader->options, payload, size,
+                                     reader->request_sizes, packet);
+    return pug_etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
+}
+
+/** Padding behind the last whole byte must not get into fields that are shorter than they can be.
+ */
+static void parse_padded(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload,
+                         bool is_data)
+{
+    const struct pug_etrace_options before = reader->options;
+    unsigned bits = parse_bytes(reader, payload->bytes, payload->size, is_data);
+    bool whole = payload->padding == PUG_RUN_WHOLE && bits <= payload->bits;
+    if (whole || bits <= payload->bits / 8 * 8)
+        return;
+    reader->options = before;
+    payload->size = payload->bits / 8;
+    parse_bytes(reader, payload->bytes, payload->size, is_data);
+}
+
+static void parse(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)
+{
+    struct pug_etrace_packet *packet = &reader->packet;
+    bool is_data = payload->is_data || reader->config->only_data;
+    if (payload->size > PUG_FIELDS_PAYLOAD) {
+        clear(packet);
         packet->moves_flow = true;
         pug_etrace_bad(packet, "payload is longer than any packet");
-    } else if (is_data || reader->config->only_data) {
-        pug_etrace_parse_data(reader->config, &reader->options, payload, size,
-                              reader->request_sizes, packet);
-    } else {
-        pug_etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
-        packet->moves_flow = (payload[0] & 3) != 3;
-        if (packet->type == PUG_ETRACE_SUPPORT)
-            reader->unknown_mode = packet->encoder_mode != 0;
-        else if (reader->unknown_mode)
-            packet->type = PUG_ETRACE_UNKNOWN;
+        return;
     }
+    if (payload->padding != PUG_RUN_EXACT)
+        parse_padded(reader, payload, is_data);
+    else
+        parse_bytes(reader, payload->bytes, payload->size, is_data);
+    if (is_data)
+        return;
+    packet->moves_flow = (payload->bytes[0] & 3) != 3;
+    if (packet->type == PUG_ETRACE_SUPPORT)
+        reader->unknown_mode = packet->encoder_mode != 0;
+    else if (reader->unknown_mode)
+        packet->type = PUG_ETRACE_UNKNOWN;
 }
 
 static void finish(struct pug_etrace_reader *reader, uint64_t index, const uint8_t *payload,
@@ -306,10 +336,9 @@ static void finish(struct pug_etrace_reader *reader, uint64_t index, const uint8
                   PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
 }
 
-void pug_etrace_parse_payload(struct pug_etrace_reader *reader,
-                              const struct pug_etrace_carried *payload)
+void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)
 {
-    parse(reader, payload->bytes, payload->size, payload->is_data);
+    parse(reader, payload);
     reader->packet.gap = payload->gap;
     reader->packet.timestamp_bits = payload->timestamp_bits;
     reader->packet.timestamp = payload->timestamp;
@@ -324,6 +353,8 @@ static bool read_whole(struct pug_etrace_reader *reader, struct pug_span *span,
         return false;
     const uint8_t *behind = pug_etrace_next_payload(span, &payload);
     pug_etrace_used_payload(reader, span, behind);
+    if (span->run->kind == PUG_ETRACE_OTHER_PAYLOAD)
+        return false;
     pug_etrace_parse_payload(reader, &payload);
     finish(reader, payload.index, payload.bytes, payload.size, packet);
     return true;
@@ -336,13 +367,19 @@ static bool unwrap(struct pug_etrace_reader *reader, struct pug_packet *packet)
     while (pug_unwrap_next(reader->unwrap, &wrapped)) {
         bool mine =
             reader->config->unwrap.src_bits == 0 || wrapped.source == reader->config->source;
-        if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_UNKNOWN || !mine)
+        if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_OTHER || !mine)
             continue;
-        parse(reader, wrapped.payload, wrapped.size, wrapped.kind == PUG_PAYLOAD_DATA);
-        reader->packet.gap = wrapped.gap;
-        reader->packet.timestamp_bits = wrapped.timestamp_bits;
-        reader->packet.timestamp = wrapped.timestamp;
-        finish(reader, wrapped.index, wrapped.payload, wrapped.size, packet);
+        struct pug_etrace_carried payload = {.bytes = wrapped.payload,
+                                             .size = wrapped.size,
+                                             .index = wrapped.index,
+                                             .is_data = wrapped.kind == PUG_PAYLOAD_DATA,
+                                             .gap = wrapped.gap,
+                                             .padding = wrapped.padding,
+                                             .bits = wrapped.bits,
+                                             .timestamp_bits = wrapped.timestamp_bits,
+                                             .timestamp = wrapped.timestamp};
+        pug_etrace_parse_payload(reader, &payload);
+        finish(reader, payload.index, payload.bytes, payload.size, packet);
         return true;
     }
     return false;

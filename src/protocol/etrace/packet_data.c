@@ -267,10 +267,10 @@ static void parse_draft(struct parser *p)
     }
 }
 
-void pug_etrace_parse_data(const struct pug_etrace_config *config,
-                           const struct pug_etrace_options *options, const uint8_t *payload,
-                           unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
-                           struct pug_etrace_packet *packet)
+unsigned pug_etrace_parse_data(const struct pug_etrace_config *config,
+                               const struct pug_etrace_options *options, const uint8_t *payload,
+                               unsigned size, uint8_t request_sizes[PUG_ETRACE_LRIDS],
+                               struct pug_etrace_packet *packet)
 {
     struct parser parser = {.config = config,
                             .options = options,
@@ -288,4 +288,5 @@ void pug_etrace_parse_data(const struct pug_etrace_config *config,
         packet->data.access != PUG_ACCESS_CSR_RW && packet->data.access != PUG_ACCESS_CSR_RS &&
         packet->data.access != PUG_ACCESS_CSR_RC)
         pug_etrace_bad(packet, "access is wider than the data width");
+    return parser.fields.at;
 }

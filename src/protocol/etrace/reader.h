@@ -21,6 +21,8 @@ struct pug_etrace_carried {
     unsigned size;
     uint64_t index;
     bool is_data, gap;
+    uint8_t padding; /**< enum pug_run_padding … */
+    unsigned bits;   /**< … of those up to this one */
     uint8_t timestamp_bits;
     uint64_t timestamp;
 };
@@ -34,8 +36,10 @@ static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span
         (struct pug_etrace_carried){.bytes = run->bytes,
                                     .size = (unsigned)run->size,
                                     .index = run->index,
-                                    .is_data = run->type == PUG_ETRACE_DATA_TRACE,
+                                    .is_data = run->kind == PUG_ETRACE_DATA_TRACE,
                                     .gap = run->gap,
+                                    .padding = run->padding,
+                                    .bits = run->bits,
                                     .timestamp_bits = run->has_timestamp ? run->timestamp_bits : 0,
                                     .timestamp = run->timestamp};
     if (run->header == 0)
@@ -61,7 +65,6 @@ static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, str
 }
 
 /** The packet that it is into reader->packet. */
-void pug_etrace_parse_payload(struct pug_etrace_reader *reader,
-                              const struct pug_etrace_carried *payload);
+void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload);
 
 #endif

@@ -9,7 +9,7 @@ void pug_etrace_skim(void *data, struct pug_span *span)
 {
     struct pug_etrace_reader *reader = data;
     const struct pug_run *run = span->run;
-    if (!(run->whole || run->header > 0) || run->type == PUG_ETRACE_DATA_TRACE ||
+    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE ||
         reader->config->only_data || reader->config->layout != PUG_ETRACE_LAYOUT_STANDARD)
         return;
     while (span->at != span->end) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Padding. The encapsulation fills the last byte of a packet with bits that mean nothing. A
+ * payload that does not end with a byte may end anywhere before: there are encoders that cut it to
+ * the bit and fill with its sign, so that a reader need not know where it ended; and encoders that
+ * make it whole bytes first, and fill with anything. The stream does not say which. What is behind
+ * the last whole byte of some payloads tells.
+ *
+ * Of a payload `rest` bits (1 to 7) lie behind its last whole byte. `run` is how many bits from the
+ * last one down are equal.
+ *
+ * - Cut to the bit, the payload's shortest form has 0 to 7 copies of its sign behind it, each as
+ *   likely as the others: `run` is 1 to 8 with a probability of 1/8 each.
+ * - Filled with anything, `run` is 1 with 1/2, 2 with 1/4 and so on, up to `rest` bits.
+ * - Filled with zeros, or with ones, they are these, whatever the sign before.
+ *
+ * Of payloads that are filled with anything, those that are shortened to whole bytes never have a
+ * last byte that only repeats the sign of the one before. Where many have, nothing is shortened,
+ * and the fields of a payload may end anywhere.
+ *
+ * What is added up are logarithms (to the base 2, in sixteenths) of how much better each explains
+ * a packet than the second one, in which all bits are equally likely.
+ */
+#include "transport/unwrap.h"
+
+#define UNIT    16
+#define MOST    8u    /* equal bits */
+#define PENALTY (-64) /* zeros and ones are believed when they explain more than one packet */
+
+static unsigned bit_at(const struct pug_unwrapped *packet, unsigned at)
+{
+    return packet->payload[at / 8] >> at % 8 & 1;
+}
+
+/** How many bits of the first `bits` are equal, from the last one down; at most `most`. */
+static unsigned run_of(const struct pug_unwrapped *packet, unsigned bits, unsigned most)
+{
+    unsigned run = 1, last = bits - 1;
+    while (run < most && run <= last && bit_at(packet, last - run) == bit_at(packet, last))
+        run++;
+    return run;
+}
+
+void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
+                             const struct pug_unwrapped *packet)
+{
+    /* log2(n) * UNIT: of the 8 places where a cut payload may end, n leave `rest` bits equal */
+    static const int logarithms[] = {0, 0, 16, 25, 32, 37, 41, 45};
+    const int never = -1000 * UNIT;
+    unsigned rest = packet->bits % 8;
+    if (packet->null || rest == 0)
+        return;
+    if (packet->bits < 8) {
+        guess->cut = true;
+        return;
+    }
+    unsigned run = run_of(packet, packet->bits, MOST), first = packet->bits - rest;
+    guess->payloads++;
+    guess->whole += run_of(packet, first, MOST + 1) > MOST;
+    int room = (int)rest * UNIT;
+    guess->sign += run > rest ? room - 3 * UNIT + logarithms[8 - rest] : ((int)run - 3) * UNIT;
+    bool equal = run >= rest, one = bit_at(packet, first);
+    /* a UNIT less: a payload that is cut may well have no other sign, either */
+    guess->zeros += equal && !one ? room - UNIT : never;
+    guess->ones += equal && one ? room - UNIT : never;
+}
+
+enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_padding_guess *guess)
+{
+    if (guess->cut)
+        return PUG_PADDING_SIGN;
+    int filled = guess->zeros > guess->ones ? guess->zeros : guess->ones;
+    filled += PENALTY;
+    if (guess->sign > 0 && guess->sign >= filled)
+        return PUG_PADDING_SIGN;
+    return 8 * guess->whole > guess->payloads ? PUG_PADDING_WHOLE : PUG_PADDING_ANY;
+}
+
+bool pug_unwrap_padding_matters(const struct pug_unwrapped *packet)
+{
+    unsigned rest = packet->bits % 8;
+    return !packet->null && rest > 0 &&
+           (packet->bits < 8 || run_of(packet, packet->bits, rest + 1) <= rest);
+}
+
+bool pug_unwrap_pads(const struct pug_unwrap_config *config)
+{
+    bool pads = (config->src_bits + config->types.bits) % 8 != 0;
+    for (size_t i = 0; i < config->source_count; i++)
+        pads |= (config->src_bits + config->sources[i].types.bits) % 8 != 0;
+    return pads && config->wrapping == PUG_WRAP_ENCAPSULATION;
+}
