@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_LIMIT (8u * 1024 * 1024)
-#define LEAST_LIMIT   (64u * 1024)
-#define CHUNK         64u /* entries allocated at once */
-#define FIRST_SLOTS   256u
-#define MAX_VIEWS     65536u
-#define LAST_EPOCH    (PUG_EPOCH_STATIC - 1)
+#define DEFAULT_LIMIT   (8u * 1024 * 1024)
+#define LEAST_LIMIT     (64u * 1024)
+#define CHUNK           64u /* blocks allocated at once */
+#define BLOCK_ALIGNMENT 64u
+#define FIRST_SLOTS     256u
+#define FIRST_RESTS     16u
+#define JUMPS_MOST      8192u
+#define MAX_VIEWS       65536u
+#define LAST_EPOCH      (PUG_EPOCH_STATIC - 1)
 
 /* For what is rare: it takes no registers from what is not. */
 #define NOINLINE __attribute__((noinline))
 
-static_assert(sizeof(struct pug_entry) == 128, "an entry is two cache lines");
-static_assert(offsetof(struct pug_block, start) == 64, "what a hop needs is one cache line");
+static_assert(sizeof(struct pug_block) == 128, "a block is two cache lines");
 
 /* ---- beginning and starting anew ---- */
 
@@ -26,12 +28,19 @@ static bool same_space(const struct pug_reader_space *a, const struct pug_reader
            a->has_vmid == b->has_vmid && a->context_id == b->context_id && a->vmid == b->vmid;
 }
 
-/* The number of a reduced space; false: there is no room for one more. */
-static bool find_view(struct pug_codemap_store *store, const struct pug_reader_space *reduced)
+static void set_view(struct pug_codemap *map, size_t number)
 {
+    map->store->view = (uint16_t)number;
+    map->view = (uint32_t)number << 16;
+}
+
+/* The number of a reduced space; false: there is no room for one more. */
+static bool find_view(struct pug_codemap *map, const struct pug_reader_space *reduced)
+{
+    struct pug_codemap_store *store = map->store;
     for (size_t i = 0; i < store->view_count; i++) {
         if (same_space(&store->views[i], reduced)) {
-            store->view = (uint16_t)i;
+            set_view(map, i);
             return true;
         }
     }
@@ -44,18 +53,33 @@ static bool find_view(struct pug_codemap_store *store, const struct pug_reader_s
         store->views = views;
         store->view_capacity = capacity;
     }
-    store->view = (uint16_t)store->view_count;
+    set_view(map, store->view_count);
     store->views[store->view_count++] = *reduced;
     return true;
 }
 
-static void free_blocks(struct pug_codemap_store *store)
+static void free_jumps(struct pug_codemap *map)
 {
+    struct pug_codemap_store *store = map->store;
+    if (map->jumps && map->jumps != &map->first_jump) {
+        free(map->jumps);
+        store->stats.bytes -= (map->jump_mask + 1) * sizeof(*map->jumps);
+    }
+    map->first_jump = &pug_no_block;
+    map->jumps = &map->first_jump;
+    map->jump_mask = 0;
+}
+
+static void free_blocks(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
+    free_jumps(map);
     for (size_t i = 0; i < store->chunk_count; i++)
         free(store->chunks[i]);
     free(store->slots);
-    store->stats.bytes -= store->chunk_count * CHUNK * sizeof(struct pug_entry) +
+    store->stats.bytes -= store->chunk_count * CHUNK * sizeof(struct pug_block) +
                           store->slot_count * sizeof(struct pug_slot);
+    store->rests_count = 0;
     store->slots = NULL;
     store->slot_count = 0;
     store->chunk_count = 0;
@@ -66,7 +90,7 @@ static void restart(struct pug_codemap *map)
 {
     struct pug_codemap_store *store = map->store;
     struct pug_reader_space reduced = store->space;
-    free_blocks(store);
+    free_blocks(map);
     pug_code_drop_pages(store);
     if (store->insns)
         memset(store->insns, 0, PUG_INSN_ENTRIES * sizeof(*store->insns));
@@ -75,7 +99,7 @@ static void restart(struct pug_codemap *map)
     store->stats.restarts++;
     store->view_count = 0;
     pug_image_reduce(map->config.image, &reduced);
-    (void)find_view(store, &reduced); /* the list has room for the first one */
+    (void)find_view(map, &reduced); /* the list has room for the first one */
 }
 
 /* At the next look-up: a consumer of elements may ask for it, while a decoder stands on a block. */
@@ -99,7 +123,7 @@ struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
 {
     struct pug_codemap *map = calloc(1, sizeof(*map));
     struct pug_codemap_store *store = calloc(1, sizeof(*store));
-    struct pug_entry *scratch = aligned_alloc(alignof(struct pug_entry), sizeof(*scratch));
+    struct pug_block *scratch = aligned_alloc(BLOCK_ALIGNMENT, sizeof(*scratch));
     if (!map || !store || !scratch) {
         free(map);
         free(store);
@@ -115,7 +139,7 @@ struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
         store->limit = LEAST_LIMIT;
     store->space = (struct pug_reader_space){.space = PUG_SPACE_ANY, .source = config->source};
     struct pug_reader_space reduced = store->space;
-    if (!find_view(store, &reduced) || pug_code_set_page(store, PUG_CODE_PAGE) != PUG_OK) {
+    if (!find_view(map, &reduced) || pug_code_set_page(store, PUG_CODE_PAGE) != PUG_OK) {
         pug_codemap_free(map);
         return NULL;
     }
@@ -129,11 +153,12 @@ void pug_codemap_free(struct pug_codemap *map)
     if (!map)
         return;
     struct pug_codemap_store *store = map->store;
-    free_blocks(store);
+    free_blocks(map);
     pug_code_drop_pages(store);
     free(store->pages);
     free(store->answer);
     free(store->chunks);
+    free(store->rests);
     free(store->views);
     free(store->insns);
     free(store->scratch);
@@ -169,6 +194,11 @@ void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_co
     restart(map);
 }
 
+void pug_codemap_stop_at_calls(struct pug_codemap *map)
+{
+    map->stops_at_calls = true;
+}
+
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space)
 {
     struct pug_codemap_store *store = map->store;
@@ -184,7 +214,7 @@ void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *s
         pug_codemap_context_changed(map);
     struct pug_reader_space reduced = store->space;
     pug_image_reduce(map->config.image, &reduced);
-    if (!find_view(store, &reduced))
+    if (!find_view(map, &reduced))
         restart(map);
 }
 
@@ -218,7 +248,7 @@ void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_sta
 
 /* ---- the table of blocks ---- */
 
-static struct pug_entry *entry_at(const struct pug_codemap_store *store, uint32_t number)
+static struct pug_block *block_at(const struct pug_codemap_store *store, uint32_t number)
 {
     return &store->chunks[number / CHUNK][number % CHUNK];
 }
@@ -243,21 +273,38 @@ static inline struct pug_slot *find_slot(const struct pug_codemap_store *store, 
             return slot;
         if (slot->print != print)
             continue;
-        const struct pug_entry *entry = entry_at(store, slot->number - 1);
-        if (entry->block.start == address && entry->tag == tag)
+        const struct pug_block *block = block_at(store, slot->number - 1);
+        if (block->start == address && block->tag == tag)
             return slot;
     }
 }
 
 static void put_slot(const struct pug_codemap_store *store, uint32_t number)
 {
-    const struct pug_entry *entry = entry_at(store, number - 1);
-    *find_slot(store, entry->block.start, entry->tag) = (struct pug_slot){
-        .print = (uint32_t)pug_code_hash(entry->block.start, entry->tag), .number = number};
+    const struct pug_block *block = block_at(store, number - 1);
+    *find_slot(store, block->start, block->tag) = (struct pug_slot){
+        .print = (uint32_t)pug_code_hash(block->start, block->tag), .number = number};
 }
 
-static bool grow_slots(struct pug_codemap_store *store)
+/* A larger table of jumps, if there is memory for it: without one it is only slower. */
+static void grow_jumps(struct pug_codemap *map, size_t count)
 {
+    if (count > JUMPS_MOST)
+        return;
+    const struct pug_block **jumps = aligned_alloc(64, count * sizeof(*jumps));
+    if (!jumps)
+        return;
+    free_jumps(map);
+    for (size_t i = 0; i < count; i++)
+        jumps[i] = &pug_no_block;
+    map->jumps = jumps;
+    map->jump_mask = (uint32_t)count - 1;
+    map->store->stats.bytes += count * sizeof(*jumps);
+}
+
+static bool grow_slots(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
     size_t count = store->slot_count ? store->slot_count * 2 : FIRST_SLOTS;
     struct pug_slot *slots = aligned_alloc(64, count * sizeof(*slots));
     if (!slots)
@@ -269,6 +316,7 @@ static bool grow_slots(struct pug_codemap_store *store)
     store->slot_count = count;
     for (uint32_t number = 1; number <= store->count; number++)
         put_slot(store, number);
+    grow_jumps(map, count / 2);
     return true;
 }
 
@@ -276,13 +324,13 @@ static bool add_chunk(struct pug_codemap_store *store)
 {
     if (store->chunk_count == store->chunk_limit) {
         size_t limit = store->chunk_limit ? store->chunk_limit * 2 : 16;
-        struct pug_entry **chunks = realloc(store->chunks, limit * sizeof(struct pug_entry *));
+        struct pug_block **chunks = realloc(store->chunks, limit * sizeof(struct pug_block *));
         if (!chunks)
             return false;
         store->chunks = chunks;
         store->chunk_limit = limit;
     }
-    struct pug_entry *chunk = aligned_alloc(alignof(struct pug_entry), CHUNK * sizeof(*chunk));
+    struct pug_block *chunk = aligned_alloc(BLOCK_ALIGNMENT, CHUNK * sizeof(*chunk));
     if (!chunk)
         return false;
     store->chunks[store->chunk_count++] = chunk;
@@ -307,151 +355,105 @@ static size_t pages_room(const struct pug_codemap_store *store)
     return (PUG_PAGES + 1) * pug_code_page_bytes(store);
 }
 
+/* What noting what one more block rests on may take. */
+static size_t rests_room(const struct pug_codemap_store *store)
+{
+    const size_t more = store->rests_limit ? store->rests_limit : FIRST_RESTS;
+    return store->rests_count < store->rests_limit ? 0 : more * sizeof(*store->rests);
+}
+
 /* What making one more block may take. */
 static size_t room_for_block(const struct pug_codemap *map)
 {
     const struct pug_codemap_store *store = map->store;
     size_t room = 0;
     if (chunks_full(store))
-        room += CHUNK * sizeof(struct pug_entry);
+        room += CHUNK * sizeof(struct pug_block);
     if (slots_full(store))
         room += (store->slot_count ? store->slot_count : FIRST_SLOTS) * sizeof(struct pug_slot);
     if (map->config.image->callbacks > 0)
-        room += pages_room(store);
+        room += pages_room(store) + rests_room(store);
     return room;
 }
 
-/* ---- making blocks ---- */
-
-static bool ends_block(const struct pug_insn *insn)
-{
-    return insn->type != PUG_INSTR_OTHER || insn->kind == PUG_RV_TRAP;
-}
-
-/* What only the program around the last instruction tells of its target. */
-static void finish_flow(struct pug_codemap *map, struct pug_code_cursor *cursor,
-                        struct pug_block *block, const struct pug_insn *before)
-{
-    struct pug_insn *insn = &block->insn;
-    if (insn->table_jump)
-        pug_code_resolve(map, cursor, block->isa, insn);
-    if (insn->type == PUG_INSTR_BR_INDIRECT && insn->rs1 != 0 && before->kind == PUG_RV_CONSTANT &&
-        before->rd == insn->rs1) {
-        block->sequential = true;
-        insn->target =
-            pug_code_wrap(block->isa, (before->constant + insn->constant) & ~UINT64_C(1));
-    }
-}
-
-/* A pair of constant and jump stays in one block: the constant goes to the next one. */
-static void finish_long(struct pug_block *block, const struct pug_insn *before)
-{
-    if (block->insn.kind != PUG_RV_CONSTANT || block->count < 2)
-        return;
-    block->end = block->last;
-    block->last = pug_code_wrap(block->isa, block->last - before->size);
-    block->insn = *before;
-    block->count--;
-}
-
-/* Where a link leads that is not made yet: to a block that no epoch holds good. */
-static const struct pug_block no_block;
-
-static void clear_entry(struct pug_entry *entry)
-{
-    memset(entry, 0, sizeof(*entry));
-    entry->block.links[0] = entry->block.links[1] = &no_block;
-}
-
-static void build(struct pug_codemap *map, struct pug_entry *entry, uint64_t address,
-                  enum pug_isa isa, uint8_t it)
-{
-    struct pug_code_cursor cursor = {0};
-    struct pug_insn insn, before = {0};
-    uint32_t epoch = map->epoch;
-    enum pug_status status = PUG_OK;
-    struct pug_block *block = &entry->block;
-    clear_entry(entry);
-    entry->tag = pug_code_tag(map, isa, it);
-    block->start = block->end = address;
-    block->isa = (uint8_t)isa;
-    block->it_in = block->it_out = it;
-    block->ending = PUG_BLOCK_LONG;
-    while (block->count < PUG_BLOCK_MAX) {
-        status = pug_code_next(map, &cursor, block->end, isa, &block->it_out, &insn);
-        if (status != PUG_OK)
-            break;
-        before = block->insn;
-        block->insn = insn;
-        if (block->count == 0)
-            block->first_size = insn.size;
-        block->last = block->end;
-        block->end = pug_code_wrap(isa, block->end + insn.size);
-        block->count++;
-        if (ends_block(&insn)) {
-            block->ending = PUG_BLOCK_FLOW;
-            finish_flow(map, &cursor, block, &before);
-            break;
-        }
-    }
-    if (status == PUG_ERR_MEM_NACC) {
-        block->ending = PUG_BLOCK_NO_ACCESS;
-    } else if (status != PUG_OK && status != PUG_ERR_LIMIT) {
-        block->ending = PUG_BLOCK_ERROR;
-        block->status = (int16_t)status;
-    } else if (block->ending == PUG_BLOCK_LONG) {
-        finish_long(block, &before);
-    }
-    block->insn.special = block->insn.type != PUG_INSTR_BR;
-    entry->rests = cursor.rests;
-    block->epoch = cursor.rests.count || cursor.rests.transient ? epoch : PUG_EPOCH_STATIC;
-    map->store->stats.blocks_made++;
-}
+/* ---- keeping blocks ---- */
 
 /* A block in ERROR, for where nothing else can be said. */
 static const struct pug_block *no_memory(struct pug_codemap *map, uint64_t address,
                                          enum pug_isa isa)
 {
-    struct pug_entry *entry = map->store->scratch;
-    clear_entry(entry);
-    entry->block.start = entry->block.end = address;
-    entry->block.isa = (uint8_t)isa;
-    entry->block.ending = PUG_BLOCK_ERROR;
-    entry->block.status = PUG_ERR_MEM;
-    return &entry->block;
+    struct pug_block *block = map->store->scratch;
+    pug_code_clear(block);
+    block->start = block->end = address;
+    block->isa = (uint8_t)isa;
+    block->ending = PUG_BLOCK_ERROR;
+    block->status = PUG_ERR_MEM;
+    return block;
+}
+
+static const struct pug_rests_on *rests_of(const struct pug_codemap_store *store,
+                                           const struct pug_block *block)
+{
+    static const struct pug_rests_on nothing;
+    return block->rests ? &store->rests[block->rests - 1] : &nothing;
+}
+
+/* Room for what one block more rests on. */
+static bool reserve_rests(struct pug_codemap_store *store)
+{
+    if (store->rests_count < store->rests_limit)
+        return true;
+    const uint32_t limit = store->rests_limit ? store->rests_limit * 2 : FIRST_RESTS;
+    struct pug_rests_on *rests = realloc(store->rests, limit * sizeof(*rests));
+    if (!rests)
+        return false;
+    store->stats.bytes += (limit - store->rests_limit) * sizeof(*rests);
+    store->rests = rests;
+    store->rests_limit = limit;
+    return true;
+}
+
+/* Put the scratch in a block's place, which may have rested on something already. */
+static void keep_scratch(struct pug_codemap_store *store, struct pug_block *block, uint32_t rests)
+{
+    *block = *store->scratch;
+    if (store->scratch_rests.count > 0 && rests == 0)
+        rests = ++store->rests_count;
+    if (rests > 0)
+        store->rests[rests - 1] = store->scratch_rests;
+    block->rests = rests;
 }
 
 static const struct pug_block *make(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                     uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
-    struct pug_entry *scratch = store->scratch;
     (void)pug_codemap_prepare(map, room_for_block(map));
-    build(map, scratch, address, isa, it);
-    if (scratch->rests.transient)
-        return &scratch->block;
-    if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(store)))
+    pug_code_build(map, address, isa, it);
+    if (store->scratch_rests.transient)
+        return store->scratch;
+    if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(map)) ||
+        (store->scratch_rests.count > 0 && !reserve_rests(store)))
         return no_memory(map, address, isa);
-    struct pug_entry *entry = entry_at(store, store->count++);
-    *entry = *scratch;
+    struct pug_block *block = block_at(store, store->count++);
+    keep_scratch(store, block, 0);
     put_slot(store, store->count);
-    return &entry->block;
+    return block;
 }
 
 /* A block on memory that may have changed: is it as it was? Else it is made anew, in its place. */
-static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_entry *entry)
+static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_block *block)
 {
     struct pug_codemap_store *store = map->store;
-    struct pug_block *block = &entry->block;
-    uint32_t epoch = map->epoch;
-    if (pug_code_same(map, &entry->rests)) {
-        block->epoch = epoch;
+    const uint32_t epoch = map->epoch;
+    if (pug_code_same(map, rests_of(store, block))) {
+        pug_code_hold(block, epoch);
         return block;
     }
-    build(map, store->scratch, block->start, block->isa, block->it_in);
-    if (store->scratch->rests.transient)
-        return &store->scratch->block;
-    *entry = *store->scratch;
+    pug_code_build(map, block->start, block->isa, block->it_in);
+    if (store->scratch_rests.transient)
+        return store->scratch;
+    keep_scratch(store, block, block->rests);
     return block;
 }
 
@@ -468,37 +470,45 @@ static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uin
     const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
     if (slot->number == 0)
         return make(map, address, isa, it);
-    struct pug_entry *entry = entry_at(store, slot->number - 1);
-    if (entry->block.epoch >= map->epoch)
-        return &entry->block;
+    struct pug_block *block = block_at(store, slot->number - 1);
+    if (block->epoch >= map->epoch)
+        return block;
     /* A block that is made anew may need pages. */
     if (pug_codemap_prepare(map, pages_room(store)))
         return make(map, address, isa, it);
-    return revalidate(map, entry);
+    return revalidate(map, block);
 }
 
-const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
-                                          enum pug_isa isa, uint8_t it)
+/* What was asked for last is at hand. */
+static const struct pug_block *note_jump(struct pug_codemap *map, const struct pug_block *block)
+{
+    if (block->hop != 0 && block->it_in == 0 && block != map->store->scratch)
+        *pug_codemap_slot(map, block->start) = block;
+    return block;
+}
+
+const struct pug_block *pug_codemap_find(struct pug_codemap *map, uint64_t address,
+                                         enum pug_isa isa, uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
     store->stats.lookups++;
     if (store->slot_count > 0 && !pug_codemap_outdated(map)) {
         const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
-        const struct pug_entry *entry = slot->number ? entry_at(store, slot->number - 1) : NULL;
-        if (entry && entry->block.epoch >= map->epoch)
-            return &entry->block;
+        const struct pug_block *block = slot->number ? block_at(store, slot->number - 1) : NULL;
+        if (block && block->epoch >= map->epoch)
+            return note_jump(map, block);
     }
-    return look_closer(map, address, isa, it);
+    return note_jump(map, look_closer(map, address, isa, it));
 }
 
 /* Is what the map has of it good now? */
-static bool is_good(struct pug_codemap *map, struct pug_entry *entry)
+static bool is_good(struct pug_codemap *map, struct pug_block *block)
 {
-    if (entry->block.epoch >= map->epoch)
+    if (block->epoch >= map->epoch)
         return true;
-    if (!pug_code_same_already(map, &entry->rests))
+    if (!pug_code_same_already(map, rests_of(map->store, block)))
         return false;
-    entry->block.epoch = map->epoch;
+    pug_code_hold(block, map->epoch);
     return true;
 }
 
@@ -510,52 +520,52 @@ static bool is_stale(const struct pug_codemap *map)
 
 const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next)
 {
-    if (next == &no_block || is_stale(map) || !is_good(map, (struct pug_entry *)next))
+    if (next == &pug_no_block || is_stale(map) || !is_good(map, (struct pug_block *)next))
         return NULL;
     return next;
 }
 
 /* What a link led to before the context changed, if it is as it was; NULL: look it up. */
 static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
-                                          bool taken, uint64_t address)
+                                          const struct pug_block *next, uint64_t address)
 {
-    if (block->links[taken] == &no_block || block->epoch < map->epoch ||
-        pug_codemap_prepare(map, pages_room(map->store)))
+    const uint32_t epoch = map->epoch;
+    struct pug_block *again = (struct pug_block *)next;
+    if (next == &pug_no_block || block->epoch < epoch ||
+        pug_codemap_prepare(map, pages_room(map->store)) || next->start != address)
         return NULL;
-    struct pug_entry *next = (struct pug_entry *)block->links[taken];
-    uint32_t epoch = map->epoch;
-    if (next->block.start != address || !pug_code_same(map, &next->rests))
+    if (next->epoch >= epoch)
+        return next;
+    if (!pug_code_same(map, rests_of(map->store, next)))
         return NULL;
-    next->block.epoch = epoch;
-    return &next->block;
+    pug_code_hold(again, epoch);
+    return next;
 }
 
-/* The block at `address`, which follows another one; remembered there. */
-static const struct pug_block *link_to(struct pug_codemap *map, const struct pug_block *block,
-                                       bool taken, uint64_t address, enum pug_isa isa, uint8_t it)
+/* The block at `address`, which follows another one; remembered in that one's link. */
+static const struct pug_block *link_to(struct pug_codemap *map, struct pug_block *from,
+                                       const struct pug_block **link, uint64_t address,
+                                       enum pug_isa isa, uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
     uint64_t restarts = store->stats.restarts;
-    struct pug_entry *from = (struct pug_entry *)block;
     bool linked = from != store->scratch && from->tag >> 16 == store->view;
-    const struct pug_block *next = linked ? same_again(map, block, taken, address) : NULL;
+    const struct pug_block *next = linked ? same_again(map, from, *link, address) : NULL;
     if (next)
         return next;
     next = pug_codemap_block(map, address, isa, it);
-    if (linked && store->stats.restarts == restarts && next != &store->scratch->block)
-        from->block.links[taken] = next;
+    if (linked && store->stats.restarts == restarts && next != store->scratch)
+        *link = next;
     return next;
 }
 
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken)
 {
-    return taken ? link_to(map, block, true, block->insn.target, block->insn.next_isa, 0)
-                 : link_to(map, block, false, block->end, block->isa, block->it_out);
-}
-
-const struct pug_block *pug_codemap_jump(struct pug_codemap *map, const struct pug_block *block,
-                                         uint64_t address)
-{
-    return link_to(map, block, true, address, block->isa, 0);
+    struct pug_block *from = (struct pug_block *)block;
+    if (!taken)
+        return link_to(map, from, &from->links[0], block->end, block->isa, block->it_out);
+    const bool stops = map->stops_at_calls && block->insn.link;
+    return link_to(map, from, stops ? &from->beyond : &from->links[1], block->insn.target,
+                   block->insn.next_isa, 0);
 }

@@ -26,6 +26,7 @@
 #include "pugmark/protocol.h"
 
 #include <assert.h>
+#include <stdalign.h>
 #include <string.h>
 
 #define PUG_CODE_PAGE       2048u
@@ -39,6 +40,13 @@
     memory that answers zeros everywhere has no waypoint. */
 #define PUG_WALK_BOUND (1u << 22)
 
+/** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PUG_TAIL_EXECUTED_BIT 48
+#else
+#define PUG_TAIL_EXECUTED_BIT 0
+#endif
+
 /** Why a block ends where it ends. */
 enum pug_block_end {
     PUG_BLOCK_FLOW,      /**< its last instruction is not OTHER, or is a RISC-V trap */
@@ -47,25 +55,48 @@ enum pug_block_end {
     PUG_BLOCK_ERROR,     /**< the instruction at `end` is in error: `status`; or a bad read */
 };
 
-/** What a hop looks at comes first: it is one cache line. */
+/**
+ * A block. Its first cache line *is* the range element that a hop over it gives, each field where
+ * struct pug_element has it; what an element has from elsewhere, its index, value and context, is
+ * where a block keeps what a hop needs. So a hop is a few wide copies (pug_block_range()).
+ */
 struct pug_block {
-    uint64_t end;         /**< address after the last instruction */
-    struct pug_insn insn; /**< the last instruction (count > 0), see below */
-    uint16_t count;       /**< instructions */
-    uint8_t ending;       /**< enum pug_block_end */
+    uint32_t hop;       /**< private: epoch; 0: a hop is not all there is to it */
+    uint32_t tag;       /**< private: view, ISA, `it_in`; see pug_block_tag() */
+    uint64_t start;     /**< address of the first instruction */
+    uint64_t end;       /**< address after the last instruction */
+    uint32_t hits[2];   /**< private: how often it ran, [1]: and was left by a branch */
+    uint32_t count;     /**< instructions */
+    uint32_t no_cycles; /**< private: 0 */
+    const struct pug_block *links[2];           /**< private: never NULL; [1]: taken */
+    uint16_t flags;                             /**< of the range when the branch is not taken */
+    uint8_t type, reason;                       /**< PUG_ELEM_INSTR_RANGE; 0 */
+    uint8_t last_type, last_subtype, last_size; /**< of the last instruction (count > 0) */
     uint8_t isa;
-    uint32_t epoch;                   /**< private: valid unless below the map's */
-    const struct pug_block *links[2]; /**< private: never NULL; [1]: taken */
 
-    uint64_t start;
-    uint64_t last;         /**< address of the last instruction (count > 0) */
-    int16_t status;        /**< enum pug_status of an ERROR end */
-    uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
+    struct pug_insn insn;           /**< the last instruction (count > 0), see below */
+    uint64_t last;                  /**< address of the last instruction (count > 0) */
+    const struct pug_block *beyond; /**< private: links[1] where no hop may pass; never NULL */
+    int16_t status;                 /**< enum pug_status of an ERROR end */
+    uint8_t it_in, it_out;          /**< T32: instructions left in an IT block, before and after */
     /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
         both in this block: `insn.target` holds where it goes. */
     bool sequential;
     uint8_t first_size; /**< bytes of the first instruction (count > 0) */
+    uint8_t ending;     /**< enum pug_block_end */
+    uint32_t epoch;     /**< private: valid unless below the map's */
+    uint32_t rests;     /**< private: number of what it rests on; 0: memory that stays */
 };
+
+static_assert(offsetof(struct pug_block, start) == offsetof(struct pug_element, start) &&
+                  offsetof(struct pug_block, count) == offsetof(struct pug_element, count) &&
+                  offsetof(struct pug_block, no_cycles) ==
+                      offsetof(struct pug_element, cycle_count) &&
+                  offsetof(struct pug_block, links) == offsetof(struct pug_element, context_id) &&
+                  offsetof(struct pug_block, flags) == offsetof(struct pug_element, flags) &&
+                  offsetof(struct pug_block, isa) == offsetof(struct pug_element, isa) &&
+                  offsetof(struct pug_block, insn) == sizeof(struct pug_element),
+              "the first line of a block is an element");
 
 /*
  * RISC-V table jumps: `insn.target` is where the jump goes, read from the table. Where the table's
@@ -89,6 +120,12 @@ struct pug_codemap {
     uint32_t epoch;
     uint64_t generation;              /**< of the image, when the map began */
     const uint64_t *image_generation; /**< as it is now */
+    /** Blocks by where they begin, the one that was looked up last; never NULL. */
+    const struct pug_block **jumps;
+    uint32_t jump_mask;
+    uint32_t view;                      /**< the address space in force, as a tag has it */
+    const struct pug_block *first_jump; /**< `jumps`, where there are no others */
+    bool stops_at_calls;
     struct pug_codemap_config config;
     struct pug_codemap_store *store;
 };
@@ -110,6 +147,12 @@ void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_co
  */
 enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size);
 
+/**
+ * From now on no hop passes a taken call: `links[1]` of such a block leads nowhere, for who notes
+ * return addresses. Before the first look-up. pug_block_follow() passes it all the same.
+ */
+void pug_codemap_stop_at_calls(struct pug_codemap *map);
+
 /** The address space to read in from now on. `source` is filled in by the map. */
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space);
 
@@ -119,12 +162,54 @@ void pug_codemap_context_changed(struct pug_codemap *map);
 /** Forget everything that callbacks gave. */
 void pug_codemap_forget_volatile(struct pug_codemap *map);
 
+/** Did the image change since the map began? Then no link holds. */
+static inline bool pug_codemap_outdated(const struct pug_codemap *map)
+{
+    return map->generation != *map->image_generation;
+}
+
+/** Is the block plain flow that holds in `epoch`, the map's? */
+static inline bool pug_block_hops(const struct pug_block *block, uint32_t epoch)
+{
+    return block->hop >= epoch;
+}
+
+/** private */
+const struct pug_block *pug_codemap_find(struct pug_codemap *map, uint64_t address,
+                                         enum pug_isa isa, uint8_t it);
+
+/** private: view, ISA and IT count, which a block is looked up by beside its address. */
+static inline uint32_t pug_block_tag(const struct pug_codemap *map, uint8_t isa, uint8_t it)
+{
+    return map->view | (uint32_t)isa << 8 | it;
+}
+
+/** private: where in the table of jumps; what lies near in memory does so there. */
+static inline const struct pug_block **pug_codemap_slot(const struct pug_codemap *map,
+                                                        uint64_t address)
+{
+    return &map->jumps[(address >> 2 ^ address >> 15) & map->jump_mask];
+}
+
+/** The block that begins at `address`, `it` being 0, if it is at hand and hops; else NULL. */
+static inline const struct pug_block *pug_codemap_jumped(const struct pug_codemap *map,
+                                                         uint64_t address, uint8_t isa)
+{
+    const struct pug_block *block = *pug_codemap_slot(map, address);
+    const bool same = (block->start == address) & (block->tag == pug_block_tag(map, isa, 0));
+    return same & pug_block_hops(block, map->epoch) ? block : NULL;
+}
+
 /**
  * The block that begins at `address`; never NULL. `it` is 0 unless T32 in an IT block. Where there
  * is no memory left for it, the block is in ERROR with PUG_ERR_MEM.
  */
-const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
-                                          enum pug_isa isa, uint8_t it);
+static inline const struct pug_block *pug_codemap_block(struct pug_codemap *map, uint64_t address,
+                                                        enum pug_isa isa, uint8_t it)
+{
+    const struct pug_block *block = it ? NULL : pug_codemap_jumped(map, address, (uint8_t)isa);
+    return block && !pug_codemap_outdated(map) ? block : pug_codemap_find(map, address, isa, it);
+}
 
 /** private: the block behind a link that is not made yet. */
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
@@ -136,18 +221,12 @@ static inline bool pug_block_lasts(const struct pug_block *block)
     return block->epoch == UINT32_MAX;
 }
 
-/** Did the image change since the map began? Then no link holds. */
-static inline bool pug_codemap_outdated(const struct pug_codemap *map)
-{
-    return map->generation != *map->image_generation;
-}
-
-/** The block that follows if its link is made and holds in `epoch`, the map's; else NULL. */
+/** The block that follows if its link is made and it hops; else NULL. */
 static inline const struct pug_block *pug_block_linked(const struct pug_block *block, bool taken,
                                                        uint32_t epoch)
 {
     const struct pug_block *next = block->links[taken];
-    return next->epoch >= epoch ? next : NULL;
+    return pug_block_hops(next, epoch) ? next : NULL;
 }
 
 /** private: the block behind a link that lapsed, where the pages below are known to be the same. */
@@ -158,19 +237,16 @@ static inline const struct pug_block *pug_block_known_next(struct pug_codemap *m
                                                            const struct pug_block *block,
                                                            bool taken, uint32_t epoch)
 {
-    const struct pug_block *next = block->links[taken];
-    return next->epoch >= epoch ? next : pug_codemap_relink(map, next);
+    const struct pug_block *next = pug_block_linked(block, taken, epoch);
+    return next ? next : pug_codemap_relink(map, block->links[taken]);
 }
 
 /** Where execution is behind a block that does not end in an indirect branch. Without a branch of
     its own: whether an atom says E or N is what the processor cannot foretell. */
 static inline uint64_t pug_block_next(const struct pug_block *block, bool taken)
 {
-    static_assert(offsetof(struct pug_block, insn) + offsetof(struct pug_insn, target) == 8,
-                  "the two addresses are neighbours");
-    uint64_t next;
-    memcpy(&next, (const char *)block + taken * sizeof(next), sizeof(next));
-    return next;
+    const uint64_t mask = -(uint64_t)taken;
+    return (block->end & ~mask) | (block->insn.target & mask);
 }
 
 /**
@@ -185,21 +261,37 @@ static inline const struct pug_block *pug_block_follow(struct pug_codemap *map,
     return next && !pug_codemap_outdated(map) ? next : pug_codemap_follow(map, block, taken);
 }
 
-/** private: the block at `address`, and a link to it. */
-const struct pug_block *pug_codemap_jump(struct pug_codemap *map, const struct pug_block *block,
-                                         uint64_t address);
+/** Source and context of a range, from a blank element; to be copied at once. */
+struct pug_range_context {
+    alignas(16) uint8_t bytes[16];
+};
 
-/**
- * The block at `address`, where the indirect branch that ends `block` goes this time, in the same
- * ISA. Where it went last is found without a look-up.
- */
-static inline const struct pug_block *
-pug_block_jump(struct pug_codemap *map, const struct pug_block *block, uint64_t address)
+static inline struct pug_range_context pug_range_context(const struct pug_element *blank)
 {
-    const struct pug_block *next = pug_block_linked(block, true, map->epoch);
-    return next && next->start == address && !pug_codemap_outdated(map)
-               ? next
-               : pug_codemap_jump(map, block, address);
+    struct pug_range_context context;
+    memcpy(&context, &blank->context_id, sizeof(context));
+    return context;
+}
+
+/** Make `element` the range of a whole block: nothing but copies, as wide as can be. */
+static inline void pug_block_range(struct pug_element *element, const struct pug_block *block,
+                                   uint64_t index, const struct pug_range_context *context,
+                                   bool taken)
+{
+    struct {
+        uint64_t start, end;
+    } addresses;
+    uint64_t counts, tail;
+    memcpy(&addresses, &block->start, sizeof(addresses));
+    memcpy(&counts, &block->count, sizeof(counts));
+    memcpy(&tail, &block->flags, sizeof(tail));
+    tail |= (uint64_t)taken << PUG_TAIL_EXECUTED_BIT;
+    element->index = index;
+    memcpy(&element->start, &addresses, sizeof(addresses));
+    element->value = 0;
+    memcpy(&element->count, &counts, sizeof(counts));
+    memcpy(&element->context_id, context, sizeof(*context));
+    memcpy(&element->flags, &tail, sizeof(tail));
 }
 
 /**

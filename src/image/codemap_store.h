@@ -23,17 +23,10 @@ struct pug_rests_on {
     bool transient; /**< it rests on an answer that is not kept */
 };
 
-/** A block as the map keeps it: the public part, and what it rests on. Two cache lines. */
-struct pug_entry {
-    alignas(64) struct pug_block block;
-    struct pug_rests_on rests;
-    uint32_t tag; /**< view, isa, it */
-};
-
 /** Where in the hash table a block is. Small, so that the table stays in the cache. */
 struct pug_slot {
     uint32_t print;  /**< of the key's hash: what differs here need not be compared */
-    uint32_t number; /**< of the entry, plus 1; 0: free */
+    uint32_t number; /**< of the block, plus 1; 0: free */
 };
 
 /** What callbacks gave. */
@@ -66,12 +59,15 @@ struct pug_codemap_store {
     size_t view_count, view_capacity;
     uint16_t view;
 
-    struct pug_entry **chunks; /**< PUG_CHUNK entries each */
+    struct pug_block **chunks; /**< of blocks */
     size_t chunk_count, chunk_limit;
-    uint32_t count; /**< entries in use */
+    uint32_t count;             /**< blocks in use */
+    struct pug_rests_on *rests; /**< of blocks on volatile memory, by number less 1 */
+    uint32_t rests_count, rests_limit;
     struct pug_slot *slots;
     size_t slot_count;         /**< a power of two */
-    struct pug_entry *scratch; /**< where blocks are made, and those that are not kept live */
+    struct pug_block *scratch; /**< where blocks are made, and those that are not kept live */
+    struct pug_rests_on scratch_rests;
 
     struct pug_code_page **pages;
     size_t page_count, page_limit;
@@ -130,6 +126,25 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
 /** Where a table jump goes, read from its table. */
 void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn);
+
+/* ---- blocks ---- */
+
+/** Where a link leads that is not made yet: to a block that no epoch holds good. */
+extern const struct pug_block pug_no_block;
+
+/** Make a block without instructions and links. */
+void pug_code_clear(struct pug_block *block);
+
+/** Make the block at `address` in the store's scratch, and say on what it rests beside it. */
+struct pug_block *pug_code_build(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                 uint8_t it);
+
+/** It holds until the map's epoch is a higher one. */
+static inline void pug_code_hold(struct pug_block *block, uint32_t epoch)
+{
+    block->epoch = epoch;
+    block->hop = block->ending == PUG_BLOCK_FLOW ? epoch : 0;
+}
 
 /* ---- pages ---- */
 

@@ -1,8 +1,36 @@
 // SPDX-License-Identifier: MIT
 /** @file Atoms: each is a range of instructions up to the next waypoint. */
-#include "protocol/etmv4/lane.h"
+#include "protocol/etmv4/etmv4.h"
 
 typedef struct pug_etmv4_decoder decoder;
+
+/* ---- where execution is ---- */
+
+const struct pug_block *pug_etmv4_block(decoder *d)
+{
+    if (d->from && d->epoch == d->map->epoch)
+        return pug_block_follow(d->map, d->from, d->from_taken);
+    return pug_codemap_block(d->map, d->address, (enum pug_isa)d->isa,
+                             d->isa == PUG_ISA_T32 ? d->it : 0);
+}
+
+void pug_etmv4_leave_block(decoder *d, uint64_t index, const struct pug_block *block, bool taken)
+{
+    d->address = block->end;
+    if (taken) {
+        pug_etmv4_take_branch(d, &block->insn, block->end);
+        if (block->insn.subtype == PUG_SUB_V8_ERET && d->config->ete)
+            pug_etmv4_push(d, PUG_ELEM_EXCEPTION_RET, index);
+        if (block->insn.type == PUG_INSTR_BR_INDIRECT)
+            return;
+        taken = block->insn.type == PUG_INSTR_BR;
+    }
+    if (!taken)
+        d->it = block->isa == PUG_ISA_T32 ? block->it_out : 0;
+    d->from = block;
+    d->from_taken = taken;
+    d->epoch = d->map->epoch;
+}
 
 /* ---- checks ---- */
 
@@ -81,13 +109,16 @@ static enum pug_etmv4_outcome no_waypoint(decoder *d, uint64_t index, uint64_t s
     return PUG_ETMV4_DONE;
 }
 
-/** A range that is no plain block: of several blocks, without a waypoint, or to be checked. */
-static PUG_NOINLINE enum pug_etmv4_outcome commit_unusual(decoder *d, uint64_t index, bool taken)
+/** The range of one atom. SUSPENDED: to find its block, others were delivered, and are waited for.
+ */
+static enum pug_etmv4_outcome commit_range(decoder *d, uint64_t index, bool taken)
 {
     const struct pug_block *block = d->unusual ? d->unusual : pug_etmv4_block(d);
     uint64_t start = d->address;
     uint32_t count = block->count;
     d->unusual = NULL;
+    if (!pug_out_ready(&d->stage->out))
+        return PUG_ETMV4_SUSPENDED;
     struct pug_insn before = {0};
     while (block->ending == PUG_BLOCK_LONG && count <= PUG_WALK_BOUND) {
         before = block->insn;
@@ -108,20 +139,6 @@ static PUG_NOINLINE enum pug_etmv4_outcome commit_unusual(decoder *d, uint64_t i
     return PUG_ETMV4_DONE;
 }
 
-/* ---- plain blocks ---- */
-
-uint32_t pug_etmv4_hop(decoder *d, uint64_t index, uint32_t bits, uint32_t count)
-{
-    const struct pug_block *block = pug_etmv4_plain_block(d);
-    if (!block)
-        return 0;
-    struct pug_etmv4_lane lane =
-        pug_etmv4_enter(d, block, pug_etmv4_batch_end(d->stage->out.batch));
-    uint32_t left = pug_etmv4_ride(d, &lane, index, bits, count);
-    pug_etmv4_leave_to_batch(d, &lane);
-    return count - left;
-}
-
 /* ---- any atoms ---- */
 
 /** Let the return stack help an atom. ROUND_ENDS: where execution is is not known all the same. */
@@ -134,21 +151,14 @@ static inline enum pug_etmv4_outcome clear_way(decoder *d)
 enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t bits,
                                             uint32_t most, uint32_t *done)
 {
-    while (*done < most) {
+    for (; *done < most; ++*done) {
         if (!pug_out_ready(&d->stage->out))
             return PUG_ETMV4_SUSPENDED;
         enum pug_etmv4_outcome outcome = clear_way(d);
-        if (outcome == PUG_ETMV4_DONE && !d->checks && !d->unusual) {
-            uint32_t hopped = pug_etmv4_hop(d, index, bits >> *done, most - *done);
-            *done += hopped;
-            if (hopped > 0 || !pug_out_ready(&d->stage->out))
-                continue;
-        }
         if (outcome == PUG_ETMV4_DONE)
-            outcome = commit_unusual(d, index, bits >> *done & 1);
+            outcome = commit_range(d, index, bits >> *done & 1);
         if (outcome != PUG_ETMV4_DONE && outcome != PUG_ETMV4_ROUND_ENDS)
             return outcome;
-        ++*done;
     }
     return PUG_ETMV4_DONE;
 }

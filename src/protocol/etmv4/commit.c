@@ -27,7 +27,7 @@ void pug_etmv4_put_context(decoder *d, uint64_t index, const struct pug_etmv4_p0
     struct pug_element *blank = &d->stage->out.blank;
     d->is64 = context->flags & PUG_ETMV4_SF;
     d->isa = pug_etmv4_isa(d, context->is);
-    d->from = d->branch = NULL;
+    d->from = NULL;
     d->blocked &= (uint8_t)~PUG_ETMV4_NEED_CONTEXT;
     blank->isa = d->isa;
     blank->security = (uint8_t)context->bits;

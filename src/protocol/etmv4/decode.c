@@ -291,11 +291,16 @@ static bool is_atom(uint32_t type)
     return type - PUG_ETMV4_ATOM_F6 <= PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6;
 }
 
-/** Would the next packet resolve at once? */
-static void set_direct(decoder *d)
+void pug_etmv4_set_way(decoder *d)
 {
-    d->direct = d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
-                pug_etmv4_queue_count(&d->queue) == 0;
+    const uint32_t waiting = pug_etmv4_queue_count(&d->queue);
+    d->way = PUG_ETMV4_QUEUES;
+    if (d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0 || d->checks)
+        return;
+    if (waiting == 0)
+        d->way = PUG_ETMV4_DIRECT;
+    else if (waiting == 1 && pug_etmv4_queue_at(&d->queue, 0)->kind == PUG_ETMV4_P0_ADDRESS)
+        d->way = PUG_ETMV4_AIMED;
 }
 
 enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done)
@@ -304,9 +309,10 @@ enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t d
     d->waited = false;
     begin_round(d);
     d->round_mark -= done;
-    enum pug_response response =
-        d->direct && is_atom(p->type) ? decode_atoms(d, p, done) : decode_packet(d, p);
-    set_direct(d);
+    enum pug_response response = d->way == PUG_ETMV4_DIRECT && is_atom(p->type)
+                                     ? decode_atoms(d, p, done)
+                                     : decode_packet(d, p);
+    pug_etmv4_set_way(d);
     return response;
 }
 
@@ -314,15 +320,9 @@ enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
 {
     decoder *d = state;
     const packet_ *p = packet->data;
-    uint32_t done = 0;
     d->index = packet->index;
     d->unusual = NULL;
-    if (d->direct && is_atom(packet->type) && !d->blocked && !d->checks) {
-        done = pug_etmv4_hop(d, packet->index, p->atom_bits, p->atom_count);
-        if (done == p->atom_count)
-            return PUG_RESP_CONT;
-    }
-    return pug_etmv4_decode_rest(d, p, done);
+    return pug_etmv4_decode_rest(d, p, 0);
 }
 
 enum pug_response pug_etmv4_resume(void *state)
@@ -331,7 +331,7 @@ enum pug_response pug_etmv4_resume(void *state)
     d->waited = true;
     d->unusual = NULL;
     enum pug_response response = d->ending ? end_trace(d) : proceed(d);
-    set_direct(d);
+    pug_etmv4_set_way(d);
     return response;
 }
 
@@ -339,14 +339,15 @@ enum pug_response pug_etmv4_decode_end(void *state)
 {
     decoder *d = state;
     d->ending = true;
-    d->direct = false;
+    d->way = PUG_ETMV4_QUEUES;
     return end_trace(d);
 }
 
 void pug_etmv4_decoder_reset(void *state)
 {
     decoder *d = state;
-    d->ending = d->direct = false;
+    d->ending = false;
+    d->way = PUG_ETMV4_QUEUES;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_RESET_DECODER);
 }
 
@@ -373,6 +374,8 @@ static void tell_codemap(decoder *d)
                                          .track_it = true,
                                          .check_opcode = stage->options.check_opcode,
                                          .reference_classes = stage->quirks.reference_classes});
+    if (d->config->return_stack)
+        pug_codemap_stop_at_calls(d->map);
     d->space = PUG_SPACE_S; /* secure until a context says otherwise */
     pug_codemap_space(d->map, &(struct pug_reader_space){.space = d->space});
 }

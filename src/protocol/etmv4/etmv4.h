@@ -10,8 +10,8 @@
  *     admit.c      what each packet adds to the queue
  *     queue.c      the P0 elements that wait for their commit: cancel, mispredict
  *     commit.c     what a committed P0 element gives: addresses, contexts, marks
- *     atoms.c      … atoms, most of them along the lane (lane.h)
- *     lane.c       the lane from bytes to elements at once
+ *     atoms.c      … atoms
+ *     lane.c       atoms and addresses from bytes to elements at once, where none has to wait
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
  */
@@ -29,8 +29,8 @@
 
 /** What a header byte begins, and how its packet goes on. */
 struct pug_etmv4_header {
-    uint32_t atom_bits;
-    uint16_t type; /**< enum pug_etmv4_type */
+    uint32_t atoms; /**< that it is or implies, the oldest in bit 0, 1 is E; a 1 behind the last */
+    uint16_t type;  /**< enum pug_etmv4_type */
     uint8_t atom_count;
     uint8_t form;    /**< enum pug_etmv4_form */
     uint32_t fields; /**< enum pug_etmv4_field, four bits each, the first lowest */
@@ -164,10 +164,16 @@ static inline size_t pug_etmv4_plain_size(const struct pug_etmv4_header *header,
     return (size_t)(end - raw) >= size ? size : 0;
 }
 
-/** Read the address packet in `raw`, whose header is `reader->header`. */
-void pug_etmv4_read_address(struct pug_etmv4_reader *reader, const uint8_t *raw);
 /** Read the fields of the complete packet in `raw` into `reader->packet`. */
 void pug_etmv4_read_fields(struct pug_etmv4_reader *reader, const uint8_t *raw, size_t size);
+
+/** The atoms of a header into a packet. */
+static inline void pug_etmv4_set_atoms(struct pug_etmv4_packet *packet,
+                                       const struct pug_etmv4_header *header)
+{
+    packet->atom_bits = header->atoms & ~(1u << header->atom_count);
+    packet->atom_count = header->atom_count;
+}
 
 /* ---- decoder ---- */
 
@@ -253,6 +259,13 @@ enum pug_etmv4_state {
     PUG_ETMV4_RESOLVE,
 };
 
+/** What becomes of the next atom; set behind each packet. */
+enum pug_etmv4_way {
+    PUG_ETMV4_QUEUES, /**< it goes through the queue, since others wait or it may be cancelled */
+    PUG_ETMV4_DIRECT, /**< it resolves at once: the lane may take it */
+    PUG_ETMV4_AIMED,  /**< the same, behind an address, which is alone in the queue */
+};
+
 /** What stands in the way of the next atom. */
 enum {
     PUG_ETMV4_NEED_CONTEXT = 1 << 0,
@@ -316,13 +329,12 @@ struct pug_etmv4_decoder {
     const struct pug_block *from; /**< the block before, if `epoch` is still the map's */
     /** The block at hand is no plain one: found in this packet, so that memory is asked once. */
     const struct pug_block *unusual;
-    const struct pug_block *branch; /**< the indirect branch that execution left, likewise */
     uint32_t epoch;
     uint8_t space; /**< enum pug_space */
     bool is64;
     uint8_t last_is;
     bool prev_overflow, marker_seen;
-    bool direct;       /**< nothing waits or is speculated: atoms and addresses resolve at once */
+    uint8_t way;       /**< enum pug_etmv4_way */
     bool checks;       /**< an option or a limit wants each range checked */
     bool expect_valid; /**< range continuity */
     uint64_t expect;
@@ -370,9 +382,11 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(struct pug_etmv4_decoder *decoder);
 bool pug_etmv4_over_limit(struct pug_etmv4_decoder *decoder, uint32_t count, uint32_t steps);
 
 /* atoms.c */
-/** Atoms of plain blocks, which is nearly all of them, with nothing in the way. How many it did. */
-uint32_t pug_etmv4_hop(struct pug_etmv4_decoder *decoder, uint64_t index, uint32_t bits,
-                       uint32_t most);
+/** The block at the current address. */
+const struct pug_block *pug_etmv4_block(struct pug_etmv4_decoder *decoder);
+/** Behind a block: its branch is taken, or not. */
+void pug_etmv4_leave_block(struct pug_etmv4_decoder *decoder, uint64_t index,
+                           const struct pug_block *block, bool taken);
 /** The ranges of up to `most` atoms, from the *done-th on; *done is how many are done with. */
 enum pug_etmv4_outcome pug_etmv4_take_atoms(struct pug_etmv4_decoder *decoder, uint64_t index,
                                             uint32_t bits, uint32_t most, uint32_t *done);
@@ -400,6 +414,7 @@ void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, 
 void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
+void pug_etmv4_set_way(struct pug_etmv4_decoder *decoder);
 /** Forget everything that a loss of synchronisation makes worthless. */
 void pug_etmv4_lose_sync(struct pug_etmv4_decoder *decoder, enum pug_unsync reason);
 /** Log an error and lose synchronisation, or stop for good where the user wants that. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file What a complete packet says: its fields, and the state that packets build on. */
-#include "protocol/etmv4/etmv4.h"
+#include "protocol/etmv4/address.h"
 
 typedef struct pug_etmv4_reader reader;
 
@@ -44,94 +44,6 @@ static void set_error(reader *r, uint32_t type)
     r->packet.type = type;
 }
 
-/* ---- addresses ---- */
-
-static void push_address(reader *r, const struct pug_etmv4_address *address)
-{
-    r->stack[2] = r->stack[1];
-    r->stack[1] = r->stack[0];
-    r->stack[0] = *address;
-    r->packet.address = *address;
-}
-
-/*
- * The bytes of an address and of a context are all there: the length of the packet came from them.
- * These functions return where they end.
- */
-
-static uint64_t little_endian(const uint8_t *at, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
-
-/** The low half of a long address: its first two bytes leave bits out. */
-static uint64_t low_address(const uint8_t *at, uint8_t is)
-{
-    uint32_t word = (uint32_t)little_endian(at, 4);
-    if (is)
-        return (word & 0xFFFFFF00) | (word & 0x7F) << 1;
-    return (word & 0xFFFF0000) | (word & 0x7F00) << 1 | (word & 0x7F) << 2;
-}
-
-static void set_address_64(reader *r, uint64_t value, uint8_t is)
-{
-    push_address(r, &(struct pug_etmv4_address){
-                        .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is});
-}
-
-static const uint8_t *read_address_64(reader *r, const uint8_t *at, uint8_t is)
-{
-    set_address_64(r, low_address(at, is) | little_endian(at + 4, 4) << 32, is);
-    return at + 8;
-}
-
-static const uint8_t *read_address_32(reader *r, const uint8_t *at, uint8_t is)
-{
-    struct pug_etmv4_address address = r->packet.address;
-    uint64_t low = low_address(at, is);
-    if ((r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf) {
-        address.size = 64;
-        address.value = (address.value & ~(uint64_t)UINT32_MAX) | low;
-    } else {
-        address.size = 32;
-        address.value = low;
-    }
-    address.pkt_bits = 32;
-    if (address.valid_bits < 32)
-        address.valid_bits = 32;
-    address.is = is;
-    push_address(r, &address);
-    return at + 4;
-}
-
-static const uint8_t *read_address_short(reader *r, const uint8_t *at, uint8_t is)
-{
-    struct pug_etmv4_address address = r->packet.address;
-    unsigned bits = is ? 8 : 9;
-    uint64_t low = (uint64_t)(at[0] & 0x7F) << (bits - 7);
-    if (*at++ & 0x80) {
-        low |= (uint64_t)*at++ << bits;
-        bits += 8;
-    }
-    address.value = (address.value & ~((UINT64_C(1) << bits) - 1)) | low;
-    address.pkt_bits = (uint8_t)bits;
-    if (address.valid_bits < bits)
-        address.valid_bits = (uint8_t)bits;
-    address.is = is;
-    push_address(r, &address);
-    return at;
-}
-
-static void read_match(reader *r, uint8_t entry)
-{
-    r->packet.match = entry;
-    const struct pug_etmv4_address address = r->stack[entry];
-    push_address(r, &address);
-}
-
 /* ---- context ---- */
 
 static void read_context(reader *r, const uint8_t *at)
@@ -145,12 +57,12 @@ static void read_context(reader *r, const uint8_t *at)
     context->sf = info >> 4 & 1;
     context->ns = info >> 5 & 1;
     if ((info & 0x40) && r->config->vmid_size) {
-        context->vmid = (uint32_t)little_endian(at, r->config->vmid_size);
+        context->vmid = (uint32_t)pug_etmv4_little_endian(at, r->config->vmid_size);
         at += r->config->vmid_size;
         context->updated_vmid = true;
     }
     if ((info & 0x80) && r->config->context_id_size) {
-        context->context_id = (uint32_t)little_endian(at, r->config->context_id_size);
+        context->context_id = (uint32_t)pug_etmv4_little_endian(at, r->config->context_id_size);
         context->updated_context_id = true;
     }
     r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
@@ -294,7 +206,7 @@ static void read_except(reader *r, struct bytes *b)
     if (!r->config->ete || (packet->exception_type != 0x000 && packet->exception_type != 0x018))
         return;
     packet->type = packet->exception_type == 0x000 ? PUG_ETMV4_PE_RESET : PUG_ETMV4_TRANS_FAIL;
-    set_address_64(r, 0, 0);
+    pug_etmv4_set_address_64(r, 0, 0);
 }
 
 static void set_cancel(reader *r, uint32_t count)
@@ -321,11 +233,11 @@ static void read_q(reader *r, struct bytes *b, uint8_t header)
     packet->q_has_address = type <= 0xB;
     packet->q_has_count = type != 0xF;
     if (type <= 2)
-        read_match(r, type);
+        pug_etmv4_address_match(r, type);
     else if (type <= 6)
-        b->at = read_address_short(r, b->at, r->header->is);
+        b->at = pug_etmv4_address_short(r, b->at, r->header->is);
     else if (type <= 0xB)
-        b->at = read_address_32(r, b->at, r->header->is);
+        b->at = pug_etmv4_address_32(r, b->at, r->header->is);
     packet->q_count = packet->q_has_count ? get_leb(b, 5) : 0;
 }
 
@@ -392,17 +304,6 @@ static void read_reserved(reader *r, uint8_t header, uint32_t type)
     report(r, PUG_ERR_INVALID_PCKT_HDR, "");
 }
 
-void pug_etmv4_read_address(reader *r, const uint8_t *raw)
-{
-    uint8_t is = r->header->is;
-    switch ((enum pug_etmv4_form)r->header->form) {
-    case PUG_ETMV4_FORM_MATCH: read_match(r, is); break;
-    case PUG_ETMV4_FORM_ADDR_S: read_address_short(r, raw + 1, is); break;
-    case PUG_ETMV4_FORM_ADDR_32: read_address_32(r, raw + 1, is); break;
-    default: read_address_64(r, raw + 1, is);
-    }
-}
-
 static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t size)
 {
     uint8_t header = raw[0], is = r->header->is;
@@ -417,7 +318,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_EXCEPT: read_except(r, b); break;
     case PUG_ETMV4_FORM_ITE:
         r->packet.ite_el = get_byte(b);
-        r->packet.ite_value = little_endian(b->at, 8);
+        r->packet.ite_value = pug_etmv4_little_endian(b->at, 8);
         break;
     case PUG_ETMV4_FORM_CCNT_F1: read_ccnt_f1(r, b, header); break;
     case PUG_ETMV4_FORM_CCNT_F2: read_ccnt_f2(r, b, header); break;
@@ -444,9 +345,9 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_MATCH:
     case PUG_ETMV4_FORM_ADDR_S:
     case PUG_ETMV4_FORM_ADDR_32:
-    case PUG_ETMV4_FORM_ADDR_64: pug_etmv4_read_address(r, raw); break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_32: read_context(r, read_address_32(r, b->at, is)); break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_64: read_context(r, read_address_64(r, b->at, is)); break;
+    case PUG_ETMV4_FORM_ADDR_64: pug_etmv4_read_address(r, r->header, raw); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_32: read_context(r, pug_etmv4_address_32(r, b->at, is)); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_64: read_context(r, pug_etmv4_address_64(r, b->at, is)); break;
     case PUG_ETMV4_FORM_Q: read_q(r, b, header); break;
     }
 }

@@ -142,29 +142,29 @@ static void add_atoms(struct pug_etmv4_header *header, unsigned byte)
     switch (header->type) {
     case PUG_ETMV4_ATOM_F1:
         header->atom_count = 1;
-        header->atom_bits = byte & 1;
+        header->atoms = byte & 1;
         break;
     case PUG_ETMV4_ATOM_F2:
         header->atom_count = 2;
-        header->atom_bits = byte & 3;
+        header->atoms = byte & 3;
         break;
     case PUG_ETMV4_ATOM_F3:
         header->atom_count = 3;
-        header->atom_bits = byte & 7;
+        header->atoms = byte & 7;
         break;
     case PUG_ETMV4_ATOM_F4:
         header->atom_count = 4;
-        header->atom_bits = f4[byte & 3];
+        header->atoms = f4[byte & 3];
         break;
     case PUG_ETMV4_ATOM_F5:
         header->atom_count = 5;
-        header->atom_bits = f5[byte == 0xF5 ? 0 : byte & 3];
+        header->atoms = f5[byte == 0xF5 ? 0 : byte & 3];
         break;
     default: /* F6: a run of E, then bit 5 says N or E */
         header->atom_count = (uint8_t)((byte & 0x1F) + 4);
-        header->atom_bits = (1u << (header->atom_count - 1)) - 1;
+        header->atoms = (1u << (header->atom_count - 1)) - 1;
         if (!(byte & 0x20))
-            header->atom_bits |= 1u << (header->atom_count - 1);
+            header->atoms |= 1u << (header->atom_count - 1);
     }
 }
 
@@ -173,11 +173,11 @@ static void add_implied_atoms(struct pug_etmv4_header *header, unsigned byte)
 {
     static const uint8_t counts[4] = {0, 1, 2, 1}, bits[4] = {0, 1, 3, 0}; /* none E EE N */
     if (header->type == PUG_ETMV4_CANCEL_F3) {
-        header->atom_count = header->atom_bits = byte & 1;
+        header->atom_count = header->atoms = byte & 1;
         return;
     }
     header->atom_count = counts[byte & 3];
-    header->atom_bits = bits[byte & 3];
+    header->atoms = bits[byte & 3];
 }
 
 /** The size of a packet whose fields say that it is always the same; else 0. */
@@ -209,6 +209,7 @@ static struct pug_etmv4_header make_header(const struct pug_etmv4_config *config
     } else if (row->form == PUG_ETMV4_FORM_CCNT_F1 && config->commit_option_1) {
         header.fields >>= 4; /* no commit field */
     }
+    header.atoms |= 1u << header.atom_count;
     header.size = fixed_size(header.fields);
     return header;
 }

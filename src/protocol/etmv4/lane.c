@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Bytes to elements at once: the lane over atoms and addresses, packet after packet.
+ * @file The lane: atoms and addresses from bytes to elements at once, packet after packet, where
+ * nothing is speculated (enum pug_etmv4_way).
  *
- * For who takes batches, and for who takes the elements of each packet and has to find everything,
- * whenever it looks, as if nothing behind that packet had been read.
+ * On the lane the decoder's own place is out of date: where execution is, `from`, the last block,
+ * and `block`, the next one, tell. leave() brings the place up to date, enter() finds the block at
+ * it; between them an atom is a hop, and an address a look into the table of jumps.
  */
-#include "protocol/etmv4/lane.h"
+#include "protocol/etmv4/address.h"
 
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_reader reader;
 
-static bool is_address(const struct pug_etmv4_header *header)
-{
-    return header->type >= PUG_ETMV4_ADDR_MATCH && header->type <= PUG_ETMV4_ADDR_L_64IS1 &&
-           header->form != PUG_ETMV4_FORM_RESERVED;
-}
+/* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
+#define PACKET_ELEMENTS 25u
+
+static_assert(PACKET_ELEMENTS - PUG_OUT_STEP < 16, "a batch has room for a packet");
+
+/* ---- addresses ---- */
 
 /**
  * The last address, if no atom has used it yet. Outside of the lane it waits in the queue, alone:
@@ -28,7 +31,7 @@ struct aim {
 
 static struct aim take_aim(decoder *d)
 {
-    if (pug_etmv4_queue_count(&d->queue) == 0)
+    if (d->way != PUG_ETMV4_AIMED)
         return (struct aim){0};
     const struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
     d->queue.head++;
@@ -39,134 +42,192 @@ static void leave_aim(decoder *d, const struct aim *aim)
 {
     if (aim->open)
         pug_etmv4_admit_address(d, aim->index, aim->value, aim->is);
-    d->direct = !aim->open;
+    d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-static inline void use_aim(decoder *d, struct aim *aim)
+/** The size of an address packet that is all there; 0: it is something else, or not whole. */
+static inline size_t address_size(const struct pug_etmv4_header *header, const uint8_t *at,
+                                  const uint8_t *end)
 {
-    if (aim->open)
-        pug_etmv4_commit_address(d, aim->value, aim->is);
-    aim->open = false;
+    const bool address = header->type >= PUG_ETMV4_ADDR_MATCH &&
+                         header->type <= PUG_ETMV4_ADDR_L_64IS1 &&
+                         header->form != PUG_ETMV4_FORM_RESERVED;
+    return address ? pug_etmv4_plain_size(header, at, end) : 0;
 }
 
 static inline struct aim read_address(reader *r, decoder *d, const struct pug_etmv4_header *header,
-                                      const uint8_t *raw)
+                                      const uint8_t *at, uint64_t index)
 {
-    r->header = header;
-    r->packet.type = header->type;
-    pug_etmv4_read_address(r, raw);
-    d->last_is = r->packet.address.is;
-    return (struct aim){.open = true,
-                        .is = r->packet.address.is,
-                        .value = r->packet.address.value,
-                        .index = d->index};
+    pug_etmv4_read_address(r, header, at);
+    d->last_is = header->form == PUG_ETMV4_FORM_MATCH ? r->packet.address.is : header->is;
+    return (struct aim){
+        .open = true, .is = d->last_is, .value = r->packet.address.value, .index = index};
 }
 
-/** Deliver what a packet of atoms gave. True: the consumer just goes on, and the lane holds. */
-static inline bool deliver(decoder *d, struct pug_etmv4_lane *lane, bool riding)
+/* ---- onto the lane and off it ---- */
+
+static inline struct pug_element *batch_end(const struct pug_batch *batch)
 {
-    struct pug_batch *const batch = d->stage->out.batch;
-    if (riding)
-        batch->count = (uint32_t)(lane->element - batch->elements);
+    return &batch->elements[batch->count];
+}
+
+/** The block where the decoder stands, if it hops and there is room for a packet; else NULL. */
+static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, uint64_t index)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    if (aim->open)
+        pug_etmv4_commit_address(d, aim->value, aim->is);
+    aim->open = false;
+    d->index = index;
+    const struct pug_block *block = d->blocked ? NULL : pug_etmv4_block(d);
+    if (block && !pug_block_hops(block, d->map->epoch)) {
+        d->unusual = block;
+        return NULL;
+    }
+    const bool room =
+        batch->response < PUG_RESP_WAIT &&
+        (batch->count + PACKET_ELEMENTS <= batch->limit + PUG_OUT_STEP || batch->flush(batch));
+    return room ? block : NULL;
+}
+
+/** The decoder's place is behind `from`, the block of the element before `end`. The new end. */
+static PUG_NOINLINE struct pug_element *leave(decoder *d, struct pug_element *end,
+                                              const struct pug_block *from, bool taken)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    batch->count = (uint32_t)(end - batch->elements);
+    pug_etmv4_set_isa(d, from->isa);
+    d->isa = from->isa;
+    pug_etmv4_leave_block(d, end[-1].index, from, taken);
+    return batch_end(batch);
+}
+
+/** Deliver. True: the consumer just goes on, and what the lane knows of the map still holds. */
+static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    batch->count = (uint32_t)(*end - batch->elements);
     pug_batch_give(batch);
-    lane->element = pug_etmv4_batch_end(batch);
-    return batch->response == PUG_RESP_CONT && d->map->epoch == lane->epoch &&
+    *end = batch_end(batch);
+    return batch->response == PUG_RESP_CONT && d->map->epoch == epoch &&
            !pug_codemap_outdated(d->map);
 }
 
-/**
- * Atoms and addresses. Stops before a packet that is for read() and decode(), or in one of atoms:
- * then it is true, and *done of them are done. With `each`, elements are delivered after each
- * packet, and an answer other than CONT stops it, too.
- */
-static inline __attribute__((always_inline)) bool ride(reader *r, decoder *d, struct pug_span *span,
-                                                       struct aim *last, const bool each,
-                                                       uint32_t *done)
+/* ---- jumps ---- */
+
+/** Is it a branch that leaves it to an address packet alone where it goes? */
+static inline bool asks_for_address(const decoder *d, const struct pug_block *from, bool taken)
 {
-    struct aim aim = *last;
-    struct pug_batch *const batch = d->stage->out.batch;
-    const struct pug_element *const full =
-        &batch->elements[batch->limit + PUG_OUT_STEP - PUG_ETMV4_PACKET_ELEMENTS];
-    const struct pug_etmv4_header *const headers = r->config->headers;
-    const uint8_t *at = span->at, *const end = span->end;
-    struct pug_etmv4_lane lane = {0};
-    bool riding = false;
-    while (at < end) {
-        const struct pug_etmv4_header *header = &headers[*at];
-        const uint64_t index = pug_run_index(span->run, at);
-        if (header->form == PUG_ETMV4_FORM_ATOM) {
-            uint32_t left = header->atom_count;
-            if (riding && !each && lane.element > full) {
-                pug_etmv4_leave_to_batch(d, &lane);
-                riding = false;
-            }
-            if (!riding) {
-                use_aim(d, &aim);
-                const struct pug_block *block = d->blocked ? NULL : pug_etmv4_plain_block(d);
-                riding = block != NULL;
-                if (riding)
-                    lane = pug_etmv4_enter(d, block, pug_etmv4_batch_end(batch));
-            }
-            d->index = index;
-            at++;
-            if (riding) {
-                left = pug_etmv4_ride(d, &lane, index, header->atom_bits, left);
-                if (left > 0 || lane.lost) {
-                    pug_etmv4_leave_to_batch(d, &lane);
-                    riding = false;
-                }
-                if (each && left == 0 && !deliver(d, &lane, riding))
-                    break;
-                if (left == 0)
-                    continue;
-            }
-            r->packet.type = header->type;
-            r->packet.atom_bits = header->atom_bits;
-            r->packet.atom_count = header->atom_count;
-            *done = header->atom_count - left;
-            *last = aim;
-            span->at = at;
-            return true;
-        }
-        size_t size = is_address(header) ? pug_etmv4_plain_size(header, at, end) : 0;
-        if (size == 0)
-            break;
-        if (riding)
-            pug_etmv4_leave_to_batch(d, &lane);
-        riding = false;
-        d->index = index;
-        aim = read_address(r, d, header, at);
-        at += size;
-    }
-    if (riding)
-        pug_etmv4_leave_to_batch(d, &lane);
-    *last = aim;
-    span->at = at;
-    return false;
+    return taken && from->last_type == PUG_INSTR_BR_INDIRECT &&
+           !(d->config->return_stack && from->insn.link) &&
+           !(d->config->ete && from->last_subtype == PUG_SUB_V8_ERET);
 }
 
-/** Is nothing speculated, and nothing in the queue but an address? */
-static bool can_ride(const reader *r, const decoder *d)
+/** The block that such a branch goes to; NULL: that takes a closer look. */
+static inline const struct pug_block *aimed_at(const decoder *d, const struct aim *aim)
 {
-    if (r->special || d->checks)
-        return false;
-    return d->direct || (d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
-                         pug_etmv4_queue_count(&d->queue) == 1 &&
-                         pug_etmv4_queue_at(&d->queue, 0)->kind == PUG_ETMV4_P0_ADDRESS);
+    const uint8_t isa = pug_etmv4_isa(d, aim->is);
+    if (isa == PUG_ISA_T32 && d->stage->quirks.etm4_stale_it)
+        return NULL;
+    return pug_codemap_jumped(d->map, aim->value, isa);
+}
+
+/* ---- the lane ---- */
+
+/**
+ * Stops before a packet that is for read() and decode(), or in one of atoms: then the answer is
+ * what is left of these. With `each`, elements are delivered after each packet.
+ */
+static inline __attribute__((always_inline)) uint32_t
+ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool each)
+{
+    struct pug_batch *const batch = d->stage->out.batch;
+    const struct pug_element *const full =
+        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS];
+    const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
+    const struct pug_etmv4_header *const headers = r->config->headers;
+    const uint8_t *at = span->at, *const end = span->end;
+    struct pug_element *element = batch_end(batch);
+    const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
+    struct aim aim = *last;
+    uint64_t index = d->index;
+    uint32_t epoch = d->map->epoch, atoms = 1;
+    bool taken = false;
+    while (at < end) {
+        const struct pug_etmv4_header *const header = &headers[*at];
+        if (header->form != PUG_ETMV4_FORM_ATOM) {
+            const size_t size = address_size(header, at, end);
+            if (size == 0)
+                break;
+            index = pug_run_index(span->run, at);
+            aim = read_address(r, d, header, at, index);
+            at += size;
+            block = from && asks_for_address(d, from, taken) ? aimed_at(d, &aim) : NULL;
+            continue;
+        }
+        if (element > full && block && !deliver(d, &element, epoch))
+            break;
+        index = pug_run_index(span->run, at++);
+        atoms = header->atoms;
+        if (block && aim.open) {
+            aim.open = false;
+            d->returns.wait_address = false;
+        }
+        do {
+            if (!block) {
+                if (from)
+                    element = leave(d, element, from, taken);
+                from = NULL;
+                batch->count = (uint32_t)(element - batch->elements);
+                block = enter(d, &aim, index);
+                element = batch_end(batch);
+                epoch = d->map->epoch;
+                if (!block)
+                    break;
+            }
+            do {
+                taken = atoms & 1;
+                atoms >>= 1;
+                pug_block_range(element++, block, index, &context, taken);
+                from = block;
+                block = block->links[taken];
+            } while ((atoms > 1) & pug_block_hops(block, epoch));
+            if (!pug_block_hops(block, epoch))
+                block = NULL;
+        } while (atoms > 1);
+        if (atoms > 1)
+            break;
+        if (!block && !asks_for_address(d, from, taken)) {
+            element = leave(d, element, from, taken);
+            from = NULL;
+        }
+        if (each && !deliver(d, &element, epoch))
+            break;
+    }
+    batch->count = (uint32_t)(element - batch->elements);
+    if (from)
+        leave(d, element, from, taken);
+    d->index = index;
+    span->at = at;
+    *last = aim;
+    return atoms > 1 ? atoms : 0;
 }
 
 static inline __attribute__((always_inline)) enum pug_response
 ride_all(reader *r, decoder *d, struct pug_span *span, const bool each)
 {
-    uint32_t done = 0;
-    if (!can_ride(r, d))
+    if (r->special || d->way == PUG_ETMV4_QUEUES || span->at == span->end)
         return PUG_RESP_CONT;
     struct aim aim = take_aim(d);
-    bool partly = ride(r, d, span, &aim, each, &done);
+    const uint32_t left = ride(r, d, span, &aim, each);
     leave_aim(d, &aim);
-    if (partly)
-        return pug_etmv4_decode_rest(d, &r->packet, done);
-    return each ? d->stage->out.batch->response : PUG_RESP_CONT;
+    if (left == 0)
+        return each ? d->stage->out.batch->response : PUG_RESP_CONT;
+    const struct pug_etmv4_header *header = &r->config->headers[span->at[-1]];
+    r->packet.type = header->type;
+    pug_etmv4_set_atoms(&r->packet, header);
+    const unsigned count = 31u - (unsigned)__builtin_clz(left);
+    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count);
 }
 
 enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,

@@ -153,8 +153,7 @@ static bool finish(reader *r, const uint8_t *raw, size_t size, struct pug_packet
 {
     const struct pug_etmv4_header *header = r->header;
     r->packet.type = header->type;
-    r->packet.atom_bits = header->atom_bits;
-    r->packet.atom_count = header->atom_count;
+    pug_etmv4_set_atoms(&r->packet, header);
     r->held = 0;
     r->special &= (uint8_t)~PUG_ETMV4_HELD;
     pug_etmv4_read_fields(r, raw, size < PUG_ETMV4_RAW_LIMIT ? size : PUG_ETMV4_RAW_LIMIT);
@@ -325,8 +324,7 @@ bool pug_etmv4_read(void *state, struct pug_span *span, struct pug_packet *packe
     if (header->form != PUG_ETMV4_FORM_ATOM)
         return begin(r, span, packet);
     r->packet.type = header->type;
-    r->packet.atom_bits = header->atom_bits;
-    r->packet.atom_count = header->atom_count;
+    pug_etmv4_set_atoms(&r->packet, header);
     packet->index = pug_span_index(span);
     packet->data = &r->packet;
     packet->raw = span->at++;

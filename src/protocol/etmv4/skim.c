@@ -3,7 +3,7 @@
  * @file Packets to marks, where nobody looks at anything else: what has no mark and no effect on
  * later packets is passed over, addresses are read. All else is left to the reader.
  */
-#include "protocol/etmv4/etmv4.h"
+#include "protocol/etmv4/address.h"
 
 /** What a form of packet is to an index. */
 enum use { LEFT_TO_THE_READER, PASSED_OVER, ADDRESS };
@@ -46,8 +46,7 @@ void pug_etmv4_skim(void *reader, struct pug_span *span)
         if (size == 0 || !pug_mark_list_ready(list))
             break;
         if (use == ADDRESS) {
-            r->header = header;
-            pug_etmv4_read_address(r, at);
+            pug_etmv4_read_address(r, header, at);
             if (header->type < PUG_ETMV4_SRC_ADDR_MATCH)
                 pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at),
                                   r->packet.address.value);

@@ -57,8 +57,9 @@ static enum pug_etrace_walk_result discontinuity(struct pug_etrace_decoder *d,
         return PUG_ETRACE_WALK_FAILED;
     }
     /* a range that data trace looked at has looked at code, too */
-    const struct pug_block *target = d->data_counts ? pug_etrace_block(d, goal->target)
-                                                    : pug_block_jump(d->code, block, goal->target);
+    const struct pug_block *target = d->data_counts
+                                         ? pug_etrace_block(d, goal->target)
+                                         : pug_codemap_block(d->code, goal->target, block->isa, 0);
     bool predicted = false;
     if (d->options.implicit_return && kind == PUG_RV_RETURN && d->stack.entries > 0) {
         predicted = pug_etrace_top(d) == goal->target;
@@ -118,7 +119,8 @@ static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
     const uint64_t end = (*block)->end, last = (*block)->last;
     const uint8_t kind = (*block)->insn.kind;
     pug_etrace_flush_range(d, &(*block)->insn, end, true);
-    *block = d->data_counts ? pug_etrace_block(d, target) : pug_block_jump(d->code, *block, target);
+    *block = d->data_counts ? pug_etrace_block(d, target)
+                            : pug_codemap_block(d->code, target, (*block)->isa, 0);
     pug_etrace_keep_block(d, *block);
     call(d, kind, end);
     d->last = last;

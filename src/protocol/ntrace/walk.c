@@ -301,7 +301,7 @@ static const struct pug_block *block_behind(struct pug_ntrace_decoder *d,
                                             const struct pug_block *before, bool taken, uint64_t pc)
 {
     return before->insn.type == PUG_INSTR_BR_INDIRECT
-               ? pug_block_jump(d->stage->code, before, pc)
+               ? pug_codemap_block(d->stage->code, pc, before->isa, 0)
                : pug_block_follow(d->stage->code, before, taken);
 }
 

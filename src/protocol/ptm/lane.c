@@ -53,7 +53,7 @@ static inline const struct pug_block *current_block(struct pug_ptm_decoder *deco
     if (!from || decoder->from_epoch != decoder->code->epoch)
         return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
     if (decoder->from_jumps)
-        return pug_block_jump(decoder->code, from, decoder->address);
+        return pug_codemap_block(decoder->code, decoder->address, from->isa, 0);
     return pug_block_follow(decoder->code, from, decoder->from_taken);
 }
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/** @file The address that a packet tells, and the three that later packets build on. */
+#ifndef PUG_PROTOCOL_ETMV4_ADDRESS_H
+#define PUG_PROTOCOL_ETMV4_ADDRESS_H
+
+#include "protocol/etmv4/etmv4.h"
+
+/*
+ * The bytes of an address are all there: the length of the packet came from them. These functions
+ * return where they end.
+ */
+
+static inline void pug_etmv4_push_address(struct pug_etmv4_reader *r,
+                                          const struct pug_etmv4_address *address)
+{
+    r->stack[2] = r->stack[1];
+    r->stack[1] = r->stack[0];
+    r->stack[0] = *address;
+    r->packet.address = *address;
+}
+
+static inline uint64_t pug_etmv4_little_endian(const uint8_t *at, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/** The low half of a long address: its first two bytes leave bits out. */
+static inline uint64_t pug_etmv4_low_address(const uint8_t *at, uint8_t is)
+{
+    const uint32_t word =
+        at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    if (is)
+        return (word & 0xFFFFFF00) | (word & 0x7F) << 1;
+    return (word & 0xFFFF0000) | (word & 0x7F00) << 1 | (word & 0x7F) << 2;
+}
+
+static inline void pug_etmv4_set_address_64(struct pug_etmv4_reader *r, uint64_t value, uint8_t is)
+{
+    pug_etmv4_push_address(
+        r, &(struct pug_etmv4_address){
+               .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is});
+}
+
+static inline const uint8_t *pug_etmv4_address_64(struct pug_etmv4_reader *r, const uint8_t *at,
+                                                  uint8_t is)
+{
+    const uint64_t high = pug_etmv4_little_endian(at + 4, 4);
+    pug_etmv4_set_address_64(r, pug_etmv4_low_address(at, is) | high << 32, is);
+    return at + 8;
+}
+
+static inline const uint8_t *pug_etmv4_address_32(struct pug_etmv4_reader *r, const uint8_t *at,
+                                                  uint8_t is)
+{
+    struct pug_etmv4_address address = r->packet.address;
+    uint64_t low = pug_etmv4_low_address(at, is);
+    if ((r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf) {
+        address.size = 64;
+        address.value = (address.value & ~(uint64_t)UINT32_MAX) | low;
+    } else {
+        address.size = 32;
+        address.value = low;
+    }
+    address.pkt_bits = 32;
+    if (address.valid_bits < 32)
+        address.valid_bits = 32;
+    address.is = is;
+    pug_etmv4_push_address(r, &address);
+    return at + 4;
+}
+
+static inline const uint8_t *pug_etmv4_address_short(struct pug_etmv4_reader *r, const uint8_t *at,
+                                                     uint8_t is)
+{
+    struct pug_etmv4_address address = r->packet.address;
+    unsigned bits = is ? 8 : 9;
+    uint64_t low = (uint64_t)(at[0] & 0x7F) << (bits - 7);
+    if (*at++ & 0x80) {
+        low |= (uint64_t)*at++ << bits;
+        bits += 8;
+    }
+    address.value = (address.value & ~((UINT64_C(1) << bits) - 1)) | low;
+    address.pkt_bits = (uint8_t)bits;
+    if (address.valid_bits < bits)
+        address.valid_bits = (uint8_t)bits;
+    address.is = is;
+    pug_etmv4_push_address(r, &address);
+    return at;
+}
+
+static inline void pug_etmv4_address_match(struct pug_etmv4_reader *r, uint8_t entry)
+{
+    r->packet.match = entry;
+    const struct pug_etmv4_address address = r->stack[entry];
+    pug_etmv4_push_address(r, &address);
+}
+
+/** Read the address packet in `raw`, which is all there. */
+static inline void pug_etmv4_read_address(struct pug_etmv4_reader *r,
+                                          const struct pug_etmv4_header *header, const uint8_t *raw)
+{
+    switch ((enum pug_etmv4_form)header->form) {
+    case PUG_ETMV4_FORM_MATCH: pug_etmv4_address_match(r, header->is); break;
+    case PUG_ETMV4_FORM_ADDR_S: pug_etmv4_address_short(r, raw + 1, header->is); break;
+    case PUG_ETMV4_FORM_ADDR_32: pug_etmv4_address_32(r, raw + 1, header->is); break;
+    default: pug_etmv4_address_64(r, raw + 1, header->is);
+    }
+}
+
+#endif
