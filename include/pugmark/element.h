@@ -61,7 +61,20 @@ enum pug_nopath {
     PUG_NOPATH_OPEN,   /**< there may be several ways */
     PUG_NOPATH_BROKEN, /**< the code has no way: a trap or something untraced lies between */
 };
-enum pug_event_kind { PUG_EVENT_UNKNOWN, PUG_EVENT_TRIGGER, PUG_EVENT_NUMBERED };
+enum pug_event_kind {
+    PUG_EVENT_UNKNOWN,
+    PUG_EVENT_TRIGGER,  /**< `number`: which one, where there are several */
+    PUG_EVENT_NUMBERED, /**< `number` */
+    /* Pugmark's own: points in the program beside the flow. PUG_ELEM_HAS_ADDRESS: `start` is it. */
+    PUG_EVENT_PC_SAMPLE,
+    PUG_EVENT_WATCHPOINT, /**< `number`: which one */
+    PUG_EVENT_CALL, /**< a call or return at `start`, which went to `end` where that is not 0 */
+    PUG_EVENT_EXCEPTION, /**< before the instruction at `start`; `number`: its cause */
+    PUG_EVENT_INTERRUPT, /**< the same */
+    PUG_EVENT_CONTEXT,   /**< `value`: the new one, as the trace has it */
+    PUG_EVENT_CONTROL,   /**< `number`: what was turned on or off, as the trace has it */
+    PUG_EVENT_KINDS
+};
 enum pug_memtrans { PUG_MEMTRANS_INIT, PUG_MEMTRANS_START, PUG_MEMTRANS_COMMIT, PUG_MEMTRANS_FAIL };
 
 enum pug_itm_kind {
@@ -145,7 +158,7 @@ enum pug_element_flag {
     PUG_ELEM_DATA_MARKER = 1 << 8,     /**< EXCEPTION: a data marker */
     PUG_ELEM_PAYLOAD = 1 << 9,      /**< `payload` points to `count` bytes, valid during the call */
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
-    PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE: `start` is the address */
+    PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE, EVENT: `start` is the address */
     PUG_ELEM_HAS_VALUE = 1 << 12,   /**< EXCEPTION: `value` is the trap value */
     PUG_ELEM_OVERFLOW = 1 << 13,    /**< ITMTRACE, DATA_*: trace was lost before this */
     PUG_ELEM_BIG_ENDIAN = 1 << 14,  /**< DATA_*: a big-endian transfer */
@@ -231,6 +244,9 @@ const char *pug_element_type_name(enum pug_element_type type);
  * most `size` bytes with the closing NUL and returns the length of the whole text.
  */
 size_t pug_element_text(const struct pug_element *element, char *buffer, size_t size);
+
+/** What happened, for an EVENT's `reason`: "trigger", "pc sample", "watchpoint" … */
+const char *pug_event_kind_name(enum pug_event_kind kind);
 
 /** "A64", "T32" … */
 const char *pug_isa_name(enum pug_isa isa);

@@ -98,12 +98,40 @@ static void put_exception(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, "tval:0x%llx ", (unsigned long long)e->value);
 }
 
+const char *pug_event_kind_name(enum pug_event_kind kind)
+{
+    static const char *const names[PUG_EVENT_KINDS] = {
+        [PUG_EVENT_UNKNOWN] = "unknown",       [PUG_EVENT_TRIGGER] = "trigger",
+        [PUG_EVENT_NUMBERED] = "numbered",     [PUG_EVENT_PC_SAMPLE] = "pc sample",
+        [PUG_EVENT_WATCHPOINT] = "watchpoint", [PUG_EVENT_CALL] = "call",
+        [PUG_EVENT_EXCEPTION] = "exception",   [PUG_EVENT_INTERRUPT] = "interrupt",
+        [PUG_EVENT_CONTEXT] = "context",       [PUG_EVENT_CONTROL] = "control"};
+    return kind < PUG_EVENT_KINDS ? names[kind] : "unknown";
+}
+
+/** A point in the program beside the flow. */
+static void put_point(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_format(text, " %s", pug_event_kind_name((enum pug_event_kind)e->reason));
+    if (e->flags & PUG_ELEM_HAS_ADDRESS)
+        pug_text_format(text, " at 0x%llx", (unsigned long long)e->start);
+    if (e->reason == PUG_EVENT_CALL && e->end)
+        pug_text_format(text, " to 0x%llx", (unsigned long long)e->end);
+    else if (e->reason == PUG_EVENT_CONTEXT)
+        pug_text_format(text, " 0x%llx", (unsigned long long)e->value);
+    else if (e->reason != PUG_EVENT_PC_SAMPLE && e->reason != PUG_EVENT_CALL)
+        pug_text_format(text, " %u", e->number);
+    pug_text_put(text, "; ");
+}
+
 static void put_event(struct pug_text *text, const struct pug_element *e)
 {
     if (e->reason == PUG_EVENT_TRIGGER)
         pug_text_put(text, " Trigger; ");
     else if (e->reason == PUG_EVENT_NUMBERED)
         pug_text_format(text, " Numbered:%u; ", e->number);
+    else if (e->reason < PUG_EVENT_KINDS)
+        put_point(text, e);
 }
 
 static void put_payload(struct pug_text *text, const struct pug_element *e)

@@ -169,6 +169,19 @@ static void words_json(const struct pug_element *e)
     output_text(", \"words\": \"%s\"", words);
 }
 
+static void event_json(const struct pug_element *e)
+{
+    output_text(", \"kind\": \"%s\"", pug_event_kind_name((enum pug_event_kind)e->reason));
+    if (e->flags & PUG_ELEM_HAS_ADDRESS)
+        output_text(", \"address\": \"0x%" PRIx64 "\"", e->start);
+    if (e->reason == PUG_EVENT_CALL && e->end)
+        output_text(", \"target\": \"0x%" PRIx64 "\"", e->end);
+    else if (e->reason == PUG_EVENT_CONTEXT)
+        output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
+    else
+        output_text(", \"number\": %u", e->number);
+}
+
 /** The fields that a type defines, name and value, for JSON. */
 static void element_json(const struct pug_element *e)
 {
@@ -209,7 +222,7 @@ static void element_json(const struct pug_element *e)
             output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
         break;
     case PUG_ELEM_TIMESTAMP: output_text(", \"timestamp\": %" PRIu64, e->timestamp); break;
-    case PUG_ELEM_EVENT:
+    case PUG_ELEM_EVENT: event_json(e); break;
     case PUG_ELEM_SYNC_MARKER:
         output_text(", \"kind\": %u, \"number\": %u", e->reason, e->number);
         break;

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "pugmark/dwt.h"
 #include "text_parts.h"
 
 #include <stdatomic.h>
@@ -10,6 +11,12 @@
 
 struct pc_options {
     struct input_options input;
+    bool samples;
+};
+
+static const struct option table[] = {
+    {"samples", NULL, "the addresses of PC samples (N-Trace, DWT) instead", option_flag,
+     offsetof(struct pc_options, samples)},
 };
 
 #define ADDRESSES 256u /* that are taken from a walk at a time */
@@ -59,6 +66,31 @@ static void print_range(struct pug_walk *walk, const struct pug_element *range)
             put_pc(addresses[i]);
 }
 
+/** An address that was sampled: N-Trace's events, a DWT's packets. */
+static bool is_sample(const struct pug_element *e, uint64_t *address)
+{
+    bool event = e->type == PUG_ELEM_EVENT && e->reason == PUG_EVENT_PC_SAMPLE &&
+                 (e->flags & PUG_ELEM_HAS_ADDRESS);
+    struct pug_dwt_event dwt;
+    *address = e->start;
+    if (event || e->type != PUG_ELEM_ITMTRACE || e->reason != PUG_ITM_DWT ||
+        !pug_dwt_meaning(e, &dwt) || dwt.kind != PUG_DWT_PC_SAMPLE)
+        return event;
+    *address = dwt.pc;
+    return true;
+}
+
+static void print_samples(void *context, unsigned worker, const struct pug_element *elements,
+                          size_t count)
+{
+    struct pc_state *state = context;
+    uint64_t address;
+    (void)worker;
+    for (size_t i = 0; i < count; i++)
+        if (is_sample(&elements[i], &address) && input_wants(state->input, elements[i].source))
+            put_pc(address);
+}
+
 static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
                            size_t count)
 {
@@ -73,8 +105,8 @@ static void print_elements(void *context, unsigned worker, const struct pug_elem
 static int pc_run(const struct command *self, int argc, char **argv)
 {
     struct pc_options options = {0};
-    const struct option_set sets[] = {INPUT_OPTIONS(&options.input)};
-    int end = command_start(self, argc, argv, sets, 1, 1);
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
     struct input input;
@@ -82,11 +114,11 @@ static int pc_run(const struct command *self, int argc, char **argv)
         return input.failure;
     const unsigned jobs = input_jobs(&input);
     struct pc_state state = {.input = &input, .walks = calloc(jobs, sizeof(struct pug_walk *))};
-    struct text_printer printer = {print_elements, &state};
+    struct text_printer printer = {options.samples ? print_samples : print_elements, &state};
     const struct pug_parts parts = text_parts(&printer);
     int code = EXIT_INPUT;
     input.piece = TEXT_PIECE;
-    if (state.walks && input_flow_tree(&input)) {
+    if (state.walks && (options.samples ? input_tree(&input, true) : input_flow_tree(&input))) {
         input_run(&input, &parts, output_wanted);
         code = state.failed ? EXIT_FATAL : input_result(&input);
     }

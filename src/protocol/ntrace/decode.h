@@ -104,6 +104,9 @@ static inline uint64_t pug_ntrace_field_value(const struct pug_ntrace_decoder *d
     return d->message->field[name];
 }
 
+/** Is the message a sample of where the hart is, no more? */
+bool pug_ntrace_is_sample(const struct pug_ntrace_decoder *d);
+
 /** The address of a FADDR. */
 uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t value);
 

@@ -55,7 +55,8 @@ void pug_ntrace_take_time(struct pug_ntrace_decoder *d)
     d->tell_time = false;
     if (!pug_ntrace_has(d->message, PUG_NTRACE_TSTAMP))
         return;
-    bool absolute = pug_ntrace_is_sync(d->message->type);
+    bool absolute = pug_ntrace_is_sync(d->message->type) ||
+                    (d->config->sifive && d->message->type == PUG_NTRACE_ICT_SYNC);
     uint64_t stamp = pug_ntrace_field_value(d, PUG_NTRACE_TSTAMP), before = d->ts;
     unsigned width = d->config->ts_width;
     if (!absolute && !d->ts_known)
@@ -241,6 +242,13 @@ static void restart(struct pug_ntrace_decoder *d, uint64_t address)
     d->lost = false;
 }
 
+/** The pre-1.0 dialect: a sync message that tells where the hart is now and then, no more. */
+bool pug_ntrace_is_sample(const struct pug_ntrace_decoder *d)
+{
+    return d->config->sifive && pug_ntrace_is_sync(d->message->type) &&
+           pug_ntrace_field_value(d, PUG_NTRACE_SYNC) == 15;
+}
+
 /** Elements that a sync message gives by its reason when the flow was known before. */
 static void push_reason(struct pug_ntrace_decoder *d, bool discontinuity)
 {
@@ -257,9 +265,29 @@ static void push_reason(struct pug_ntrace_decoder *d, bool discontinuity)
     }
 }
 
+/** Where the hart was; nothing is said of how it came there. */
+static void land_sample(struct pug_ntrace_decoder *d, uint64_t address)
+{
+    pug_ntrace_push_time(d);
+    struct pug_element *event = push(d, PUG_ELEM_EVENT);
+    event->reason = PUG_EVENT_PC_SAMPLE;
+    event->start = address;
+    event->flags |= PUG_ELEM_HAS_ADDRESS;
+    if (!d->flowing || !d->pc_known || d->pc != address) {
+        lose_flow(d);
+        set_reference(d, address);
+    } else {
+        restart(d, address);
+    }
+}
+
 static void land_sync(struct pug_ntrace_decoder *d)
 {
     uint64_t address = pug_ntrace_full_address(d, pug_ntrace_field_value(d, PUG_NTRACE_ADDR));
+    if (pug_ntrace_is_sample(d)) {
+        land_sample(d, address);
+        return;
+    }
     if (d->flowing) {
         bool discontinuity = d->now.btype == 0 && d->pc_known && d->pc != address;
         if (discontinuity)
@@ -276,21 +304,65 @@ static void land_sync(struct pug_ntrace_decoder *d)
     restart(d, address);
 }
 
-/** In-circuit trace of the pre-1.0 dialect: points outside the flow, whose addresses are chained.
+/** What the in-circuit trace of the pre-1.0 dialect tells of, by CKSRC. */
+enum cksrc {
+    CKSRC_CONTROL = 0,
+    CKSRC_TRIGGER = 8,
+    CKSRC_CALL = 9,
+    CKSRC_EXCEPTION = 10,
+    CKSRC_INTERRUPT = 11,
+    CKSRC_CONTEXT = 13,
+    CKSRC_WATCHPOINT = 14,
+    CKSRC_PC_SAMPLE = 15
+};
+
+static const uint8_t ict_kinds[16] = {
+    [CKSRC_CONTROL] = PUG_EVENT_CONTROL,
+    [CKSRC_TRIGGER] = PUG_EVENT_TRIGGER,
+    [CKSRC_CALL] = PUG_EVENT_CALL,
+    [CKSRC_EXCEPTION] = PUG_EVENT_EXCEPTION,
+    [CKSRC_INTERRUPT] = PUG_EVENT_INTERRUPT,
+    [CKSRC_CONTEXT] = PUG_EVENT_CONTEXT,
+    [CKSRC_WATCHPOINT] = PUG_EVENT_WATCHPOINT,
+    [CKSRC_PC_SAMPLE] = PUG_EVENT_PC_SAMPLE,
+};
+
+/** What CKDATA1 or, of a control message alone, CKDATA0 says. */
+static void set_ict_data(struct pug_element *event, uint64_t data)
+{
+    if (event->reason == PUG_EVENT_CONTEXT)
+        event->value = data;
+    else
+        event->number = (uint32_t)data;
+}
+
+/**
+ * In-circuit trace: points outside the flow, whose addresses are chained. One whose address is
+ * relative to what is not known has none.
  */
 static void land_ict(struct pug_ntrace_decoder *d)
 {
-    uint64_t kind = pug_ntrace_field_value(d, PUG_NTRACE_CKSRC);
+    uint64_t kind = pug_ntrace_field_value(d, PUG_NTRACE_CKSRC) & 15;
+    uint64_t data = pug_ntrace_field_value(d, PUG_NTRACE_CKDATA0);
+    uint64_t more = pug_ntrace_field_value(d, PUG_NTRACE_CKDATA1);
     bool two = pug_ntrace_has(d->message, PUG_NTRACE_CKDATA1);
     bool full = d->message->type == PUG_NTRACE_ICT_SYNC;
-    if ((kind == 0 && !two) || (!full && !d->ref_known))
+    bool located = (kind != CKSRC_CONTROL || two) && (full || d->ref_known);
+    if (!d->config->sifive)
         return;
-    uint64_t data = pug_ntrace_field_value(d, PUG_NTRACE_CKDATA0);
-    uint64_t address = full ? pug_ntrace_full_address(d, data) : pug_ntrace_unique_address(d, data);
-    set_reference(d, address);
-    if (kind == 9 && two)
+    if (located)
         set_reference(d,
-                      pug_ntrace_unique_address(d, pug_ntrace_field_value(d, PUG_NTRACE_CKDATA1)));
+                      full ? pug_ntrace_full_address(d, data) : pug_ntrace_unique_address(d, data));
+    struct pug_element *event = push(d, PUG_ELEM_EVENT);
+    event->reason = ict_kinds[kind];
+    if (located) {
+        event->start = d->ref;
+        event->flags |= PUG_ELEM_HAS_ADDRESS;
+    }
+    if (kind == CKSRC_CALL && two && located)
+        set_reference(d, event->end = pug_ntrace_unique_address(d, more));
+    else if (kind != CKSRC_CALL && (two || kind == CKSRC_CONTROL))
+        set_ict_data(event, two ? more : data);
 }
 
 static void land_branch(struct pug_ntrace_decoder *d, bool repeated)

@@ -5,15 +5,19 @@
 /** A message that cannot start decoding gives differences: of address and time. */
 size_t pug_ntrace_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
 {
+    const struct pug_ntrace_config *settings = config;
     const struct pug_ntrace_packet *packet = data;
     size_t n = 0;
-    (void)config;
     if (pug_ntrace_is_sync(packet->type)) {
         if (pug_ntrace_has(packet, PUG_NTRACE_TSTAMP))
             n = pug_mark_put(marks, n, PUG_MARK_TIMESTAMP, packet->field[PUG_NTRACE_TSTAMP]);
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->field[PUG_NTRACE_ADDR] << 1);
     }
     switch (packet->type) {
+    case PUG_NTRACE_ICT_SYNC:
+        if (!settings->sifive || !pug_ntrace_has(packet, PUG_NTRACE_TSTAMP))
+            return 0;
+        return pug_mark_put(marks, n, PUG_MARK_TIMESTAMP, packet->field[PUG_NTRACE_TSTAMP]);
     case PUG_NTRACE_OWNERSHIP:
         return pug_mark_put(marks, n, PUG_MARK_CONTEXT, packet->field[PUG_NTRACE_PROCESS]);
     case PUG_NTRACE_ERROR:

@@ -250,16 +250,31 @@ static bool give_idle(struct pug_ntrace_reader *reader, struct pug_packet *packe
     return give(reader, packet, PUG_PACKET_MONITOR, raw, 1);
 }
 
+/** The pre-1.0 dialect's messages of points in the program, for who traces nothing else. */
+static bool is_point(const struct pug_ntrace_config *config, const struct pug_ntrace_packet *packet)
+{
+    const uint32_t kinds = 1u << 0 | 1u << 8 | 1u << 9 | 1u << 10 | 1u << 11 | 7u << 13;
+    if (!config->sifive)
+        return false;
+    if (packet->type == PUG_NTRACE_ICT || packet->type == PUG_NTRACE_ICT_SYNC)
+        return packet->field[PUG_NTRACE_CKDF] <= 1 && kinds >> packet->field[PUG_NTRACE_CKSRC] & 1;
+    return pug_ntrace_is_sync(packet->type) && packet->field[PUG_NTRACE_SYNC] == 15;
+}
+
 /**
  * Can a capture start with this message? Only one that starts the trace, with nothing left over, is
  * believed: in the middle of a message any six bits can look like a TCODE.
  */
-static bool starts_trace(const struct pug_ntrace_packet *packet, enum pug_ntrace_problem problem,
+static bool starts_trace(const struct pug_ntrace_config *config,
+                         const struct pug_ntrace_packet *packet, enum pug_ntrace_problem problem,
                          unsigned extra)
 {
     const uint32_t reasons = 1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9;
-    return problem == PUG_NTRACE_GOOD && pug_ntrace_is_sync(packet->type) && extra <= 1 &&
-           reasons >> packet->field[PUG_NTRACE_SYNC] & 1 && packet->field[PUG_NTRACE_ICNT] == 0;
+    if (problem != PUG_NTRACE_GOOD || extra > 1)
+        return false;
+    return is_point(config, packet) ||
+           (pug_ntrace_is_sync(packet->type) && reasons >> packet->field[PUG_NTRACE_SYNC] & 1 &&
+            packet->field[PUG_NTRACE_ICNT] == 0);
 }
 
 /** Is the message this source's? Where nobody said which SRC is, the first one is. */
@@ -282,7 +297,7 @@ static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, 
     unsigned extra = 0;
     enum pug_ntrace_problem problem = parse(reader, raw, raw_size, &extra);
     reader->state = PUG_NTRACE_READER_BETWEEN;
-    if (reader->first && !starts_trace(&reader->packet, problem, extra)) {
+    if (reader->first && !starts_trace(reader->config, &reader->packet, problem, extra)) {
         reader->stage->stats.unsynced += raw_size;
         return false;
     }

@@ -23,7 +23,7 @@ static const struct {
 static bool is_listed(unsigned tcode)
 {
     return tcode < 64 && pug_ntrace_layout((uint8_t)tcode)->name &&
-           tcode != PUG_NTRACE_AUX_ACCESS_WRITE && tcode != PUG_NTRACE_ICT_SYNC;
+           tcode != PUG_NTRACE_AUX_ACCESS_WRITE;
 }
 
 static void put_process(struct pug_text *text, uint64_t process)
