@@ -399,6 +399,8 @@ static void get_details(const ocsd_generic_trace_elem *client, struct pug_elemen
     case PUG_ELEM_TRACE_ON: out->reason = small((uint32_t)client->trace_on_reason); break;
     case PUG_ELEM_EVENT:
         out->reason = small(client->trace_event.ev_type);
+        if (out->reason > PUG_EVENT_NUMBERED) /* which the reference does not know */
+            out->reason = PUG_EVENT_UNKNOWN;
         out->number = client->trace_event.ev_number;
         break;
     case PUG_ELEM_TIMESTAMP: out->timestamp = client->timestamp; break;

@@ -130,7 +130,7 @@ static void put_event(struct pug_text *text, const struct pug_element *e)
         pug_text_put(text, " Trigger; ");
     else if (e->reason == PUG_EVENT_NUMBERED)
         pug_text_format(text, " Numbered:%u; ", e->number);
-    else if (e->reason < PUG_EVENT_KINDS)
+    else if (e->reason > PUG_EVENT_NUMBERED && e->reason < PUG_EVENT_KINDS)
         put_point(text, e);
 }
 

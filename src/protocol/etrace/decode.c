@@ -41,10 +41,13 @@ static uint64_t address_of(struct pug_etrace_decoder *d, const struct pug_etrace
     uint64_t sum = pug_etrace_canonical(d, d->address + p->address);
     if (!p->difference)
         return full;
-    if (d->addresses == PUG_ETRACE_ADDRESSES_UNSAID) {
+    if (d->addresses != PUG_ETRACE_ADDRESSES_AS_SAID) {
         bool can_sum = is_program(d, sum), can_full = is_program(d, full);
         if (can_sum != can_full)
-            d->addresses = can_full ? PUG_ETRACE_ADDRESSES_SEEM_FULL : PUG_ETRACE_ADDRESSES_AS_SAID;
+            d->addresses = can_full ? PUG_ETRACE_ADDRESSES_SEEM_FULL : PUG_ETRACE_ADDRESSES_UNSAID;
+        if (d->addresses == PUG_ETRACE_ADDRESSES_UNSAID &&
+            ((can_sum && !can_full) || ++d->unsaid == PUG_ETRACE_UNSAID_MOST))
+            d->addresses = PUG_ETRACE_ADDRESSES_AS_SAID;
     }
     return d->addresses == PUG_ETRACE_ADDRESSES_SEEM_FULL ? full : sum;
 }
@@ -524,6 +527,7 @@ static void clear(struct pug_etrace_decoder *d)
     d->address = 0;
     d->addresses =
         d->config->full_address_known ? PUG_ETRACE_ADDRESSES_AS_SAID : PUG_ETRACE_ADDRESSES_UNSAID;
+    d->unsaid = 0;
     d->lost = d->started = d->time_known = d->privilege_known = false;
     d->phase = PUG_ETRACE_PHASE_IDLE;
     d->index = 0;

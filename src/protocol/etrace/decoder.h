@@ -114,6 +114,9 @@ enum pug_etrace_addresses {
                                      */
 };
 
+/** So many packets in a row fit as differences by no accident. */
+#define PUG_ETRACE_UNSAID_MOST 8u
+
 /** Of a packet's work. */
 enum pug_etrace_phase {
     PUG_ETRACE_PHASE_IDLE,
@@ -155,6 +158,7 @@ struct pug_etrace_decoder {
     bool last_valid;
     uint64_t address; /**< base of differences */
     enum pug_etrace_addresses addresses;
+    uint8_t unsaid; /**< packets that were taken for differences without being told */
     uint8_t privilege;
     bool privilege_known;
     bool tentative; /**< stopped at what may be the first of two visits */

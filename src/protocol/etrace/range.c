@@ -45,9 +45,25 @@ void pug_etrace_unsync(struct pug_etrace_decoder *d)
     pug_etrace_data_uncount(d);
 }
 
+/**
+ * The capture begins behind the packet that says how addresses are sent, and some were taken for
+ * differences that do not fit the program.
+ */
+static void doubt_addresses(struct pug_etrace_decoder *d)
+{
+    if (d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID || d->unsaid == 0)
+        return;
+    d->addresses = PUG_ETRACE_ADDRESSES_SEEM_FULL;
+    d->unsaid = 0;
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH, d->index,
+                  "no support packet yet, and addresses seem to be full: what was decoded before "
+                  "is doubtful");
+}
+
 void pug_etrace_fail(struct pug_etrace_decoder *d, enum pug_status code, const char *text)
 {
     pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, code, d->index, text);
+    doubt_addresses(d);
     pug_etrace_unsync(d);
     d->lost = true;
     pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);

@@ -94,6 +94,7 @@ void pug_etrace_decoder_state(const void *decoder, struct pug_state *state)
     const struct pug_etrace_decoder *d = decoder;
     pug_etrace_write_options(&d->options, state);
     pug_state_number(state, d->addresses);
+    pug_state_number(state, d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID ? 0 : d->unsaid);
     pug_state_number(state, d->started);
     pug_state_number(state, d->started ? 0 : d->start_reason);
     pug_state_number(state, d->started ? d->index : 0); /* the end of the trace has it, too */
