@@ -5,6 +5,7 @@
 
 #include "pugmark/calls.h"
 #include "pugmark/capture.h"
+#include "pugmark/correlate.h"
 #include "pugmark/cursor.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"

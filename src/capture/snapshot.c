@@ -54,6 +54,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
         .options = capture->options.decode,
         .transport = capture->options.settings,
         .sources = capture->options.settings,
+        .first_only = !capture->options.buffer,
         .log = log,
         .quirks = capture->options.quirks,
         .code_limit = capture->options.code_limit,

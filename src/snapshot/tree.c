@@ -230,6 +230,20 @@ static void add_memory_spaces(struct builder *builder)
             pug_snapshot_memory_add(&builder->memory, device, 0);
 }
 
+/** Does the source also write into a buffer before this one? */
+static bool is_in_earlier(const struct pug_snapshot *snapshot,
+                          const struct pug_snapshot_buffer *buffer,
+                          const struct pug_snapshot_source *source)
+{
+    const struct pug_snapshot_buffer *earlier;
+    struct pug_snapshot_source other;
+    for (size_t n = 0; (earlier = pug_snapshot_buffer_at(snapshot, n)) && earlier != buffer; n++)
+        for (size_t i = 0; pug_snapshot_source_at(snapshot, earlier, i, &other); i++)
+            if (strcmp(other.name, source->name) == 0 && other.stream == source->stream)
+                return true;
+    return false;
+}
+
 /** Streams but the first carry data, for which there are no decoders. */
 static bool skip_stream(const struct pug_snapshot *snapshot,
                         const struct pug_snapshot_source *source)
@@ -251,6 +265,19 @@ static bool add_source(struct builder *builder, const struct pug_snapshot_source
     if (source->core_name && !source->core)
         return fail(snapshot, "Failed to get device data for source", source->name);
     return create(builder, source);
+}
+
+/** All that the buffer is to have: of one without frames, the first. False: not one was made. */
+static bool add_sources(struct builder *builder, const struct pug_snapshot_buffer *buffer)
+{
+    const struct pug_snapshot *snapshot = builder->snapshot;
+    bool single = pug_tree_transport(builder->tree)->single, any = false;
+    struct pug_snapshot_source source;
+    for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
+         n++)
+        if (!builder->config->first_only || !is_in_earlier(snapshot, buffer, &source))
+            any |= add_source(builder, &source);
+    return any;
 }
 
 static enum pug_status new_tree(struct builder *builder, const struct pug_snapshot_buffer *buffer)
@@ -285,11 +312,7 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
     enum pug_status status = new_tree(&builder, buffer);
     if (status != PUG_OK)
         return status;
-    bool single = pug_tree_transport(builder.tree)->single, any = false;
-    struct pug_snapshot_source source;
-    for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
-         n++)
-        any |= add_source(&builder, &source);
+    bool any = add_sources(&builder, buffer);
     if (any && config->image && !config->filled && pug_snapshot_is_native(snapshot))
         add_memory_spaces(&builder);
     free(builder.memory.mapped.items);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/** @file What the trace tells of an element's time, by the rules of each kind of element. */
+#include "correlate/correlate.h"
+
+/* So many elements without a count are not going to be closed by one. */
+#define PENDING_LIMIT 4096u
+
+static struct pug_correlated *entry_at(struct pug_correlate_queue *queue, size_t n)
+{
+    return &queue->entries[queue->head + n];
+}
+
+/** The first `until` entries have their time; those that had none before have this. */
+static void resolve(struct pug_correlate_queue *queue, size_t until, enum pug_correlate_when when,
+                    uint64_t time, uint64_t cycles)
+{
+    for (size_t n = queue->ready; n < until; n++) {
+        struct pug_correlated *entry = entry_at(queue, n);
+        entry->when = (uint8_t)when;
+        entry->cycles = cycles;
+        if (when != PUG_WHEN_UNKNOWN) /* else it is what the buffer had reached */
+            entry->time = time;
+    }
+    if (until > queue->ready)
+        queue->ready = until;
+}
+
+void pug_correlate_clock_settle(struct pug_correlate_queue *queue)
+{
+    if (queue->has_time)
+        resolve(queue, queue->count, PUG_WHEN_AFTER, queue->time, queue->cycles);
+    else
+        resolve(queue, queue->count, PUG_WHEN_UNKNOWN, 0, 0);
+}
+
+/* ---- elements ---- */
+
+static bool timestamp_of(const struct pug_element *e, uint64_t *time)
+{
+    bool is = e->type == PUG_ELEM_TIMESTAMP ||
+              (e->type == PUG_ELEM_SWTRACE && (e->flags & PUG_ELEM_HAS_TS)) ||
+              (e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL);
+    if (is)
+        *time = e->timestamp;
+    return is;
+}
+
+static bool cycles_of(const struct pug_element *e, uint64_t *cycles)
+{
+    bool local = e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC &&
+                 e->reason <= PUG_ITM_TS_PKT_TS_DELAY;
+    *cycles = local ? e->value : e->cycle_count;
+    return local || (e->flags & PUG_ELEM_HAS_CC);
+}
+
+static void count_cycles(struct pug_correlate_queue *queue, uint64_t cycles)
+{
+    uint64_t before = cycles < queue->ahead ? cycles : queue->ahead;
+    queue->ahead = 0;
+    queue->cycles += cycles - before;
+    queue->info.counts++;
+}
+
+static void take_timestamp(struct pug_correlate_queue *queue, const struct pug_element *e,
+                           uint64_t time)
+{
+    uint64_t cycles;
+    bool counts = cycles_of(e, &cycles);
+    if (counts && !queue->counts_apart) {
+        count_cycles(queue, cycles);
+        if (queue->has_time)
+            resolve(queue, queue->count - 1, PUG_WHEN_CYCLES, queue->time, queue->cycles);
+    }
+    if (queue->has_time && time < queue->time) {
+        queue->info.backwards++;
+        time = queue->time;
+    }
+    if (queue->has_time)
+        resolve(queue, queue->count - 1, PUG_WHEN_AFTER, queue->time, queue->cycles);
+    else
+        resolve(queue, queue->count - 1, PUG_WHEN_BEFORE, time, 0);
+    queue->info.first = queue->info.timestamps++ ? queue->info.first : time;
+    queue->info.last = time;
+    if (!queue->has_time || time != queue->time)
+        queue->cycles = 0;
+    queue->ahead = counts && queue->counts_apart ? cycles : 0;
+    queue->has_time = true;
+    queue->time = time;
+    resolve(queue, queue->count, PUG_WHEN_AT, time, queue->cycles);
+}
+
+/* ---- buffers ---- */
+
+static void settle_buffer(struct pug_correlate_buffer *buffer)
+{
+    while (buffer->count > 0) {
+        const struct pug_correlate_mark *mark = &buffer->marks[buffer->first % PUG_CORRELATE_MARKS];
+        if (buffer->index - mark->index < PUG_CORRELATE_WINDOW)
+            break;
+        buffer->settled = mark->time;
+        buffer->first++;
+        buffer->count--;
+    }
+}
+
+/** The buffer has come to this index, and a stream of it to this time. */
+static void reach(struct pug_correlate_buffer *buffer, uint64_t index, uint64_t time)
+{
+    if (index > buffer->index)
+        buffer->index = index;
+    if (time > buffer->reached) {
+        uint32_t last = (buffer->first + buffer->count - 1) % PUG_CORRELATE_MARKS;
+        bool near = buffer->count > 0 && buffer->index - buffer->marks[last].index <
+                                             PUG_CORRELATE_WINDOW / PUG_CORRELATE_MARKS + 1;
+        buffer->reached = time;
+        if (!near && buffer->count < PUG_CORRELATE_MARKS)
+            buffer->marks[(buffer->first + buffer->count++) % PUG_CORRELATE_MARKS] =
+                (struct pug_correlate_mark){buffer->index, time};
+    }
+    settle_buffer(buffer);
+}
+
+/** Streams without a timestamp so far: their elements have waited for one long enough. */
+static void settle_timeless(struct pug_correlate *correlate, uint32_t number)
+{
+    uint64_t index = correlate->buffers[number].index;
+    for (size_t i = 0; i < correlate->count; i++) {
+        struct pug_correlate_queue *queue = &correlate->streams[i];
+        if (queue->info.buffer != number || queue->has_time)
+            continue;
+        size_t n = queue->ready;
+        while (n < queue->count &&
+               index - entry_at(queue, n)->element.index >= PUG_CORRELATE_WINDOW &&
+               index >= entry_at(queue, n)->element.index)
+            n++;
+        resolve(queue, n, PUG_WHEN_UNKNOWN, 0, 0);
+    }
+}
+
+void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
+{
+    const struct pug_element *e = &entry_at(queue, queue->count - 1)->element;
+    struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
+    uint64_t time, cycles;
+    entry_at(queue, queue->count - 1)->time = buffer->reached;
+    if (timestamp_of(e, &time)) {
+        take_timestamp(queue, e, time);
+    } else if (cycles_of(e, &cycles)) {
+        count_cycles(queue, cycles);
+        if (queue->has_time)
+            resolve(queue, queue->count, PUG_WHEN_CYCLES, queue->time, queue->cycles);
+    }
+    if (queue->has_time && queue->count - queue->ready > PENDING_LIMIT)
+        pug_correlate_clock_settle(queue);
+    reach(buffer, e->index, queue->time);
+    settle_timeless(correlate, queue->info.buffer);
+}
+
+/* ---- order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+int pug_correlate_order(const struct pug_correlate *correlate, const struct pug_correlated *a,
+                        const struct pug_correlated *b)
+{
+    const struct pug_correlate_stream *from_a = &correlate->streams[a->stream].info;
+    const struct pug_correlate_stream *from_b = &correlate->streams[b->stream].info;
+    int order = compare(a->time, b->time);
+    if (order == 0) /* before the timestamp, or behind it */
+        order = (b->when == PUG_WHEN_BEFORE) - (a->when == PUG_WHEN_BEFORE);
+    if (order == 0)
+        order = compare(a->cycles, b->cycles);
+    if (order == 0)
+        order = compare(from_a->buffer, from_b->buffer);
+    if (order == 0)
+        order = compare(a->element.index, b->element.index);
+    return order ? order : compare(a->stream, b->stream);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Correlation from inside: correlate.c (streams, and whose turn it is), clock.c (what an
+ * element's time is), feed.c (trees and captures, side by side).
+ */
+#ifndef PUG_CORRELATE_CORRELATE_H
+#define PUG_CORRELATE_CORRELATE_H
+
+#include "pugmark/correlate.h"
+
+/**
+ * A capture's sources share its buffer with what fits in their FIFOs between them: what one wrote
+ * comes at most so many bytes behind what another wrote at the same time.
+ */
+#define PUG_CORRELATE_WINDOW 65536u
+
+#define PUG_CORRELATE_MARKS 32u
+
+/** How far the time of a buffer had come at which index. */
+struct pug_correlate_mark {
+    uint64_t index, time;
+};
+
+struct pug_correlate_buffer {
+    uint64_t index;   /**< of the last element */
+    uint64_t reached; /**< the greatest time of any of its streams */
+    uint64_t settled; /**< before this nothing more comes of it */
+    struct pug_correlate_mark marks[PUG_CORRELATE_MARKS];
+    uint32_t first, count; /**< of the marks, which are a ring */
+};
+
+/** A stream: its elements that wait, of which the time of the first `ready` is known. */
+struct pug_correlate_queue {
+    struct pug_correlate_stream info;
+    struct pug_correlated *entries;
+    size_t head, ready, count, room;
+    uint64_t time, cycles; /**< its clock: the last timestamp, and what was counted since */
+    uint64_t ahead;        /**< cycles of the next count that lie before the timestamp */
+    bool has_time, ended;
+    bool counts_apart; /**< a timestamp's cycle count is not added up (ETMv4) */
+};
+
+struct pug_correlate {
+    struct pug_correlate_config config;
+    struct pug_correlate_queue *streams;
+    size_t count, room;
+    struct pug_correlate_buffer *buffers;
+    size_t buffer_count;
+    size_t waiting;
+    struct pug_correlated last; /**< the latest that was given */
+    uint64_t late;
+    bool stopped;
+};
+
+/* ---- clock.c ---- */
+
+/** The last entry of a stream is new: what it says of the stream's time, and of those before it. */
+void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue);
+
+/** Say what is known of all entries that still wait for a count or a timestamp. */
+void pug_correlate_clock_settle(struct pug_correlate_queue *queue);
+
+/** Of which two was first: less, equal or greater than 0, as strcmp(). */
+int pug_correlate_order(const struct pug_correlate *correlate, const struct pug_correlated *a,
+                        const struct pug_correlated *b);
+
+#endif

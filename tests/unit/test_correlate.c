@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+/** @file Correlation: which element of which stream comes when, and what is known of that. */
+#include "pugmark/correlate.h"
+#include "pugmark/snapshot.h"
+#include "recorder/stm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- streams in words ---- */
+
+struct heard {
+    char text[4096];
+    size_t length, count, most; /* most > 0: after so many no more are wanted */
+};
+
+/** "0.3@100+5": stream 0, index 3, 5 cycles after 100; "@>100", "@<100", "@?100": as it is known.
+ */
+static bool note(void *context, const struct pug_correlated *elements, size_t count)
+{
+    static const char *const marks[] = {"", "", ">", "<", "?"};
+    struct heard *heard = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_correlated *e = &elements[i];
+        size_t room = sizeof(heard->text) - heard->length;
+        int length = snprintf(heard->text + heard->length, room, "%u.%u@%s%u", e->stream,
+                              (unsigned)e->element.index, marks[e->when], (unsigned)e->time);
+        heard->length += (size_t)length < room ? (size_t)length : 0;
+        room = sizeof(heard->text) - heard->length;
+        length =
+            e->cycles ? snprintf(heard->text + heard->length, room, "+%u", (unsigned)e->cycles) : 0;
+        heard->length += (size_t)length;
+        heard->length +=
+            (size_t)snprintf(heard->text + heard->length, sizeof(heard->text) - heard->length, " ");
+    }
+    heard->count += count;
+    return heard->most == 0 || heard->count < heard->most;
+}
+
+/**
+ * Elements as words, "STREAM.INDEX" and what: R a range, T100 a timestamp, C5 a cycle count, T100C5
+ * and RC5 with a count in them, S100 software trace with a time, s without, G100 an ITM's global
+ * and L5 its local timestamp; "STREAM.end": there are no more.
+ */
+static void put_words(struct pug_correlate *correlate, const char *words)
+{
+    char copy[1024], *save = NULL;
+    snprintf(copy, sizeof(copy), "%s", words);
+    for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        unsigned stream, index;
+        char kind[32] = "", *count;
+        if (strstr(word, ".end")) {
+            assert_int_equal(pug_correlate_end(correlate, (uint32_t)atoi(word)), PUG_OK);
+            continue;
+        }
+        assert_int_equal(sscanf(word, "%u.%u%31s", &stream, &index, kind), 3);
+        struct pug_element e = {.type = PUG_ELEM_INSTR_RANGE, .index = index};
+        e.timestamp = strtoull(kind + 1, NULL, 10);
+        count = strchr(kind, 'C');
+        if (count) {
+            e.flags = PUG_ELEM_HAS_CC;
+            e.cycle_count = (uint32_t)strtoul(count + 1, NULL, 10);
+        }
+        switch (kind[0]) {
+        case 'T': e.type = PUG_ELEM_TIMESTAMP; break;
+        case 'C': e.type = PUG_ELEM_CYCLE_COUNT; break;
+        case 'S':
+            e.type = PUG_ELEM_SWTRACE;
+            e.flags |= PUG_ELEM_HAS_TS;
+            break;
+        case 's': e.type = PUG_ELEM_SWTRACE; break;
+        case 'G':
+            e.type = PUG_ELEM_ITMTRACE;
+            e.reason = PUG_ITM_TS_GLOBAL;
+            break;
+        case 'L':
+            e.type = PUG_ELEM_ITMTRACE;
+            e.reason = PUG_ITM_TS_SYNC;
+            e.value = e.timestamp;
+            break;
+        default: break;
+        }
+        assert_int_equal(pug_correlate_put(correlate, stream, &e, 1), PUG_OK);
+    }
+}
+
+/** Streams of these protocols, each in a buffer of its own, and what comes of these words. */
+static void check(const char *const *protocols, size_t count, const char *words, const char *wanted)
+{
+    struct heard heard = {.length = 0};
+    struct pug_correlate *correlate;
+    const struct pug_correlate_config config = {.give = note, .context = &heard};
+    assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(
+            pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = (uint32_t)i,
+                                                                        .protocol = protocols[i]}),
+            PUG_OK);
+    put_words(correlate, words);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(pug_correlate_end(correlate, i), PUG_OK);
+    assert_string_equal(heard.text, wanted);
+    assert_int_equal(pug_correlate_wanted(correlate), count); /* none is wanted any more */
+    pug_correlate_free(correlate);
+}
+
+static const char *const two_ptms[] = {"PTM", "PTM"};
+static const char *const etms[] = {"ETMV4I", "ETMV4I"};
+
+static void test_timestamps(void **state)
+{
+    (void)state;
+    check(two_ptms, 2, "0.1T100 0.2R 0.3T200 0.4R 1.1T150 1.2R 1.3T200 1.4R",
+          "0.1@100 0.2@>100 1.1@150 1.2@>150 0.3@200 0.4@>200 1.3@200 1.4@>200 ");
+    /* the same, whoever speaks first */
+    check(two_ptms, 2, "1.1T150 1.2R 1.3T200 1.4R 0.1T100 0.2R 0.3T200 0.4R",
+          "0.1@100 0.2@>100 1.1@150 1.2@>150 0.3@200 0.4@>200 1.3@200 1.4@>200 ");
+}
+
+/** Between equal timestamps cycles decide; a count belongs to what it closes. */
+static void test_cycles(void **state)
+{
+    (void)state;
+    check(two_ptms, 2, "0.1T100 0.2R 0.3C5 0.4R 0.5C5 0.6R 1.1T100 1.2R 1.3C3 1.4R 1.5C9 1.6R",
+          "0.1@100 1.1@100 1.2@100+3 1.3@100+3 0.2@100+5 0.3@100+5 0.4@100+10 0.5@100+10 "
+          "0.6@>100+10 1.4@100+12 1.5@100+12 1.6@>100+12 ");
+    check(two_ptms, 2, "0.1T100 0.2RC7 0.3T200 1.1T100 1.2RC4 1.3RC4 1.4T200",
+          "0.1@100 1.1@100 1.2@100+4 0.2@100+7 1.3@100+8 0.3@200 1.4@200 ");
+    /* a clock has no end: what comes before the next timestamp is before it */
+    check(two_ptms, 2, "0.1T100 0.2RC1000 0.3T101 1.1T100 1.2T101 1.3RC5",
+          "0.1@100 1.1@100 0.2@100+1000 0.3@101 1.2@101 1.3@101+5 ");
+}
+
+/** The count in a timestamp of ETMv4 is no part of the sum; that of PTM is. */
+static void test_counted_timestamps(void **state)
+{
+    (void)state;
+    check(etms, 1, "0.1T100 0.2RC10 0.3T200C4 0.4RC10 0.5RC10",
+          "0.1@100 0.2@100+10 0.3@200 0.4@200+6 0.5@200+16 ");
+    check(two_ptms, 1, "0.1T100 0.2RC10 0.3R 0.4T200C4 0.5RC10 0.6RC10",
+          "0.1@100 0.2@100+10 0.3@100+14 0.4@200 0.5@200+10 0.6@200+20 ");
+}
+
+/** What comes before a stream's first timestamp was before it, and is given as late as it can be.
+ */
+static void test_before(void **state)
+{
+    (void)state;
+    check(two_ptms, 2, "0.1R 0.2T100 0.3R 1.1R 1.2R 1.3T50 1.4R 1.5T100",
+          "1.1@<50 1.2@<50 1.3@50 1.4@>50 0.1@<100 0.2@100 0.3@>100 1.5@100 ");
+}
+
+static void test_without_timestamps(void **state)
+{
+    (void)state;
+    check(two_ptms, 2, "0.1R 0.2C5 1.1T100 1.2R", "0.1@?0 0.2@?0 1.1@100 1.2@>100 ");
+    check(two_ptms, 2, "0.1R 0.2R 1.1R", "0.1@?0 0.2@?0 1.1@?0 ");
+}
+
+static void test_software_trace(void **state)
+{
+    static const char *const protocols[] = {"STM", "ITM"};
+    (void)state;
+    check(protocols, 2, "0.1S100 0.2s 0.3S120 1.1s 1.2G110 1.3s 1.4L7 1.5s 1.6L2 1.7G130",
+          "0.1@100 0.2@>100 1.1@<110 1.2@110 1.3@110+7 1.4@110+7 1.5@110+9 1.6@110+9 0.3@120 "
+          "1.7@130 ");
+}
+
+static void test_backwards(void **state)
+{
+    struct heard heard = {.length = 0};
+    struct pug_correlate *correlate;
+    struct pug_correlate_stream stream;
+    (void)state;
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = note, .context = &heard},
+                          &correlate),
+        PUG_OK);
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 0, .source = 0x10});
+    put_words(correlate, "0.0R 0.1T100 0.2R 0.3T90 0.4R 0.5C2 0.6T110 0.end");
+    assert_string_equal(heard.text,
+                        "0.0@<100 0.1@100 0.2@>100 0.3@100 0.4@100+2 0.5@100+2 0.6@110 ");
+    assert_true(pug_correlate_stream(correlate, 0, &stream));
+    assert_int_equal(stream.source, 0x10);
+    assert_int_equal(stream.backwards, 1);
+    assert_int_equal(stream.timestamps, 3);
+    assert_int_equal(stream.counts, 1);
+    assert_int_equal(stream.elements, 7);
+    assert_int_equal(stream.first, 100);
+    assert_int_equal(stream.last, 110);
+    assert_int_equal(stream.when[PUG_WHEN_AT], 3);
+    assert_int_equal(stream.when[PUG_WHEN_CYCLES], 2);
+    assert_int_equal(stream.when[PUG_WHEN_AFTER], 1);
+    assert_int_equal(stream.when[PUG_WHEN_BEFORE], 1);
+    assert_false(pug_correlate_stream(correlate, 1, &stream));
+    pug_correlate_free(correlate);
+}
+
+/** Elements wait for a stream that may still say something earlier, but not for ever. */
+static void test_waiting(void **state)
+{
+    struct heard heard = {.length = 0};
+    struct pug_correlate *correlate;
+    (void)state;
+    const struct pug_correlate_config config = {.give = note, .context = &heard, .limit = 8};
+    assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 0});
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 1});
+    put_words(correlate, "0.1T100 0.2R 0.3T110");
+    assert_int_equal(heard.count, 0);
+    assert_int_equal(pug_correlate_wanted(correlate), 1);
+    put_words(correlate, "1.1T105");
+    assert_int_equal(heard.count, 3);
+    assert_int_equal(pug_correlate_wanted(correlate), 1);
+    put_words(correlate, "1.2T120");
+    assert_string_equal(heard.text, "0.1@100 0.2@>100 1.1@105 0.3@110 ");
+    assert_int_equal(pug_correlate_wanted(correlate), 0);
+    put_words(correlate, "1.3T130 1.4T140 1.5T150 1.6T160 1.7T170 1.8T180 1.9T190");
+    assert_int_equal(heard.count, 4);
+    put_words(correlate, "1.10T200"); /* nine wait */
+    assert_int_equal(heard.count, 9);
+    assert_int_equal(pug_correlate_late(correlate), 0);
+    put_words(correlate, "0.4T155 0.5T210 0.end 1.end");
+    assert_int_equal(pug_correlate_late(correlate), 1);
+    assert_string_equal(heard.text,
+                        "0.1@100 0.2@>100 1.1@105 0.3@110 1.2@120 1.3@130 1.4@140 1.5@150 1.6@160 "
+                        "0.4@155 1.7@170 1.8@180 1.9@190 1.10@200 0.5@210 ");
+    pug_correlate_free(correlate);
+}
+
+/** A stream that is silent in its buffer holds the others up no longer than its FIFO could. */
+static void test_silent(void **state)
+{
+    struct heard heard = {.length = 0};
+    struct pug_correlate *correlate;
+    (void)state;
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = note, .context = &heard},
+                          &correlate),
+        PUG_OK);
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.source = 1});
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.source = 2});
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.source = 3});
+    put_words(correlate, "0.0T100 2.5R 0.10R 0.60000T200");
+    assert_int_equal(heard.count, 0);
+    put_words(correlate, "0.66000T300");
+    assert_string_equal(heard.text, "0.0@100 "); /* nothing older can come any more */
+    put_words(correlate, "0.130000T400 0.140000T500 1.140001T450");
+    put_words(correlate, "0.end 1.end 2.end");
+    assert_string_equal(heard.text, "0.0@100 2.5@?100 0.10@>100 0.60000@200 0.66000@300 "
+                                    "0.130000@400 1.140001@450 0.140000@500 ");
+    assert_int_equal(pug_correlate_late(correlate), 0);
+    pug_correlate_free(correlate);
+}
+
+static bool note_payload(void *context, const struct pug_correlated *elements, size_t count)
+{
+    char *text = context;
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].element.flags & PUG_ELEM_PAYLOAD)
+            strncat(text, elements[i].element.payload, elements[i].element.count);
+    return true;
+}
+
+static void test_payloads(void **state)
+{
+    char text[64] = "", bytes[4] = "abc";
+    struct pug_correlate *correlate;
+    (void)state;
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = note_payload, .context = text},
+                          &correlate),
+        PUG_OK);
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 0});
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 1});
+    struct pug_element e = {.type = PUG_ELEM_SWTRACE,
+                            .flags = PUG_ELEM_HAS_TS | PUG_ELEM_PAYLOAD,
+                            .count = 3,
+                            .timestamp = 7,
+                            .payload = bytes};
+    assert_int_equal(pug_correlate_put(correlate, 0, &e, 1), PUG_OK);
+    memcpy(bytes, "def", 3);
+    e.timestamp = 6;
+    assert_int_equal(pug_correlate_put(correlate, 1, &e, 1), PUG_OK);
+    memcpy(bytes, "xyz", 3);
+    pug_correlate_end(correlate, 0);
+    pug_correlate_end(correlate, 1);
+    assert_string_equal(text, "defabc");
+    pug_correlate_put(correlate, 0, &e, 1); /* refused: the stream is over */
+    pug_correlate_free(correlate);
+}
+
+static void test_misuse(void **state)
+{
+    struct heard heard = {.most = 1};
+    struct pug_correlate *correlate = (void *)&heard;
+    struct pug_element e = {.type = PUG_ELEM_TIMESTAMP};
+    (void)state;
+    assert_int_equal(pug_correlate_new(NULL, &correlate), PUG_ERR_INVALID_PARAM_VAL);
+    assert_null(correlate);
+    assert_int_equal(pug_correlate_new(&(struct pug_correlate_config){.give = NULL}, &correlate),
+                     PUG_ERR_INVALID_PARAM_VAL);
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = note, .context = &heard},
+                          &correlate),
+        PUG_OK);
+    assert_int_equal(pug_correlate_put(correlate, 0, &e, 1), PUG_ERR_INVALID_PARAM_VAL);
+    assert_int_equal(pug_correlate_end(correlate, 0), PUG_ERR_INVALID_PARAM_VAL);
+    pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = 0});
+    assert_false(pug_correlate_stopped(correlate));
+    put_words(correlate, "0.1T1 0.2T2 0.3T3 0.end");
+    assert_true(pug_correlate_stopped(correlate)); /* who takes them wants no more */
+    assert_int_equal(heard.count, 1);
+    pug_correlate_free(correlate);
+    pug_correlate_free(NULL);
+}
+
+/* ---- a capture ---- */
+
+/** An STM's trace: a master, and a byte of data at each of these times. */
+static void write_stm(const char *path, const uint64_t *times, size_t count)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    uint64_t before = 0;
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload = 3});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_M8, .master = 1});
+    for (size_t i = 0; i < count; i++) {
+        struct pug_stm_packet packet = {.type = PUG_STM_D8,
+                                        .payload = i,
+                                        .has_ts = true,
+                                        .ts_type = PUG_STM_TS_NATURAL,
+                                        .timestamp = times[i]};
+        packet.ts_bits = rec_stm_ts_bits(before, times[i], PUG_STM_TS_NATURAL);
+        rec_stm_put(&stm, &packet);
+        before = times[i];
+    }
+    rec_stm_end(&stm);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(bytes.data, 1, bytes.size, file);
+    fclose(file);
+    rec_bytes_free(&bytes);
+}
+
+static void write_text(const char *folder, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/** Two buffers of a source each, and one that wrote into both. */
+static void make_snapshot(const char *folder)
+{
+    static const uint64_t first[] = {10, 30, 50}, second[] = {20, 25, 60};
+    char path[256];
+    write_text(folder, "snapshot.ini",
+               "[snapshot]\nversion=1.0\n[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n");
+    write_text(folder, "1", "[device]\nname=S1\ntype=STM1.0\n[regs]\nSTMTCSR=0x00100000\n");
+    write_text(folder, "2", "[device]\nname=S2\ntype=STM1.0\n[regs]\nSTMTCSR=0x00200000\n");
+    write_text(folder, "t",
+               "[trace_buffers]\nbuffers=x,y,z\n"
+               "[x]\nname=X\nfile=x.bin\nformat=source_data\n"
+               "[y]\nname=Y\nfile=y.bin\nformat=source_data\n"
+               "[z]\nname=Z\nfile=y.bin\nformat=source_data\n"
+               "[source_buffers]\nS1=X\nS2=Y,Z\n");
+    snprintf(path, sizeof(path), "%s/x.bin", folder);
+    write_stm(path, first, 3);
+    snprintf(path, sizeof(path), "%s/y.bin", folder);
+    write_stm(path, second, 3);
+}
+
+/** "1/10:0 ": buffer, trace id, time and value of software trace. */
+static bool note_software(void *context, const struct pug_correlated *elements, size_t count)
+{
+    char *text = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i].element;
+        if (e->type == PUG_ELEM_SWTRACE)
+            sprintf(text + strlen(text), "%u/%x:%u@%u ", elements[i].stream, e->source,
+                    (unsigned)e->value, (unsigned)elements[i].time);
+    }
+    return true;
+}
+
+static void test_capture(void **state)
+{
+    char folder[] = "/tmp/pug_correlate_XXXXXX", text[512] = "", command[64];
+    struct pug_capture *capture = NULL;
+    struct pug_correlate *correlate;
+    struct pug_correlate_stream stream;
+    const struct pug_correlate_config config = {.give = note_software, .context = text};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    make_snapshot(folder);
+    assert_int_equal(pug_capture_open(folder, &(struct pug_capture_options){0}, &capture), PUG_OK);
+    assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);
+    assert_int_equal(pug_correlate_capture(correlate, capture, NULL), PUG_OK);
+    assert_string_equal(text, "0/10:0@10 1/20:0@20 1/20:1@25 0/10:1@30 0/10:2@50 1/20:2@60 ");
+    assert_true(pug_correlate_stream(correlate, 1, &stream));
+    assert_int_equal(stream.buffer, 1);
+    assert_int_equal(stream.source, 0x20);
+    assert_int_equal(stream.timestamps, 3);
+    assert_false(pug_correlate_stream(correlate, 2, &stream)); /* it is in Y already */
+    assert_int_equal(pug_correlate_late(correlate), 0);
+    pug_correlate_free(correlate);
+    /* one of the sources */
+    text[0] = 0;
+    const uint16_t only[] = {0x20};
+    assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);
+    assert_int_equal(
+        pug_correlate_capture(correlate, capture,
+                              &(struct pug_correlate_choice){.sources = only, .source_count = 1}),
+        PUG_OK);
+    assert_string_equal(text, "0/20:0@20 0/20:1@25 0/20:2@60 ");
+    pug_correlate_free(correlate);
+    pug_capture_free(capture);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timestamps),
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_counted_timestamps),
+        cmocka_unit_test(test_before),
+        cmocka_unit_test(test_without_timestamps),
+        cmocka_unit_test(test_software_trace),
+        cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_payloads),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_capture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
