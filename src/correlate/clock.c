@@ -163,16 +163,20 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
+int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b)
+{
+    int order = compare(a->time, b->time);
+    if (order == 0) /* before the timestamp, or behind it */
+        order = (b->when == PUG_WHEN_BEFORE) - (a->when == PUG_WHEN_BEFORE);
+    return order ? order : compare(a->cycles, b->cycles);
+}
+
 int pug_correlate_order(const struct pug_correlate *correlate, const struct pug_correlated *a,
                         const struct pug_correlated *b)
 {
     const struct pug_correlate_stream *from_a = &correlate->streams[a->stream].info;
     const struct pug_correlate_stream *from_b = &correlate->streams[b->stream].info;
-    int order = compare(a->time, b->time);
-    if (order == 0) /* before the timestamp, or behind it */
-        order = (b->when == PUG_WHEN_BEFORE) - (a->when == PUG_WHEN_BEFORE);
-    if (order == 0)
-        order = compare(a->cycles, b->cycles);
+    int order = pug_correlate_times(a, b);
     if (order == 0)
         order = compare(from_a->buffer, from_b->buffer);
     if (order == 0)

@@ -180,7 +180,7 @@ static void give(struct pug_correlate *correlate, struct pug_correlate_queue *qu
 {
     const struct pug_correlated *entries = queue->entries + queue->head;
     for (size_t n = 0; n < count; n++) {
-        bool late = pug_correlate_order(correlate, &entries[n], &correlate->last) < 0;
+        bool late = pug_correlate_times(&entries[n], &correlate->last) < 0;
         correlate->late += late;
         queue->info.late += late;
         queue->info.when[entries[n].when]++;

@@ -60,7 +60,10 @@ void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_q
 /** Say what is known of all entries that still wait for a count or a timestamp. */
 void pug_correlate_clock_settle(struct pug_correlate_queue *queue);
 
-/** Of which two was first: less, equal or greater than 0, as strcmp(). */
+/** Which of two was first, as far as times tell: less, equal or greater than 0, as strcmp(). */
+int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b);
+
+/** The same, and where times do not tell by their places. Never 0 for two of different streams. */
 int pug_correlate_order(const struct pug_correlate *correlate, const struct pug_correlated *a,
                         const struct pug_correlated *b);
 

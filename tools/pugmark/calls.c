@@ -11,6 +11,7 @@
  * A function that calls none is one line; others have a line where they begin and one where they
  * end. With --summary each path of calls is one line, however often it was gone.
  */
+#include "by_time.h"
 #include "command.h"
 #include "input.h"
 #include "output.h"
@@ -25,10 +26,12 @@
 
 struct calls_options {
     struct input_options input;
-    bool summary;
+    bool summary, by_time;
 };
 
 static const struct option table[] = {
+    {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
+     offsetof(struct calls_options, by_time)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
      option_flag, offsetof(struct calls_options, summary)},
 };
@@ -43,17 +46,21 @@ struct path {
     uint64_t calls, time, own_time, instructions;
 };
 
-/** A source, and what is printed of it. */
+/** A source, or with --by-time a stream, and what is printed of it. */
 struct followed {
-    uint16_t source;
-    uint8_t unit; /* enum pug_time_unit: that was told */
-    bool held;    /* the line of the top frame is not printed yet: it may be a leaf's */
+    uint32_t task;
+    char label[80]; /* in front of its lines */
+    uint8_t unit;   /* enum pug_time_unit: that was told */
+    bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     size_t paths;
 };
 
 struct calls {
-    struct input *input;
+    const struct input *input; /* NULL: by time, then these */
+    struct capture_input *capture;
+    struct pug_correlate *correlate;
+    struct pug_tree **trees; /* of the buffers: their images name functions */
     struct pug_calls *stacks;
     bool summary;
     struct followed **sources;
@@ -63,10 +70,23 @@ struct calls {
 
 /* ---- sources ---- */
 
-static struct followed *find_source(struct calls *calls, uint16_t id)
+/** "10", and where there are several buffers "ETB_0 10". */
+static void make_label(const struct calls *calls, struct followed *followed)
+{
+    struct pug_correlate_stream stream;
+    snprintf(followed->label, sizeof(followed->label), "%02" PRIx32, followed->task);
+    if (!calls->correlate || !pug_correlate_stream(calls->correlate, followed->task, &stream))
+        return;
+    const struct pug_capture_buffer *buffer =
+        pug_capture_buffer_at(calls->capture->capture, stream.buffer);
+    snprintf(followed->label, sizeof(followed->label), "%-.64s %02x",
+             buffer && buffer->name ? buffer->name : "", stream.source);
+}
+
+static struct followed *find_source(struct calls *calls, uint32_t task)
 {
     for (size_t i = 0; i < calls->count; i++)
-        if (calls->sources[i]->source == id)
+        if (calls->sources[i]->task == task)
             return calls->sources[i];
     struct followed **grown =
         realloc(calls->sources, (calls->count + 1) * sizeof(struct followed *));
@@ -78,7 +98,8 @@ static struct followed *find_source(struct calls *calls, uint16_t id)
         calls->failed = true;
         return NULL;
     }
-    followed->source = id;
+    followed->task = task;
+    make_label(calls, followed);
     calls->sources[calls->count++] = followed;
     return followed;
 }
@@ -97,7 +118,7 @@ static void put_number(bool known, uint64_t value)
 static void begin_line(const struct followed *followed, const uint64_t *time, const uint64_t *took,
                        const uint64_t *ran, uint32_t depth)
 {
-    output_text("  %02x", followed->source);
+    output_text("  %s", followed->label);
     put_number(time, time ? *time : 0);
     put_number(took, took ? *took : 0);
     put_number(ran, ran ? *ran : 0);
@@ -143,11 +164,14 @@ static void print_unit(struct followed *followed, enum pug_time_unit unit)
     output_text("[times are in %s]\n", pug_time_unit_name(unit));
 }
 
-static void print_enter(struct followed *followed, const struct pug_call_event *event)
+/** By time each has a line of its own: another source's may come before it is left. */
+static void print_enter(struct followed *followed, const struct pug_call_event *event, bool by_time)
 {
     if (followed->held)
         print_begin(followed, event->frame - 1, event->depth - 1);
-    followed->held = true;
+    followed->held = !by_time;
+    if (by_time)
+        print_begin(followed, event->frame, event->depth);
 }
 
 static void print_leave(struct followed *followed, const struct pug_call_event *event)
@@ -177,13 +201,14 @@ static void print_gap(struct followed *followed, const struct pug_call_event *ev
 
 static void on_call(void *context, const struct pug_call_event *event)
 {
-    struct followed *followed = find_source(context, (uint16_t)event->task);
+    struct calls *calls = context;
+    struct followed *followed = find_source(calls, event->task);
     if (!followed)
         return;
     if (event->unit != followed->unit)
         print_unit(followed, event->unit);
     switch (event->kind) {
-    case PUG_CALL_ENTER: print_enter(followed, event); break;
+    case PUG_CALL_ENTER: print_enter(followed, event, calls->correlate != NULL); break;
     case PUG_CALL_LEAVE: print_leave(followed, event); break;
     case PUG_CALL_GAP: print_gap(followed, event); break;
     }
@@ -230,7 +255,7 @@ static void sum_up(struct path *path, const struct pug_call_event *event)
 
 static void on_summed_call(void *context, const struct pug_call_event *event)
 {
-    struct followed *followed = find_source(context, (uint16_t)event->task);
+    struct followed *followed = find_source(context, event->task);
     if (!followed)
         return;
     followed->unit = event->unit;
@@ -266,7 +291,7 @@ static void print_children(const struct followed *followed, struct path *parent,
     qsort(sorted, count, sizeof(*sorted), by_time);
     for (size_t i = 0; i < count; i++) {
         struct path *path = sorted[i];
-        output_text("  %02x", followed->source);
+        output_text("  %s", followed->label);
         put_number(true, path->calls);
         put_number(followed->unit != PUG_TIME_NONE, path->time);
         put_number(followed->unit != PUG_TIME_NONE, path->own_time);
@@ -322,12 +347,94 @@ static void finish(struct calls *calls)
     free(calls->sources);
 }
 
+/** The function at an address, as the image of the stream's buffer has it. */
+static bool locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    const struct calls *calls = context;
+    struct pug_correlate_stream stream;
+    struct pug_symbol symbol;
+    (void)element;
+    if (!pug_correlate_stream(calls->correlate, task, &stream) || !calls->trees[stream.buffer] ||
+        !pug_image_symbol(pug_tree_image(calls->trees[stream.buffer]), address, &symbol))
+        return false;
+    *function = (struct pug_function){
+        .name = symbol.name, .start = symbol.start, .size = symbol.size, .id = stream.buffer};
+    return true;
+}
+
 static bool make_stacks(struct calls *calls)
 {
-    const struct pug_calls_config config = {.image = calls->input->image,
+    const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
+                                            .locate = calls->input ? NULL : locate,
+                                            .locate_context = calls,
                                             .event = calls->summary ? on_summed_call : on_call,
                                             .event_context = calls};
     return pug_calls_new(&config, &calls->stacks) == PUG_OK;
+}
+
+static void print_head(const struct calls *calls)
+{
+    if (!calls->summary)
+        output_text(" SRC %12s %12s %12s  %s\n", "TIME", "TOOK", "INSNS", "CALLS");
+}
+
+/* ---- by time ---- */
+
+static bool on_correlated(void *context, const struct pug_correlated *elements, size_t count)
+{
+    struct calls *calls = context;
+    for (size_t i = 0; i < count && !calls->failed; i++)
+        calls->failed =
+            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK;
+    return !calls->failed && output_wanted();
+}
+
+/** A tree for each buffer, for its image; one that cannot be made has no names. */
+static bool make_trees(struct calls *calls)
+{
+    struct pug_capture *capture = calls->capture->capture;
+    const struct pug_capture_buffer *buffer;
+    size_t count = 0;
+    while (pug_capture_buffer_at(capture, count))
+        count++;
+    calls->trees = calloc(count + 1, sizeof(*calls->trees));
+    for (size_t n = 0; calls->trees && (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
+        if (buffer->chosen && buffer->stretch_count > 0)
+            (void)pug_capture_tree(capture, buffer->first_stretch, false, NULL, &calls->trees[n]);
+    return calls->trees != NULL;
+}
+
+static void free_trees(struct calls *calls)
+{
+    for (size_t n = 0; calls->trees && pug_capture_buffer_at(calls->capture->capture, n); n++)
+        pug_tree_free(calls->trees[n]);
+    free(calls->trees);
+}
+
+static int calls_by_time(const struct calls_options *options, const char *operand)
+{
+    struct capture_input input;
+    struct calls calls = {.capture = &input, .summary = options->summary};
+    const struct pug_correlate_config config = {.give = on_correlated, .context = &calls};
+    if (!capture_input_open(&input, &options->input, operand))
+        return EXIT_INPUT;
+    int code = EXIT_INPUT;
+    if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
+        make_stacks(&calls)) {
+        print_head(&calls);
+        code = by_time_run(&input, calls.correlate);
+        pug_calls_end(calls.stacks);
+        by_time_tell(&input, calls.correlate);
+        code = calls.failed ? EXIT_FATAL : code;
+    }
+    finish(&calls);
+    pug_calls_free(calls.stacks);
+    pug_correlate_free(calls.correlate);
+    free_trees(&calls);
+    capture_input_close(&input);
+    int written = output_end();
+    return written ? written : code;
 }
 
 static int calls_run(const struct command *self, int argc, char **argv)
@@ -337,14 +444,15 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
+    if (options.by_time)
+        return calls_by_time(&options, argv[1]);
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (input_flow_tree(&input) && make_stacks(&calls)) {
-        if (!calls.summary)
-            output_text(" SRC %12s %12s %12s  %s\n", "TIME", "TOOK", "INSNS", "CALLS");
+        print_head(&calls);
         pug_tree_on_elements(input.tree, on_elements, &calls);
         input_run(&input, NULL, output_wanted);
         pug_calls_end(calls.stacks);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
+#include "by_time.h"
 #include "command.h"
 #include "dwt_sources.h"
+#include "element_lines.h"
 #include "input.h"
 #include "output.h"
 #include "text_parts.h"
@@ -17,7 +19,7 @@ enum format { FORMAT_TEXT, FORMAT_JSONL, FORMAT_CSV };
 
 struct list_options {
     struct input_options input;
-    bool packets, elements;
+    bool packets, elements, by_time;
     enum format format;
     uint64_t from, to;
     struct window_options window;
@@ -72,6 +74,8 @@ static const struct option table[] = {
      offsetof(struct list_options, packets)},
     {"elements", NULL, "list elements (the default)", option_flag,
      offsetof(struct list_options, elements)},
+    {"by-time", NULL, "elements of all buffers and sources in the order of time", option_flag,
+     offsetof(struct list_options, by_time)},
     {"type", "NAME,...", "only elements of these types", take_types,
      offsetof(struct list_options, types)},
     {"from", "OFFSET", "only what begins at or after this trace offset", option_number,
@@ -114,174 +118,6 @@ static bool in_range(const struct list_state *state, uint64_t index)
 }
 
 /* ---- elements ---- */
-
-#define INDEX_WIDTH 10
-
-/** The head of a line, by hand: there are a great many. */
-static size_t put_head(char *line, uint64_t index, uint16_t source)
-{
-    char digits[20];
-    size_t at = 0, count = 0;
-    for (; index > 0 || count == 0; index /= 10)
-        digits[count++] = (char)('0' + index % 10);
-    while (at + count < INDEX_WIDTH)
-        line[at++] = ' ';
-    while (count > 0)
-        line[at++] = digits[--count];
-    line[at++] = ' ';
-    line[at++] = ' ';
-    for (int shift = source > 0xff ? 12 : 4; shift >= 0; shift -= 4)
-        if (shift <= 4 || source >> shift)
-            line[at++] = "0123456789abcdef"[source >> shift & 0xf];
-    line[at++] = ' ';
-    line[at++] = ' ';
-    return at;
-}
-
-static void element_text(const struct pug_element *e)
-{
-    char *line = output_room();
-    size_t at = put_head(line, e->index, e->source);
-    const size_t room = OUTPUT_ROOM - at - 1;
-    size_t length = pug_element_text(e, line + at, room);
-    at += length < room ? length : room - 1;
-    line[at++] = '\n';
-    output_took(at);
-}
-
-static void payload_json(const struct pug_element *e)
-{
-    const uint8_t *bytes = e->payload;
-    output_text(", \"payload\": \"");
-    for (uint32_t i = 0; i < e->count; i++)
-        output_text("%02x", bytes[i]);
-    output_text("\"");
-}
-
-/** What a hardware source packet means. */
-static void words_json(const struct pug_element *e)
-{
-    struct pug_dwt_event event;
-    char words[256];
-    if (e->reason != PUG_ITM_DWT || !pug_dwt_meaning(e, &event))
-        return;
-    pug_dwt_text(&event, words, sizeof(words));
-    output_text(", \"words\": \"%s\"", words);
-}
-
-static void event_json(const struct pug_element *e)
-{
-    output_text(", \"kind\": \"%s\"", pug_event_kind_name((enum pug_event_kind)e->reason));
-    if (e->flags & PUG_ELEM_HAS_ADDRESS)
-        output_text(", \"address\": \"0x%" PRIx64 "\"", e->start);
-    if (e->reason == PUG_EVENT_CALL && e->end)
-        output_text(", \"target\": \"0x%" PRIx64 "\"", e->end);
-    else if (e->reason == PUG_EVENT_CONTEXT)
-        output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
-    else
-        output_text(", \"number\": %u", e->number);
-}
-
-/** The fields that a type defines, name and value, for JSON. */
-static void element_json(const struct pug_element *e)
-{
-    output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"type\": \"%s\"", e->index, e->source,
-                pug_element_type_name((enum pug_element_type)e->type));
-    switch ((enum pug_element_type)e->type) {
-    case PUG_ELEM_INSTR_RANGE:
-        output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64
-                    "\", \"count\": %u, \"isa\": \"%s\", \"executed\": %s, \"last_type\": %u, "
-                    "\"last_subtype\": %u, \"last_size\": %u, \"conditional\": %s",
-                    e->start, e->end, e->count, pug_isa_name((enum pug_isa)e->isa),
-                    e->flags & PUG_ELEM_EXECUTED ? "true" : "false", e->last_type, e->last_subtype,
-                    e->last_size, e->flags & PUG_ELEM_CONDITIONAL ? "true" : "false");
-        break;
-    case PUG_ELEM_I_RANGE_NOPATH:
-        output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64 "\", \"count\": %u",
-                    e->start, e->end, e->count);
-        break;
-    case PUG_ELEM_ADDR_NACC:
-        output_text(", \"address\": \"0x%" PRIx64 "\", \"space\": %u", e->start, e->number);
-        break;
-    case PUG_ELEM_PE_CONTEXT:
-        output_text(", \"isa\": \"%s\", \"security\": %u, \"bits\": %d",
-                    pug_isa_name((enum pug_isa)e->isa), e->security,
-                    e->context_flags & PUG_CTX_BITS64 ? 64 : 32);
-        if (e->context_flags & PUG_CTX_LEVEL)
-            output_text(", \"level\": %d", e->level);
-        if (e->context_flags & PUG_CTX_CONTEXT_ID)
-            output_text(", \"context_id\": %u", e->context_id);
-        if (e->context_flags & PUG_CTX_VMID)
-            output_text(", \"vmid\": %u", e->vmid);
-        break;
-    case PUG_ELEM_EXCEPTION:
-        output_text(", \"number\": %u", e->number);
-        if (e->flags & PUG_ELEM_RET_ADDR)
-            output_text(", \"return_address\": \"0x%" PRIx64 "\"", e->end);
-        if (e->flags & PUG_ELEM_HAS_VALUE)
-            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
-        break;
-    case PUG_ELEM_TIMESTAMP: output_text(", \"timestamp\": %" PRIu64, e->timestamp); break;
-    case PUG_ELEM_EVENT: event_json(e); break;
-    case PUG_ELEM_SYNC_MARKER:
-        output_text(", \"kind\": %u, \"number\": %u", e->reason, e->number);
-        break;
-    case PUG_ELEM_SWTRACE:
-        output_text(", \"master\": %u, \"channel\": %u, \"bits\": %u, \"value\": \"0x%" PRIx64
-                    "\", \"flags\": %u",
-                    PUG_SW_MASTER(e), PUG_SW_CHANNEL(e), e->sw_bits, e->value, e->sw_flags);
-        if (e->flags & PUG_ELEM_HAS_TS)
-            output_text(", \"timestamp\": %" PRIu64, e->timestamp);
-        if (e->flags & PUG_ELEM_PAYLOAD)
-            payload_json(e);
-        break;
-    case PUG_ELEM_ITMTRACE:
-        output_text(", \"kind\": %u, \"number\": %u, \"size\": %u, \"value\": \"0x%" PRIx64
-                    "\", \"timestamp\": %" PRIu64 ", \"overflow\": %s",
-                    e->reason, e->number, e->last_size, e->value, e->timestamp,
-                    e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
-        words_json(e);
-        break;
-    case PUG_ELEM_INSTRUMENTATION:
-        output_text(", \"level\": %u, \"value\": \"0x%" PRIx64 "\"", (uint8_t)e->level, e->value);
-        break;
-    case PUG_ELEM_DATA_ADDRESS:
-    case PUG_ELEM_DATA_VALUE:
-        output_text(", \"access\": %u, \"size\": %u", e->reason, e->last_size);
-        if (e->type == PUG_ELEM_DATA_ADDRESS || (e->flags & PUG_ELEM_HAS_ADDRESS))
-            output_text(", \"address\": \"0x%" PRIx64 "\"", e->start);
-        if (e->type == PUG_ELEM_DATA_VALUE)
-            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
-        if (e->flags & PUG_ELEM_HAS_PC)
-            output_text(", \"pc\": \"0x%" PRIx64 "\"", e->end);
-        break;
-    default:
-        if (e->reason)
-            output_text(", \"reason\": %u", e->reason);
-    }
-    if (e->flags & PUG_ELEM_HAS_CC)
-        output_text(", \"cycle_count\": %u", e->cycle_count);
-    output_text("}\n");
-}
-
-/** Every column always, so that a table has one shape. */
-static void element_csv(const struct pug_element *e)
-{
-    output_text("%" PRIu64 ",%u,%s,%s,", e->index, e->source,
-                pug_element_type_name((enum pug_element_type)e->type),
-                pug_isa_name((enum pug_isa)e->isa));
-    if (e->flags & PUG_ELEM_PAYLOAD)
-        output_text(",");
-    else
-        output_text("0x%" PRIx64 ",", e->start);
-    output_text("0x%" PRIx64 ",0x%" PRIx64 ",%u,%u,%u,%u,%u,0x%x,0x%x,%d,%u,0x%x,0x%x\n", e->end,
-                e->value, e->count, e->reason, e->last_type, e->last_subtype, e->last_size,
-                e->flags, e->context_flags, e->level, e->security, e->context_id, e->vmid);
-}
-
-#define CSV_HEADER                                                                                 \
-    "index,source,type,isa,start,end_or_time,value,count_or_number,reason,last_type,"              \
-    "last_subtype,last_size,flags,context_flags,level,security,context_id,vmid\n"
 
 /** What the filters let through is counted; is it to be shown? */
 static bool take_turn(struct list_state *state, uint64_t index)
@@ -329,14 +165,14 @@ static bool is_hardware(const struct pug_element *e)
 
 static void on_element(void *context, const struct pug_element *e)
 {
-    static void (*const print[])(const struct pug_element *) = {element_text, element_json,
-                                                                element_csv};
+    static element_line_fn *const print[] = {element_line_text, element_line_json,
+                                             element_line_csv};
     struct list_state *state = context;
     if (state->dwt)
         list_events(state, e);
     if (!(state->dwt && is_hardware(e)) &&
         is_listed(state, e->index, e->source, (enum pug_element_type)e->type))
-        print[state->options->format](e);
+        print[state->options->format](e, "");
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
@@ -584,6 +420,82 @@ static int list_window(struct list_state *state, struct list_options *options, b
     return good ? input_result(state->input) : EXIT_INPUT;
 }
 
+/* ---- by time ---- */
+
+/** What stands before an element: when it was, and in which buffer. */
+static void put_front(const struct list_options *options, const struct pug_capture *capture,
+                      const struct pug_correlate_stream *stream, const struct pug_correlated *e,
+                      char front[160])
+{
+    static const char *const words[] = {"at", "cycles", "after", "before", "unknown"};
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(capture, stream->buffer);
+    char when[48];
+    switch (options->format) {
+    case FORMAT_TEXT:
+        by_time_text(e, when);
+        snprintf(front, 160, "%16s  %-8.64s", when, buffer && buffer->name ? buffer->name : "");
+        break;
+    case FORMAT_JSONL:
+        snprintf(front, 160,
+                 "\"when\": \"%s\", \"time\": %" PRIu64 ", \"cycles\": %" PRIu64
+                 ", \"buffer\": %" PRIu32 ", ",
+                 words[e->when], e->time, e->cycles, stream->buffer);
+        break;
+    case FORMAT_CSV:
+        snprintf(front, 160, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", words[e->when], e->time,
+                 e->cycles, stream->buffer);
+        break;
+    }
+}
+
+struct by_time_state {
+    const struct list_options *options;
+    const struct capture_input *input;
+    const struct pug_correlate *correlate;
+};
+
+static bool list_correlated(void *context, const struct pug_correlated *elements, size_t count)
+{
+    static element_line_fn *const print[] = {element_line_text, element_line_json,
+                                             element_line_csv};
+    const struct by_time_state *state = context;
+    const struct list_options *options = state->options;
+    struct pug_correlate_stream stream;
+    char front[160];
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i].element;
+        if (e->index < options->from || e->index >= options->to ||
+            (options->types && !(options->types & UINT32_C(1) << e->type)))
+            continue;
+        pug_correlate_stream(state->correlate, elements[i].stream, &stream);
+        put_front(options, state->input->capture, &stream, &elements[i], front);
+        print[options->format](e, front);
+    }
+    return output_wanted();
+}
+
+static int list_by_time(const struct list_options *options, const char *operand)
+{
+    struct capture_input input;
+    struct pug_correlate *correlate;
+    struct by_time_state state = {.options = options, .input = &input};
+    const struct pug_correlate_config config = {.give = list_correlated, .context = &state};
+    if (!capture_input_open(&input, &options->input, operand))
+        return EXIT_INPUT;
+    int code = EXIT_INPUT;
+    if (pug_correlate_new(&config, &correlate) == PUG_OK) {
+        state.correlate = correlate;
+        if (options->format == FORMAT_CSV)
+            output_text("when,time,cycles,buffer," ELEMENT_CSV_HEADER);
+        code = by_time_run(&input, correlate);
+        by_time_tell(&input, correlate);
+        pug_correlate_free(correlate);
+    }
+    capture_input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
 /** Options that make no sense together: what to say. NULL: they do. */
 static const char *misfit(const struct list_options *options)
 {
@@ -593,6 +505,8 @@ static const char *misfit(const struct list_options *options)
         return "--type is of elements; packets alone are listed (--elements lists both)";
     if (options->from > options->to)
         return "--from is behind --to";
+    if (options->by_time && (options->packets || window_wanted(&options->window)))
+        return "--by-time lists elements, and all that was captured";
     return NULL;
 }
 
@@ -610,6 +524,8 @@ static int list_run(const struct command *self, int argc, char **argv)
         fprintf(stderr, "pugmark: %s\n", wrong);
         return EXIT_USAGE;
     }
+    if (options.by_time)
+        return list_by_time(&options, argv[1]);
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
@@ -622,7 +538,7 @@ static int list_run(const struct command *self, int argc, char **argv)
     struct list_state state = {.options = &options, .input = &input, .last = UINT64_MAX};
     bool elements = options.elements || !options.packets;
     if (options.format == FORMAT_CSV && elements)
-        output_text(CSV_HEADER);
+        output_text(ELEMENT_CSV_HEADER);
     int code = window_wanted(&options.window) ? list_window(&state, &options, elements)
                                               : list_all(&state, elements);
     input_close(&input);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "by_time.h"
+
+#include "output.h"
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int by_time_run(struct capture_input *input, struct pug_correlate *correlate)
+{
+    const struct pug_capture_buffer *buffer;
+    uint64_t all = 0;
+    for (size_t n = 0; (buffer = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
+        all += buffer->chosen ? buffer->size : 0;
+    struct progress progress = progress_begin(all, input->options->quiet, output_wanted);
+    const struct pug_correlate_choice choice = {.sources = input->sources,
+                                                .source_count = input->source_count,
+                                                .log = input->log,
+                                                .progress = progress_show,
+                                                .progress_context = &progress};
+    enum pug_status status = pug_correlate_capture(correlate, input->capture, &choice);
+    progress_end(&progress);
+    return capture_input_result(input, status);
+}
+
+static void tell(const struct capture_input *input, const struct pug_correlate_stream *stream,
+                 uint64_t number, const char *what)
+{
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(input->capture, stream->buffer);
+    if (number > 0)
+        fprintf(stderr, "pugmark: source 0x%02x of %s: %" PRIu64 " %s\n", stream->source,
+                buffer && buffer->name ? buffer->name : "?", number, what);
+}
+
+void by_time_tell(const struct capture_input *input, const struct pug_correlate *correlate)
+{
+    struct pug_correlate_stream stream;
+    for (size_t n = 0; pug_correlate_stream(correlate, n, &stream) && !input->options->quiet; n++) {
+        uint64_t timeless = stream.when[PUG_WHEN_BEFORE] + stream.when[PUG_WHEN_UNKNOWN];
+        tell(input, &stream, timeless,
+             stream.timestamps ? "elements before its first timestamp"
+                               : "elements and no timestamps: when they were is not known");
+        tell(input, &stream, stream.backwards, "timestamps are less than the one before");
+        tell(input, &stream, stream.late, "elements are behind later ones of other sources");
+    }
+}
+
+void by_time_text(const struct pug_correlated *element, char text[48])
+{
+    static const char marks[] = {0, 0, '>', '<', '?'};
+    size_t at = 0;
+    if (marks[element->when])
+        text[at++] = marks[element->when];
+    if (element->when == PUG_WHEN_UNKNOWN)
+        text[at] = 0;
+    else if (element->cycles)
+        snprintf(text + at, 48 - at, "%" PRIu64 "+%" PRIu64, element->time, element->cycles);
+    else
+        snprintf(text + at, 48 - at, "%" PRIu64, element->time);
+}
