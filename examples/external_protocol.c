@@ -8,6 +8,7 @@
  *
  * Build against an installed library: cc external_protocol.c $(pkg-config --cflags --libs pugmark)
  */
+#include <pugmark/author/protocol.h>
 #include <pugmark/pugmark.h>
 
 #include <stdio.h>
@@ -168,6 +169,7 @@ static const char *packet_name(uint32_t type)
 }
 
 static const struct pug_protocol beacon = {
+    .abi = PUG_AUTHOR_ABI,
     .name = "Beacon",
     .title = "values that a board prints",
     .config_new = config_new,

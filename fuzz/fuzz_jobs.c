@@ -6,7 +6,9 @@
  * the second the number of threads.
  */
 #include "inputs.h"
+#include "pugmark/author/protocol.h"
 #include "support/outcome.h"
+#include "transport/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,9 @@
  * consumer waits.
  */
 #include "inputs.h"
+#include "pugmark/author/protocol.h"
 #include "recorder/bytes.h"
+#include "transport/transport.h"
 
 struct consumer {
     unsigned wait_once_in;

@@ -3,6 +3,7 @@
  * @file Decoders from outside: their registration, and the protocol that adapts one. Such a decoder
  * takes trace bytes and gives elements itself; the shell passes on what it says.
  */
+#include "pugmark/author/protocol.h"
 #include "shell.h"
 
 #include <pthread.h>
@@ -328,6 +329,7 @@ static enum pug_response custom_operate(void *reader, enum pug_op op, const stru
 }
 
 const struct pug_protocol shell_custom_protocol = {
+    .abi = PUG_AUTHOR_ABI,
     .name = "custom",
     .title = "a decoder of the client",
     .config_new = custom_config_new,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/** @file What a transport is: captured bytes in, runs of one source each out. */
+/** @file Transports: captured bytes in, runs of one source each out. */
 #ifndef PUGMARK_TRANSPORT_H
 #define PUGMARK_TRANSPORT_H
 
-#include "pugmark/log.h"
-#include "pugmark/protocol.h"
-#include "pugmark/settings.h"
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,58 +35,18 @@ struct pug_transport_stats {
     uint64_t other_types; /**< packets of types that are neither instruction nor data trace */
 };
 
-/** What the tree offers a transport. */
-struct pug_transport_sink {
-    void *context;
-    /**
-     * Deliver a run. *used is set to how many bytes were taken; fewer only with an answer that is
-     * not "go on". The transport keeps the rest and delivers it again at its flush. Of a spliced
-     * run, or one of packets with headers, fewer may be taken with a warning or an error, too: the
-     * rest is then delivered at once.
-     */
-    enum pug_response (*run)(void *context, const struct pug_run *run, size_t *used);
-    /** What this source takes besides simple runs: bits of enum pug_takes. NULL: nothing. */
-    unsigned (*takes)(void *context, uint16_t source);
-    /** Reset every source (4 x FSYNC), at this index. */
-    void (*reset)(void *context, uint64_t index);
-    /** The first slot from this one on that has a source, or -1. */
-    int (*next_source)(void *context, int from);
-    /**
-     * Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked, bit 2
-     * synchronisation points alone, of which there is no need to give the bytes.
-     */
-    pug_frame_fn *frame;
-    void *frame_context;
-    unsigned want;
-    struct pug_log *log;
-    struct pug_quirks quirks;
-    struct pug_transport_stats *stats;
-};
-
-struct pug_transport {
-    const char *name;  /**< "coresight" */
-    const char *title; /**< in words */
-    bool single;       /**< one source, whatever its id: bytes go straight to it */
-    /** Is this source id reserved? May be NULL: none is. */
-    bool (*reserved)(uint16_t source);
-    /** Optional: write all that what is still to come depends on (state.h). */
-    void (*state)(const void *transport, struct pug_state *state);
-    enum pug_status (*create)(const struct pug_settings *settings, struct pug_transport_sink *sink,
-                              void **transport);
-    void (*free)(void *transport);
-    /** Take bytes; *used as in pug_tree_data(). */
-    enum pug_response (*data)(void *transport, uint64_t index, const uint8_t *bytes, size_t size,
-                              size_t *used);
-    /** Deliver what waits. */
-    enum pug_response (*flush)(void *transport);
-    /** No more bytes: deliver or drop what is incomplete. */
-    enum pug_response (*end)(void *transport);
-    void (*reset)(void *transport);
-};
+struct pug_transport;
 
 /** By name, or NULL; and the n-th, or NULL. */
 const struct pug_transport *pug_transport_find(const char *name);
 const struct pug_transport *pug_transport_at(size_t n);
+
+/** A transport's name ("coresight"), and what it is in words. */
+const char *pug_transport_name(const struct pug_transport *transport);
+const char *pug_transport_title(const struct pug_transport *transport);
+
+/** Does it carry one source, whatever its id? */
+bool pug_transport_is_single(const struct pug_transport *transport);
 
 #ifdef __cplusplus
 }

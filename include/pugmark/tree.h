@@ -23,7 +23,10 @@
 
 #include "pugmark/image.h"
 #include "pugmark/isa.h"
-#include "pugmark/protocol.h"
+#include "pugmark/log.h"
+#include "pugmark/packet.h"
+#include "pugmark/settings.h"
+#include "pugmark/state.h"
 #include "pugmark/transport.h"
 
 #ifdef __cplusplus

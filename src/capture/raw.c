@@ -2,6 +2,8 @@
 /** @file Captures that are one file of trace, which the options describe: one buffer, one stretch.
  */
 #include "capture/raw.h"
+#include "pugmark/author/protocol.h"
+#include "transport/transport.h"
 
 #include "pugmark/params.h"
 

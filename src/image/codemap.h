@@ -21,9 +21,9 @@
 #ifndef PUG_IMAGE_CODEMAP_H
 #define PUG_IMAGE_CODEMAP_H
 
+#include "pugmark/author/protocol.h"
 #include "pugmark/image.h"
 #include "pugmark/isa.h"
-#include "pugmark/protocol.h"
 
 #include <assert.h>
 #include <stdalign.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "listing/listing.h"
+#include "pugmark/author/protocol.h"
 
 #include <inttypes.h>
 #include <string.h>

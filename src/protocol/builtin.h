@@ -3,7 +3,7 @@
 #ifndef PUG_PROTOCOL_BUILTIN_H
 #define PUG_PROTOCOL_BUILTIN_H
 
-#include "pugmark/protocol.h"
+#include "pugmark/author/protocol.h"
 
 extern const struct pug_protocol pug_protocol_etmv4;
 extern const struct pug_protocol pug_protocol_ete;

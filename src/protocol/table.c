@@ -44,6 +44,8 @@ enum pug_status pug_protocol_register(const struct pug_protocol *protocol)
     if (!protocol || !protocol->name || !protocol->config_new || !protocol->trace_id ||
         !protocol->reader_new || !protocol->read)
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (protocol->abi != PUG_AUTHOR_ABI)
+        return PUG_ERR_DCD_INTERFACE_UNUSED;
     if (pug_protocol_find(protocol->name))
         return PUG_ERR_DCDREG_NAME_REPEAT;
     if (external_count == EXTERNAL_LIMIT)
@@ -62,4 +64,36 @@ enum pug_status pug_protocol_unregister(const char *name)
         return PUG_OK;
     }
     return PUG_ERR_DCDREG_NAME_UNKNOWN;
+}
+
+/* ---- what users see of a protocol ---- */
+
+const char *pug_protocol_name(const struct pug_protocol *protocol)
+{
+    return protocol->name;
+}
+
+const char *pug_protocol_title(const struct pug_protocol *protocol)
+{
+    return protocol->title ? protocol->title : protocol->name;
+}
+
+bool pug_protocol_has_flow(const struct pug_protocol *protocol)
+{
+    return protocol->program_flow;
+}
+
+const char *pug_packet_name(const struct pug_protocol *protocol, const struct pug_packet *packet)
+{
+    return protocol->packet_name ? protocol->packet_name(packet->type) : "";
+}
+
+size_t pug_packet_text(const struct pug_protocol *protocol, const struct pug_packet *packet,
+                       char *buffer, size_t size)
+{
+    if (protocol->packet_text)
+        return protocol->packet_text(packet->data, buffer, size);
+    if (size > 0)
+        *buffer = '\0';
+    return 0;
 }

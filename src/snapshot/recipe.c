@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Devices to protocols and settings: which registers a type has, and what a core is. */
+#include "pugmark/author/protocol.h"
 #include "snapshot/setting.h"
 
 #include <ctype.h>

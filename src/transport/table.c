@@ -21,3 +21,18 @@ const struct pug_transport *pug_transport_find(const char *name)
             return transports[i];
     return NULL;
 }
+
+const char *pug_transport_name(const struct pug_transport *transport)
+{
+    return transport->name;
+}
+
+const char *pug_transport_title(const struct pug_transport *transport)
+{
+    return transport->title;
+}
+
+bool pug_transport_is_single(const struct pug_transport *transport)
+{
+    return transport->single;
+}

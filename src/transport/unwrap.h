@@ -11,8 +11,8 @@
 #ifndef PUG_TRANSPORT_UNWRAP_H
 #define PUG_TRANSPORT_UNWRAP_H
 
+#include "pugmark/author/protocol.h"
 #include "pugmark/log.h"
-#include "pugmark/protocol.h"
 #include "pugmark/settings.h"
 #include "pugmark/state.h"
 

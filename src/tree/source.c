@@ -115,6 +115,8 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
         config->definition ? config->definition : pug_protocol_find(config->protocol);
     if (!protocol)
         return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    if (config->definition && protocol->abi != PUG_AUTHOR_ABI)
+        return PUG_ERR_DCD_INTERFACE_UNUSED;
     if (config->decode && !protocol->decoder_new && !protocol->operate)
         return PUG_ERR_DCD_INTERFACE_UNUSED;
     struct pug_source *source = calloc(1, sizeof(*source));

@@ -4,6 +4,7 @@
 #define PUG_TREE_INTERNAL_H
 
 #include "pugmark/tree.h"
+#include "transport/transport.h"
 #include "tree/slots.h"
 
 /** How far the end of trace has come in one source. */

@@ -3,6 +3,7 @@
  */
 #include "listing/listing.h"
 #include "pugmark/transport.h"
+#include "transport/transport.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

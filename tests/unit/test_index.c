@@ -4,6 +4,7 @@
  * and the shared ones; damaged and foreign files are refused; a file gives what was saved.
  */
 #include "index/values.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ITM: round trips, any split, any WAIT, damage, time, and what the quirks do. */
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/itm.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"

@@ -376,6 +376,9 @@ static void test_external_protocol(void **state)
     (void)state;
     need_vectors();
     mine.name = "My-Core-Trace";
+    mine.abi = PUG_AUTHOR_ABI + 1;
+    assert_int_equal(pug_protocol_register(&mine), PUG_ERR_DCD_INTERFACE_UNUSED);
+    mine.abi = PUG_AUTHOR_ABI;
     assert_int_equal(pug_protocol_register(&mine), PUG_OK);
     assert_int_equal(pug_protocol_register(&mine), PUG_ERR_DCDREG_NAME_REPEAT);
     char *bytes = load(VECTORS "/ctm64/stream.dtd", &size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file STM: round trips, any split, any WAIT, damage, joined payloads, and what the quirks do. */
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/stm.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"

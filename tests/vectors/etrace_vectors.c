@@ -5,6 +5,7 @@
  *
  *     etrace_vectors [-v] [FOLDER [NAME.params]]
  */
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/etrace.h"
 #include "vector_files.h"
 

@@ -3,7 +3,9 @@
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "pugmark/author/protocol.h"
 #include "snapshot_input.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

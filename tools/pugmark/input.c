@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "input.h"
+#include "pugmark/author/protocol.h"
+#include "transport/transport.h"
 
 #include "command.h"
 #include "progress.h"

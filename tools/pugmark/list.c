@@ -6,6 +6,7 @@
 #include "element_lines.h"
 #include "input.h"
 #include "output.h"
+#include "pugmark/author/protocol.h"
 #include "text_parts.h"
 #include "window.h"
 

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "pugmark/author/protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>

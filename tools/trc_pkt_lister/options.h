@@ -4,7 +4,7 @@
 #define LISTER_OPTIONS_H
 
 #include "output.h"
-#include "pugmark/protocol.h"
+#include "pugmark/author/protocol.h"
 
 #define LISTER "Trace Packet Lister : "
 

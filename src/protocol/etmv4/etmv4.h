@@ -19,8 +19,8 @@
 #define PUG_PROTOCOL_ETMV4_H
 
 #include "image/codemap.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/etmv4.h"
-#include "pugmark/protocol.h"
 
 /** For what is not on the hot path: it takes no registers from what is. */
 #define PUG_NOINLINE __attribute__((noinline))

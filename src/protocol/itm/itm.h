@@ -7,9 +7,9 @@
 #define PUG_PROTOCOL_ITM_H
 
 #include "base/rawbytes.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/dwt.h"
 #include "pugmark/packet/itm.h"
-#include "pugmark/protocol.h"
 
 struct pug_itm_config {
     uint32_t tcr;           /**< ITM_TCR: [22:16] TraceBusID, [9:8] TSPrescale, [4] SWOENA */

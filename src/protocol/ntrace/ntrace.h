@@ -4,8 +4,8 @@
 #ifndef PUG_PROTOCOL_NTRACE_H
 #define PUG_PROTOCOL_NTRACE_H
 
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/ntrace.h"
-#include "pugmark/protocol.h"
 
 /** When to take the first byte for the start of a message. */
 enum pug_ntrace_align {

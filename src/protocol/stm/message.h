@@ -8,7 +8,7 @@
 #ifndef PUG_PROTOCOL_STM_MESSAGE_H
 #define PUG_PROTOCOL_STM_MESSAGE_H
 
-#include "pugmark/protocol.h"
+#include "pugmark/author/protocol.h"
 
 /** The longest payload of one element. */
 #define PUG_STM_MESSAGE_BYTES 512u

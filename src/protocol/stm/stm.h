@@ -9,8 +9,8 @@
 #define PUG_PROTOCOL_STM_H
 
 #include "base/rawbytes.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/packet/stm.h"
-#include "pugmark/protocol.h"
 
 /** Registers, by the names of the programmers' model. */
 struct pug_stm_config {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What a protocol is: a packet reader (bytes to packets) and a decoder (packets to elements)
- * behind one table of functions. The built-in protocols and those that a program registers at run
- * time use the same table; examples/ has one.
+ * @file For authors of protocols. What a protocol is: a packet reader (bytes to packets) and a
+ * decoder (packets to elements) behind one table of functions. The built-in protocols and those
+ * that a program registers at run time use the same table; examples/ has one.
  *
  * The tree drives both stages; a protocol never calls the tree:
  *
@@ -13,13 +13,19 @@
  * where it is, answers PUG_RESP_CONT with `pending` set in its stage, and is called again through
  * `resume`. The tree has asked pug_out_ready() before it calls decode, resume or decode_end; the
  * decoder asks before each further step, and a step pushes at most PUG_OUT_STEP elements.
+ *
+ * A decoder of program flow walks the program with the functions of pugmark/author/flow.h.
+ *
+ * This interface is the library's inside: it changes more often than what users see, and
+ * PUG_AUTHOR_ABI with it. A protocol that was compiled for another number is refused.
  */
-#ifndef PUGMARK_PROTOCOL_H
-#define PUGMARK_PROTOCOL_H
+#ifndef PUGMARK_AUTHOR_PROTOCOL_H
+#define PUGMARK_AUTHOR_PROTOCOL_H
 
 #include "pugmark/element.h"
 #include "pugmark/image.h"
 #include "pugmark/log.h"
+#include "pugmark/packet.h"
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"
 #include "pugmark/state.h"
@@ -31,46 +37,7 @@
 extern "C" {
 #endif
 
-/* ---- what a transport delivers ---- */
-
-/** What the bits of a payload are that lie behind its last whole byte (struct pug_run.bits). */
-enum pug_run_padding {
-    PUG_RUN_EXACT,  /**< the payload's, or copies of its last bit */
-    PUG_RUN_PADDED, /**< anything: the payload is whole bytes */
-    PUG_RUN_WHOLE,  /**< the payload's as far as its fields go, then anything */
-};
-
-/**
- * A run: consecutive bytes of one source. Byte j has trace index `index` + j, and where a transport
- * spliced several runs (PUG_TAKES_SPLICED) gaps[j] more. gaps[size] is there too.
- */
-struct pug_run {
-    uint64_t index;
-    const uint8_t *bytes;
-    size_t size;
-    const uint16_t *gaps; /**< or NULL */
-    /**
-     * 0, or the run is whole packets one after another, each behind so many bytes of header
-     * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
-     * of time follow the header; bits 6:5: the flow. From a payload's begin on PUG_RUN_SPARE bytes
-     * can be read, whatever its size.
-     */
-    uint8_t header, stamp;
-    uint16_t source;
-    bool whole;         /**< the run is exactly one packet (packet transports) */
-    bool has_timestamp; /**< the transport carried a timestamp with it */
-    bool gap;           /**< packet transports: packets of this source may be missing before it */
-    uint8_t padding;    /**< enum pug_run_padding */
-    uint8_t flow;       /**< RISC-V packet encapsulation: the flow field */
-    uint8_t kind;       /**< E-Trace: enum pug_etrace_payload, what `type` stands for */
-    uint32_t type;      /**< packet transports: the type field as it was sent */
-    uint16_t bits;      /**< RISC-V packet encapsulation: of the payload, as received; the last
-                             byte is completed with copies of its last bit. 0: whole bytes */
-    uint8_t timestamp_bits; /**< how many low bits of the time `timestamp` holds */
-    uint64_t timestamp;     /**< as the transport carried it */
-};
-
-#define PUG_RUN_SPARE 16
+/* ---- what a reader is given ---- */
 
 /** What a reader takes besides simple runs: pug_stage.takes. */
 enum pug_takes {
@@ -99,43 +66,6 @@ static inline uint64_t pug_span_index(const struct pug_span *span)
 
 /* ---- what a packet reader gives ---- */
 
-enum pug_packet_flag {
-    PUG_PACKET_MONITOR = 1 << 0, /**< show it to the packet monitor */
-    PUG_PACKET_DECODE = 1 << 1,  /**< give it to the decoder, or to the packet sink */
-    PUG_PACKET_BAD = 1 << 2,     /**< a bad packet in the reference's sense */
-    PUG_PACKET_SYNC = 1 << 3,    /**< a synchronisation point: a decoder can start here */
-};
-
-/** One packet. Valid until the reader is called again. */
-struct pug_packet {
-    uint64_t index;     /**< trace index of its first byte */
-    const void *data;   /**< the protocol's own struct, include/pugmark/packet/NAME.h */
-    const uint8_t *raw; /**< its bytes */
-    uint32_t raw_size;
-    uint32_t type;  /**< the protocol's packet type number */
-    uint32_t flags; /**< enum pug_packet_flag */
-};
-
-/** What a packet is for who looks for a place in the trace. */
-enum pug_mark_kind {
-    PUG_MARK_SYNC,      /**< a synchronisation point: PUG_PACKET_SYNC */
-    PUG_MARK_TIMESTAMP, /**< value: the time */
-    PUG_MARK_TRIGGER,   /**< value: what the trigger carries, else 0 */
-    PUG_MARK_EVENT,     /**< value: the event's number */
-    PUG_MARK_CONTEXT,   /**< value: context id (or process, or master of software trace) */
-    PUG_MARK_OVERFLOW,  /**< trace was lost */
-    PUG_MARK_DISCARD,   /**< trace was stopped and dropped what it held */
-    PUG_MARK_EXCEPTION, /**< value: its number */
-    PUG_MARK_ADDRESS,   /**< value: a whole address that the packet tells */
-    PUG_MARK_DATA,      /**< bytes of a source (an index alone knows these) */
-    PUG_MARK_KINDS
-};
-
-struct pug_mark {
-    enum pug_mark_kind kind;
-    uint64_t value;
-};
-
 /** A packet is at most so many marks. */
 #define PUG_MARK_LIMIT 4
 
@@ -143,22 +73,10 @@ struct pug_mark {
 static inline size_t pug_mark_put(struct pug_mark *marks, size_t count, enum pug_mark_kind kind,
                                   uint64_t value)
 {
-    marks[count] = (struct pug_mark){.kind = kind, .value = value};
+    marks[count].kind = kind;
+    marks[count].value = value;
     return count + 1;
 }
-
-/** A mark, and the trace index of its packet. */
-struct pug_placed_mark {
-    uint64_t index, value;
-    uint32_t kind; /**< enum pug_mark_kind */
-};
-
-/** Where marks go that are read for an index. */
-struct pug_mark_list {
-    struct pug_placed_mark *marks;
-    uint32_t count, room;
-    void (*full)(struct pug_mark_list *list); /**< takes the marks out: `count` is 0 then */
-};
 
 /** Is there room for the marks of one packet more? */
 static inline bool pug_mark_list_ready(const struct pug_mark_list *list)
@@ -169,8 +87,10 @@ static inline bool pug_mark_list_ready(const struct pug_mark_list *list)
 static inline void pug_mark_list_add(struct pug_mark_list *list, enum pug_mark_kind kind,
                                      uint64_t index, uint64_t value)
 {
-    list->marks[list->count++] =
-        (struct pug_placed_mark){.index = index, .value = value, .kind = kind};
+    struct pug_placed_mark *mark = &list->marks[list->count++];
+    mark->index = index;
+    mark->value = value;
+    mark->kind = kind;
 }
 
 /* ---- where elements go ---- */
@@ -236,28 +156,6 @@ static inline struct pug_element *pug_out_push(struct pug_out *out, enum pug_ele
 
 struct pug_codemap;
 
-/** Choices of the user, per source. */
-struct pug_decode_options {
-    bool halt_on_bad_packet;     /**< a bad packet is fatal instead of a resynchronisation */
-    bool error_on_bad_packet;    /**< … is an error instead of a warning */
-    bool check_direct_branch;    /**< N atom on an unconditional direct branch: bad image */
-    bool check_strict_branch;    /**< N atom on any unconditional branch: bad image */
-    bool check_range_continuity; /**< successive ranges must join */
-    bool check_skips_thumb;      /**< the branch checks leave T32 alone */
-    bool split_source_address;   /**< ETE: split source-address ranges at N atoms */
-    bool check_opcode;           /**< A64 opcode with empty upper half is an error */
-    bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
-    bool join_payloads;          /**< STM: the data packets of a message become one element */
-    uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
-};
-
-/** Counters that a packet reader keeps. */
-struct pug_reader_stats {
-    uint64_t bytes;    /**< consumed (the tree counts them) */
-    uint64_t unsynced; /**< dropped while not synchronised */
-    uint64_t bad_headers, bad_sequences;
-};
-
 /** Services for one source's reader and decoder. */
 struct pug_stage {
     struct pug_out out;
@@ -295,7 +193,11 @@ enum pug_want {
     PUG_WANT_MARKS, /**< marks alone, into stage->marks; nothing is decoded */
 };
 
+/** The version of this interface. */
+#define PUG_AUTHOR_ABI 1
+
 struct pug_protocol {
+    uint32_t abi;            /**< PUG_AUTHOR_ABI, of a protocol that lives outside the library */
     const char *name;        /**< "ETMV4I"; what sources are created by */
     const char *title;       /**< in words: "Arm ETMv4 instruction trace" */
     const char *reader_name; /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
@@ -373,17 +275,13 @@ struct pug_protocol {
 
 /**
  * Make a protocol known under its name to pug_protocol_find() and the trees. The table must outlive
- * its use. At most 32; PUG_ERR_DCDREG_NAME_REPEAT, PUG_ERR_DCDREG_TOOMANY. Register before threads
- * start: the list is the process's.
+ * its use. At most 32: PUG_ERR_DCDREG_TOOMANY. PUG_ERR_DCDREG_NAME_REPEAT: there is one of that
+ * name; PUG_ERR_DCD_INTERFACE_UNUSED: it is of another PUG_AUTHOR_ABI; PUG_ERR_INVALID_PARAM_VAL: a
+ * function is missing that must be there. Register before threads start: the list is the process's.
  */
 enum pug_status pug_protocol_register(const struct pug_protocol *protocol);
+/** PUG_ERR_DCDREG_NAME_UNKNOWN: it was not registered. */
 enum pug_status pug_protocol_unregister(const char *name);
-
-/** By name (case-sensitive), or NULL. */
-const struct pug_protocol *pug_protocol_find(const char *name);
-
-/** The n-th known protocol, or NULL. */
-const struct pug_protocol *pug_protocol_at(size_t n);
 
 #ifdef __cplusplus
 }
