@@ -10,6 +10,7 @@
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"
+#include "pugmark/encapsulation.h"
 #include "pugmark/export.h"
 #include "pugmark/image.h"
 #include "pugmark/index.h"
