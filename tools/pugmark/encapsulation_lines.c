@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "encapsulation_lines.h"
 
+#include "pugmark/transport.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
 struct encapsulation_lines *encapsulation_lines_new(const struct input *input,
                                                     encapsulation_lines_fn *print, void *context)
 {
-    if (strcmp(pug_tree_transport(input->tree)->name, "encapsulation") != 0)
+    if (strcmp(pug_transport_name(pug_tree_transport(input->tree)), "encapsulation") != 0)
         return NULL;
     struct encapsulation_lines *lines = calloc(1, sizeof(*lines));
     if (!lines)
