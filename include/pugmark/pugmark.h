@@ -21,6 +21,7 @@
 #include "pugmark/packet.h"
 #include "pugmark/params.h"
 #include "pugmark/profile.h"
+#include "pugmark/profiler.h"
 #include "pugmark/quirks.h"
 #include "pugmark/settings.h"
 #include "pugmark/snapshot.h"
