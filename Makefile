@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # Both install what is missing (Debian), build, and run.
-.PHONY: demo test test-release test-sanitize test-thread build bench format check-format tidy deps clean
+.PHONY: demo abi test test-release test-sanitize test-thread build bench format check-format tidy deps clean
 
 demo: build
 	@cmake/demo.sh build/release
@@ -27,6 +27,10 @@ test-thread: deps
 
 bench: build
 	@for b in build/release/bin/*_bench; do echo "== $$(basename $$b)"; $$b || exit 1; done
+
+# Write down the binary interface as it is: for a release, or where a change is meant.
+abi: build
+	bash tests/run/abi.sh build/release/bin . --update
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -49,7 +49,8 @@ struct input {
 static double pass(const struct input *input, unsigned threads, struct counts *counts,
                    struct pug_jobs_result *result)
 {
-    const struct pug_parts parts = {counts, begin, add, take, free};
+    const struct pug_parts parts = {
+        .context = counts, .begin = begin, .elements = add, .take = take, .drop = free};
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree;
     *counts = (struct counts){0};

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "shell.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #ifndef OCSD_STRICT_1_3

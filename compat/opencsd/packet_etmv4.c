@@ -5,6 +5,8 @@
 #include "protocol/builtin.h"
 #include "pugmark/packet/etmv4.h"
 
+#include <assert.h>
+
 #ifndef OCSD_STRICT_1_3
 /* Where 1.3.3 has what moved when the packet grew. */
 enum old_place {

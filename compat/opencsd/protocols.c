@@ -3,6 +3,7 @@
 #include "listing/listing.h"
 #include "packets.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

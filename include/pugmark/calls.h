@@ -47,6 +47,7 @@ struct pug_function {
     const char *name;     /**< NULL: it has none; lives as long as the locator says */
     uint64_t start, size; /**< size 0: not known */
     uint64_t id;          /**< the locator's own */
+    uint64_t spare[2];    /**< zero */
 };
 
 /**

@@ -88,6 +88,7 @@ struct pug_capture_options {
     const struct pug_capture_program *programs;
     size_t program_count;
     struct pug_capture_roots roots;
+    uint64_t spare[4]; /**< zero */
 };
 
 /**
@@ -226,6 +227,7 @@ struct pug_situation {
      */
     uint64_t time;
     const struct pug_address_space *space;
+    uint64_t spare[4]; /**< zero */
 };
 
 /** Program memory as a space has it, for pug_image_read(); it has no symbols. */
@@ -243,6 +245,7 @@ struct pug_capture_selection {
     size_t object_count;
     bool has_from, has_to;
     uint64_t from, to; /**< situations that begin at or after `from`, and before `to` */
+    uint64_t spare[4]; /**< zero */
 };
 
 /** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
@@ -267,14 +270,16 @@ struct pug_capture_decode {
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_capture_result {
-    uint64_t bytes;   /**< decoded */
-    uint64_t stopped; /**< stretches that ended before their end: decoding them was fatal */
-    uint64_t at;      /**< the trace index where the last of them did */
-    unsigned threads; /**< that were at work */
-    bool ended;       /**< take() or progress() said so */
+    uint64_t bytes;    /**< decoded */
+    uint64_t stopped;  /**< stretches that ended before their end: decoding them was fatal */
+    uint64_t at;       /**< the trace index where the last of them did */
+    unsigned threads;  /**< that were at work */
+    bool ended;        /**< take() or progress() said so */
+    uint64_t spare[4]; /**< zero */
 };
 
 /**
@@ -313,6 +318,7 @@ struct pug_location {
     uint64_t offset; /**< in the file */
     /** The same holds for all addresses around: from first to last, both inclusive. */
     uint64_t first, last;
+    uint64_t spare[4]; /**< zero */
 };
 
 /** False: nothing is known to lie there. `location` then has the hole in first and last. */

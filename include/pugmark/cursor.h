@@ -66,6 +66,7 @@ const struct pug_element *pug_cursor_next(struct pug_cursor *cursor);
 struct pug_cursor_step {
     const struct pug_element *element; /**< the element, also of an instruction */
     const struct pug_step *step;       /**< the instruction; NULL: what came is the element */
+    uint64_t spare[2];                 /**< zero */
 };
 
 /**

@@ -5,7 +5,6 @@
 
 #include "pugmark/status.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +23,7 @@ enum pug_element_type {
                                    a virtualised privilege mode (RISC-V) */
     PUG_ELEM_INSTR_RANGE,     /**< executed: `start` to `end`, `count` instructions */
     PUG_ELEM_I_RANGE_NOPATH,  /**< executed from `start` to `end`, path unknown; `reason` is an enum
-                                   pug_nopath; `value` the last instruction where
-                                   PUG_ELEM_HAS_VALUE, and PUG_JUMP_FLAGS() what it was */
+                                   pug_nopath; `value` the last instruction, where it is known */
     PUG_ELEM_ADDR_NACC,       /**< program memory at `start` is not there; `number` memory space */
     PUG_ELEM_ADDR_UNKNOWN,    /**< the address is not known */
     PUG_ELEM_EXCEPTION,       /**< exception `number`, return address `end` where flagged */
@@ -61,11 +59,7 @@ enum pug_trace_on { PUG_TRACE_ON_NORMAL, PUG_TRACE_ON_OVERFLOW, PUG_TRACE_ON_EX_
 enum pug_nopath {
     PUG_NOPATH_OPEN,   /**< there may be several ways */
     PUG_NOPATH_BROKEN, /**< the code has no way: a trap or something untraced lies between */
-    PUG_NOPATH_ENTRY,  /**< where control came from is not known: `start` is the last instruction,
-                            a jump that was executed, or (change of mode) where the core was */
 };
-/** Bits of PUG_JUMP_FLAGS(): what a trace itself says of the last instruction of a NOPATH range. */
-enum pug_jump_flag { PUG_JUMP_CALL = 1 << 0, PUG_JUMP_RETURN = 1 << 1 };
 enum pug_event_kind {
     PUG_EVENT_UNKNOWN,
     PUG_EVENT_TRIGGER,  /**< `number`: which one, where there are several */
@@ -164,9 +158,9 @@ enum pug_element_flag {
     PUG_ELEM_PAYLOAD = 1 << 9,      /**< `payload` points to `count` bytes, valid during the call */
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
     PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE, EVENT: `start` is the address */
-    PUG_ELEM_HAS_VALUE = 1 << 12,  /**< EXCEPTION: `value` is the trap value; NOPATH: it is valid */
-    PUG_ELEM_OVERFLOW = 1 << 13,   /**< ITMTRACE, DATA_*: trace was lost before this */
-    PUG_ELEM_BIG_ENDIAN = 1 << 14, /**< DATA_*: a big-endian transfer */
+    PUG_ELEM_HAS_VALUE = 1 << 12,   /**< EXCEPTION: `value` is the trap value */
+    PUG_ELEM_OVERFLOW = 1 << 13,    /**< ITMTRACE, DATA_*: trace was lost before this */
+    PUG_ELEM_BIG_ENDIAN = 1 << 14,  /**< DATA_*: a big-endian transfer */
 };
 
 /** Bits of `context_flags`. */
@@ -195,16 +189,16 @@ enum pug_sw_flag {
  */
 struct pug_element {
     uint64_t index; /**< trace index of the first byte of the packet that gave it */
-    union {
+    PUG_EXTENSION union {
         uint64_t start;      /**< first address */
         const void *payload; /**< with PUG_ELEM_PAYLOAD */
     };
-    union {
+    PUG_EXTENSION union {
         uint64_t end;       /**< address after the last instruction; return address */
         uint64_t timestamp; /**< TIMESTAMP, SWTRACE, ITMTRACE */
     };
     uint64_t value; /**< SWTRACE, ITMTRACE, INSTRUMENTATION, DATA_VALUE, EXCEPTION, NOPATH */
-    union {
+    PUG_EXTENSION union {
         uint32_t count;  /**< instructions of a range; bytes of a payload */
         uint32_t number; /**< exception, event, marker, memory space, ITM source */
     };
@@ -225,14 +219,9 @@ struct pug_element {
     uint8_t isa;                                /**< enum pug_isa */
 };
 
-/* Bits of I_RANGE_NOPATH where those of software trace would be. */
-#define PUG_JUMP_FLAGS(e) ((e)->sw_flags)
-
 /* `master` and `channel` of software trace share the words that a context would use. */
 #define PUG_SW_MASTER(e)  ((e)->context_id)
 #define PUG_SW_CHANNEL(e) ((e)->vmid)
-
-static_assert(sizeof(struct pug_element) <= 64, "an element is one cache line");
 
 /**
  * Takes a batch of elements. Sets *taken to how many it took, in order, the one it answers WAIT or

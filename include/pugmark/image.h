@@ -68,7 +68,8 @@ struct pug_place {
     bool behind;   /**< seen only where no other memory is: that of a bus, below all cores */
     bool has_context_id, has_vmid, has_source;
     uint32_t context_id, vmid;
-    uint16_t source; /**< trace id: this memory is seen by this source only */
+    uint16_t source;   /**< trace id: this memory is seen by this source only */
+    uint32_t spare[3]; /**< zero */
 };
 
 /** Who asks for memory: a decoder's current address space. Of space 0 it sees nothing. */
@@ -178,7 +179,8 @@ struct pug_image_range {
     uint64_t start, end; /**< inclusive */
     uint64_t offset;     /**< where in its file it begins */
     struct pug_place place;
-    bool first; /**< the first range of its accessor */
+    bool first;        /**< the first range of its accessor */
+    uint64_t spare[2]; /**< zero */
 };
 
 /** The n-th range in order of adding; false when there are no more. */
@@ -188,6 +190,7 @@ bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_r
 struct pug_symbol {
     const char *name; /**< lives as long as the image */
     uint64_t start, size;
+    uint64_t spare[2]; /**< zero */
 };
 
 /** The symbol that covers `address`, the innermost one; false where no ELF file has one. */

@@ -47,6 +47,7 @@ struct pug_index_options {
     /** Progress, about every megabyte; false stops, the index is then partial. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
+    uint64_t spare[4]; /**< zero */
 };
 
 /**
@@ -98,6 +99,7 @@ struct pug_index_info {
     uint64_t size; /**< bytes of the index itself */
     size_t sources;
     bool full, elements;
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_index_source {
@@ -105,6 +107,7 @@ struct pug_index_source {
     const char *protocol; /**< "" for an id without a source in the tree */
     uint64_t bytes;
     uint64_t counts[PUG_MARK_KINDS];
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_index_summary {
@@ -115,6 +118,7 @@ struct pug_index_summary {
     uint64_t first_at, last_at; /**< positions */
     uint64_t first, last;       /**< values */
     uint64_t least, greatest;
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_index_mark {
@@ -170,6 +174,7 @@ struct pug_index_query {
     uint64_t from;            /**< at this position or after it; `backwards`: before it */
     bool backwards;           /**< the nearest before `from` */
     uint64_t least, greatest; /**< only with a value in this range */
+    uint64_t spare[4];        /**< zero */
 };
 
 /**

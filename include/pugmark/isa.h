@@ -27,6 +27,7 @@ struct pug_isa_config {
     bool t32_word_reads;    /**< quirk: also a 16-bit T32 instruction needs 4 readable bytes */
     bool zcmp_zcmt;         /**< RISC-V: cm.* encodings are valid */
     uint64_t jvt_base;      /**< RISC-V: base of the jump vector table */
+    uint64_t spare[2];      /**< zero */
 };
 
 /** Take over the quirks that concern instructions. */

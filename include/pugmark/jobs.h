@@ -33,6 +33,7 @@ struct pug_parts {
     bool (*take)(void *context, void *part);
     /** Free a part that does not count, on any thread. */
     void (*drop)(void *part);
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_jobs {
@@ -43,6 +44,7 @@ struct pug_jobs {
     void *progress_context;
     size_t piece; /**< bytes that a thread takes at once; 0: a good size where parts are small */
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
+    uint64_t spare[4]; /**< zero */
 };
 
 struct pug_jobs_result {
@@ -51,6 +53,7 @@ struct pug_jobs_result {
     unsigned threads;           /**< that were at work; 1: it was done by the caller's alone */
     uint64_t repeated;          /**< bytes that were decoded twice until states were equal */
     bool stopped;               /**< take() or progress() said so */
+    uint64_t spare[4];          /**< zero */
 };
 
 /** How many processors there are for this process. */

@@ -25,6 +25,7 @@ struct pug_log_record {
     uint32_t source;       /**< trace id, or PUG_NO_SOURCE */
     const char *component; /**< who says it: "DCD_ETMV4_0016", "PKTP_STM", "DFMT_CSFRAMES" … */
     const char *text;      /**< what it says; may be empty */
+    uint64_t spare[2];     /**< zero */
 };
 
 typedef void pug_log_fn(void *context, const struct pug_log_record *record);

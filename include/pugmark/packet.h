@@ -127,6 +127,7 @@ struct pug_decode_options {
     bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
     bool join_payloads;          /**< STM: the data packets of a message become one element */
     uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
+    uint32_t spare[8];           /**< zero */
 };
 
 /** Counters that a packet reader keeps. */

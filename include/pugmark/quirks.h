@@ -244,6 +244,9 @@ struct pug_quirks {
     /** A short address is of the ISA that packets told last, also behind a BLX immediate or a
         return by the stack that changed it. Right: of the ISA in force. */
     unsigned ptm_told_isa : 1;
+    /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
+    unsigned : 0;
+    unsigned spare[5];
 };
 
 /** All bits set: what the reference does. */

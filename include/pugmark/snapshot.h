@@ -55,6 +55,7 @@ struct pug_snapshot_options {
     struct pug_log *log; /**< or NULL */
     bool verbose;        /**< say what is read, as INFO */
     struct pug_quirks quirks;
+    uint64_t spare[4]; /**< zero */
 };
 
 /**
@@ -168,6 +169,7 @@ struct pug_snapshot_tree_config {
     struct pug_log *log; /**< the tree's; may be NULL */
     struct pug_quirks quirks;
     size_t code_limit; /**< as in struct pug_tree_config */
+    uint64_t spare[4]; /**< zero */
 };
 
 /**

@@ -3,6 +3,13 @@
 #ifndef PUGMARK_STATUS_H
 #define PUGMARK_STATUS_H
 
+/** Unnamed unions are C11's; compilers have them in C99, too, where they are told so. */
+#ifdef __GNUC__
+#define PUG_EXTENSION __extension__
+#else
+#define PUG_EXTENSION
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

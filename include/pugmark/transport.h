@@ -33,6 +33,7 @@ struct pug_transport_stats {
     uint64_t dropped;     /**< of a partial frame at the end */
     uint64_t triggers;    /**< trigger and other special ids seen */
     uint64_t other_types; /**< packets of types that are neither instruction nor data trace */
+    uint64_t spare[4];    /**< zero */
 };
 
 struct pug_transport;

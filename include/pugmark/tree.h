@@ -45,6 +45,7 @@ struct pug_tree_config {
     pug_classify_fn *classify; /**< a client's own instruction classifier, or NULL */
     void *classify_context;
     size_t code_limit; /**< bytes a source's code map may use; 0: 8 MiB */
+    uint64_t spare[4]; /**< zero */
 };
 
 /**
@@ -70,6 +71,7 @@ struct pug_source_config {
     bool decode;                  /**< to elements; else packets only */
     bool number_component;        /**< put the id into the component names of a single source */
     struct pug_decode_options options;
+    uint64_t spare[4]; /**< zero */
 };
 
 /**

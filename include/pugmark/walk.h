@@ -39,7 +39,8 @@ struct pug_step {
     struct pug_insn insn; /**< its size and what it does to the flow, whatever a decoder minds */
     uint8_t isa;          /**< enum pug_isa */
     bool last;            /**< the range ends with it */
-    bool executed; /**< it was executed; of the last one: and, if it is a branch, was taken */
+    bool executed;     /**< it was executed; of the last one: and, if it is a branch, was taken */
+    uint64_t spare[2]; /**< zero */
 };
 
 struct pug_walk_config {

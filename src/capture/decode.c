@@ -121,7 +121,8 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
-    const struct pug_parts parts = {decoding, begin, elements, take, drop};
+    const struct pug_parts parts = {
+        .context = decoding, .begin = begin, .elements = elements, .take = take, .drop = drop};
     const struct pug_jobs jobs = {.threads = decoding->threads,
                                   .parts = &parts,
                                   .piece = decoding->config->piece,

@@ -4,6 +4,10 @@
 #include "pugmark/element.h"
 #include "pugmark/image.h"
 
+#include <assert.h>
+
+static_assert(sizeof(struct pug_element) == 64, "an element is one cache line");
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const type_names[PUG_ELEM_TYPE_COUNT] = {
@@ -20,7 +24,6 @@ static const char *const unsync_names[] = {"undefined",         "init-decoder", 
 static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
 static const char *const isa_names[PUG_ISA_COUNT] = {"A32", "T32", "A64",  "TEE", "Jaz",
                                                      "Cst", "Unk", "RV32", "RV64"};
-static const char *const nopath_names[] = {"", "[broken] ", "[entry] "};
 static const char *const instr_names[] = {"--- ",    "BR  ",    "iBR ",  "ISB ",
                                           "DSB.DMB", "WFI.WFE", "TSTART"};
 static const char *const subtype_names[] = {
@@ -87,20 +90,6 @@ static void put_range(struct pug_text *text, const struct pug_element *e)
     pug_text_put(text, NAME(subtype_names, e->last_subtype));
     if (e->flags & PUG_ELEM_CONDITIONAL)
         pug_text_put(text, " <cond>");
-}
-
-static void put_nopath(struct pug_text *text, const struct pug_element *e)
-{
-    pug_text_format(text, "first 0x%llx:[next 0x%llx] num_i(%u) ", (unsigned long long)e->start,
-                    (unsigned long long)e->end, e->count);
-    if (!(e->flags & PUG_ELEM_HAS_VALUE))
-        return;
-    pug_text_format(text, "last 0x%llx ", (unsigned long long)e->value);
-    if (PUG_JUMP_FLAGS(e) & PUG_JUMP_CALL)
-        pug_text_put(text, "call ");
-    if (PUG_JUMP_FLAGS(e) & PUG_JUMP_RETURN)
-        pug_text_put(text, "return ");
-    pug_text_put(text, NAME(nopath_names, e->reason));
 }
 
 static void put_exception(struct pug_text *text, const struct pug_element *e)
@@ -249,14 +238,13 @@ static void put_details(struct pug_text *text, const struct pug_element *e)
     switch ((enum pug_element_type)e->type) {
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_EO_TRACE: put_reason(text, NAME(unsync_names, e->reason)); break;
-    case PUG_ELEM_TRACE_ON:
-        put_reason(text, NAME(trace_on_names, e->reason));
-        if (e->reason == PUG_TRACE_ON_OVERFLOW && e->number > 0)
-            pug_text_format(text, " missed %u", e->number);
-        break;
+    case PUG_ELEM_TRACE_ON: put_reason(text, NAME(trace_on_names, e->reason)); break;
     case PUG_ELEM_PE_CONTEXT: put_context(text, e); break;
     case PUG_ELEM_INSTR_RANGE: put_range(text, e); break;
-    case PUG_ELEM_I_RANGE_NOPATH: put_nopath(text, e); break;
+    case PUG_ELEM_I_RANGE_NOPATH:
+        pug_text_format(text, "first 0x%llx:[next 0x%llx] num_i(%u) ", (unsigned long long)e->start,
+                        (unsigned long long)e->end, e->count);
+        break;
     case PUG_ELEM_ADDR_NACC:
         pug_space_text((uint8_t)e->number, space, sizeof(space));
         pug_text_format(text, " 0x%llx; Memspace [0x%x:%s] ", (unsigned long long)e->start,

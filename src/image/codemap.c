@@ -2,6 +2,7 @@
 /** @file The code map: looking blocks up, making them, linking them. */
 #include "image/codemap_store.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
 #include "pugmark/author/flow.h"
 #include "image/codemap.h"
 
+#include <assert.h>
+
 static_assert((int)PUG_FLOW_BRANCH == (int)PUG_BLOCK_FLOW &&
                   (int)PUG_FLOW_LONG == (int)PUG_BLOCK_LONG &&
                   (int)PUG_FLOW_NO_MEMORY == (int)PUG_BLOCK_NO_ACCESS &&

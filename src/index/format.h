@@ -5,6 +5,8 @@
 
 #include "pugmark/index.h"
 
+#include <assert.h>
+
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are used as they lie");
 
 #define PUG_INDEX_MAGIC   "PUGINDEX"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "pugmark/quirks.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* A bit that begins a new word takes one of `spare`. */
+static_assert(sizeof(struct pug_quirks) == 32, "what holds quirks stays as large as it is");
 
 struct pug_quirks pug_quirks_reference(void)
 {

@@ -96,7 +96,11 @@ static bool part_take(void *context, void *taken)
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
-    const struct pug_parts parts = {&outcome, part_begin, part_elements, part_take, part_drop};
+    const struct pug_parts parts = {.context = &outcome,
+                                    .begin = part_begin,
+                                    .elements = part_elements,
+                                    .take = part_take,
+                                    .drop = part_drop};
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;

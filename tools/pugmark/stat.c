@@ -97,7 +97,11 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
     *counts = (struct counts){0};
     if (!input_tree(input, true))
         return -1;
-    const struct pug_parts parts = {counts, counts_begin, counts_elements, counts_take, free};
+    const struct pug_parts parts = {.context = counts,
+                                    .begin = counts_begin,
+                                    .elements = counts_elements,
+                                    .take = counts_take,
+                                    .drop = free};
     uint64_t errors_before = pug_log_errors(input->log);
     uint64_t warnings_before = pug_log_warnings(input->log);
     double start = now();

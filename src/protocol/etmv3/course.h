@@ -5,6 +5,8 @@
 
 #include "protocol/etmv3/decoder.h"
 
+#include <assert.h>
+
 /* ---- where it is ---- */
 
 /** The decoder's address and ISA are where the course is. */

@@ -2,6 +2,7 @@
 /** @file ETMv3: the instructions that were met, linked as execution goes. */
 #include "protocol/etmv3/decoder.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FIRST_SLOTS 1024u

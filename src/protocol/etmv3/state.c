@@ -3,6 +3,8 @@
 #include "protocol/etmv3/decoder.h"
 #include "protocol/etmv3/reader.h"
 
+#include <assert.h>
+
 /* ---- the reader ---- */
 
 /** What later packets leave out, and mean as it was. All else is set anew before it is used. */

@@ -9,6 +9,8 @@
  */
 #include "protocol/etmv4/address.h"
 
+#include <assert.h>
+
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_reader reader;
 

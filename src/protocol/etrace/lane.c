@@ -7,6 +7,8 @@
 #include "protocol/etrace/reader.h"
 #include "protocol/etrace/walk.h"
 
+#include <assert.h>
+
 #define WORDS 16u /* bytes */
 
 static_assert(PUG_RUN_SPARE >= WORDS, "two words can be read from a payload on");

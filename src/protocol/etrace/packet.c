@@ -3,6 +3,7 @@
 #include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/reader.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -13,7 +13,6 @@ const struct pug_osd_module pug_osd_stm_module = {
     .name = "OSD-STM",
     .type = PUG_OSD_TYPE_STM,
     .settings = {"VALWIDTH", "valwidth"},
-    .any_width = false,
-    .fields = 1,
+    .lengths = {4, 5, 7},
     .parse = parse,
 };
