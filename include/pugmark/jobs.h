@@ -18,6 +18,8 @@
 extern "C" {
 #endif
 
+struct pug_counts;
+
 /**
  * A consumer whose work is done by many threads: the elements of a short part of the trace become
  * something of its own, and these are taken one after another. Parts that are not the true output
@@ -33,7 +35,11 @@ struct pug_parts {
     bool (*take)(void *context, void *part);
     /** Free a part that does not count, on any thread. */
     void (*drop)(void *part);
-    uint64_t spare[4]; /**< zero */
+    /**
+     * Optional: where ranges of the part are counted (counts.h); elements() gets all others then.
+     */
+    struct pug_counts *(*counts)(void *part);
+    uint64_t spare[3]; /**< zero */
 };
 
 struct pug_jobs {

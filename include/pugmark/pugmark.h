@@ -8,6 +8,7 @@
 #include "pugmark/correlate.h"
 #include "pugmark/cursor.h"
 #include "pugmark/disasm.h"
+#include "pugmark/counts.h"
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"
 #include "pugmark/export.h"

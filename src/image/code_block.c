@@ -6,9 +6,8 @@ const struct pug_block pug_no_block;
 
 void pug_code_clear(struct pug_block *block)
 {
-    *block = (struct pug_block){.links = {&pug_no_block, &pug_no_block},
-                                .beyond = &pug_no_block,
-                                .type = PUG_ELEM_INSTR_RANGE};
+    *block =
+        (struct pug_block){.links = {&pug_no_block, &pug_no_block}, .type = PUG_ELEM_INSTR_RANGE};
 }
 
 static bool ends_block(const struct pug_insn *insn)

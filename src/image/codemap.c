@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The code map: looking blocks up, making them, linking them. */
 #include "image/codemap_store.h"
+#include "image/paths.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,6 +21,11 @@
 #define NOINLINE __attribute__((noinline))
 
 static_assert(sizeof(struct pug_block) == 128, "a block is two cache lines");
+
+static struct pug_block *block_at(const struct pug_codemap_store *store, uint32_t number)
+{
+    return &store->chunks[number / CHUNK][number % CHUNK];
+}
 
 /* ---- beginning and starting anew ---- */
 
@@ -91,6 +97,8 @@ static void restart(struct pug_codemap *map)
 {
     struct pug_codemap_store *store = map->store;
     struct pug_reader_space reduced = store->space;
+    if (map->paths)
+        pug_paths_forget(map->paths);
     free_blocks(map);
     pug_code_drop_pages(store);
     if (store->insns)
@@ -195,6 +203,21 @@ void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_co
     restart(map);
 }
 
+const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number)
+{
+    return block_at(map->store, number);
+}
+
+bool pug_codemap_is_volatile(const struct pug_codemap *map)
+{
+    return map->config.image->callbacks > 0;
+}
+
+struct pug_block *pug_code_block(const struct pug_codemap *map, uint32_t number)
+{
+    return block_at(map->store, number);
+}
+
 void pug_codemap_stop_at_calls(struct pug_codemap *map)
 {
     map->stops_at_calls = true;
@@ -248,11 +271,6 @@ void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_sta
 }
 
 /* ---- the table of blocks ---- */
-
-static struct pug_block *block_at(const struct pug_codemap_store *store, uint32_t number)
-{
-    return &store->chunks[number / CHUNK][number % CHUNK];
-}
 
 /* A slot's place follows from the upper half of the hash, its print from the lower one. The blocks
    of 128 bytes of code begin in one cache line of slots: what runs together lies together. */
@@ -436,7 +454,8 @@ static const struct pug_block *make(struct pug_codemap *map, uint64_t address, e
     if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(map)) ||
         (store->scratch_rests.count > 0 && !reserve_rests(store)))
         return no_memory(map, address, isa);
-    struct pug_block *block = block_at(store, store->count++);
+    struct pug_block *block = block_at(store, store->count);
+    store->scratch->number = store->count++;
     keep_scratch(store, block, 0);
     put_slot(store, store->count);
     return block;
@@ -454,6 +473,9 @@ static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_bl
     pug_code_build(map, block->start, block->isa, block->it_in);
     if (store->scratch_rests.transient)
         return store->scratch;
+    if (map->paths)
+        pug_paths_spread(map->paths);
+    store->scratch->number = block->number;
     keep_scratch(store, block, block->rests);
     return block;
 }
@@ -566,7 +588,7 @@ const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct
     struct pug_block *from = (struct pug_block *)block;
     if (!taken)
         return link_to(map, from, &from->links[0], block->end, block->isa, block->it_out);
-    const bool stops = map->stops_at_calls && block->insn.link;
-    return link_to(map, from, stops ? &from->beyond : &from->links[1], block->insn.target,
-                   block->insn.next_isa, 0);
+    if (map->stops_at_calls && block->insn.link)
+        return pug_codemap_block(map, block->insn.target, block->insn.next_isa, 0);
+    return link_to(map, from, &from->links[1], block->insn.target, block->insn.next_isa, 0);
 }

@@ -74,11 +74,11 @@ struct pug_block {
     uint8_t last_type, last_subtype, last_size; /**< of the last instruction (count > 0) */
     uint8_t isa;
 
-    struct pug_insn insn;           /**< the last instruction (count > 0), see below */
-    uint64_t last;                  /**< address of the last instruction (count > 0) */
-    const struct pug_block *beyond; /**< private: links[1] where no hop may pass; never NULL */
-    int16_t status;                 /**< enum pug_status of an ERROR end */
-    uint8_t it_in, it_out;          /**< T32: instructions left in an IT block, before and after */
+    struct pug_insn insn;  /**< the last instruction (count > 0), see below */
+    uint64_t last;         /**< address of the last instruction (count > 0) */
+    uint32_t number;       /**< private: a block of the map has its own */
+    int16_t status;        /**< enum pug_status of an ERROR end */
+    uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
     /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
         both in this block: `insn.target` holds where it goes. */
     bool sequential;
@@ -126,6 +126,7 @@ struct pug_codemap {
     uint32_t view;                      /**< the address space in force, as a tag has it */
     const struct pug_block *first_jump; /**< `jumps`, where there are no others */
     bool stops_at_calls;
+    struct pug_paths *paths; /**< that count hops, or NULL: told before blocks and links change */
     struct pug_codemap_config config;
     struct pug_codemap_store *store;
 };
@@ -210,6 +211,12 @@ static inline const struct pug_block *pug_codemap_block(struct pug_codemap *map,
     const struct pug_block *block = it ? NULL : pug_codemap_jumped(map, address, (uint8_t)isa);
     return block && !pug_codemap_outdated(map) ? block : pug_codemap_find(map, address, isa, it);
 }
+
+/** The block with a number, which it keeps until the map starts anew. */
+const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number);
+
+/** May memory change under the map's feet? */
+bool pug_codemap_is_volatile(const struct pug_codemap *map);
 
 /** private: the block behind a link that is not made yet. */
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,

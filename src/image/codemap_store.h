@@ -132,6 +132,9 @@ void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, e
 /** Where a link leads that is not made yet: to a block that no epoch holds good. */
 extern const struct pug_block pug_no_block;
 
+/** The block with a number. */
+struct pug_block *pug_code_block(const struct pug_codemap *map, uint32_t number);
+
 /** Make a block without instructions and links. */
 void pug_code_clear(struct pug_block *block);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file One block through a tree: its elements into a part, its messages kept. */
 #include "jobs/decode.h"
+#include "pugmark/counts.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -114,7 +115,11 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
 {
     const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = hand->desk;
-    block->product = desk->product = new_decoded(decoding, hand);
+    struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
+    const bool counts = decoded && decoded->part && decoding->parts->counts;
+    block->product = desk->product = decoded;
+    if (counts)
+        pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));
     do
         pug_jobs_feed(hand, decoding->bytes, end, block);
     while (insist(hand->tree, &block->response) && block->at < end &&
@@ -123,6 +128,8 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
         block->response = pug_tree_end(hand->tree);
         (void)insist(hand->tree, &block->response);
     }
+    if (counts)
+        pug_tree_count(hand->tree, NULL);
     desk->product = NULL;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One source: drives its packet reader and its decoder, and tells who listens. */
-#include "image/codemap.h"
+#include "image/paths.h"
 #include "tree/tree_internal.h"
 
 #include <stdio.h>
@@ -100,6 +100,8 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
     name_components(source);
     if (status == PUG_OK)
         status = make_stages(source);
+    if (status == PUG_OK)
+        pug_source_count(source, tree->counts);
     if (status != PUG_OK) {
         pug_source_free(source);
         return status;
@@ -181,6 +183,7 @@ void pug_source_free(struct pug_source *source)
     if (!source)
         return;
     free_stages(source);
+    pug_paths_free(source->stage.paths);
     pug_codemap_free(source->stage.code);
     if (source->protocol->config_free && !source->borrows)
         source->protocol->config_free(source->config);
@@ -272,7 +275,9 @@ static bool take_packets(struct pug_source *source, struct pug_span *span,
 {
     const struct pug_protocol *protocol = source->protocol;
     const struct pug_batch *batch = source->stage.out.batch;
-    const enum pug_want want = source->tree->each_packet ? PUG_WANT_EACH : PUG_WANT_BATCH;
+    const enum pug_want want = source->tree->each_packet ? PUG_WANT_EACH
+                               : source->tree->counts    ? PUG_WANT_COUNTS
+                                                         : PUG_WANT_BATCH;
     const uint8_t *from = span->at;
     struct pug_packet packet;
     if (protocol->lane) {
@@ -283,7 +288,7 @@ static bool take_packets(struct pug_source *source, struct pug_span *span,
                               (want == PUG_WANT_EACH && batch->count > 0);
         if (span->at != from && (answered || span->at == span->end))
             return answered;
-        if (batch->count >= batch->limit)
+        if (batch->count >= batch->limit || batch->response >= PUG_RESP_WAIT)
             return true; /* the caller makes room */
     }
     if (!protocol->read(source->reader, span, &packet))

@@ -48,6 +48,7 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->tree = tree;
     source->stage.log = tree->log;
     source->stage.out.batch = &tree->batch;
+    pug_source_count(source, tree->counts);
     source->stage.marks = other->stage.marks;
     if (source->stage.code)
         source->stage.code->config.batch = &tree->batch;
@@ -128,13 +129,14 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
 }
 
 /** Who takes the batches. */
-static void choose_consumer(struct pug_tree *tree)
+void pug_tree_choose_consumer(struct pug_tree *tree)
 {
     struct pug_batch *batch = &tree->batch;
     batch->give = tree->on_elements  ? tree->on_elements
                   : tree->on_element ? pug_batch_give_each
                                      : pug_batch_drop;
     batch->give_context = tree->on_elements ? tree->elements_context : tree;
+    pug_tree_count_batches(tree);
 }
 
 static bool make_batch(struct pug_tree *tree)
@@ -144,7 +146,7 @@ static bool make_batch(struct pug_tree *tree)
     tree->batch.tree = tree;
     tree->batch.flush = pug_batch_deliver;
     tree->batch.settle = pug_batch_settle;
-    choose_consumer(tree);
+    pug_tree_choose_consumer(tree);
     return tree->batch.elements != NULL;
 }
 
@@ -361,14 +363,14 @@ void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void
 {
     tree->on_elements = function;
     tree->elements_context = context;
-    choose_consumer(tree);
+    pug_tree_choose_consumer(tree);
 }
 
 void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *context)
 {
     tree->on_element = function;
     tree->element_context = context;
-    choose_consumer(tree);
+    pug_tree_choose_consumer(tree);
     if (function)
         tree->each_packet = true;
 }

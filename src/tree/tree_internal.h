@@ -3,6 +3,7 @@
 #ifndef PUG_TREE_INTERNAL_H
 #define PUG_TREE_INTERNAL_H
 
+#include "pugmark/counts.h"
 #include "pugmark/tree.h"
 #include "transport/transport.h"
 #include "tree/slots.h"
@@ -54,6 +55,9 @@ struct pug_tree {
     pug_element_fn *on_element;
     void *element_context;
     bool each_packet;
+    struct pug_counts *counts; /* where ranges are counted, or NULL */
+    pug_elements_fn *others;   /* who gets all other elements then */
+    void *others_context;
 
     pug_run_fn *on_run;
     bool splice_runs; /* … takes spliced ones */
@@ -115,6 +119,13 @@ bool pug_batch_deliver(struct pug_batch *batch);
 bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t taken);
 /** Consumers of batches: nobody, and that of single elements. The context is the tree. */
 pug_elements_fn pug_batch_drop, pug_batch_give_each;
+
+/** Who takes the batches. */
+void pug_tree_choose_consumer(struct pug_tree *tree);
+/** While the tree counts: it takes them before whoever was chosen. */
+void pug_tree_count_batches(struct pug_tree *tree);
+/** Where the source counts from now on; NULL: nowhere. */
+void pug_source_count(struct pug_source *source, struct pug_counts *counts);
 
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **source);

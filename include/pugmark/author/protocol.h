@@ -155,6 +155,7 @@ static inline struct pug_element *pug_out_push(struct pug_out *out, enum pug_ele
 /* ---- what a stage is given ---- */
 
 struct pug_codemap;
+struct pug_paths;
 
 /** Services for one source's reader and decoder. */
 struct pug_stage {
@@ -172,6 +173,7 @@ struct pug_stage {
     uint8_t takes; /**< enum pug_takes, bits; for a reader to set, which may change its mind */
     /** Where marks go while the source is read for marks alone, else NULL. */
     struct pug_mark_list *marks;
+    struct pug_paths *paths; /**< where ranges are counted while that is wanted, else NULL */
     /** A reader's: the byte that told it that the last packet is bad, and is not part of it. */
     const uint8_t *looked_at;
     char reader_name[32], decoder_name[32]; /**< components in the log */
@@ -190,7 +192,8 @@ enum pug_response pug_stage_refuse(struct pug_stage *stage);
 enum pug_want {
     PUG_WANT_BATCH, /**< elements, as many at a time as there is room for */
     PUG_WANT_EACH,  /**< elements, delivered after each packet */
-    PUG_WANT_MARKS, /**< marks alone, into stage->marks; nothing is decoded */
+    PUG_WANT_COUNTS, /**< as BATCH; but ranges may go to stage->paths, and are counted there */
+    PUG_WANT_MARKS,  /**< marks alone, into stage->marks; nothing is decoded */
 };
 
 /** The version of this interface. */

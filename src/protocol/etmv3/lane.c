@@ -266,6 +266,7 @@ enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *s
                                  enum pug_want want)
 {
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: return ride(reader, decoder, span);
     case PUG_WANT_EACH: pug_etmv3_run_each(reader, decoder, span); break;
     case PUG_WANT_MARKS: pug_etmv3_skim(reader, span); break;

@@ -7,6 +7,7 @@
  * and `block`, the next one, tell. leave() brings the place up to date, enter() finds the block at
  * it; between them an atom is a hop, and an address a look into the table of jumps.
  */
+#include "image/paths.h"
 #include "protocol/etmv4/address.h"
 
 #include <assert.h>
@@ -92,15 +93,15 @@ static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, u
     return room ? block : NULL;
 }
 
-/** The decoder's place is behind `from`, the block of the element before `end`. The new end. */
-static PUG_NOINLINE struct pug_element *leave(decoder *d, struct pug_element *end,
-                                              const struct pug_block *from, bool taken)
+/** The decoder's place is behind `from`, a block of a packet; the batch's end, and its new one. */
+static PUG_NOINLINE struct pug_element *
+leave(decoder *d, struct pug_element *end, const struct pug_block *from, bool taken, uint64_t index)
 {
     struct pug_batch *batch = d->stage->out.batch;
     batch->count = (uint32_t)(end - batch->elements);
     pug_etmv4_set_isa(d, from->isa);
     d->isa = from->isa;
-    pug_etmv4_leave_block(d, end[-1].index, from, taken);
+    pug_etmv4_leave_block(d, index, from, taken);
     return batch_end(batch);
 }
 
@@ -178,7 +179,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
         do {
             if (!block) {
                 if (from)
-                    element = leave(d, element, from, taken);
+                    element = leave(d, element, from, taken, element[-1].index);
                 from = NULL;
                 batch->count = (uint32_t)(element - batch->elements);
                 block = enter(d, &aim, index);
@@ -200,7 +201,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
         if (atoms > 1)
             break;
         if (!block && !asks_for_address(d, from, taken)) {
-            element = leave(d, element, from, taken);
+            element = leave(d, element, from, taken, element[-1].index);
             from = NULL;
         }
         if (each && !deliver(d, &element, epoch))
@@ -208,20 +209,223 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
     }
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
-        leave(d, element, from, taken);
+        leave(d, element, from, taken, element[-1].index);
     d->index = index;
     span->at = at;
     *last = aim;
     return atoms > 1 ? atoms : 0;
 }
 
-static inline __attribute__((always_inline)) enum pug_response
-ride_all(reader *r, decoder *d, struct pug_span *span, const bool each)
+/* ---- the lane of counts ---- */
+
+/*
+ * Here a block is a number, and `here` the next one, or the last one and PUG_PATH_ASKS. From `from`
+ * on, by `atoms`, the last packet of atoms led there.
+ */
+#define NOWHERE UINT32_MAX
+
+struct count {
+    decoder *d;
+    struct pug_paths *paths;
+    uint32_t here, from, atoms;
+    uint32_t asked; /* the block whose branch the open aim is of */
+};
+
+static inline struct pug_count_seam *seam_of(const struct count *c)
 {
+    return pug_counts_seam(c->paths->counts, c->d->stage->source);
+}
+
+static inline bool can_number(const struct pug_block *block, uint32_t epoch)
+{
+    return pug_block_hops(block, epoch) && pug_block_lasts(block) &&
+           block->number < PUG_PATH_NUMBERS;
+}
+
+/** Leave the lane behind a block. Where its branch went is not counted before it is known. */
+static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
+{
+    struct pug_count_seam *seam = seam_of(c);
+    struct pug_element range;
+    const struct pug_range_context context = pug_range_context(&c->d->stage->out.blank);
+    pug_block_range(&range, block, index, &context, taken);
+    if (seam && pug_counts_jumps_on(&range)) {
+        if (block->insn.type == PUG_INSTR_BR)
+            pug_paths_add_jump(c->paths, block, block->insn.target, UINT64_MAX);
+        seam->tail = pug_counts_branch(&range, c->paths->context);
+    }
+    leave(c->d, batch_end(c->d->stage->out.batch), block, taken, index);
+    c->here = NOWHERE;
+}
+
+/** The same where the last packet of atoms led; an aim that nobody used did not count. */
+static void leave_count(struct count *c, const struct aim *aim, uint64_t index)
+{
+    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->from), *last = block;
+    bool taken = false;
+    if (aim->open && !(c->here & PUG_PATH_ASKS))
+        pug_paths_add_jump(c->paths, pug_codemap_numbered(c->d->map, c->asked), aim->value,
+                           UINT64_MAX);
+    for (uint32_t atoms = c->atoms; atoms > 1; atoms >>= 1) {
+        last = block;
+        taken = atoms & 1;
+        block = block->links[taken];
+    }
+    leave_behind(c, last, taken, index);
+}
+
+/** Find the block where the decoder stands. False: it does not hop, or has no number. */
+static bool enter_count(struct count *c, struct aim *aim, uint64_t index)
+{
+    const struct pug_block *block = enter(c->d, aim, index);
+    if (!block || !can_number(block, c->d->map->epoch))
+        return false;
+    struct pug_count_seam *seam = seam_of(c);
+    if (seam)
+        pug_counts_go_on(c->paths->counts, seam, block->start);
+    c->here = block->number;
+    return seam != NULL;
+}
+
+/** Where a path leads whose blocks are linked; NOWHERE: not all are. */
+static uint32_t walk_path(const struct count *c, uint32_t atoms)
+{
+    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here);
+    for (;;) {
+        const bool taken = atoms & 1;
+        const struct pug_block *next = block->links[taken];
+        atoms >>= 1;
+        if (!can_number(next, c->d->map->epoch))
+            return atoms == 1 && asks_for_address(c->d, block, taken)
+                       ? block->number | PUG_PATH_ASKS
+                       : NOWHERE;
+        if (atoms == 1)
+            return next->number;
+        block = next;
+    }
+}
+
+/** Hop after hop, as far as there are links, and off the lane. The atoms that are left. */
+static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
+{
+    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here), *last;
+    bool taken;
+    do {
+        taken = atoms & 1;
+        atoms >>= 1;
+        pug_paths_hop(c->paths, block, taken);
+        last = block;
+        block = block->links[taken];
+    } while (atoms > 1 && can_number(block, c->d->map->epoch));
+    leave_behind(c, last, taken, index);
+    return atoms;
+}
+
+/** Count the atoms of a packet; what is left of them is for decode(). */
+static inline uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *aim, uint64_t index,
+                                   uint64_t before)
+{
+    while (atoms > 1) {
+        if (c->here & PUG_PATH_ASKS) { /* also nowhere */
+            if (c->here != NOWHERE)
+                leave_count(c, aim, before);
+            if (!enter_count(c, aim, index))
+                return atoms;
+        } else if (aim->open) {
+            aim->open = false;
+            c->d->returns.wait_address = false;
+        }
+        c->from = c->here;
+        c->atoms = atoms;
+        if (pug_paths_take(c->paths, &c->here, atoms))
+            return 1;
+        const uint32_t to = walk_path(c, atoms);
+        if (to == NOWHERE) {
+            atoms = count_singly(c, atoms, index);
+            continue;
+        }
+        pug_paths_keep(c->paths, c->from, atoms, to);
+        c->here = to;
+        return 1;
+    }
+    return atoms;
+}
+
+/** An address, which the branch before it asked for, or not. */
+static inline void count_address(struct count *c, struct aim *aim, const struct aim *next,
+                                 uint64_t before)
+{
+    if (c->here != NOWHERE && !(c->here & PUG_PATH_ASKS))
+        leave_count(c, aim, before);
+    *aim = *next;
+    if (c->here == NOWHERE)
+        return;
+    c->here = c->asked = c->here & ~PUG_PATH_ASKS;
+    if (pug_paths_jump(c->paths, &c->here, aim->value))
+        return;
+    const struct pug_block *block = aimed_at(c->d, aim);
+    if (block && can_number(block, c->d->map->epoch)) {
+        pug_paths_keep_jump(c->paths, c->asked, aim->value, block->number);
+        c->here = block->number;
+    } else {
+        c->here |= PUG_PATH_ASKS;
+        leave_count(c, aim, before);
+    }
+}
+
+static uint32_t count(reader *r, decoder *d, struct pug_span *span, struct aim *aim)
+{
+    const struct pug_etmv4_header *const headers = r->config->headers;
+    const uint8_t *at = span->at, *const end = span->end;
+    struct count c = {.d = d, .paths = d->stage->paths, .here = NOWHERE};
+    uint32_t atoms = 1;
+    uint64_t index = d->index;
+    while (at < end && atoms == 1) {
+        const struct pug_etmv4_header *const header = &headers[*at];
+        const uint64_t before = index;
+        if (header->form == PUG_ETMV4_FORM_ATOM) {
+            index = pug_run_index(span->run, at++);
+            atoms = count_atoms(&c, header->atoms, aim, index, before);
+            continue;
+        }
+        const size_t size = address_size(header, at, end);
+        if (size == 0)
+            break;
+        index = pug_run_index(span->run, at);
+        const struct aim next = read_address(r, d, header, at, index);
+        count_address(&c, aim, &next, before);
+        at += size;
+    }
+    if (c.here != NOWHERE)
+        leave_count(&c, aim, index);
+    d->index = index;
+    c.paths->counted += (uint64_t)(at - span->at);
+    span->at = at;
+    return atoms > 1 ? atoms : 0;
+}
+
+/** May ranges be counted without elements? All elements before them have to be counted first. */
+static bool can_count(const decoder *d)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    return d->stage->paths && !pug_codemap_is_volatile(d->map) &&
+           (batch->count == 0 || batch->flush(batch)) &&
+           pug_paths_begin(d->stage->paths, &d->stage->out.blank);
+}
+
+/* ---- all lanes ---- */
+
+static inline __attribute__((always_inline)) enum pug_response
+ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
+{
+    const bool each = want == PUG_WANT_EACH;
     if (r->special || d->way == PUG_ETMV4_QUEUES || span->at == span->end)
         return PUG_RESP_CONT;
+    const bool counts = want == PUG_WANT_COUNTS && can_count(d);
+    if (d->stage->out.batch->response >= PUG_RESP_WAIT)
+        return PUG_RESP_CONT;
     struct aim aim = take_aim(d);
-    const uint32_t left = ride(r, d, span, &aim, each);
+    const uint32_t left = counts ? count(r, d, span, &aim) : ride(r, d, span, &aim, each);
     leave_aim(d, &aim);
     if (left == 0)
         return each ? d->stage->out.batch->response : PUG_RESP_CONT;
@@ -236,8 +440,9 @@ enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_spa
                                  enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_BATCH: return ride_all(reader_state, state, span, false);
-    case PUG_WANT_EACH: return ride_all(reader_state, state, span, true);
+    case PUG_WANT_BATCH: return ride_all(reader_state, state, span, PUG_WANT_BATCH);
+    case PUG_WANT_COUNTS: return ride_all(reader_state, state, span, PUG_WANT_COUNTS);
+    case PUG_WANT_EACH: return ride_all(reader_state, state, span, PUG_WANT_EACH);
     case PUG_WANT_MARKS: pug_etmv4_skim(reader_state, span); break;
     }
     return PUG_RESP_CONT;

@@ -288,6 +288,7 @@ enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *
                                   enum pug_want want)
 {
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: take_lane(reader, decoder, span, false); break;
     case PUG_WANT_EACH: take_lane(reader, decoder, span, true); break;
     case PUG_WANT_MARKS: pug_etrace_skim(reader, span); break;

@@ -87,6 +87,7 @@ enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: ride(reader, decoder, span, false); break;
     case PUG_WANT_EACH: ride(reader, decoder, span, true); break;
     case PUG_WANT_MARKS: pug_itm_skim(reader, span); break;

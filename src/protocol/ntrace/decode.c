@@ -323,6 +323,7 @@ enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *
                                   enum pug_want want)
 {
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: return take_lane(reader, decoder, span, false);
     case PUG_WANT_EACH: return take_lane(reader, decoder, span, true);
     case PUG_WANT_MARKS: pug_ntrace_skim(reader, span); break;

@@ -245,6 +245,7 @@ enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: return ride(reader, decoder, span, false);
     case PUG_WANT_EACH: return ride(reader, decoder, span, true);
     case PUG_WANT_MARKS: pug_ptm_skim(reader, span); break;

@@ -365,6 +365,7 @@ enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *spa
 {
     struct pug_stm_decoder *d = decoder;
     switch (want) {
+    case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: ride(reader, d, span, false); break;
     case PUG_WANT_EACH:
         if (!d->join_payloads) /* payloads that are joined are left to the decoder */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/** @file Adding up: ranges and jumps by what they are. */
+#include "counts/counts.h"
+
+#include <stdlib.h>
+
+#define FIRST_ITEMS 256u
+
+/* ---- tables ---- */
+
+static uint64_t hash_of(const uint64_t key[4])
+{
+    uint64_t hash = key[0] * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ key[1]) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 32 ^ key[2]) * UINT64_C(0x94d049bb133111eb);
+    return (hash ^ hash >> 31 ^ key[3]) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+static uint32_t *find_slot(const struct pug_count_table *table, const uint64_t key[4])
+{
+    for (uint64_t at = hash_of(key);; at++) {
+        uint32_t *slot = &table->slots[at & table->slot_mask];
+        if (*slot == 0 || memcmp(table->items[*slot - 1].key, key, sizeof(table->items->key)) == 0)
+            return slot;
+    }
+}
+
+void pug_count_table_index(struct pug_count_table *table)
+{
+    if (!table->slots)
+        return;
+    memset(table->slots, 0, ((size_t)table->slot_mask + 1) * sizeof(*table->slots));
+    for (uint32_t i = 0; i < table->count; i++)
+        *find_slot(table, table->items[i].key) = i + 1;
+}
+
+/** Twice the room. False: no memory; the table is as it was. */
+static bool grow(struct pug_count_table *table)
+{
+    const uint32_t room = table->room ? table->room * 2 : FIRST_ITEMS;
+    uint32_t *slots = room > table->room ? calloc((size_t)room * 2, sizeof(*slots)) : NULL;
+    struct pug_count *items = slots ? realloc(table->items, room * sizeof(*items)) : NULL;
+    if (!items) {
+        free(slots);
+        return false;
+    }
+    free(table->slots);
+    table->items = items;
+    table->slots = slots;
+    table->room = room;
+    table->slot_mask = room * 2 - 1;
+    pug_count_table_index(table);
+    return true;
+}
+
+static bool add(struct pug_count_table *table, const uint64_t key[4], uint64_t count)
+{
+    if (table->count == table->room && !grow(table))
+        return false;
+    uint32_t *slot = find_slot(table, key);
+    if (*slot == 0) {
+        struct pug_count *item = &table->items[table->count++];
+        memcpy(item->key, key, sizeof(item->key));
+        item->count = 0;
+        *slot = table->count;
+    }
+    table->items[*slot - 1].count += count;
+    return true;
+}
+
+static void clear_table(struct pug_count_table *table)
+{
+    table->count = 0;
+    pug_count_table_index(table);
+}
+
+static void free_table(struct pug_count_table *table)
+{
+    free(table->items);
+    free(table->slots);
+}
+
+/* ---- contexts and sources ---- */
+
+/** Another item at the end of an array, zero; NULL: no memory. */
+static void *append_item(void **items, uint32_t *count, uint32_t *room, size_t size)
+{
+    if (*count == *room) {
+        const uint32_t more = *room ? *room * 2 : 8;
+        void *grown = realloc(*items, more * size);
+        if (!grown)
+            return NULL;
+        *items = grown;
+        *room = more;
+    }
+    return memset((char *)*items + (*count)++ * size, 0, size);
+}
+
+/** Context id, VMID, source, security, level and flags lie together. */
+static bool same_context(const struct pug_element *a, const struct pug_element *b)
+{
+    return memcmp(&a->context_id, &b->context_id, 16) == 0;
+}
+
+uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element)
+{
+    uint32_t at = counts->last_context;
+    if (at < counts->context_count && same_context(&counts->contexts[at], element))
+        return at;
+    for (at = 0; at < counts->context_count; at++)
+        if (same_context(&counts->contexts[at], element))
+            return counts->last_context = at;
+    void *contexts = counts->contexts;
+    struct pug_element *context =
+        append_item(&contexts, &counts->context_count, &counts->context_room, sizeof(*context));
+    counts->contexts = contexts;
+    counts->failed |= !context;
+    if (!context)
+        return UINT32_MAX;
+    memcpy(&context->context_id, &element->context_id, 16);
+    return counts->last_context = at;
+}
+
+struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
+{
+    for (uint32_t i = 0; i < counts->seam_count; i++) {
+        const uint32_t at = (counts->last_seam + i) % counts->seam_count;
+        if (counts->seams[at].source == source)
+            return &counts->seams[counts->last_seam = at];
+    }
+    void *seams = counts->seams;
+    struct pug_count_seam *seam =
+        append_item(&seams, &counts->seam_count, &counts->seam_room, sizeof(*seam));
+    counts->seams = seams;
+    counts->failed |= !seam;
+    if (!seam)
+        return NULL;
+    seam->source = source;
+    counts->last_seam = counts->seam_count - 1;
+    return seam;
+}
+
+/* ---- adding ---- */
+
+void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
+                          const struct pug_element *range, uint64_t count)
+{
+    uint64_t tail;
+    memcpy(&tail, &range->flags, sizeof(tail));
+    const uint64_t key[4] = {range->start, range->end, (uint64_t)context << 32 | range->count,
+                             tail};
+    if (count > 0 && !add(&counts->ranges, key, count))
+        counts->failed = true;
+}
+
+void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pending *from,
+                         uint64_t to, uint64_t count)
+{
+    const uint64_t key[4] = {from->from, to, (uint64_t)from->context << 32, from->isa};
+    if (count != 0 && !add(&counts->jumps, key, count))
+        counts->failed = true;
+}
+
+void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+{
+    if (seam->tail.open)
+        pug_counts_add_jump(counts, &seam->tail, to, 1);
+    seam->tail.open = false;
+    if (seam->head == PUG_COUNT_HEAD_OPEN) {
+        seam->head = PUG_COUNT_HEAD_PLACE;
+        seam->head_to = to;
+    }
+}
+
+void pug_counts_break_off(struct pug_count_seam *seam)
+{
+    seam->tail.open = false;
+    if (seam->head == PUG_COUNT_HEAD_OPEN)
+        seam->head = PUG_COUNT_HEAD_CLOSED;
+}
+
+static void add_range_element(struct pug_counts *counts, const struct pug_element *element)
+{
+    const uint32_t context = pug_counts_context(counts, element);
+    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
+    if (context == UINT32_MAX || !seam)
+        return;
+    struct pug_element range = *element;
+    range.flags &= PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL; /* not that cycles came with it */
+    pug_counts_go_on(counts, seam, range.start);
+    pug_counts_add_range(counts, context, &range, 1);
+    if (pug_counts_jumps_on(&range))
+        seam->tail = pug_counts_branch(&range, context);
+}
+
+/** What an element that is no range tells of where a branch went. */
+static void add_other(struct pug_counts *counts, const struct pug_element *element)
+{
+    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
+    if (!seam)
+        return;
+    switch (element->type) {
+    case PUG_ELEM_EXCEPTION:
+        if (element->flags & PUG_ELEM_DATA_MARKER)
+            return;
+        if (element->flags & PUG_ELEM_RET_ADDR)
+            pug_counts_go_on(counts, seam, element->end);
+        else
+            pug_counts_break_off(seam);
+        break;
+    case PUG_ELEM_ADDR_NACC:
+    case PUG_ELEM_I_RANGE_NOPATH: pug_counts_go_on(counts, seam, element->start); break;
+    case PUG_ELEM_TRACE_ON:
+    case PUG_ELEM_NO_SYNC:
+    case PUG_ELEM_EO_TRACE:
+    case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(seam); break;
+    default: break;
+    }
+}
+
+void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            add_range_element(counts, &elements[i]);
+        else
+            add_other(counts, &elements[i]);
+    }
+}
+
+/* ---- putting parts together ---- */
+
+/** The context in a key, which is that of `from`, as `to` numbers it. */
+static bool translate(struct pug_counts *to, const struct pug_counts *from, uint64_t *word)
+{
+    const uint32_t context = pug_counts_context(to, &from->contexts[*word >> 32]);
+    *word = (uint64_t)context << 32 | (uint32_t)*word;
+    return context != UINT32_MAX;
+}
+
+static bool add_table(struct pug_counts *to, struct pug_count_table *table,
+                      const struct pug_counts *from, const struct pug_count_table *other)
+{
+    for (uint32_t i = 0; i < other->count; i++) {
+        struct pug_count item = other->items[i];
+        if (!translate(to, from, &item.key[2]) || !add(table, item.key, item.count))
+            return false;
+    }
+    return true;
+}
+
+static void append_seam(struct pug_counts *counts, const struct pug_counts *later,
+                        const struct pug_count_seam *next)
+{
+    struct pug_count_seam *seam = pug_counts_seam(counts, next->source);
+    if (!seam)
+        return;
+    if (next->head == PUG_COUNT_HEAD_PLACE)
+        pug_counts_go_on(counts, seam, next->head_to);
+    else if (next->head == PUG_COUNT_HEAD_CLOSED)
+        pug_counts_break_off(seam);
+    if (!next->tail.open)
+        return;
+    seam->tail = next->tail;
+    seam->tail.context = pug_counts_context(counts, &later->contexts[next->tail.context]);
+}
+
+void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later)
+{
+    counts->failed |= later->failed || !add_table(counts, &counts->ranges, later, &later->ranges) ||
+                      !add_table(counts, &counts->jumps, later, &later->jumps);
+    for (uint32_t i = 0; i < later->seam_count; i++)
+        append_seam(counts, later, &later->seams[i]);
+}
+
+/* ---- making ---- */
+
+struct pug_counts *pug_counts_new(void)
+{
+    return calloc(1, sizeof(struct pug_counts));
+}
+
+void pug_counts_clear(struct pug_counts *counts)
+{
+    clear_table(&counts->ranges);
+    clear_table(&counts->jumps);
+    counts->context_count = counts->seam_count = 0;
+    counts->failed = false;
+}
+
+void pug_counts_free(struct pug_counts *counts)
+{
+    if (!counts)
+        return;
+    free_table(&counts->ranges);
+    free_table(&counts->jumps);
+    free(counts->contexts);
+    free(counts->seams);
+    free(counts->shown_ranges);
+    free(counts->shown_jumps);
+    free(counts);
+}
+
+enum pug_status pug_counts_status(const struct pug_counts *counts)
+{
+    return counts->failed ? PUG_ERR_MEM : PUG_OK;
+}

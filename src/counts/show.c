@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/** @file Counts as they are shown: sorted, so that equal ones are equal whatever their history. */
+#include "counts/counts.h"
+
+#include <stdlib.h>
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+    const struct pug_element *x = *(const struct pug_element *const *)a,
+                             *y = *(const struct pug_element *const *)b;
+    return memcmp(&x->context_id, &y->context_id, 16);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const struct pug_count *x = a, *y = b;
+    int sign = order(x->key[2] >> 32, y->key[2] >> 32);
+    for (unsigned i = 0; sign == 0 && i < 4; i++)
+        sign = order(x->key[i], y->key[i]);
+    return sign;
+}
+
+static uint32_t context_of(const struct pug_count *item)
+{
+    return (uint32_t)(item->key[2] >> 32);
+}
+
+static void renumber(struct pug_count_table *table, const uint32_t *numbers)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct pug_count *item = &table->items[i];
+        item->key[2] = (uint64_t)numbers[context_of(item)] << 32 | (uint32_t)item->key[2];
+    }
+}
+
+/** Contexts in which something ran, by what they are; how many. */
+static uint32_t list_contexts(const struct pug_counts *counts, const struct pug_element **list)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < counts->context_count; i++)
+        list[i] = NULL;
+    for (uint32_t i = 0; i < counts->ranges.count; i++) {
+        const uint32_t context = context_of(&counts->ranges.items[i]);
+        list[context] = &counts->contexts[context];
+    }
+    for (uint32_t i = 0; i < counts->context_count; i++)
+        if (list[i])
+            list[count++] = list[i];
+    qsort(list, count, sizeof(*list), compare_contexts);
+    return count;
+}
+
+/** Number the contexts anew. A branch has that of the range that it ends. False: no memory. */
+static bool sort_contexts(struct pug_counts *counts)
+{
+    const size_t room = (size_t)counts->context_count + 1;
+    const struct pug_element **list = malloc(room * sizeof(*list));
+    struct pug_element *contexts = malloc(room * sizeof(*contexts));
+    uint32_t *numbers = malloc(room * sizeof(*numbers));
+    const bool good = list && contexts && numbers;
+    const uint32_t count = good ? list_contexts(counts, list) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        contexts[i] = *list[i];
+        numbers[list[i] - counts->contexts] = i;
+    }
+    if (good) {
+        renumber(&counts->ranges, numbers);
+        renumber(&counts->jumps, numbers);
+        for (uint32_t i = 0; i < counts->seam_count; i++)
+            if (counts->seams[i].tail.open)
+                counts->seams[i].tail.context = numbers[counts->seams[i].tail.context];
+        memcpy(counts->contexts, contexts, count * sizeof(*contexts));
+        counts->context_count = count;
+    }
+    free(list);
+    free(contexts);
+    free(numbers);
+    return good;
+}
+
+static void sort_table(struct pug_count_table *table)
+{
+    if (table->count > 0)
+        qsort(table->items, table->count, sizeof(*table->items), compare_counts);
+    pug_count_table_index(table);
+}
+
+static bool sort(struct pug_counts *counts)
+{
+    counts->last_context = 0;
+    if (!sort_contexts(counts))
+        return false;
+    sort_table(&counts->ranges);
+    sort_table(&counts->jumps);
+    return true;
+}
+
+const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_t *count)
+{
+    *count = 0;
+    free(counts->shown_ranges);
+    counts->shown_ranges = malloc((counts->ranges.count + 1) * sizeof(*counts->shown_ranges));
+    if (!counts->shown_ranges || !sort(counts)) {
+        counts->failed = true;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < counts->ranges.count; i++) {
+        const struct pug_count *item = &counts->ranges.items[i];
+        struct pug_element tail;
+        memcpy(&tail.flags, &item->key[3], sizeof(item->key[3]));
+        counts->shown_ranges[i] =
+            (struct pug_count_range){.start = item->key[0],
+                                     .end = item->key[1],
+                                     .count = item->count,
+                                     .instructions = (uint32_t)item->key[2],
+                                     .context = (uint32_t)(item->key[2] >> 32),
+                                     .flags = tail.flags,
+                                     .last_type = tail.last_type,
+                                     .last_subtype = tail.last_subtype,
+                                     .last_size = tail.last_size,
+                                     .isa = tail.isa};
+    }
+    *count = counts->ranges.count;
+    return counts->shown_ranges;
+}
+
+const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t *count)
+{
+    *count = 0;
+    free(counts->shown_jumps);
+    counts->shown_jumps = malloc((counts->jumps.count + 1) * sizeof(*counts->shown_jumps));
+    if (!counts->shown_jumps || !sort(counts)) {
+        counts->failed = true;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < counts->jumps.count; i++) {
+        const struct pug_count *item = &counts->jumps.items[i];
+        if (item->count == 0)
+            continue; /* it was taken back */
+        counts->shown_jumps[(*count)++] =
+            (struct pug_count_jump){.from = item->key[0],
+                                    .to = item->key[1],
+                                    .count = item->count,
+                                    .context = (uint32_t)(item->key[2] >> 32),
+                                    .isa = (uint8_t)item->key[3]};
+    }
+    return counts->shown_jumps;
+}
+
+const struct pug_element *pug_counts_contexts(struct pug_counts *counts, size_t *count)
+{
+    *count = 0;
+    if (!sort(counts)) {
+        counts->failed = true;
+        return NULL;
+    }
+    *count = counts->context_count;
+    return counts->contexts;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/** @file Keeping paths, and spreading their hits. */
+#include "image/paths.h"
+#include "image/codemap_store.h"
+
+#include <stdlib.h>
+
+#define FIRST_PATHS  1024u
+#define MOST_PATHS   65536u
+#define JUMPS_TO_ONE 4u /* paths for one jump */
+
+/* ---- into the counts ---- */
+
+static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_block *block,
+                    bool taken, uint64_t count)
+{
+    struct pug_element range = {0};
+    const struct pug_range_context nobody = {{0}};
+    if (count == 0)
+        return;
+    pug_block_range(&range, block, 0, &nobody, taken);
+    pug_counts_add_range(paths->counts, context, &range, count);
+    if (taken && block->insn.type == PUG_INSTR_BR) {
+        const struct pug_count_pending branch = pug_counts_branch(&range, context);
+        pug_counts_add_jump(paths->counts, &branch, block->insn.target, count);
+    }
+}
+
+static void add_jump(struct pug_paths *paths, uint32_t context, const struct pug_block *from,
+                     uint64_t to, uint64_t count)
+{
+    const struct pug_count_pending branch = {
+        .open = true, .isa = from->isa, .context = context, .from = from->end - from->last_size};
+    pug_counts_add_jump(paths->counts, &branch, to, count);
+}
+
+/** The hits of a block itself, which are of the present context. */
+static void empty_block(struct pug_paths *paths, struct pug_block *block)
+{
+    add_hop(paths, paths->context, block, false, block->hits[0]);
+    add_hop(paths, paths->context, block, true, block->hits[1]);
+    block->hits[0] = block->hits[1] = 0;
+}
+
+static void empty_blocks(struct pug_paths *paths)
+{
+    for (uint32_t i = 0; i < paths->touched_count; i++)
+        empty_block(paths, pug_code_block(paths->map, paths->touched[i]));
+    paths->touched_count = 0;
+}
+
+/** False: no memory. */
+static bool touch(struct pug_paths *paths, uint32_t number)
+{
+    if (paths->touched_count == paths->touched_room) {
+        const uint32_t room = paths->touched_room ? paths->touched_room * 2 : 256;
+        uint32_t *touched = realloc(paths->touched, room * sizeof(*touched));
+        if (!touched)
+            return false;
+        paths->touched = touched;
+        paths->touched_room = room;
+    }
+    paths->touched[paths->touched_count++] = number;
+    return true;
+}
+
+static void hit_block(struct pug_paths *paths, struct pug_block *block, bool taken, uint32_t hits)
+{
+    if (hits > UINT32_MAX - block->hits[taken]) {
+        add_hop(paths, paths->context, block, taken, block->hits[taken]);
+        block->hits[taken] = 0;
+    }
+    if ((block->hits[0] | block->hits[1]) == 0 && !touch(paths, block->number))
+        add_hop(paths, paths->context, block, taken, hits);
+    else
+        block->hits[taken] += hits;
+}
+
+void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool taken)
+{
+    /* A block in the scratch is gone with the next. */
+    if (block == paths->map->store->scratch)
+        add_hop(paths, paths->context, block, taken, 1);
+    else
+        hit_block(paths, (struct pug_block *)block, taken, 1);
+}
+
+void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
+                        uint64_t count)
+{
+    add_jump(paths, paths->context, from, to, count);
+}
+
+/* ---- spreading ---- */
+
+static uint32_t context_of(uint64_t key)
+{
+    return (uint32_t)(key >> 49);
+}
+
+static void spread_path(struct pug_paths *paths, struct pug_path *path)
+{
+    if (path->hits == 0)
+        return;
+    const uint32_t context = context_of(path->key);
+    struct pug_block *block =
+        pug_code_block(paths->map, (uint32_t)path->key & (PUG_PATH_NUMBERS - 1));
+    for (uint32_t atoms = path->key >> 24 & 0x1ffffff; atoms > 1; atoms >>= 1) {
+        const bool taken = atoms & 1;
+        if (context == paths->context)
+            hit_block(paths, block, taken, path->hits);
+        else
+            add_hop(paths, context, block, taken, path->hits);
+        block = (struct pug_block *)block->links[taken];
+    }
+    path->hits = 0;
+}
+
+static void spread_jump(struct pug_paths *paths, struct pug_path_jump *jump)
+{
+    if (jump->hits == 0)
+        return;
+    const uint64_t key = jump->key - 1;
+    add_jump(paths, context_of(key),
+             pug_code_block(paths->map, (uint32_t)key & (PUG_PATH_NUMBERS - 1)), jump->address,
+             jump->hits);
+    jump->hits = 0;
+}
+
+void pug_paths_spread(struct pug_paths *paths)
+{
+    if (!paths->counts)
+        return;
+    for (uint32_t i = 0; paths->paths && i <= paths->path_mask; i++)
+        spread_path(paths, &paths->paths[i]);
+    for (uint32_t i = 0; paths->jumps && i <= paths->jump_mask; i++)
+        spread_jump(paths, &paths->jumps[i]);
+    empty_blocks(paths);
+    paths->counted = 0;
+}
+
+void pug_paths_forget(struct pug_paths *paths)
+{
+    pug_paths_spread(paths);
+    if (paths->paths)
+        memset(paths->paths, 0, ((size_t)paths->path_mask + 1) * sizeof(*paths->paths));
+    if (paths->jumps)
+        memset(paths->jumps, 0, ((size_t)paths->jump_mask + 1) * sizeof(*paths->jumps));
+}
+
+/* ---- keeping ---- */
+
+/** Larger tables, in which nothing is; as they were where there is no memory. */
+static bool resize(struct pug_paths *paths, uint32_t count)
+{
+    struct pug_path *larger = aligned_alloc(64, count * sizeof(*larger));
+    struct pug_path_jump *jumps = calloc(count / JUMPS_TO_ONE, sizeof(*jumps));
+    if (!larger || !jumps) {
+        free(larger);
+        free(jumps);
+        return false;
+    }
+    pug_paths_spread(paths);
+    free(paths->paths);
+    free(paths->jumps);
+    memset(larger, 0, count * sizeof(*larger));
+    paths->paths = larger;
+    paths->jumps = jumps;
+    paths->path_mask = count - 1;
+    paths->jump_mask = count / JUMPS_TO_ONE - 1;
+    paths->path_misses = paths->jump_misses = 0;
+    return true;
+}
+
+/** As many misses as there are places: there could be more of them. */
+static void consider_growth(struct pug_paths *paths)
+{
+    const uint32_t count = paths->path_mask + 1;
+    if (count < paths->most &&
+        (paths->path_misses > count || paths->jump_misses > count / JUMPS_TO_ONE))
+        (void)resize(paths, count * 4);
+}
+
+void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint32_t to)
+{
+    paths->path_misses++;
+    consider_growth(paths);
+    struct pug_path *path = pug_paths_slot(paths, from, atoms);
+    spread_path(paths, path);
+    *path = (struct pug_path){.key = pug_paths_key(paths, from, atoms), .to = to, .hits = 1};
+}
+
+void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to)
+{
+    paths->jump_misses++;
+    consider_growth(paths);
+    struct pug_path_jump *jump = pug_paths_jump_slot(paths, from, address);
+    spread_jump(paths, jump);
+    *jump = (struct pug_path_jump){
+        .key = pug_paths_key(paths, from, 0) + 1, .address = address, .to = to, .hits = 1};
+}
+
+/* ---- making ---- */
+
+struct pug_paths *pug_paths_new(struct pug_codemap *map)
+{
+    struct pug_paths *paths = calloc(1, sizeof(*paths));
+    if (!paths)
+        return NULL;
+    paths->map = map;
+    const size_t most = map->store->limit / 8 / sizeof(struct pug_path);
+    paths->most = most < MOST_PATHS ? (uint32_t)most : MOST_PATHS;
+    if (!resize(paths, FIRST_PATHS)) {
+        free(paths);
+        return NULL;
+    }
+    map->paths = paths;
+    return paths;
+}
+
+void pug_paths_free(struct pug_paths *paths)
+{
+    if (!paths)
+        return;
+    paths->map->paths = NULL;
+    free(paths->paths);
+    free(paths->jumps);
+    free(paths->touched);
+    free(paths);
+}
+
+void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
+{
+    pug_paths_forget(paths); /* contexts are numbered by the counts */
+    paths->counts = counts;
+    paths->context = UINT32_MAX;
+}
+
+bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
+{
+    /* No path has more hits than there were bytes. */
+    if (paths->counted > UINT32_MAX / 2)
+        pug_paths_spread(paths);
+    const uint32_t context = pug_counts_context(paths->counts, blank);
+    if (context != paths->context)
+        empty_blocks(paths);
+    paths->context = context;
+    paths->context_key = (uint64_t)context << 49;
+    return context < PUG_PATH_CONTEXTS;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file How often ways through blocks ran, for who counts and makes no elements.
+ *
+ * A path is what a packet of atoms does from a block on: where it leads is kept with how often it
+ * was taken, so that a packet costs one look into a table and no look at a block. Hits are spread
+ * over the blocks of their paths, and from there into the counts, when a path loses its place in
+ * the table, before blocks or links change, and in the end.
+ *
+ * A path's blocks rest on memory that stays; hops over others are counted one by one.
+ */
+#ifndef PUG_IMAGE_PATHS_H
+#define PUG_IMAGE_PATHS_H
+
+#include "counts/counts.h"
+#include "image/codemap.h"
+
+/** Numbers of blocks, contexts and atoms that fit into a key; what does not is counted singly. */
+#define PUG_PATH_NUMBERS  (1u << 24)
+#define PUG_PATH_CONTEXTS (1u << 15)
+
+/** With the number of a block: execution left it by an indirect branch, and waits for an address.
+ */
+#define PUG_PATH_ASKS PUG_PATH_NUMBERS
+
+/** From a block, by atoms with a 1 behind the last, in a context; 0: nothing. */
+struct pug_path {
+    uint64_t key;
+    uint32_t to; /**< the next block, or the last and PUG_PATH_ASKS */
+    uint32_t hits;
+};
+
+/** From the indirect branch that ends a block, in a context, to an address. */
+struct pug_path_jump {
+    uint64_t key; /**< as above, with atoms of 0; plus 1 */
+    uint64_t address;
+    uint32_t to, hits;
+};
+
+struct pug_paths {
+    struct pug_codemap *map;
+    struct pug_counts *counts;
+    struct pug_path *paths;
+    struct pug_path_jump *jumps;
+    uint32_t path_mask, jump_mask;
+    uint32_t path_misses, jump_misses; /**< since the tables grew */
+    uint32_t most;                     /**< paths that memory is given for */
+    uint32_t context;                  /**< its number in the counts */
+    uint64_t context_key;              /**< the same in keys */
+    uint64_t counted;                  /**< bytes of trace since hits were spread */
+    uint32_t *touched;                 /**< blocks with hits of their own */
+    uint32_t touched_count, touched_room;
+};
+
+/** NULL: no memory. The map tells it before it changes. */
+struct pug_paths *pug_paths_new(struct pug_codemap *map);
+void pug_paths_free(struct pug_paths *paths);
+
+/** Where counts go from now on; what was counted until now is where it went. NULL: nowhere. */
+void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts);
+
+/** Counting begins or goes on in the context of `blank`. False: it cannot be done with paths. */
+bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);
+
+/** All hits into the counts. */
+void pug_paths_spread(struct pug_paths *paths);
+/** The same; and no path holds any more. */
+void pug_paths_forget(struct pug_paths *paths);
+
+/** A hop over a block, once. */
+void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool taken);
+/** The indirect branch of a block went to an address, once; or, with -1, it did not. */
+void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
+                        uint64_t count);
+
+/** Keep a path, for one hit. */
+void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint32_t to);
+void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to);
+
+/** private */
+static inline struct pug_path *pug_paths_slot(const struct pug_paths *paths, uint32_t from,
+                                              uint32_t atoms)
+{
+    return &paths->paths[(4 * from + (atoms * 0x9e3779b1u >> 27)) & paths->path_mask];
+}
+
+/** private */
+static inline struct pug_path_jump *pug_paths_jump_slot(const struct pug_paths *paths,
+                                                        uint32_t from, uint64_t address)
+{
+    return &paths->jumps[(from ^ (uint32_t)(address >> 2) * 0x9e3779b1u >> 12) & paths->jump_mask];
+}
+
+static inline uint64_t pug_paths_key(const struct pug_paths *paths, uint32_t from, uint32_t atoms)
+{
+    return paths->context_key | (uint64_t)atoms << 24 | from;
+}
+
+/** Take a path: where it leads, once more. False: it is not known. */
+static inline bool pug_paths_take(const struct pug_paths *paths, uint32_t *from, uint32_t atoms)
+{
+    struct pug_path *path = pug_paths_slot(paths, *from, atoms);
+    if (path->key != pug_paths_key(paths, *from, atoms))
+        return false;
+    path->hits++;
+    *from = path->to;
+    return true;
+}
+
+/** The same of a jump. */
+static inline bool pug_paths_jump(const struct pug_paths *paths, uint32_t *from, uint64_t address)
+{
+    struct pug_path_jump *jump = pug_paths_jump_slot(paths, *from, address);
+    if (jump->key != pug_paths_key(paths, *from, 0) + 1 || jump->address != address)
+        return false;
+    jump->hits++;
+    *from = jump->to;
+    return true;
+}
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/** @file Counting on several threads: each part has counts of its own, appended in their order. */
+#include "pugmark/counts.h"
+
+#include <stdlib.h>
+
+static void *begin(void *context, unsigned worker)
+{
+    (void)context;
+    (void)worker;
+    return pug_counts_new();
+}
+
+static void drop_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)elements;
+    (void)count;
+}
+
+static struct pug_counts *counts_of(void *part)
+{
+    return part;
+}
+
+static void drop(void *part)
+{
+    pug_counts_free(part);
+}
+
+static bool take(void *context, void *part)
+{
+    struct pug_counts *counts = context;
+    pug_counts_append(counts, part);
+    drop(part);
+    return pug_counts_status(counts) == PUG_OK;
+}
+
+enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs *jobs,
+                                   const uint8_t *bytes, size_t size, struct pug_counts *counts,
+                                   struct pug_jobs_result *result)
+{
+    const struct pug_parts parts = {.context = counts,
+                                    .begin = begin,
+                                    .elements = drop_elements,
+                                    .take = take,
+                                    .drop = drop,
+                                    .counts = counts_of};
+    struct pug_jobs config = *jobs;
+    config.parts = &parts;
+    const enum pug_status status = pug_tree_decode(tree, &config, bytes, size, result);
+    return status == PUG_OK ? pug_counts_status(counts) : status;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/** @file A tree that counts ranges, and delivers all other elements. */
+#include "image/paths.h"
+#include "tree/tree_internal.h"
+
+/** Elements [from, *to) to the tree's consumer; *to: what it took. */
+static enum pug_response deliver_others(struct pug_tree *tree, const struct pug_element *elements,
+                                        size_t from, size_t *to)
+{
+    size_t taken = *to - from;
+    enum pug_response answer =
+        tree->others(tree->others_context, elements + from, *to - from, &taken);
+    if (answer >= PUG_RESP_WAIT && taken < *to - from)
+        *to = from + taken;
+    pug_counts_add_elements(tree->counts, elements + from, *to - from);
+    return answer;
+}
+
+static enum pug_response count_elements(void *context, const struct pug_element *elements,
+                                        size_t count, size_t *taken)
+{
+    struct pug_tree *tree = context;
+    enum pug_response answer = PUG_RESP_CONT;
+    for (size_t at = 0; at < count && answer < PUG_RESP_WAIT;) {
+        const bool range = elements[at].type == PUG_ELEM_INSTR_RANGE;
+        size_t end = at + 1;
+        while (end < count && (elements[end].type == PUG_ELEM_INSTR_RANGE) == range)
+            end++;
+        if (range)
+            pug_counts_add_elements(tree->counts, elements + at, end - at);
+        else
+            answer = deliver_others(tree, elements, at, &end);
+        *taken = at = end;
+    }
+    return answer;
+}
+
+void pug_tree_count_batches(struct pug_tree *tree)
+{
+    struct pug_batch *batch = &tree->batch;
+    if (!tree->counts)
+        return;
+    tree->others = batch->give;
+    tree->others_context = batch->give_context;
+    batch->give = count_elements;
+    batch->give_context = tree;
+}
+
+void pug_source_count(struct pug_source *source, struct pug_counts *counts)
+{
+    struct pug_stage *stage = &source->stage;
+    if (stage->paths && stage->paths->counts == counts)
+        return;
+    if (counts && !stage->paths && stage->code)
+        stage->paths = pug_paths_new(stage->code); /* without it elements are counted */
+    if (stage->paths)
+        pug_paths_set_counts(stage->paths, counts);
+}
+
+void pug_tree_count(struct pug_tree *tree, struct pug_counts *counts)
+{
+    pug_batch_deliver(&tree->batch);
+    tree->counts = counts;
+    for (size_t i = 0; i < tree->source_count; i++)
+        pug_source_count(tree->sources[i], counts);
+    pug_tree_choose_consumer(tree);
+}

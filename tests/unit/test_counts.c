@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Counts are those of the elements: range by range and jump by jump, for whole captures and
+ * damaged ones, in one piece and in many, on one thread and on several, whatever the consumer of
+ * the other elements answers; and these others are delivered as ever.
+ */
+#include "pugmark/pugmark.h"
+#include "recorder/bytes.h"
+#include "support/captures.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ENOUGH  (UINT64_C(512) << 10)
+#define DAMAGES 8
+
+/* ---- what there is to compare ---- */
+
+struct seen {
+    struct pug_counts *counts; /* by elements, or NULL */
+    uint64_t others, hash;
+    unsigned wait_once_in;
+    struct rec_random random;
+};
+
+static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
+                              size_t *taken)
+{
+    struct seen *seen = context;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_element e = elements[i];
+        if (e.type != PUG_ELEM_INSTR_RANGE) {
+            if (e.flags & PUG_ELEM_PAYLOAD)
+                e.payload = NULL;
+            for (size_t j = 0; j < sizeof(e); j++)
+                seen->hash = (seen->hash ^ ((uint8_t *)&e)[j]) * UINT64_C(1099511628211);
+            seen->others++;
+        }
+        if (seen->counts)
+            pug_counts_add_elements(seen->counts, &elements[i], 1);
+        if (seen->wait_once_in && rec_random_once_in(&seen->random, seen->wait_once_in)) {
+            *taken = i + 1;
+            return PUG_RESP_WAIT;
+        }
+    }
+    return PUG_RESP_CONT;
+}
+
+static void compare(struct pug_counts *a, struct pug_counts *b, const char *name, const char *what)
+{
+    size_t n, m;
+    const struct pug_element *contexts = pug_counts_contexts(a, &n);
+    const struct pug_element *others = pug_counts_contexts(b, &m);
+    assert_int_equal(pug_counts_status(a), PUG_OK);
+    assert_int_equal(pug_counts_status(b), PUG_OK);
+    if (n != m || (n > 0 && memcmp(contexts, others, n * sizeof(*contexts)) != 0))
+        fail_msg("%s, %s: %zu contexts, not %zu", name, what, m, n);
+    const struct pug_count_range *x = pug_counts_ranges(a, &n), *y = pug_counts_ranges(b, &m);
+    for (size_t i = 0; i < n && i < m; i++)
+        if (memcmp(&x[i], &y[i], offsetof(struct pug_count_range, isa) + 1) != 0)
+            fail_msg("%s, %s: range %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
+                     name, what, i, (unsigned long long)y[i].start, (unsigned long long)y[i].end,
+                     (unsigned long long)y[i].count, (unsigned long long)x[i].start,
+                     (unsigned long long)x[i].end, (unsigned long long)x[i].count);
+    assert_int_equal(n, m);
+    const struct pug_count_jump *p = pug_counts_jumps(a, &n), *q = pug_counts_jumps(b, &m);
+    for (size_t i = 0; i < n && i < m; i++)
+        if (memcmp(&p[i], &q[i], offsetof(struct pug_count_jump, isa) + 1) != 0)
+            fail_msg("%s, %s: jump %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
+                     name, what, i, (unsigned long long)q[i].from, (unsigned long long)q[i].to,
+                     (unsigned long long)q[i].count, (unsigned long long)p[i].from,
+                     (unsigned long long)p[i].to, (unsigned long long)p[i].count);
+    assert_int_equal(n, m);
+}
+
+/* ---- decoding ---- */
+
+static struct pug_tree *make_tree(const struct capture *capture, struct pug_image *image,
+                                  size_t code_limit)
+{
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {
+        .image = image, .decode = true, .code_limit = code_limit};
+    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    return tree;
+}
+
+/** In blocks of a size; counted on the way, or not. */
+static void feed(struct pug_tree *tree, const struct capture *capture, size_t block)
+{
+    for (size_t at = 0, used; at < capture->size; at += used) {
+        const size_t left = capture->size - at;
+        enum pug_response answer =
+            pug_tree_data(tree, at, capture->bytes + at, left < block ? left : block, &used);
+        while (PUG_RESP_IS_WAIT(answer))
+            answer = pug_tree_flush(tree);
+        if (PUG_RESP_IS_FATAL(answer))
+            return;
+    }
+    enum pug_response answer = pug_tree_end(tree);
+    while (PUG_RESP_IS_WAIT(answer))
+        answer = pug_tree_flush(tree);
+}
+
+static void count_alone(const struct capture *capture, struct pug_counts *expected,
+                        const struct seen *plain, size_t block, unsigned waits, size_t code_limit,
+                        const char *name)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, code_limit);
+    struct pug_counts *counts = pug_counts_new();
+    struct seen seen = {.wait_once_in = waits, .random = {.state = block}};
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_count(tree, counts);
+    feed(tree, capture, block);
+    pug_tree_count(tree, NULL);
+    compare(expected, counts, name, waits ? "waiting" : code_limit ? "little room" : "alone");
+    assert_int_equal(seen.others, plain->others);
+    assert_int_equal(seen.hash, plain->hash);
+    pug_counts_free(counts);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void count_together(const struct capture *capture, struct pug_counts *expected,
+                           unsigned threads, size_t block, size_t piece, const char *name)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    struct pug_counts *counts = pug_counts_new();
+    struct pug_jobs_result result;
+    const struct pug_jobs jobs = {.threads = threads, .block = block, .piece = piece};
+    assert_int_equal(
+        pug_tree_count_all(tree, &jobs, capture->bytes, capture->size, counts, &result), PUG_OK);
+    compare(expected, counts, name, threads == 1 ? "one thread" : "many threads");
+    pug_counts_free(counts);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+/** Half of it is counted and half delivered; and twice into the same counts. */
+static void count_by_halves(const struct capture *capture, struct pug_counts *expected,
+                            const char *name)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    struct pug_counts *first = pug_counts_new(), *second = pug_counts_new();
+    struct seen seen = {0};
+    struct capture half = *capture;
+    size_t used = 0;
+    half.size = capture->size / 32 * 16;
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_count(tree, first);
+    if (half.size > 0 && PUG_RESP_IS_FATAL(pug_tree_data(tree, 0, half.bytes, half.size, &used)))
+        goto out;
+    pug_tree_count(tree, NULL);
+    seen.counts = second;
+    for (size_t at = used; at < capture->size; at += used)
+        if (PUG_RESP_IS_FATAL(
+                pug_tree_data(tree, at, capture->bytes + at, capture->size - at, &used)))
+            goto out;
+    if (PUG_RESP_IS_FATAL(pug_tree_end(tree)))
+        goto out;
+    pug_counts_append(first, second);
+    compare(expected, first, name, "by halves");
+out:
+    pug_counts_free(first);
+    pug_counts_free(second);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void check(const struct capture *capture, bool whole)
+{
+    const char *name = pug_snapshot_directory(capture->snapshot);
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    if (!tree) {
+        pug_image_free(image);
+        return;
+    }
+    struct seen plain = {.counts = pug_counts_new()};
+    pug_tree_on_elements(tree, take, &plain);
+    feed(tree, capture, SIZE_MAX);
+    count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, name);
+    count_alone(capture, plain.counts, &plain, 4096, 5, 0, name);
+    if (whole) {
+        count_alone(capture, plain.counts, &plain, 48, 0, 0, name);
+        count_alone(capture, plain.counts, &plain, 1 << 16, 0, 1 << 16, name);
+        count_by_halves(capture, plain.counts, name);
+        count_together(capture, plain.counts, 1, 0, 0, name);
+    }
+    count_together(capture, plain.counts, 3, 64, 1024, name);
+    count_together(capture, plain.counts, 2, 512, 16384, name);
+    pug_counts_free(plain.counts);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void one_capture(struct capture *capture, void *context)
+{
+    struct rec_random random = {.state = 11};
+    (void)context;
+    if (capture->size > ENOUGH)
+        capture->size = ENOUGH;
+    check(capture, true);
+    for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
+        for (unsigned i = 1 + (unsigned)rec_random_below(&random, 8); i > 0; i--)
+            capture->bytes[rec_random_below(&random, capture->size)] ^=
+                (uint8_t)(1 + rec_random_below(&random, 255));
+        check(capture, false);
+    }
+}
+
+static void test_bundled(void **state)
+{
+    (void)state;
+    captures_bundled(one_capture, NULL);
+}
+
+static void test_shared(void **state)
+{
+    (void)state;
+    captures_shared(one_capture, NULL);
+}
+
+/* ---- adding up ---- */
+
+static struct pug_element range(uint16_t source, uint64_t start, bool taken)
+{
+    return (struct pug_element){.type = PUG_ELEM_INSTR_RANGE,
+                                .source = source,
+                                .start = start,
+                                .end = start + 8,
+                                .count = 2,
+                                .flags = taken ? PUG_ELEM_EXECUTED : 0,
+                                .last_type = PUG_INSTR_BR_INDIRECT,
+                                .last_size = 4,
+                                .isa = PUG_ISA_A64};
+}
+
+/** A branch goes over from one part into the next, beside another source. */
+static void test_parts(void **state)
+{
+    const struct pug_element elements[] = {range(1, 0x1000, true),
+                                           range(2, 0x5000, true),
+                                           range(1, 0x2000, false),
+                                           range(1, 0x3000, true),
+                                           {.type = PUG_ELEM_TIMESTAMP, .source = 1},
+                                           range(2, 0x1000, true),
+                                           {.type = PUG_ELEM_NO_SYNC, .source = 2},
+                                           range(1, 0x1000, true),
+                                           range(2, 0x6000, false)};
+    const size_t count = sizeof(elements) / sizeof(elements[0]);
+    struct pug_counts *whole = pug_counts_new();
+    size_t n;
+    (void)state;
+    pug_counts_add_elements(whole, elements, count);
+    const struct pug_count_jump *jumps = pug_counts_jumps(whole, &n);
+    assert_int_equal(n, 3); /* 1004 to 2000, 3004 to 1000, 5004 to 1000 */
+    assert_int_equal(jumps[0].from, 0x1004);
+    assert_int_equal(jumps[0].to, 0x2000);
+    for (size_t cut = 0; cut <= count; cut++) {
+        struct pug_counts *first = pug_counts_new(), *second = pug_counts_new();
+        pug_counts_add_elements(first, elements, cut);
+        pug_counts_add_elements(second, elements + cut, count - cut);
+        pug_counts_append(first, second);
+        compare(whole, first, "elements", "in two parts");
+        pug_counts_free(first);
+        pug_counts_free(second);
+    }
+    pug_counts_clear(whole);
+    assert_int_equal((pug_counts_ranges(whole, &n), n), 0);
+    pug_counts_free(whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
