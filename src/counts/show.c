@@ -74,7 +74,8 @@ static bool sort_contexts(struct pug_counts *counts)
         for (uint32_t i = 0; i < counts->seam_count; i++)
             if (counts->seams[i].tail.open)
                 counts->seams[i].tail.context = numbers[counts->seams[i].tail.context];
-        memcpy(counts->contexts, contexts, count * sizeof(*contexts));
+        if (count > 0)
+            memcpy(counts->contexts, contexts, count * sizeof(*contexts));
         counts->context_count = count;
     }
     free(list);
