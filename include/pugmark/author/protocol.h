@@ -190,8 +190,8 @@ enum pug_response pug_stage_refuse(struct pug_stage *stage);
 
 /** What is wanted of a source, and so what its lane gives. */
 enum pug_want {
-    PUG_WANT_BATCH, /**< elements, as many at a time as there is room for */
-    PUG_WANT_EACH,  /**< elements, delivered after each packet */
+    PUG_WANT_BATCH,  /**< elements, as many at a time as there is room for */
+    PUG_WANT_EACH,   /**< elements, delivered after each packet */
     PUG_WANT_COUNTS, /**< as BATCH; but ranges may go to stage->paths, and are counted there */
     PUG_WANT_MARKS,  /**< marks alone, into stage->marks; nothing is decoded */
 };
