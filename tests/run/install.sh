@@ -11,10 +11,13 @@ if nm -D "$build/lib/libpugmark.so" | grep -q __asan; then
 fi
 cmake --install "$build" --prefix "$tmp/usr" >/dev/null
 export PKG_CONFIG_PATH=$tmp/usr/lib/pkgconfig:$(dirname "$(find "$tmp" -name pugmark.pc)")
-# shellcheck disable=SC2046  # flags are words
-cc -std=c17 -o "$tmp/example" "$source/examples/external_protocol.c" $(pkg-config --cflags --libs pugmark)
 libs=$(dirname "$(find "$tmp" -name libpugmark.so)")
-LD_LIBRARY_PATH=$libs "$tmp/example" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
+for example in "$source"/examples/*.c; do
+  # shellcheck disable=SC2046  # flags are words
+  cc -std=c17 -o "$tmp/$(basename "$example" .c)" "$example" $(pkg-config --cflags --libs pugmark)
+done
+LD_LIBRARY_PATH=$libs "$tmp/external_protocol" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
+[[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'(no symbol)' ]]
 mkdir "$tmp/project"
 cat >"$tmp/project/CMakeLists.txt" <<C
 cmake_minimum_required(VERSION 3.22)
