@@ -8,6 +8,7 @@
 #include "pugmark/correlate.h"
 #include "pugmark/counts.h"
 #include "pugmark/cursor.h"
+#include "pugmark/diagnose.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
 #include "pugmark/element.h"

@@ -7,12 +7,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf '\377' >"$work/trace"
 
-# said STATUS TEXT OPTION...: pugmark pc ends with this status and says this, in lines lines.
+# said STATUS TEXT OPTION...: pugmark list --packets ends with this status and says this, in lines lines.
 lines=1
 said() {
   local status=$1 wanted=$2 text code=0
   shift 2
-  text=$("$bin/pugmark" pc "$@" 2>&1 >"$work/pcs") || code=$?
+  text=$("$bin/pugmark" list --packets "$@" 2>&1 >"$work/pcs") || code=$?
   [[ $code == "$status" && $text == *"$wanted"* && $(grep -c . <<<"$text") == "$lines" ]] && return
   echo "[$*]: expected $lines lines with '$wanted' and $status, got '$text' and $code"
   bad=1

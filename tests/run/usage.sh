@@ -56,14 +56,14 @@ said 3 "pugmark: folder: no snapshot: there is no snapshot.ini in it*" pc folder
 said 3 "pugmark: text: no snapshot; a single file of trace needs --protocol or --params" pc text
 said 3 "pugmark: none: No such file or directory" itm none
 said 3 "pugmark: folder: not a file" pc --protocol itm folder
-said 3 "*PARAMS: file access error: folder: Is a directory" pc --params folder text
-said 3 "*PARAMS: file access error: none: No such file or directory" pc --params none text
+said 3 "*file access error: folder: Is a directory" pc --params folder text
+said 3 "*file access error: none: No such file or directory" pc --params none text
 said 3 "pugmark: text: cannot use as a program: not an ELF file, or a damaged one" \
   pc --protocol ntrace --elf text text
 
 # Traces with nothing in them.
 : >empty
-said 0 "" pc --protocol etmv4i empty
+said 1 "*empty: something is wrong:*the trace is empty*" pc --protocol etmv4i empty
 said 3 "pugmark: text: no source of program flow in it" pc --protocol itm text
 said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
 said 3 "*: no ITM in it" itm "$demo"

@@ -453,7 +453,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int code = EXIT_INPUT;
     if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
-        pug_tree_on_elements(input.tree, on_elements, &calls);
+        input_on_elements(&input, on_elements, &calls);
         input_run(&input, NULL, output_wanted);
         pug_calls_end(calls.stacks);
         code = calls.failed ? EXIT_FATAL : input_result(&input);

@@ -2,6 +2,7 @@
 #include "input.h"
 #include "pugmark/author/protocol.h"
 #include "transport/transport.h"
+#include "diagnosis.h"
 
 #include "command.h"
 #include "progress.h"
@@ -184,12 +185,9 @@ static bool add_programs(struct input *input)
 static void on_log(void *context, const struct pug_log_record *record)
 {
     const struct input *input = context;
-    char text[512];
     /* Why there is no tree is no message about the trace. */
-    if (input->options->quiet && (input->tree || record->severity != PUG_SEV_ERROR))
-        return;
-    pug_log_text(record, text, sizeof(text));
-    fprintf(stderr, "pugmark: %s\n", text);
+    const bool quiet = input->options->quiet && (input->tree || record->severity != PUG_SEV_ERROR);
+    diagnosis_log(input->diagnosis, record, quiet);
 }
 
 /** Of a snapshot and of a single file, each has options that say nothing of the other. */
@@ -231,6 +229,7 @@ bool input_open(struct input *input, const struct input_options *options, const 
 
 void input_close(struct input *input)
 {
+    diagnosis_free(input->diagnosis);
     pug_tree_free(input->tree);
     pug_image_free(input->image);
     pug_log_free(input->log);
@@ -364,6 +363,8 @@ bool input_tree(struct input *input, bool decode)
 {
     const struct pug_decode_options options = {.data_elements = !input->options->reference,
                                                .join_payloads = !input->options->reference};
+    diagnosis_free(input->diagnosis);
+    input->diagnosis = NULL;
     pug_tree_free(input->tree);
     input->tree = NULL;
     pug_log_set_sink(input->log, on_log, input);
@@ -373,7 +374,19 @@ bool input_tree(struct input *input, bool decode)
     if (!(input->snapshot ? snapshot_tree(input, decode, &options)
                           : described_tree(input, decode, &options)))
         return false;
-    return choose_sources(input);
+    if (!choose_sources(input))
+        return false;
+    if (!input->options->reference)
+        input->diagnosis = diagnosis_new(input);
+    return true;
+}
+
+void input_on_elements(struct input *input, pug_elements_fn *function, void *context)
+{
+    if (input->diagnosis)
+        diagnosis_consume(input->diagnosis, function, context);
+    else
+        pug_tree_on_elements(input->tree, function, context);
 }
 
 bool input_flow_tree(struct input *input)
@@ -404,6 +417,8 @@ unsigned input_jobs(const struct input *input)
 void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
 {
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
+    if (parts && input->diagnosis)
+        parts = diagnosis_parts(input->diagnosis, parts);
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .parts = parts,
                                   .piece = input->piece,
@@ -421,9 +436,12 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                 result.at);
 }
 
-int input_result(const struct input *input)
+int input_result(struct input *input)
 {
+    const bool wrong =
+        input->diagnosis && diagnosis_conclude(input->diagnosis, input->options->quiet);
     if (input->fatal)
         return EXIT_FATAL;
-    return pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS : EXIT_DONE;
+    return wrong || pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS
+                                                                      : EXIT_DONE;
 }

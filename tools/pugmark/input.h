@@ -52,6 +52,7 @@ struct input {
     const uint8_t *trace;
     uint64_t trace_size;
     struct pug_tree *tree;
+    struct diagnosis *diagnosis; /**< private: of this tree; NULL where the reference is imitated */
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
@@ -83,8 +84,11 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
 /** How many threads input_run() uses at most. */
 unsigned input_jobs(const struct input *input);
 
-/** The exit code: what happened while decoding. */
-int input_result(const struct input *input);
+/** Elements to a function on the caller's thread, for input_run() without parts. */
+void input_on_elements(struct input *input, pug_elements_fn *function, void *context);
+
+/** After the last run: say what is wrong with it, if something is. The exit code. */
+int input_result(struct input *input);
 
 void input_close(struct input *input);
 

@@ -99,7 +99,7 @@ static int decode(struct itm_state *state, struct input *input)
         fprintf(stderr, "pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;
     }
-    pug_tree_on_elements(input->tree, on_elements, state);
+    input_on_elements(input, on_elements, state);
     input_run(input, NULL, output_wanted);
     struct pug_dwt *dwt;
     for (size_t n = 0; (dwt = dwt_sources_at(state->sources, n)) != NULL; n++)

@@ -255,7 +255,7 @@ static void attach(struct list_state *state, bool elements)
     if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements)
-        pug_tree_on_elements(input->tree, on_elements, state);
+        input_on_elements(input, on_elements, state);
     if (state->options->packets)
         attach_packets(state);
 }

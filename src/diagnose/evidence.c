@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Evidence that a program is not the one that ran, from elements alone and, now and then,
+ * from the code between them.
+ */
+#include "diagnose/evidence.h"
+
+#include <string.h>
+
+/* Of the trace all up to here is looked at, … */
+#define ALL_UP_TO (UINT64_C(1) << 15)
+/* … behind it one window in so many. */
+#define WINDOW_BITS 12u
+#define ONE_IN      32u
+
+/* Branches of a window whose code is read. */
+#define READ_MOST 16u
+
+const char *pug_contradiction_text(enum pug_contradiction kind)
+{
+    static const char *const texts[PUG_CONTRADICTIONS] = {
+        [PUG_CONTRA_UNTAKEN] = "an unconditional branch was not taken",
+        [PUG_CONTRA_GAP] = "execution did not go on where the code leads",
+        [PUG_CONTRA_TARGET] = "a branch went elsewhere than the code says",
+        [PUG_CONTRA_EXCEPTION] = "an exception came where execution had not been",
+        [PUG_CONTRA_DECODER] = "the decoder could not follow the trace through the code",
+        [PUG_CONTRA_RETURN] = "a return went to where no call is",
+    };
+    return kind < PUG_CONTRADICTIONS ? texts[kind] : "";
+}
+
+static void contradict(struct pug_evidence *evidence, enum pug_contradiction kind, uint64_t index,
+                       uint64_t address)
+{
+    if (evidence->counts[kind]++ > 0)
+        return;
+    evidence->first[kind].index = index;
+    evidence->first[kind].address = address;
+}
+
+/* ---- code ---- */
+
+static bool read_insn(const struct pug_image *image, const struct pug_element *where,
+                      uint64_t address, struct pug_insn *insn)
+{
+    static const struct pug_isa_config config = {.arch = PUG_ARCH_AA64};
+    struct pug_reader_space space;
+    uint8_t bytes[8], it = 0;
+    pug_element_space(where, &space);
+    int64_t got = pug_image_read(image, &space, address, bytes, sizeof(bytes));
+    return got >= 2 && pug_isa_classify(&config, (enum pug_isa)where->isa, address, bytes,
+                                        (unsigned)got, &it, insn) == PUG_OK;
+}
+
+static bool is_call(const struct pug_image *image, const struct pug_element *where,
+                    uint64_t address, unsigned size)
+{
+    struct pug_insn insn;
+    if (!read_insn(image, where, address, &insn) || insn.size != size)
+        return false;
+    return insn.link || insn.kind == PUG_RV_CALL || insn.kind == PUG_RV_SWAP ||
+           insn.kind == PUG_RV_JUMP_LINK;
+}
+
+/** Is there a call before the first instruction of a range? */
+static bool follows_call(const struct pug_image *image, const struct pug_element *range)
+{
+    return is_call(image, range, range->start - 4, 4) ||
+           (range->isa != PUG_ISA_A64 && range->isa != PUG_ISA_A32 &&
+            is_call(image, range, range->start - 2, 2));
+}
+
+static bool is_return(const struct pug_element *range)
+{
+    return range->last_type == PUG_INSTR_BR_INDIRECT &&
+           (range->last_subtype == PUG_SUB_V8_RET ||
+            range->last_subtype == PUG_SUB_V7_IMPLIED_RET || range->last_subtype == PUG_SUB_RETURN);
+}
+
+/** One of 64. */
+static unsigned place_hash(uint64_t address)
+{
+    return (unsigned)((address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+/** A branch that was taken, and what ran behind it. */
+static void look_at_branch(struct pug_source_evidence *source, const struct pug_image *image,
+                           const struct pug_element *range)
+{
+    const struct pug_element *before = &source->last;
+    struct pug_evidence *evidence = &source->evidence;
+    struct pug_insn insn;
+    if (before->last_type == PUG_INSTR_BR) {
+        uint64_t at = before->end - before->last_size;
+        if (read_insn(image, before, at, &insn) && insn.type == PUG_INSTR_BR &&
+            insn.target != range->start)
+            contradict(evidence, PUG_CONTRA_TARGET, range->index, at);
+    } else if (is_return(before)) {
+        evidence->returns++;
+        if (!follows_call(image, range)) {
+            contradict(evidence, PUG_CONTRA_RETURN, range->index, range->start);
+            evidence->return_places |= UINT64_C(1) << place_hash(range->start);
+        }
+    }
+}
+
+/* ---- elements ---- */
+
+/** Does execution go on behind a range? */
+static bool falls_through(const struct pug_element *range)
+{
+    bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    return !branch || !(range->flags & PUG_ELEM_EXECUTED);
+}
+
+/** A branch in an IT block looks unconditional to who comes into the middle of the block. */
+static bool must_be_taken(const struct pug_element *range)
+{
+    bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    return branch && range->isa != PUG_ISA_T32 && range->isa != PUG_ISA_TEE &&
+           !(range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL));
+}
+
+static bool is_looked_at(uint64_t index)
+{
+    return index < ALL_UP_TO || (index >> WINDOW_BITS) % ONE_IN == 0;
+}
+
+static bool in_sample(struct pug_source_evidence *source, uint64_t index)
+{
+    uint64_t window = index >> WINDOW_BITS;
+    if (window != source->window) {
+        source->window = window;
+        source->reads = 0;
+    }
+    return is_looked_at(index);
+}
+
+/** Of these each one counts, wherever it is. */
+static bool is_notable(const struct pug_element *e)
+{
+    return e->type == PUG_ELEM_ADDR_NACC || e->type == PUG_ELEM_NO_SYNC ||
+           e->type == PUG_ELEM_TRACE_ON;
+}
+
+/** Elements between two windows, with nothing notable among them. Most are ranges. */
+static bool can_pass_over(const struct pug_element *elements, size_t count)
+{
+    const uint64_t first = elements[0].index, last = elements[count - 1].index;
+    if (is_looked_at(first) || is_looked_at(last) || first > last ||
+        (last >> WINDOW_BITS) / ONE_IN != (first >> WINDOW_BITS) / ONE_IN)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].type != PUG_ELEM_INSTR_RANGE && is_notable(&elements[i]))
+            return false;
+    return true;
+}
+
+static void pass_over(struct pug_diagnosis_part *part, uint16_t id)
+{
+    struct pug_source_evidence *source = pug_evidence_source(&part->sources, id);
+    if (source)
+        source->evidence.told++;
+    for (size_t i = 0; i < part->sources.count; i++)
+        part->sources.items[i]->follows = false;
+}
+
+static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evidence *source,
+                          const struct pug_element *range)
+{
+    struct pug_evidence *evidence = &source->evidence;
+    const struct pug_element *before = &source->last;
+    evidence->looked++;
+    evidence->branches += range->last_type != PUG_INSTR_OTHER;
+    if (must_be_taken(range))
+        contradict(evidence, PUG_CONTRA_UNTAKEN, range->index, range->end - range->last_size);
+    if (source->follows && falls_through(before)) {
+        if (range->start != before->end)
+            contradict(evidence, PUG_CONTRA_GAP, range->index, range->start);
+    } else if (source->follows && part->image && source->reads < READ_MOST) {
+        source->reads++;
+        look_at_branch(source, part->image, range);
+    }
+    source->last = *range;
+    source->follows = true;
+}
+
+/** The return address of an exception is where execution stands, or an instruction that just ran.
+ */
+static void look_at_exception(struct pug_source_evidence *source, const struct pug_element *e)
+{
+    const struct pug_element *before = &source->last;
+    if (source->follows && (e->flags & PUG_ELEM_RET_ADDR) &&
+        !(e->flags & PUG_ELEM_RET_ADDR_BR_TGT) && falls_through(before) &&
+        (e->end < before->start || e->end > before->end))
+        contradict(&source->evidence, PUG_CONTRA_EXCEPTION, e->index, e->end);
+    source->follows = false;
+}
+
+static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64_t count)
+{
+    uint64_t page = address & ~UINT64_C(0xfff);
+    evidence->missing += count;
+    for (uint32_t i = 0; i < evidence->page_count; i++) {
+        if (evidence->pages[i].address == page) {
+            evidence->pages[i].count += count;
+            return;
+        }
+    }
+    if (evidence->page_count < PUG_MISSING_PAGES)
+        evidence->pages[evidence->page_count++] = (struct pug_missing){page, count};
+}
+
+static void take_other(struct pug_source_evidence *source, const struct pug_element *e)
+{
+    struct pug_evidence *evidence = &source->evidence;
+    switch ((enum pug_element_type)e->type) {
+    case PUG_ELEM_EXCEPTION:
+        evidence->told++;
+        look_at_exception(source, e);
+        return;
+    case PUG_ELEM_ADDR_NACC: note_missing(evidence, e->start, 1); break;
+    case PUG_ELEM_NO_SYNC:
+        evidence->no_syncs++;
+        if (e->reason == PUG_UNSYNC_BAD_IMAGE)
+            contradict(evidence, PUG_CONTRA_DECODER, e->index, source->last.end);
+        break;
+    case PUG_ELEM_TRACE_ON: evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW; break;
+    case PUG_ELEM_EXCEPTION_RET:
+    case PUG_ELEM_ADDR_UNKNOWN:
+    case PUG_ELEM_I_RANGE_NOPATH:
+    case PUG_ELEM_UNKNOWN:
+    case PUG_ELEM_EO_TRACE:
+    case PUG_ELEM_MEMTRANS: break;
+    default: evidence->told++; return; /* these come between any two instructions */
+    }
+    source->follows = false;
+}
+
+void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
+                            size_t count)
+{
+    struct pug_source_evidence *source = NULL;
+    if (count > 1 && can_pass_over(elements, count)) {
+        pass_over(part, elements[0].source);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (!source || source->evidence.source != e->source)
+            source = pug_evidence_source(&part->sources, e->source);
+        if (!source)
+            return;
+        if (e->type != PUG_ELEM_INSTR_RANGE) {
+            take_other(source, e);
+            continue;
+        }
+        source->evidence.told++;
+        if (in_sample(source, e->index))
+            look_at_range(part, source, e);
+        else
+            source->follows = false;
+    }
+}
+
+/* ---- sums ---- */
+
+void pug_evidence_add(struct pug_evidence *sum, const struct pug_evidence *more)
+{
+    sum->looked += more->looked;
+    sum->branches += more->branches;
+    sum->returns += more->returns;
+    sum->return_places |= more->return_places;
+    for (unsigned kind = 0; kind < PUG_CONTRADICTIONS; kind++) {
+        if (sum->counts[kind] == 0)
+            sum->first[kind] = more->first[kind];
+        sum->counts[kind] += more->counts[kind];
+    }
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < more->page_count; i++) {
+        note_missing(sum, more->pages[i].address, more->pages[i].count);
+        listed += more->pages[i].count;
+    }
+    sum->missing += more->missing - listed;
+    sum->no_syncs += more->no_syncs;
+    sum->overflows += more->overflows;
+    sum->told += more->told;
+}
+
+/* Returns must go to so many places before they say anything: some code has a call of its own. */
+#define RETURNS_LEAST 8u
+
+static bool returns_count(const struct pug_evidence *evidence)
+{
+    return (unsigned)__builtin_popcountll(evidence->return_places) >= RETURNS_LEAST &&
+           evidence->counts[PUG_CONTRA_RETURN] * 2 > evidence->returns;
+}
+
+uint64_t pug_evidence_contradictions(const struct pug_evidence *evidence)
+{
+    uint64_t sum = returns_count(evidence) ? evidence->counts[PUG_CONTRA_RETURN] : 0;
+    for (unsigned kind = 0; kind < PUG_CONTRA_RETURN; kind++)
+        sum += evidence->counts[kind];
+    return sum;
+}
+
+enum pug_contradiction pug_evidence_first(const struct pug_evidence *evidence)
+{
+    enum pug_contradiction first = PUG_CONTRADICTIONS;
+    for (unsigned kind = 0; kind < PUG_CONTRADICTIONS; kind++) {
+        if (evidence->counts[kind] == 0 || (kind == PUG_CONTRA_RETURN && !returns_count(evidence)))
+            continue;
+        if (first == PUG_CONTRADICTIONS ||
+            evidence->first[kind].index < evidence->first[first].index)
+            first = (enum pug_contradiction)kind;
+    }
+    return first;
+}

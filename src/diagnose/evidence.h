@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/** @file Evidence by source, as parts and the whole keep it. */
+#ifndef PUG_DIAGNOSE_EVIDENCE_H
+#define PUG_DIAGNOSE_EVIDENCE_H
+
+#include "pugmark/diagnose.h"
+#include "pugmark/walk.h"
+
+/** A source: its evidence, and what it did last. */
+struct pug_source_evidence {
+    struct pug_evidence evidence;
+    struct pug_element last; /**< range */
+    bool follows;            /**< nothing came since that leads elsewhere */
+    uint64_t window;
+    unsigned reads; /**< of code, in this window */
+};
+
+struct pug_source_list {
+    struct pug_source_evidence **items; /**< in order of their ids */
+    size_t count, room;
+};
+
+struct pug_diagnosis_part {
+    const struct pug_image *image;
+    struct pug_source_list sources;
+};
+
+struct pug_diagnosis {
+    const struct pug_image *image;
+    struct pug_source_list sources;
+};
+
+/** The source with this id, made where it is new; NULL: no memory. */
+struct pug_source_evidence *pug_evidence_source(struct pug_source_list *list, uint16_t id);
+
+/** `more` is of a later part of the trace. */
+void pug_evidence_add(struct pug_evidence *sum, const struct pug_evidence *more);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/** @file Whose bytes are in a capture. */
+#include "pugmark/diagnose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IDS (UINT16_MAX + 1u)
+
+static void count_run(void *context, const struct pug_run *run)
+{
+    uint64_t *bytes = context;
+    bytes[run->source] += run->size;
+}
+
+/** In the list by its bytes, or counted among the others. */
+static void list_id(struct pug_survey *survey, const struct pug_survey_id *id)
+{
+    size_t at = survey->id_count;
+    while (at > 0 && survey->ids[at - 1].bytes < id->bytes)
+        at--;
+    bool full = survey->id_count == PUG_SURVEY_IDS;
+    survey->other_ids += full;
+    if (at == PUG_SURVEY_IDS)
+        return;
+    size_t behind = survey->id_count - at - (full ? 1 : 0);
+    memmove(&survey->ids[at + 1], &survey->ids[at], behind * sizeof(*id));
+    survey->ids[at] = *id;
+    survey->id_count += !full;
+}
+
+static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const uint64_t *bytes)
+{
+    for (uint32_t n = 0; n < IDS; n++) {
+        const struct pug_source *source = pug_tree_source(tree, (uint16_t)n);
+        if (bytes[n] == 0 && !source)
+            continue;
+        struct pug_survey_id id = {
+            .id = (uint16_t)n, .described = source != NULL, .bytes = bytes[n]};
+        if (source) {
+            const struct pug_reader_stats *stats = pug_source_stats(source);
+            id.id = pug_source_id(source);
+            id.unsynced = stats->unsynced;
+            id.bad = stats->bad_headers + stats->bad_sequences;
+        }
+        list_id(survey, &id);
+    }
+}
+
+enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
+                                   uint64_t most, struct pug_survey *survey)
+{
+    struct pug_tree *reader;
+    uint64_t *counts = calloc(IDS, sizeof(*counts)), at = 0;
+    uint64_t end = size < most ? size : most;
+    *survey = (struct pug_survey){0};
+    enum pug_status status = counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
+    if (status == PUG_OK) {
+        pug_tree_on_runs(reader, count_run, counts);
+        (void)pug_tree_feed(reader, bytes, &at, end);
+        if (at == size)
+            (void)pug_tree_end(reader);
+        survey->bytes = at;
+        survey->transport = *pug_tree_transport_stats(reader);
+        list_ids(survey, reader, counts);
+        pug_tree_free(reader);
+    }
+    free(counts);
+    return status;
+}

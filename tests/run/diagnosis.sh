@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Wrong input ends with a word about what is wrong and an exit code, right input with neither.
+set -eu
+bin=$1 source=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+demo=$source/examples/demo
+bad=0
+# says CODE WORDS OPTION...: the run ends with this code, and says something like this.
+says() {
+  local code=$1 wanted=$2 got=0 text
+  shift 2
+  text=$("$bin/pugmark" "$@" 2>&1 >/dev/null) || got=$?
+  # shellcheck disable=SC2053
+  [[ $got == "$code" && $text == $wanted ]] && return
+  echo "[$*]: expected '$wanted' and $code, got '$text' and $got"
+  bad=1
+}
+copy() { rm -rf "$tmp/$1" && cp -r "$demo" "$tmp/$1" && chmod -R u+w "$tmp/$1"; }
+
+for command in pc list calls stat; do says 0 "" "$command" "$demo"; done
+says 0 "" pc --source 0x10 "$demo"
+
+# The program 0x40 bytes off, with enough of it on both sides.
+copy shifted
+{ head -c 64 /dev/zero; cat "$demo/program.bin"; head -c 4096 /dev/zero; } >"$tmp/shifted/program.bin"
+for command in pc list stat; do
+  says 1 "*something is wrong:*the program does not match the trace: * contradictions in * branches, the first at offset *, address 0x*" "$command" "$tmp/shifted"
+done
+says 1 "" pc --quiet "$tmp/shifted"
+
+# Half of the program.
+copy half
+head -c $(($(stat -c %s "$demo/program.bin") / 2 / 64 * 64)) "$demo/program.bin" >"$tmp/half/program.bin"
+says 1 "*execution came * to addresses that no file or dump has: 0x4*Load the file that belongs there*" pc "$tmp/half"
+
+# Another id than the trace has.
+copy other
+sed -i 's/^TRCTRACEIDR.*/TRCTRACEIDR(0x010)=0x21/' "$tmp/other/ETM_0.ini"
+says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" pc "$tmp/other"
+
+# RISC-V, without its program: the same words and code.
+printf '\x24\x0d\x00\x0b\x84\x00\x07' >"$tmp/trace.nex"
+says 1 "*execution came 1 time to addresses that no file or dump has: 0x0 to 0xfff (1)*" \
+  pc --protocol ntrace --set xlen=64 "$tmp/trace.nex"
+
+# Messages that are alike are counted.
+for _ in {1..200}; do printf '\x24\x0d\x00\x0b\x84\x40\x11\x1f'; done >"$tmp/many.nex"
+{ for _ in {1..64}; do printf '\x13\x05\xb5\x00\x63\x0f\xb5\x0e'; done; } >"$tmp/code.bin"
+says 1 "*and 19[0-9] more messages like these*contradictions*" \
+  pc --protocol ntrace --set xlen=64 --image "$tmp/code.bin@0x100" "$tmp/many.nex"
+exit $bad

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/** @file Evidence that a program is not the one that ran, from elements made by hand. */
+#include "pugmark/diagnose.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* 1000 nop; 1004 bl 1010; 1008 nop; 100c b 1000; 1010 nop; 1014 ret */
+static const uint32_t code[] = {0xd503201f, 0x94000003, 0xd503201f,
+                                0x17fffffd, 0xd503201f, 0xd65f03c0};
+
+static struct pug_element range(uint64_t index, uint64_t start, uint64_t end, uint8_t type,
+                                uint8_t subtype, bool taken)
+{
+    return (struct pug_element){.type = PUG_ELEM_INSTR_RANGE,
+                                .index = index,
+                                .start = start,
+                                .end = end,
+                                .count = (uint32_t)(end - start) / 4,
+                                .last_type = type,
+                                .last_subtype = subtype,
+                                .last_size = 4,
+                                .flags = taken ? PUG_ELEM_EXECUTED : 0,
+                                .source = 0x10,
+                                .isa = PUG_ISA_A64};
+}
+
+#define CALL(index)   range(index, 0x1000, 0x1008, PUG_INSTR_BR, PUG_SUB_BR_LINK, true)
+#define RETURN(index) range(index, 0x1010, 0x1018, PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET, true)
+#define BACK(index)   range(index, 0x1008, 0x1010, PUG_INSTR_BR, PUG_SUB_NONE, true)
+
+static struct pug_element other(uint64_t index, enum pug_element_type type, unsigned reason)
+{
+    return (struct pug_element){
+        .type = (uint8_t)type, .index = index, .reason = (uint8_t)reason, .source = 0x10};
+}
+
+/** What is seen in one part, or with each element in a part of its own. */
+static struct pug_evidence examine(const struct pug_element *elements, size_t count, bool apart)
+{
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *image = pug_image_new();
+    struct pug_evidence result = {0};
+    const struct pug_evidence *evidence;
+    assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, code, sizeof(code)), PUG_OK);
+    struct pug_diagnosis *diagnosis = pug_diagnosis_new(image);
+    assert_non_null(diagnosis);
+    for (size_t i = 0; i < count; i += apart ? 1 : count) {
+        struct pug_diagnosis_part *part = pug_diagnosis_begin(diagnosis);
+        assert_non_null(part);
+        pug_diagnosis_elements(part, elements + i, apart ? 1 : count);
+        pug_diagnosis_take(diagnosis, part);
+    }
+    assert_true(pug_diagnosis_evidence(diagnosis, 0, &evidence));
+    assert_false(pug_diagnosis_evidence(diagnosis, 1, &evidence));
+    assert_true(pug_diagnosis_evidence(diagnosis, 0, &evidence));
+    result = *evidence;
+    pug_diagnosis_free(diagnosis);
+    pug_image_free(image);
+    return result;
+}
+
+static void the_right_program_has_none(void **state)
+{
+    const struct pug_element elements[] = {other(0, PUG_ELEM_TRACE_ON, 0),
+                                           CALL(1),
+                                           RETURN(2),
+                                           BACK(3),
+                                           CALL(4),
+                                           RETURN(5),
+                                           other(6, PUG_ELEM_EXCEPTION, 0),
+                                           CALL(7),
+                                           other(8, PUG_ELEM_EO_TRACE, 0)};
+    (void)state;
+    struct pug_evidence seen = examine(elements, COUNT(elements), false);
+    assert_int_equal(pug_evidence_contradictions(&seen), 0);
+    assert_int_equal(pug_evidence_first(&seen), PUG_CONTRADICTIONS);
+    assert_int_equal(seen.looked, 6);
+    assert_int_equal(seen.branches, 6);
+    assert_int_equal(seen.returns, 1);
+    assert_int_equal(seen.missing, 0);
+}
+
+/** One contradiction of a kind, at an offset and an address. */
+static void one(const struct pug_element *elements, size_t count, enum pug_contradiction kind,
+                uint64_t index, uint64_t address)
+{
+    struct pug_evidence seen = examine(elements, count, false);
+    assert_int_equal(pug_evidence_contradictions(&seen), 1);
+    assert_int_equal(pug_evidence_first(&seen), kind);
+    assert_int_equal(seen.counts[kind], 1);
+    assert_int_equal(seen.first[kind].index, index);
+    assert_int_equal(seen.first[kind].address, address);
+    assert_true(*pug_contradiction_text(kind));
+}
+
+static void each_kind_is_found(void **state)
+{
+    (void)state;
+    const struct pug_element untaken[] = {
+        range(7, 0x1000, 0x1008, PUG_INSTR_BR, PUG_SUB_BR_LINK, false), BACK(8)};
+    one(untaken, 2, PUG_CONTRA_UNTAKEN, 7, 0x1004);
+    const struct pug_element unreturned[] = {
+        range(7, 0x1010, 0x1018, PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET, false)};
+    one(unreturned, 1, PUG_CONTRA_UNTAKEN, 7, 0x1014);
+    const struct pug_element gap[] = {range(7, 0x1000, 0x1004, PUG_INSTR_OTHER, 0, true), BACK(9)};
+    one(gap, 2, PUG_CONTRA_GAP, 9, 0x1008);
+    const struct pug_element target[] = {CALL(7), BACK(9)};
+    one(target, 2, PUG_CONTRA_TARGET, 9, 0x1004);
+    struct pug_element exception[] = {range(7, 0x1000, 0x1004, PUG_INSTR_OTHER, 0, true),
+                                      other(8, PUG_ELEM_EXCEPTION, 0)};
+    exception[1].flags = PUG_ELEM_RET_ADDR;
+    exception[1].end = 0x1010;
+    one(exception, 2, PUG_CONTRA_EXCEPTION, 8, 0x1010);
+    const struct pug_element decoder[] = {CALL(7),
+                                          other(8, PUG_ELEM_NO_SYNC, PUG_UNSYNC_BAD_IMAGE)};
+    one(decoder, 2, PUG_CONTRA_DECODER, 8, 0x1008);
+}
+
+/** What lies between two ranges explains that they do not join. */
+static void what_explains_a_gap(void **state)
+{
+    static const uint8_t types[] = {PUG_ELEM_TRACE_ON,      PUG_ELEM_NO_SYNC,
+                                    PUG_ELEM_ADDR_NACC,     PUG_ELEM_ADDR_UNKNOWN,
+                                    PUG_ELEM_EXCEPTION_RET, PUG_ELEM_I_RANGE_NOPATH};
+    (void)state;
+    for (size_t i = 0; i < COUNT(types); i++) {
+        const struct pug_element elements[] = {
+            CALL(1), other(2, (enum pug_element_type)types[i], 0), BACK(3)};
+        struct pug_evidence seen = examine(elements, 3, false);
+        assert_int_equal(pug_evidence_contradictions(&seen), 0);
+    }
+    const struct pug_element context[] = {CALL(1), other(2, PUG_ELEM_PE_CONTEXT, 0), BACK(3)};
+    struct pug_evidence seen = examine(context, 3, false);
+    assert_int_equal(pug_evidence_contradictions(&seen), 1);
+}
+
+/** An exception may return to the instruction that it came with. */
+static void exceptions_in_place(void **state)
+{
+    (void)state;
+    for (uint64_t address = 0x1000; address <= 0x1008; address += 4) {
+        struct pug_element elements[] = {range(7, 0x1000, 0x1008, PUG_INSTR_OTHER, 0, true),
+                                         other(8, PUG_ELEM_EXCEPTION, 0)};
+        elements[1].flags = PUG_ELEM_RET_ADDR;
+        elements[1].end = address;
+        struct pug_evidence seen = examine(elements, 2, false);
+        assert_int_equal(pug_evidence_contradictions(&seen), 0);
+    }
+}
+
+/** Some returns go where no call is; if most do, and to many places, the program is another. */
+static void returns_count_together(void **state)
+{
+    struct pug_element elements[200];
+    (void)state;
+    for (unsigned few = 0; few < 2; few++) {
+        for (unsigned i = 0; i < 100; i++) {
+            uint64_t to = 0x2000 + (few ? i % 4 : i) * 0x40;
+            elements[2 * i] = RETURN(300 * i);
+            elements[2 * i + 1] = range(300 * i + 1, to, to + 4, PUG_INSTR_BR, 0, true);
+        }
+        struct pug_evidence seen = examine(elements, 200, false);
+        assert_true(seen.counts[PUG_CONTRA_RETURN] > 10);
+        assert_int_equal(pug_evidence_contradictions(&seen) > 0, !few);
+        assert_int_equal(pug_evidence_first(&seen), few ? PUG_CONTRADICTIONS : PUG_CONTRA_RETURN);
+    }
+}
+
+static void memory_that_is_missing(void **state)
+{
+    struct pug_element elements[100];
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        elements[i] = other(UINT64_C(1) << 20 | i, PUG_ELEM_ADDR_NACC, 0);
+        elements[i].start = 0x400000 + (i % 40) * 0x1000 + i;
+    }
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct pug_evidence seen = examine(elements, 100, apart);
+        assert_int_equal(seen.missing, 100);
+        assert_int_equal(seen.page_count, PUG_MISSING_PAGES);
+        assert_int_equal(seen.pages[0].address, 0x400000);
+        assert_int_equal(seen.pages[0].count, 3);
+    }
+}
+
+/** A long trace is looked at in places, and nothing that stands out is passed over. */
+static void long_traces_are_sampled(void **state)
+{
+    enum { BATCH = 64 };
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *image = pug_image_new();
+    (void)state;
+    assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, code, sizeof(code)), PUG_OK);
+    struct pug_diagnosis *diagnosis = pug_diagnosis_new(image);
+    struct pug_diagnosis_part *part = pug_diagnosis_begin(diagnosis);
+    uint64_t total = 0;
+    for (uint64_t index = 0; index < UINT64_C(1) << 20; index += BATCH, total += BATCH) {
+        struct pug_element elements[BATCH];
+        for (unsigned i = 0; i < BATCH; i++)
+            elements[i] = i % 3 == 0   ? CALL(index + i)
+                          : i % 3 == 1 ? RETURN(index + i)
+                                       : BACK(index + i);
+        if (index == 1 << 19)
+            elements[5] = other(index + 5, PUG_ELEM_ADDR_NACC, 0);
+        if (index == 1 << 18)
+            elements[6] = other(index + 6, PUG_ELEM_NO_SYNC, PUG_UNSYNC_BAD_IMAGE);
+        pug_diagnosis_elements(part, elements, BATCH);
+    }
+    pug_diagnosis_take(diagnosis, part);
+    const struct pug_evidence *seen;
+    assert_true(pug_diagnosis_evidence(diagnosis, 0, &seen));
+    assert_true(seen->looked > total / 40 && seen->looked < total / 8);
+    assert_int_equal(seen->missing, 1);
+    assert_int_equal(seen->counts[PUG_CONTRA_DECODER], 1);
+    pug_diagnosis_free(diagnosis);
+    pug_image_free(image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_right_program_has_none), cmocka_unit_test(each_kind_is_found),
+        cmocka_unit_test(what_explains_a_gap),        cmocka_unit_test(exceptions_in_place),
+        cmocka_unit_test(returns_count_together),     cmocka_unit_test(memory_that_is_missing),
+        cmocka_unit_test(long_traces_are_sampled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

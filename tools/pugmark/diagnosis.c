@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: MIT
+#include "diagnosis.h"
+
+#include "input.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many messages of one kind are printed. */
+#define LIKE_MOST 5u
+
+#define KINDS_MOST 64u
+
+struct message_kind {
+    uint64_t key, count;
+};
+
+struct diagnosis {
+    struct input *input;
+    struct pug_diagnosis *evidence;
+    struct pug_diagnosis_part *own; /**< of a consumer that takes elements one after another */
+    struct pug_parts parts;
+    const struct pug_parts *inner;
+    pug_elements_fn *consumer;
+    void *consumer_context;
+    struct message_kind kinds[KINDS_MOST];
+    size_t kind_count;
+    uint64_t unprinted, bad_packets;
+    bool quiet;
+    bool said; /**< the paragraph has begun */
+};
+
+struct diagnosis *diagnosis_new(struct input *input)
+{
+    struct diagnosis *diagnosis = calloc(1, sizeof(*diagnosis));
+    if (!diagnosis)
+        return NULL;
+    diagnosis->input = input;
+    diagnosis->evidence = pug_diagnosis_new(pug_tree_image(input->tree));
+    if (!diagnosis->evidence) {
+        free(diagnosis);
+        return NULL;
+    }
+    return diagnosis;
+}
+
+void diagnosis_free(struct diagnosis *diagnosis)
+{
+    if (!diagnosis)
+        return;
+    pug_diagnosis_drop(diagnosis->own);
+    pug_diagnosis_free(diagnosis->evidence);
+    free(diagnosis);
+}
+
+/* ---- messages ---- */
+
+/** Messages are alike that differ in numbers alone. */
+static uint64_t key_of(const struct pug_log_record *record)
+{
+    uint64_t key =
+        UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
+    for (const char *at = record->text; *at; at++) {
+        bool number = isxdigit((unsigned char)*at) &&
+                      (isdigit((unsigned char)*at) || isdigit((unsigned char)at[1]) ||
+                       (at > record->text && isdigit((unsigned char)at[-1])));
+        if (!number)
+            key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    return key;
+}
+
+/** How often the like of a message came before; messages of too many kinds are all printed. */
+static uint64_t count_like(struct diagnosis *diagnosis, const struct pug_log_record *record)
+{
+    const uint64_t key = key_of(record);
+    for (size_t i = 0; i < diagnosis->kind_count; i++)
+        if (diagnosis->kinds[i].key == key)
+            return diagnosis->kinds[i].count++;
+    if (diagnosis->kind_count < KINDS_MOST)
+        diagnosis->kinds[diagnosis->kind_count++] = (struct message_kind){key, 1};
+    return 0;
+}
+
+/** Where in the trace, what is wrong, and with what. */
+static void print_record(const struct pug_log_record *record)
+{
+    static const char *const severities[] = {[PUG_SEV_NONE] = "",
+                                             [PUG_SEV_ERROR] = "error: ",
+                                             [PUG_SEV_WARN] = "warning: ",
+                                             [PUG_SEV_INFO] = ""};
+    const bool coded = record->code != PUG_OK;
+    fprintf(stderr, "pugmark: %s", severities[record->severity]);
+    if (record->source != PUG_NO_SOURCE)
+        fprintf(stderr, "source 0x%02x, ", record->source);
+    if (record->index != PUG_NO_INDEX)
+        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
+    else if (record->source != PUG_NO_SOURCE)
+        fprintf(stderr, "settings: ");
+    fprintf(stderr, "%s%s%s\n", coded ? pug_status_text(record->code) : "",
+            coded && *record->text ? ": " : "", record->text);
+}
+
+static bool is_bad_packet(enum pug_status code)
+{
+    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
+           code == PUG_ERR_BAD_DECODE_PKT;
+}
+
+void diagnosis_log(struct diagnosis *diagnosis, const struct pug_log_record *record, bool quiet)
+{
+    if (diagnosis && is_bad_packet(record->code))
+        diagnosis->bad_packets++;
+    if (quiet)
+        return;
+    if (diagnosis && count_like(diagnosis, record) >= LIKE_MOST)
+        diagnosis->unprinted++;
+    else
+        print_record(record);
+}
+
+/* ---- elements on their way ---- */
+
+struct double_part {
+    struct diagnosis *diagnosis;
+    struct pug_diagnosis_part *evidence;
+    void *inner;
+};
+
+static void *begin_part(void *context, unsigned worker)
+{
+    struct diagnosis *diagnosis = context;
+    struct double_part *part = malloc(sizeof(*part));
+    if (!part)
+        return NULL;
+    part->diagnosis = diagnosis;
+    part->evidence = pug_diagnosis_begin(diagnosis->evidence);
+    part->inner = diagnosis->inner->begin(diagnosis->inner->context, worker);
+    if (part->inner && part->evidence)
+        return part;
+    if (part->inner)
+        diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+    return NULL;
+}
+
+static void part_elements(void *context, const struct pug_element *elements, size_t count)
+{
+    struct double_part *part = context;
+    part->diagnosis->inner->elements(part->inner, elements, count);
+    pug_diagnosis_elements(part->evidence, elements, count);
+}
+
+static bool take_part(void *context, void *taken)
+{
+    struct diagnosis *diagnosis = context;
+    struct double_part *part = taken;
+    void *inner = part->inner;
+    pug_diagnosis_take(diagnosis->evidence, part->evidence);
+    free(part);
+    return diagnosis->inner->take(diagnosis->inner->context, inner);
+}
+
+static void drop_part(void *context)
+{
+    struct double_part *part = context;
+    part->diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+}
+
+const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
+{
+    diagnosis->inner = inner;
+    diagnosis->parts =
+        (struct pug_parts){diagnosis, begin_part, part_elements, take_part, drop_part};
+    return &diagnosis->parts;
+}
+
+static enum pug_response consume(void *context, const struct pug_element *elements, size_t count,
+                                 size_t *taken)
+{
+    struct diagnosis *diagnosis = context;
+    *taken = count;
+    enum pug_response response =
+        diagnosis->consumer(diagnosis->consumer_context, elements, count, taken);
+    if (diagnosis->own)
+        pug_diagnosis_elements(diagnosis->own, elements,
+                               response >= PUG_RESP_WAIT ? *taken : count);
+    return response;
+}
+
+void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context)
+{
+    diagnosis->consumer = function;
+    diagnosis->consumer_context = context;
+    diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
+    pug_tree_on_elements(diagnosis->input->tree, consume, diagnosis);
+}
+
+/* ---- the paragraph ---- */
+
+static void say(struct diagnosis *diagnosis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct diagnosis *diagnosis, const char *format, ...)
+{
+    va_list arguments;
+    if (!diagnosis->said && !diagnosis->quiet)
+        fprintf(stderr, "pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
+    diagnosis->said = true;
+    if (diagnosis->quiet)
+        return;
+    fprintf(stderr, "  * ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+}
+
+/** A number with its thousands apart. */
+static const char *grouped(uint64_t value, char buffer[32])
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            buffer[at++] = ',';
+        buffer[at++] = digits[i];
+    }
+    buffer[at] = '\0';
+    return buffer;
+}
+
+static const struct pug_evidence *evidence_of(const struct diagnosis *diagnosis, uint16_t id)
+{
+    const struct pug_evidence *evidence;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (evidence->source == id)
+            return evidence;
+    return NULL;
+}
+
+static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
+{
+    const uint64_t count = pug_evidence_contradictions(evidence);
+    if (count == 0)
+        return;
+    const enum pug_contradiction kind = pug_evidence_first(evidence);
+    char a[32], b[32];
+    say(diagnosis,
+        "source 0x%02x: the program does not match the trace: %s contradiction%s in %s branches, "
+        "the first at offset %" PRIu64 ", address 0x%" PRIx64 ": %s. Is this the version that ran, "
+        "loaded where it ran?\n",
+        evidence->source, grouped(count, a), count == 1 ? "" : "s", grouped(evidence->branches, b),
+        evidence->first[kind].index, evidence->first[kind].address, pug_contradiction_text(kind));
+}
+
+/* ---- missing memory ---- */
+
+struct stretch {
+    uint64_t start, end, count;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct stretch *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct stretch *left = a, *right = b;
+    return left->count > right->count ? -1 : left->count < right->count;
+}
+
+/** Pages that are neighbours, or nearly, are one; the most frequent first. */
+static size_t join_pages(const struct pug_evidence *evidence, struct stretch *out)
+{
+    const uint64_t page = 0x1000;
+    size_t count = 0;
+    struct stretch pages[PUG_MISSING_PAGES];
+    for (uint32_t i = 0; i < evidence->page_count; i++)
+        pages[i] =
+            (struct stretch){evidence->pages[i].address, evidence->pages[i].address + (page - 1),
+                             evidence->pages[i].count};
+    qsort(pages, evidence->page_count, sizeof(pages[0]), by_address);
+    for (uint32_t i = 0; i < evidence->page_count; i++) {
+        if (count > 0 && pages[i].start - out[count - 1].end <= 16 * page) {
+            out[count - 1].end = pages[i].end;
+            out[count - 1].count += pages[i].count;
+        } else {
+            out[count++] = pages[i];
+        }
+    }
+    qsort(out, count, sizeof(out[0]), by_count);
+    return count;
+}
+
+static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
+{
+    struct stretch stretches[PUG_MISSING_PAGES];
+    char text[512] = "", number[32];
+    size_t at = 0, count;
+    if (evidence->missing == 0)
+        return;
+    count = join_pages(evidence, stretches);
+    for (size_t i = 0; i < count && i < 5; i++)
+        at += (size_t)snprintf(
+            text + at, sizeof(text) - at, "%s 0x%" PRIx64 " to 0x%" PRIx64 " (%s)", i ? "," : "",
+            stretches[i].start, stretches[i].end, grouped(stretches[i].count, number));
+    say(diagnosis,
+        "source 0x%02x: execution came %s time%s to addresses that no file or dump has:%s%s. Load "
+        "the file that belongs there.\n",
+        evidence->source, grouped(evidence->missing, number), evidence->missing == 1 ? "" : "s",
+        text, count > 5 ? ", …" : "");
+}
+
+/* ---- bytes ---- */
+
+static void say_ids(const struct pug_survey *survey, char *text, size_t size)
+{
+    size_t at = 0, listed = 0;
+    char number[32];
+    *text = '\0';
+    for (size_t i = 0; i < survey->id_count && listed < 8; i++) {
+        if (survey->ids[i].bytes == 0)
+            continue;
+        at += (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s bytes)", listed++ ? "," : "",
+                               survey->ids[i].id, grouped(survey->ids[i].bytes, number));
+    }
+    if (listed == 0)
+        snprintf(text, size, " none");
+}
+
+static const struct pug_survey_id *find_id(const struct pug_survey *survey, uint16_t id)
+{
+    for (size_t i = 0; i < survey->id_count; i++)
+        if (survey->ids[i].id == id)
+            return &survey->ids[i];
+    return NULL;
+}
+
+static void say_guesses(struct diagnosis *diagnosis)
+{
+    const struct input *input = diagnosis->input;
+    struct pug_guess guesses[PUG_GUESSES];
+    size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
+    for (size_t i = 0; i < count && i < 3; i++)
+        say(diagnosis, "%s looks like %s%s%s%s%s (%s)\n", i ? "or it" : "it",
+            guesses[i].protocol ? guesses[i].protocol : guesses[i].transport,
+            guesses[i].protocol ? " framed as " : "",
+            guesses[i].protocol ? guesses[i].transport : "", *guesses[i].settings ? " with " : "",
+            guesses[i].settings, guesses[i].reason);
+    if (count == 0)
+        say(diagnosis, "its bytes look like nothing that is known here\n");
+}
+
+/** Of all sources that were asked for. True: there was nothing to decode. */
+static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct input *input = diagnosis->input;
+    const bool chosen = input->options->sources.count > 0;
+    const struct pug_source *source;
+    char text[512], number[32];
+    size_t asked = 0, silent = 0, deaf = 0;
+    uint16_t first = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+        const uint16_t id = pug_source_id(source);
+        const struct pug_survey_id *found = find_id(survey, id);
+        const struct pug_evidence *evidence = evidence_of(diagnosis, id);
+        if (!input_wants(input, id) || !pug_source_decodes(source))
+            continue;
+        asked++;
+        if (evidence && evidence->told > 0)
+            continue;
+        if (silent++ == 0)
+            first = id;
+        if (found && found->bytes > 0 && found->unsynced * 2 > found->bytes) {
+            deaf++;
+            say(diagnosis,
+                "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to "
+                "decode\n",
+                id, pug_source_protocol(source)->title, grouped(found->bytes, number),
+                pug_source_protocol(source)->name);
+        }
+    }
+    if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
+        const struct pug_survey_id *found = find_id(survey, first);
+        say_ids(survey, text, sizeof(text));
+        if (!found || found->bytes == 0)
+            say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n", first,
+                silent > 1 ? " and the others asked for" : "", text);
+        else
+            say(diagnosis, "source 0x%02x: nothing could be decoded of its %s bytes\n", first,
+                grouped(found->bytes, number));
+    }
+    return asked > 0 && silent == asked;
+}
+
+static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct pug_transport_stats *stats = &survey->transport;
+    char a[32], b[32];
+    if (stats->skipped * 50 > survey->bytes)
+        say(diagnosis, "%s of %s bytes were skipped: they are not framed as %s\n",
+            grouped(stats->skipped, a), grouped(survey->bytes, b),
+            pug_tree_transport(diagnosis->input->tree)->name);
+    if ((stats->reserved + stats->unknown) * 20 > survey->bytes)
+        say(diagnosis, "%s of %s bytes are of ids that cannot be: is the framing right?\n",
+            grouped(stats->reserved + stats->unknown, a), grouped(survey->bytes, b));
+    if (diagnosis->bad_packets > 0)
+        say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
+            grouped(diagnosis->bad_packets, a), diagnosis->bad_packets == 1 ? "" : "s",
+            (double)diagnosis->bad_packets * 1e6 / (double)diagnosis->input->trace_size);
+}
+
+/* ---- the whole ---- */
+
+/* So much of a capture is read again to see what is wrong with it. */
+#define SURVEY_MOST (UINT64_C(64) << 20)
+
+static bool decodes(const struct diagnosis *diagnosis)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++)
+        if (pug_source_decodes(source))
+            return true;
+    return false;
+}
+
+/** Is there anything that could be said? */
+static bool is_suspicious(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    const struct pug_source *source;
+    if (diagnosis->bad_packets > 0)
+        return true;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0)
+            return true;
+    size_t asked = 0, silent = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++) {
+        evidence = evidence_of(diagnosis, pug_source_id(source));
+        if (!pug_source_decodes(source) || !input_wants(diagnosis->input, pug_source_id(source)))
+            continue;
+        asked++;
+        silent += !evidence || evidence->told == 0;
+    }
+    return silent > 0 && (silent == asked || diagnosis->input->options->sources.count > 0);
+}
+
+static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct pug_evidence *evidence;
+    if (diagnosis->input->trace_size == 0) {
+        say(diagnosis, "the trace is empty\n");
+        return;
+    }
+    const bool nothing = say_silence(diagnosis, survey);
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
+        if (!input_wants(diagnosis->input, evidence->source))
+            continue;
+        say_mismatch(diagnosis, evidence);
+        say_missing(diagnosis, evidence);
+    }
+    say_bytes(diagnosis, survey);
+    if (nothing && diagnosis->said)
+        say_guesses(diagnosis);
+}
+
+bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
+{
+    struct pug_survey survey;
+    const struct input *input = diagnosis->input;
+    if (diagnosis->own)
+        pug_diagnosis_take(diagnosis->evidence, diagnosis->own);
+    diagnosis->own = NULL;
+    if (diagnosis->unprinted > 0 && !quiet)
+        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n",
+                diagnosis->unprinted);
+    if (!decodes(diagnosis) || !is_suspicious(diagnosis) ||
+        pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
+            PUG_OK)
+        return false;
+    diagnosis->quiet = quiet;
+    say_all(diagnosis, &survey);
+    return diagnosis->said;
+}
