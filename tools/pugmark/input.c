@@ -2,7 +2,7 @@
 #include "input.h"
 #include "diagnosis.h"
 #include "pugmark/author/protocol.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include "command.h"
 #include "progress.h"
