@@ -23,7 +23,8 @@ enum pug_element_type {
                                    a virtualised privilege mode (RISC-V) */
     PUG_ELEM_INSTR_RANGE,     /**< executed: `start` to `end`, `count` instructions */
     PUG_ELEM_I_RANGE_NOPATH,  /**< executed from `start` to `end`, path unknown; `reason` is an enum
-                                   pug_nopath; `value` the last instruction, where it is known */
+                                   pug_nopath; `value` the last instruction where
+                                   PUG_ELEM_HAS_VALUE, and PUG_JUMP_FLAGS() what it was */
     PUG_ELEM_ADDR_NACC,       /**< program memory at `start` is not there; `number` memory space */
     PUG_ELEM_ADDR_UNKNOWN,    /**< the address is not known */
     PUG_ELEM_EXCEPTION,       /**< exception `number`, return address `end` where flagged */
@@ -41,10 +42,6 @@ enum pug_element_type {
     PUG_ELEM_DATA_ADDRESS, /**< data access at `start`; `reason` enum pug_access, `last_size` bytes;
                                 `end` is the instruction where PUG_ELEM_HAS_PC */
     PUG_ELEM_DATA_VALUE,   /**< the same with `value`; address where PUG_ELEM_HAS_ADDRESS */
-    PUG_ELEM_BUS_TRANSFER, /**< seen on a bus, for external protocols: `start` the address, `reason`
-                                enum pug_access, `last_size` bytes, `value` where
-                                PUG_ELEM_HAS_VALUE, PUG_BUS_MASTER(); `end` is the time where
-                                PUG_ELEM_HAS_TS */
     PUG_ELEM_TYPE_COUNT
 };
 
@@ -63,7 +60,11 @@ enum pug_trace_on { PUG_TRACE_ON_NORMAL, PUG_TRACE_ON_OVERFLOW, PUG_TRACE_ON_EX_
 enum pug_nopath {
     PUG_NOPATH_OPEN,   /**< there may be several ways */
     PUG_NOPATH_BROKEN, /**< the code has no way: a trap or something untraced lies between */
+    PUG_NOPATH_ENTRY,  /**< where control came from is not known: `start` is the last instruction,
+                            a jump that was executed, or (change of mode) where the core was */
 };
+/** Bits of PUG_JUMP_FLAGS(): what a trace itself says of the last instruction of a NOPATH range. */
+enum pug_jump_flag { PUG_JUMP_CALL = 1 << 0, PUG_JUMP_RETURN = 1 << 1 };
 enum pug_event_kind {
     PUG_EVENT_UNKNOWN,
     PUG_EVENT_TRIGGER,  /**< `number`: which one, where there are several */
@@ -162,9 +163,9 @@ enum pug_element_flag {
     PUG_ELEM_PAYLOAD = 1 << 9,      /**< `payload` points to `count` bytes, valid during the call */
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
     PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE, EVENT: `start` is the address */
-    PUG_ELEM_HAS_VALUE = 1 << 12,   /**< EXCEPTION: `value` is the trap value; BUS_TRANSFER */
-    PUG_ELEM_OVERFLOW = 1 << 13,    /**< ITMTRACE, DATA_*: trace was lost before this */
-    PUG_ELEM_BIG_ENDIAN = 1 << 14,  /**< DATA_*: a big-endian transfer */
+    PUG_ELEM_HAS_VALUE = 1 << 12,  /**< EXCEPTION: `value` is the trap value; NOPATH: it is valid */
+    PUG_ELEM_OVERFLOW = 1 << 13,   /**< ITMTRACE, DATA_*: trace was lost before this */
+    PUG_ELEM_BIG_ENDIAN = 1 << 14, /**< DATA_*: a big-endian transfer */
 };
 
 /** Bits of `context_flags`. */
@@ -223,10 +224,12 @@ struct pug_element {
     uint8_t isa;                                /**< enum pug_isa */
 };
 
+/* Bits of I_RANGE_NOPATH where those of software trace would be. */
+#define PUG_JUMP_FLAGS(e) ((e)->sw_flags)
+
 /* `master` and `channel` of software trace share the words that a context would use. */
 #define PUG_SW_MASTER(e)  ((e)->context_id)
 #define PUG_SW_CHANNEL(e) ((e)->vmid)
-#define PUG_BUS_MASTER(e) ((e)->context_id) /* of PUG_ELEM_BUS_TRANSFER: who transferred */
 
 /**
  * Takes a batch of elements. Sets *taken to how many it took, in order, the one it answers WAIT or

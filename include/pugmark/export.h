@@ -26,6 +26,7 @@ struct pug_export_options {
     bool without_plt;              /**< bolt: leave out what ran in a procedure linkage table */
     bool mangled; /**< names as the linker has them; formats for linkers always do */
     size_t rows;  /**< of each table for people; 0: 20 */
+    bool json;    /**< tables as lines of JSON */
 };
 
 /** Takes bytes of the output, in order. */
@@ -37,6 +38,7 @@ struct pug_export_format {
     const char *summary; /**< in a line */
     bool needs_names;
     bool needs_stacks; /**< the profile must have frames */
+    bool uses_stacks;  /**< it tells more where the profile has frames */
     bool one_object;   /**< a file speaks of one object: `object` must choose one of several */
     bool binary;       /**< not for a terminal */
 };

@@ -173,6 +173,12 @@ static inline uint64_t pug_profile_sum(uint64_t sum, uint64_t more)
     return sum + more < sum ? UINT64_MAX : sum + more;
 }
 
+/** `count` times `each`, at most 2^64 - 1. */
+static inline uint64_t pug_profile_product(uint64_t count, uint64_t each)
+{
+    return each != 0 && count > UINT64_MAX / each ? UINT64_MAX : count * each;
+}
+
 /* ---- looking ---- */
 
 /**
@@ -210,7 +216,7 @@ bool pug_profile_object_is(const struct pug_profile_object *object, const char *
  */
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size);
 
-/** A profile from a file's bytes. PUG_ERR_FILE: not a profile, or a damaged one, or a later
+/** A profile from a file's bytes. PUG_ERR_FORMAT: not a profile, or a damaged one, or a later
  * version. */
 enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **profile);
 

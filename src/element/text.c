@@ -15,7 +15,7 @@ static const char *const type_names[PUG_ELEM_TYPE_COUNT] = {
     "INSTR_RANGE",   "I_RANGE_NOPATH", "ADDR_NACC",       "ADDR_UNKNOWN", "EXCEPTION",
     "EXCEPTION_RET", "TIMESTAMP",      "CYCLE_COUNT",     "EVENT",        "SWTRACE",
     "SYNC_MARKER",   "MEMTRANS",       "INSTRUMENTATION", "ITMTRACE",     "CUSTOM",
-    "DATA_ADDRESS",  "DATA_VALUE",     "BUS_TRANSFER",
+    "DATA_ADDRESS",  "DATA_VALUE",
 };
 
 static const char *const unsync_names[] = {"undefined",         "init-decoder", "reset-decoder",
@@ -24,6 +24,7 @@ static const char *const unsync_names[] = {"undefined",         "init-decoder", 
 static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
 static const char *const isa_names[PUG_ISA_COUNT] = {"A32", "T32", "A64",  "TEE", "Jaz",
                                                      "Cst", "Unk", "RV32", "RV64"};
+static const char *const nopath_names[] = {"", "[broken] ", "[entry] "};
 static const char *const instr_names[] = {"--- ",    "BR  ",    "iBR ",  "ISB ",
                                           "DSB.DMB", "WFI.WFE", "TSTART"};
 static const char *const subtype_names[] = {
@@ -90,6 +91,20 @@ static void put_range(struct pug_text *text, const struct pug_element *e)
     pug_text_put(text, NAME(subtype_names, e->last_subtype));
     if (e->flags & PUG_ELEM_CONDITIONAL)
         pug_text_put(text, " <cond>");
+}
+
+static void put_nopath(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_format(text, "first 0x%llx:[next 0x%llx] num_i(%u) ", (unsigned long long)e->start,
+                    (unsigned long long)e->end, e->count);
+    if (!(e->flags & PUG_ELEM_HAS_VALUE))
+        return;
+    pug_text_format(text, "last 0x%llx ", (unsigned long long)e->value);
+    if (PUG_JUMP_FLAGS(e) & PUG_JUMP_CALL)
+        pug_text_put(text, "call ");
+    if (PUG_JUMP_FLAGS(e) & PUG_JUMP_RETURN)
+        pug_text_put(text, "return ");
+    pug_text_put(text, NAME(nopath_names, e->reason));
 }
 
 static void put_exception(struct pug_text *text, const struct pug_element *e)
@@ -232,32 +247,20 @@ static void put_access(struct pug_text *text, const struct pug_element *e)
         pug_text_put(text, " behind lost data");
 }
 
-static void put_transfer(struct pug_text *text, const struct pug_element *e)
-{
-    pug_text_format(text, "%s addr=0x%llx", NAME(access_names, e->reason & 0xfu),
-                    (unsigned long long)e->start);
-    if (e->last_size)
-        pug_text_format(text, " size=%u", e->last_size);
-    if (e->flags & PUG_ELEM_HAS_VALUE)
-        pug_text_format(text, " value=0x%llx", (unsigned long long)e->value);
-    pug_text_format(text, " master=0x%x", PUG_BUS_MASTER(e));
-    if (e->flags & PUG_ELEM_HAS_TS)
-        pug_text_format(text, " [ TS=0x%012llx]", (unsigned long long)e->timestamp);
-}
-
 static void put_details(struct pug_text *text, const struct pug_element *e)
 {
     char space[64];
     switch ((enum pug_element_type)e->type) {
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_EO_TRACE: put_reason(text, NAME(unsync_names, e->reason)); break;
-    case PUG_ELEM_TRACE_ON: put_reason(text, NAME(trace_on_names, e->reason)); break;
+    case PUG_ELEM_TRACE_ON:
+        put_reason(text, NAME(trace_on_names, e->reason));
+        if (e->reason == PUG_TRACE_ON_OVERFLOW && e->number > 0)
+            pug_text_format(text, " missed %u", e->number);
+        break;
     case PUG_ELEM_PE_CONTEXT: put_context(text, e); break;
     case PUG_ELEM_INSTR_RANGE: put_range(text, e); break;
-    case PUG_ELEM_I_RANGE_NOPATH:
-        pug_text_format(text, "first 0x%llx:[next 0x%llx] num_i(%u) ", (unsigned long long)e->start,
-                        (unsigned long long)e->end, e->count);
-        break;
+    case PUG_ELEM_I_RANGE_NOPATH: put_nopath(text, e); break;
     case PUG_ELEM_ADDR_NACC:
         pug_space_text((uint8_t)e->number, space, sizeof(space));
         pug_text_format(text, " 0x%llx; Memspace [0x%x:%s] ", (unsigned long long)e->start,
@@ -279,7 +282,6 @@ static void put_details(struct pug_text *text, const struct pug_element *e)
     case PUG_ELEM_ITMTRACE: put_itm(text, e); break;
     case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE: put_access(text, e); break;
-    case PUG_ELEM_BUS_TRANSFER: put_transfer(text, e); break;
     default: break;
     }
 }

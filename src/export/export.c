@@ -11,12 +11,20 @@ struct format {
 };
 
 static const struct format formats[] = {
+    {{.name = "table",
+      .summary = "functions, lines, loops, branches, for people",
+      .uses_stacks = true},
+     pug_export_table},
     {{.name = "autofdo", .summary = "AutoFDO's text: create_llvm_prof, create_gcov"},
      pug_export_autofdo},
     {{.name = "profgen", .summary = "llvm-profgen's unsymbolized profile", .one_object = true},
      pug_export_profgen},
     {{.name = "bolt", .summary = "BOLT's pre-aggregated text: perf2bolt --pa", .one_object = true},
      pug_export_bolt},
+    {{.name = "folded",
+      .summary = "call stacks in a line each: flamegraph.pl, speedscope",
+      .needs_stacks = true},
+     pug_export_folded},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -62,6 +62,105 @@ struct export_build_id {
 };
 struct export_build_id pug_export_build_id(const struct pug_profile_object *object);
 
+/* ---- places.c ---- */
+
+struct pug_names_file;
+
+/** The file of an object, for its names; NULL: it is not there, or no names are wanted. */
+struct pug_names_file *pug_export_file(const struct export *export, uint32_t object);
+
+/** A function of an object; without a symbol it is called "[address]" and lies there alone. */
+struct export_function_name {
+    const char *name; /* as the options want it; "[unknown]": in no object; or `own` */
+    uint64_t start;
+    bool known;
+    char own[24];
+};
+void pug_export_function(const struct export *export, uint32_t object, uint64_t vaddr,
+                         struct export_function_name *name);
+
+/* ---- functions.c ---- */
+
+/** What a function did. */
+struct export_function {
+    uint32_t object; /* PUG_PROFILE_NONE: memory of no object */
+    uint64_t start;
+    const char *name;   /* lives as long as the functions do */
+    uint64_t self;      /* instructions */
+    uint64_t inclusive; /* with those that it called, recursion once; 0: there are no stacks */
+    uint64_t calls;     /* how often it was entered */
+    uint64_t cycles, time;
+};
+
+struct export_functions {
+    struct export_function *items; /* by object and start */
+    size_t count;
+    char **texts; /* names of their own */
+    size_t text_count;
+    uint64_t instructions; /* of all */
+    bool has_stacks, has_cycles, has_time;
+    uint32_t *of_frame; /* the number of each frame's function */
+};
+
+/** All functions that ran; free them also where it failed. */
+enum pug_status pug_export_functions(const struct export *export,
+                                     struct export_functions *functions);
+void pug_export_functions_free(struct export_functions *functions);
+
+/** What ran on each frame itself, by its number: instructions, cycles or time. NULL: no memory. */
+uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_weight weight);
+
+/* ---- lines.c ---- */
+
+/** How often each instruction of an object ran: constant between two steps. */
+struct export_steps {
+    uint64_t *at;    /* addresses where counts change, ascending */
+    uint64_t *count; /* from there on */
+    size_t steps;
+};
+enum pug_status pug_export_steps(const struct export *export, uint32_t object,
+                                 struct export_steps *steps);
+void pug_export_steps_free(struct export_steps *steps);
+/** The count of the instruction at an address. */
+uint64_t pug_export_count_at(const struct export_steps *steps, uint64_t vaddr);
+
+/** An instruction of an object's code, whether it ran or not. */
+struct export_instruction {
+    uint64_t vaddr, count;
+    const uint8_t *bytes; /* `size` of them */
+    const char *path;     /* of its source; NULL: not known */
+    uint32_t line, discriminator;
+    uint8_t size, isa;
+    bool plt;
+};
+
+/**
+ * Go through the code of an object by address, until `take` returns false. PUG_ERR_NOT_FOUND: its
+ * file is not there.
+ */
+enum pug_status pug_export_instructions(const struct export *export, uint32_t object,
+                                        bool (*take)(void *context,
+                                                     const struct export_instruction *instruction),
+                                        void *context);
+
+/** A source line. */
+struct export_line {
+    uint32_t object;
+    const char *path;
+    uint32_t line;
+    uint64_t highest; /* count of its instruction that ran most */
+    uint64_t sum;     /* counts of all its instructions */
+};
+
+struct export_lines {
+    struct export_line *items; /* by object, path and line */
+    size_t count, room;
+    size_t missing; /* objects whose files or lines are not there */
+};
+
+/** The lines of all chosen objects; free `items`, also where it failed. */
+enum pug_status pug_export_lines(const struct export *export, struct export_lines *lines);
+
 static inline const struct pug_profile_object *export_object(const struct export *export,
                                                              uint32_t number)
 {

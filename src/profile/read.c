@@ -203,7 +203,7 @@ enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_p
 {
     struct reader reader;
     if (!read_header(&reader, bytes, size))
-        return PUG_ERR_FILE;
+        return PUG_ERR_FORMAT;
     struct pug_profile *profile = pug_profile_new();
     if (!profile)
         return PUG_ERR_MEM;
@@ -214,7 +214,7 @@ enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_p
     free(reader.all_segments);
     if (!good) {
         pug_profile_free(profile);
-        return PUG_ERR_FILE;
+        return PUG_ERR_FORMAT;
     }
     *out = profile;
     return PUG_OK;

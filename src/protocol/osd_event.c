@@ -14,6 +14,9 @@ enum osd_register { MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
 /** Words of pieces kept: no event has more, however it is split. */
 #define PIECES 64u
 
+/** Bytes of their datagrams; of more, which is no event, the first. */
+#define RAW 1024u
+
 struct osd_reader {
     const struct pug_osd_config *config;
     struct pug_stage *stage;
@@ -21,6 +24,8 @@ struct osd_reader {
     uint16_t pieces[PIECES];
     unsigned piece_count; /* words */
     uint64_t piece_index; /* of the first piece */
+    uint8_t raw[RAW];     /* the pieces as they came */
+    unsigned raw_size;
     uint16_t asked[ASKED];
     unsigned asked_count;
     struct pug_osd_packet packet;
@@ -40,6 +45,12 @@ static enum pug_status refuse(const struct pug_osd_module *module, struct pug_lo
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
+/** Can the module be so wide? */
+static bool is_width(const struct pug_osd_module *module, uint64_t width)
+{
+    return width == 16 || width == 32 || width == 64 || (width == 48 && module->any_width);
+}
+
 static const struct pug_setting *width_setting(const struct pug_osd_module *module,
                                                const struct pug_settings *settings)
 {
@@ -56,10 +67,12 @@ enum pug_status pug_osd_config_new(const struct pug_osd_module *module,
     uint64_t id = pug_settings_number(settings, "src_id", 0);
     uint64_t xlen = pug_settings_number(settings, "xlen", 0);
     const char *isa = pug_settings_word(settings, "isa", "riscv");
-    if (width && width->value != 16 && width->value != 32 && width->value != 64)
-        return refuse(module, log, "the width must be 16, 32 or 64");
-    if (id >= UINT16_MAX)
-        return refuse(module, log, "src_id must be below 65535");
+    if (width && !is_width(module, width->value))
+        return refuse(module, log,
+                      module->any_width ? "the width must be 16, 32, 48 or 64"
+                                        : "the width must be 16, 32 or 64");
+    if (id > UINT16_MAX)
+        return refuse(module, log, "src_id must be 0 to 65535");
     if (xlen != 0 && xlen != 32 && xlen != 64)
         return refuse(module, log, "xlen must be 32 or 64");
     struct pug_osd_config *config = calloc(1, sizeof(*config));
@@ -164,20 +177,18 @@ static bool give_bad(struct osd_reader *reader, struct pug_packet *packet, uint6
 
 /* ---- events ---- */
 
+/** Words of an event: time, flags or id, and fields of the module's width. */
 static unsigned length_of(const struct pug_osd_module *module, unsigned width)
 {
-    return width == 0    ? 0
-           : width == 16 ? module->lengths[0]
-           : width == 32 ? module->lengths[1]
-                         : module->lengths[2];
+    return 3 + module->fields * (width / 16);
 }
 
 /** The width that events of so many words have; 0: none. */
 static unsigned width_of(const struct pug_osd_module *module, unsigned words)
 {
-    for (unsigned i = 0; i < 3; i++)
-        if (module->lengths[i] == words)
-            return 16u << i;
+    for (unsigned width = 16; width <= 64; width += 16)
+        if (is_width(module, width) && length_of(module, width) == words)
+            return width;
     return 0;
 }
 
@@ -192,29 +203,36 @@ static bool right_length(const struct osd_reader *reader, unsigned words)
 static unsigned longest(const struct osd_reader *reader)
 {
     const struct pug_osd_module *module = reader->config->module;
-    return reader->width ? length_of(module, reader->width) : module->lengths[2];
+    return length_of(module, reader->width ? reader->width : 64);
 }
 
-static void append(struct osd_reader *reader, uint64_t index, const struct pug_osd_packet *packet)
+static void append(struct osd_reader *reader, uint64_t index, const struct pug_osd_packet *packet,
+                   const struct pug_run *run)
 {
     unsigned room = PIECES - reader->piece_count;
     unsigned words = packet->count < room ? packet->count : room;
     if (words > PUG_OSD_WORDS)
         words = PUG_OSD_WORDS;
-    if (reader->piece_count == 0)
+    if (reader->piece_count == 0) {
         reader->piece_index = index;
+        reader->raw_size = 0;
+    }
+    size_t bytes = RAW - reader->raw_size;
+    bytes = run->size < bytes ? run->size : bytes;
+    memcpy(reader->raw + reader->raw_size, run->bytes, bytes);
+    reader->raw_size += (unsigned)bytes;
     memcpy(reader->pieces + reader->piece_count, packet->words, words * sizeof(packet->words[0]));
     reader->piece_count += words;
 }
 
 /** A piece that others follow. True: something is wrong, and it is to be told. */
-static bool take_piece(struct osd_reader *reader, uint64_t index)
+static bool take_piece(struct osd_reader *reader, uint64_t index, const struct pug_run *run)
 {
     bool lost =
         reader->piece_count > 0 && reader->piece_count + reader->packet.count >= longest(reader);
     if (lost)
         reader->piece_count = 0;
-    append(reader, index, &reader->packet);
+    append(reader, index, &reader->packet, run);
     return lost;
 }
 
@@ -239,7 +257,7 @@ static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint
     }
     if (pieces > 0) {
         index = reader->piece_index;
-        append(reader, index, event);
+        append(reader, index, event, span->run);
         memcpy(event->words, reader->pieces, total * sizeof(event->words[0]));
         event->count = (uint16_t)total;
         reader->piece_count = 0;
@@ -249,7 +267,12 @@ static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint
     event->timestamp = (uint32_t)event->words[1] << 16 | event->words[0];
     event->width = (uint8_t)reader->width;
     module->parse(event, reader->width);
-    return give(reader, packet, index, PUG_OSD_KIND_EVENT, span);
+    give(reader, packet, index, PUG_OSD_KIND_EVENT, span);
+    if (pieces > 0) { /* its bytes are those of all pieces */
+        packet->raw = reader->raw;
+        packet->raw_size = reader->raw_size;
+    }
+    return true;
 }
 
 static bool take_overflow(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
@@ -271,7 +294,7 @@ static bool take_event(struct osd_reader *reader, struct pug_packet *packet, uin
     switch (PUG_OSD_TYPE_SUB(reader->packet.flags)) {
     case PUG_OSD_LAST: return take_last(reader, packet, index, span);
     case PUG_OSD_CONT:
-        if (!take_piece(reader, index))
+        if (!take_piece(reader, index, span->run))
             return false;
         return give_bad(reader, packet, index, PUG_OSD_LOST_LAST, span);
     case PUG_OSD_OVERFLOW: return take_overflow(reader, packet, index, span);
@@ -285,8 +308,7 @@ static void note_register(struct osd_reader *reader, uint16_t number, uint16_t v
                           uint64_t index)
 {
     const struct pug_osd_module *module = reader->config->module;
-    if (number == MODULE_WIDTH && !reader->config->width &&
-        (value == 16 || value == 32 || value == 64))
+    if (number == MODULE_WIDTH && !reader->config->width && is_width(module, value))
         reader->width = value;
     if (number == MOD_TYPE && value != module->type)
         complain(reader, PUG_OSD_BAD_MODULE, index);
@@ -347,7 +369,10 @@ bool pug_osd_read_end(void *data, struct pug_packet *packet)
     reader->piece_count = 0;
     pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED,
                   reader->piece_index, "the data end inside an event");
-    return give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
+    give(reader, packet, reader->piece_index, PUG_OSD_KIND_INCOMPLETE, NULL);
+    packet->raw = reader->raw;
+    packet->raw_size = reader->raw_size;
+    return true;
 }
 
 void pug_osd_reader_state(const void *data, struct pug_state *state)
@@ -361,6 +386,8 @@ void pug_osd_reader_state(const void *data, struct pug_state *state)
         return;
     pug_state_number(state, reader->piece_index);
     pug_state_put(state, reader->pieces, reader->piece_count * sizeof(reader->pieces[0]));
+    pug_state_number(state, reader->raw_size);
+    pug_state_put(state, reader->raw, reader->raw_size);
 }
 
 size_t pug_osd_marks(const void *state, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])

@@ -17,14 +17,15 @@ struct pug_osd_module {
     const char *name;        /**< in the log of its configuration */
     uint16_t type;           /**< MOD_TYPE */
     const char *settings[2]; /**< names of the width: the register's, and in lower case */
-    uint8_t lengths[3];      /**< words of an event, by width: 16, 32, 64 bits */
+    bool any_width;          /**< any multiple of 16 bits; else 16, 32 and 64 */
+    uint8_t fields;          /**< how many such fields an event has, besides three words */
     void (*parse)(struct pug_osd_packet *packet, unsigned width);
 };
 
 struct pug_osd_config {
     const struct pug_osd_module *module;
     uint16_t id;
-    uint8_t width; /**< 16, 32, 64; 0: by the registers in the trace, or by the first event */
+    uint8_t width; /**< 16, 32, 48, 64; 0: by the registers in the trace, or by the first event */
     bool riscv;    /**< the traced core is one; else its code can't be followed */
     uint8_t xlen;  /**< of the traced core; 0: the width of its addresses */
 };

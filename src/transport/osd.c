@@ -5,12 +5,14 @@
  *     framing      "dtd": length word and packet, most significant byte first, as on the link;
  *                  "dtd-le": the same, least significant byte first, as the host library dumps;
  *                  "message": each block that is given is one packet without its length word,
- *                  least significant byte first; "auto" (default): dtd or dtd-le by the first word
+ *                  least significant byte first; "auto" (default): dtd or dtd-le, whichever of the
+ *                  two has datagrams
  *     MAX_PKT_LEN  words of the longest packet (12 to 4096; default 64)
  *
  * Each module is a source by the address it sends from; register requests go to the module that is
- * asked. There is no mark to synchronise on: after an impossible length a datagram is believed
- * again when it looks right and another such one, or the end of the data, follows it.
+ * asked. There is no mark to synchronise on: after an impossible length, and where a capture begins
+ * inside a datagram, bytes are passed over until a datagram looks right and another such one, or
+ * the end of the data, follows it.
  */
 #include "pugmark/packet/osd.h"
 #include "transport/builtin.h"
@@ -22,6 +24,8 @@
 #define DEFAULT_LIMIT 64u
 #define LEAST_LIMIT   12u
 #define MOST_LIMIT    4096u
+#define CONFIRMED     4u /* datagrams after which a byte order that was found out is believed */
+#define FLAGS_AT      6u /* in a datagram */
 
 enum framing { FRAMING_AUTO, FRAMING_DTD, FRAMING_DTD_LE, FRAMING_MESSAGE };
 
@@ -32,7 +36,8 @@ struct osd {
     bool ending;
     bool searching; /* framing was lost, at lost_index */
     uint64_t lost_index;
-    uint8_t *kept; /* bytes from the end of the last block: less than two datagrams */
+    unsigned confirmed; /* datagrams since the byte order was found out, up to CONFIRMED */
+    uint8_t *kept;      /* bytes from the end of the last block: less than two datagrams */
     size_t kept_size, kept_room;
     uint64_t kept_index;
     uint8_t *turned;    /* one datagram in the link's byte order */
@@ -79,7 +84,7 @@ static enum pug_status osd_create(const struct pug_settings *settings,
     osd->sink = sink;
     osd->framing = osd->given = framing;
     osd->limit = (unsigned)limit;
-    osd->kept_room = 4 * (limit + 1);
+    osd->kept_room = 6 * (limit + 1);
     osd->kept = malloc(osd->kept_room);
     osd->turned = malloc(2 * (limit + 1));
     if (!osd->kept || !osd->turned) {
@@ -96,6 +101,7 @@ static void osd_reset(void *transport)
     osd->framing = osd->given;
     osd->ending = osd->searching = false;
     osd->kept_size = 0;
+    osd->confirmed = 0;
     memset(osd->seen, 0, sizeof(osd->seen));
 }
 
@@ -111,10 +117,15 @@ static void complain(const struct osd *osd, enum pug_status code, uint64_t index
 
 /* ---- datagrams ---- */
 
+static unsigned word_in(enum framing framing, const uint8_t *bytes)
+{
+    return framing == FRAMING_DTD ? (unsigned)bytes[0] << 8 | bytes[1]
+                                  : (unsigned)bytes[1] << 8 | bytes[0];
+}
+
 static unsigned word_at(const struct osd *osd, const uint8_t *bytes)
 {
-    return osd->framing == FRAMING_DTD ? (unsigned)bytes[0] << 8 | bytes[1]
-                                       : (unsigned)bytes[1] << 8 | bytes[0];
+    return word_in(osd->framing, bytes);
 }
 
 static bool good_length(const struct osd *osd, unsigned words)
@@ -123,20 +134,24 @@ static bool good_length(const struct osd *osd, unsigned words)
 }
 
 /** Bytes of the datagram at `bytes`; 0: its length is impossible. Two bytes are there. */
-static size_t datagram_size(const struct osd *osd, const uint8_t *bytes)
+static size_t datagram_size(const struct osd *osd, enum framing framing, const uint8_t *bytes)
 {
-    unsigned words = word_at(osd, bytes);
+    unsigned words = word_in(framing, bytes);
     return good_length(osd, words) ? 2 * ((size_t)words + 1) : 0;
 }
 
-/** Could a datagram be at `bytes`? Size of one that is all there and looks right, else 0. */
-static size_t plausible(const struct osd *osd, const uint8_t *bytes, size_t left)
+static bool good_flags(enum framing framing, const uint8_t *bytes)
 {
-    size_t size = left >= 2 ? datagram_size(osd, bytes) : 0;
-    if (size == 0 || size > left)
-        return 0;
-    unsigned flags = word_at(osd, bytes + 6), type = PUG_OSD_TYPE(flags);
-    return (type == PUG_OSD_REG || type == PUG_OSD_EVENT) && (flags & 0x3ff) == 0 ? size : 0;
+    unsigned flags = word_in(framing, bytes + FLAGS_AT), type = PUG_OSD_TYPE(flags);
+    return (type == PUG_OSD_REG || type == PUG_OSD_EVENT) && (flags & 0x3ff) == 0;
+}
+
+/** Could a datagram be at `bytes`? Size of one that is all there and looks right, else 0. */
+static size_t plausible(const struct osd *osd, enum framing framing, const uint8_t *bytes,
+                        size_t left)
+{
+    size_t size = left >= 2 ? datagram_size(osd, framing, bytes) : 0;
+    return size > 0 && size <= left && good_flags(framing, bytes) ? size : 0;
 }
 
 /** The source that a packet concerns: register requests the module they go to. */
@@ -191,6 +206,8 @@ static void lose(struct osd *osd, uint64_t index)
 {
     osd->searching = true;
     osd->lost_index = index;
+    if (osd->given == FRAMING_AUTO && osd->confirmed < CONFIRMED)
+        osd->framing = FRAMING_AUTO;
     memset(osd->seen, 0, sizeof(osd->seen));
 }
 
@@ -198,6 +215,7 @@ static void found(struct osd *osd, uint64_t index)
 {
     char text[80];
     osd->searching = false;
+    osd->confirmed = 0;
     osd->sink->stats->skipped += index - osd->lost_index;
     snprintf(text, sizeof(text), "framing lost: impossible packet length, %llu bytes skipped",
              (unsigned long long)(index - osd->lost_index));
@@ -207,42 +225,109 @@ static void found(struct osd *osd, uint64_t index)
 enum look { LOOK_NO, LOOK_YES, LOOK_MORE };
 
 /** Does the stream go on at `bytes`? MORE: that cannot be said before more bytes have come. */
-static enum look look(const struct osd *osd, const uint8_t *bytes, size_t left)
+static enum look look(const struct osd *osd, enum framing framing, const uint8_t *bytes,
+                      size_t left)
 {
     enum look open = osd->ending ? LOOK_NO : LOOK_MORE;
     if (left < 2)
         return open;
-    size_t size = datagram_size(osd, bytes);
+    size_t size = datagram_size(osd, framing, bytes);
     if (size == 0)
         return LOOK_NO;
     if (size > left)
         return open;
-    if (!plausible(osd, bytes, left))
+    if (!plausible(osd, framing, bytes, left))
         return LOOK_NO;
     if (size == left)
         return osd->ending ? LOOK_YES : LOOK_MORE;
     if (left - size < 2)
         return open;
-    size_t next = datagram_size(osd, bytes + size);
+    size_t next = datagram_size(osd, framing, bytes + size);
     if (next == 0)
         return LOOK_NO;
     if (next > left - size)
         return open;
-    return plausible(osd, bytes + size, left - size) ? LOOK_YES : LOOK_NO;
+    return plausible(osd, framing, bytes + size, left - size) ? LOOK_YES : LOOK_NO;
 }
 
-/** Search word by word; returns how many bytes are passed. */
+/** Search byte by byte, in both byte orders where none is known; how many bytes are passed. */
 static size_t search(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size)
 {
-    size_t at = 0;
-    while (size - at >= 2) {
-        switch (look(osd, bytes + at, size - at)) {
-        case LOOK_YES: found(osd, index + at); return at;
-        case LOOK_MORE: return at;
-        case LOOK_NO: at += 2;
+    static const enum framing orders[] = {FRAMING_DTD, FRAMING_DTD_LE};
+    for (size_t at = 0; size - at >= 2; at++) {
+        for (unsigned i = 0; i < 2; i++) {
+            if (osd->framing != FRAMING_AUTO && osd->framing != orders[i])
+                continue;
+            enum look answer = look(osd, orders[i], bytes + at, size - at);
+            if (answer == LOOK_MORE)
+                return at;
+            if (answer == LOOK_NO)
+                continue;
+            osd->framing = orders[i];
+            found(osd, index + at);
+            return at;
         }
     }
-    return at;
+    return size - 1;
+}
+
+/* ---- which byte order ---- */
+
+/** How many bytes one has to see to know that they begin with a datagram, and that they do not. */
+struct trial {
+    size_t whole, broken;
+};
+
+static struct trial try_order(const struct osd *osd, enum framing framing, const uint8_t *bytes,
+                              size_t size)
+{
+    struct trial trial = {SIZE_MAX, SIZE_MAX};
+    for (size_t at = 0; size - at >= 2;) {
+        size_t length = datagram_size(osd, framing, bytes + at);
+        if (length == 0)
+            trial.broken = at + 2;
+        else if (size - at >= FLAGS_AT + 2 && !good_flags(framing, bytes + at))
+            trial.broken = at + FLAGS_AT + 2;
+        if (trial.broken != SIZE_MAX || length > size - at)
+            break;
+        at += length;
+        if (trial.whole == SIZE_MAX)
+            trial.whole = at;
+    }
+    return trial;
+}
+
+/** Is it known that the stream begins in this order, before it is known that it does not? */
+static bool is_order(struct trial this, struct trial other, size_t size)
+{
+    size_t known = this.whole > other.broken ? this.whole : other.broken;
+    return known <= size && known < this.broken;
+}
+
+/**
+ * Find out the byte order: one has a whole datagram, the other has none or breaks off. False: more
+ * bytes have to come. What is decided depends on the bytes alone, not on how they arrive.
+ */
+static bool choose_order(struct osd *osd, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    const size_t most = 4 * ((size_t)osd->limit + 1);
+    const bool enough = size >= most;
+    if (enough)
+        size = most;
+    struct trial big = try_order(osd, FRAMING_DTD, bytes, size);
+    struct trial little = try_order(osd, FRAMING_DTD_LE, bytes, size);
+    if (is_order(big, little, size))
+        osd->framing = FRAMING_DTD;
+    else if (is_order(little, big, size))
+        osd->framing = FRAMING_DTD_LE;
+    else if (big.broken != SIZE_MAX && little.broken != SIZE_MAX)
+        lose(osd, index);
+    else if (enough || osd->ending)
+        osd->framing = big.broken == SIZE_MAX ? FRAMING_DTD : FRAMING_DTD_LE;
+    else
+        return false;
+    osd->confirmed = 0;
+    return true;
 }
 
 /** Take what can be taken of contiguous bytes; *done: how many are done with. */
@@ -253,18 +338,19 @@ static enum pug_response take(struct osd *osd, uint64_t index, const uint8_t *by
     *done = 0;
     while (size - *done >= 2 && worst < PUG_RESP_WAIT) {
         const uint8_t *at = bytes + *done;
-        if (osd->framing == FRAMING_AUTO)
-            osd->framing = at[0] != 0 && at[1] == 0 ? FRAMING_DTD_LE : FRAMING_DTD;
+        if (osd->framing == FRAMING_AUTO && !osd->searching &&
+            !choose_order(osd, index + *done, at, size - *done))
+            break;
         if (osd->searching) {
             *done += search(osd, index + *done, at, size - *done);
             if (osd->searching)
                 break;
             continue;
         }
-        size_t length = datagram_size(osd, at);
+        size_t length = datagram_size(osd, osd->framing, at);
         if (length == 0) {
             lose(osd, index + *done);
-            *done += 2;
+            ++*done;
             continue;
         }
         if (length > size - *done)
@@ -275,6 +361,8 @@ static enum pug_response take(struct osd *osd, uint64_t index, const uint8_t *by
         if (!taken)
             break;
         *done += length;
+        if (osd->confirmed < CONFIRMED)
+            osd->confirmed++;
     }
     return worst;
 }
@@ -379,6 +467,7 @@ static void osd_state(const void *transport, struct pug_state *state)
     pug_state_number(state, osd->framing);
     pug_state_number(state, osd->searching);
     pug_state_number(state, osd->searching ? osd->lost_index : 0);
+    pug_state_number(state, osd->confirmed);
     pug_state_number(state, osd->kept_size);
     if (osd->kept_size > 0) {
         pug_state_number(state, osd->kept_index);

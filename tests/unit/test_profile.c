@@ -239,12 +239,12 @@ static void test_damaged_files(void **state)
     uint8_t *bytes = file_of(profile, &size);
     pug_profile_free(profile);
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(pug_profile_read(bytes, cut, &read), PUG_ERR_FILE);
+        assert_int_equal(pug_profile_read(bytes, cut, &read), PUG_ERR_FORMAT);
     static const uint8_t damage[] = {0x01, 0x80, 0xff};
     for (size_t at = 0; at < size; at++) {
         for (size_t kind = 0; kind < sizeof(damage); kind++) {
             bytes[at] ^= damage[kind];
-            assert_int_equal(pug_profile_read(bytes, size, &read), PUG_ERR_FILE);
+            assert_int_equal(pug_profile_read(bytes, size, &read), PUG_ERR_FORMAT);
             const uint64_t checksum = format_get64(bytes + FORMAT_AT_CHECKSUM);
             format_put64(bytes + FORMAT_AT_CHECKSUM,
                          pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));

@@ -51,8 +51,16 @@ static bool take_options(struct capture_input *input)
 bool capture_input_open(struct capture_input *input, const struct input_options *options,
                         const char *operand)
 {
+    return capture_input_open_with(input, options, NULL, operand);
+}
+
+bool capture_input_open_with(struct capture_input *input, const struct input_options *options,
+                             const struct capture_options *more, const char *operand)
+{
+    static const struct capture_options none = {0};
     *input = (struct capture_input){.options = options, .log = pug_log_new(PUG_SEV_WARN)};
-    if (!input->log || !take_options(input)) {
+    if (!input->log || !take_options(input) ||
+        !capture_take_roots(more ? more : &none, &input->roots)) {
         fprintf(stderr, "pugmark: out of memory\n");
         capture_input_close(input);
         return false;
@@ -70,6 +78,7 @@ bool capture_input_open(struct capture_input *input, const struct input_options 
         .buffer = options->buffer,
         .programs = input->programs,
         .program_count = input->program_count,
+        .roots = input->roots.is,
     };
     if (options->reference)
         capture.quirks = pug_quirks_reference();
@@ -89,6 +98,7 @@ void capture_input_close(struct capture_input *input)
     pug_capture_free(input->capture);
     pug_log_free(input->log);
     set_options_free(&input->set);
+    capture_free_roots(&input->roots);
     for (size_t i = 0; i < input->program_count; i++)
         free((void *)(uintptr_t)input->programs[i].path);
     *input = (struct capture_input){.options = input->options};

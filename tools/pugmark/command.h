@@ -20,10 +20,13 @@ struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command command_calls, command_find, command_index, command_info, command_itm,
-    command_list, command_pc, command_stat;
+extern const struct command command_calls, command_merge, command_profile, command_find,
+    command_index, command_info, command_itm, command_list, command_pc, command_stat;
 
-/** Parse options, answer --help, check the number of operands. Returns -1 to go on, else exit. */
+/**
+ * Parse options, answer --help, check the number of operands; -N: N or more, with NULL behind them.
+ * Returns -1 to go on, else exit.
+ */
 int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
                   size_t set_count, int operands);
 

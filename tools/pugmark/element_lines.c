@@ -75,6 +75,18 @@ static void event_json(const struct pug_element *e)
         output_text(", \"number\": %u", e->number);
 }
 
+/** A way that is not known; of a Core Trace Module with the jump that it ended with. */
+static void nopath_json(const struct pug_element *e)
+{
+    output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64
+                "\", \"count\": %u, \"reason\": %u",
+                e->start, e->end, e->count, e->reason);
+    if (e->flags & PUG_ELEM_HAS_VALUE)
+        output_text(", \"last\": \"0x%" PRIx64 "\", \"call\": %s, \"return\": %s", e->value,
+                    PUG_JUMP_FLAGS(e) & PUG_JUMP_CALL ? "true" : "false",
+                    PUG_JUMP_FLAGS(e) & PUG_JUMP_RETURN ? "true" : "false");
+}
+
 /** The fields that a type defines, name and value, for JSON. */
 void element_line_json(const struct pug_element *e, const char *front)
 {
@@ -89,9 +101,11 @@ void element_line_json(const struct pug_element *e, const char *front)
                     e->flags & PUG_ELEM_EXECUTED ? "true" : "false", e->last_type, e->last_subtype,
                     e->last_size, e->flags & PUG_ELEM_CONDITIONAL ? "true" : "false");
         break;
-    case PUG_ELEM_I_RANGE_NOPATH:
-        output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64 "\", \"count\": %u",
-                    e->start, e->end, e->count);
+    case PUG_ELEM_I_RANGE_NOPATH: nopath_json(e); break;
+    case PUG_ELEM_TRACE_ON:
+        output_text(", \"reason\": %u", e->reason);
+        if (e->reason == PUG_TRACE_ON_OVERFLOW)
+            output_text(", \"missed\": %u", e->number);
         break;
     case PUG_ELEM_ADDR_NACC:
         output_text(", \"address\": \"0x%" PRIx64 "\", \"space\": %u", e->start, e->number);
@@ -125,6 +139,8 @@ void element_line_json(const struct pug_element *e, const char *front)
                     PUG_SW_MASTER(e), PUG_SW_CHANNEL(e), e->sw_bits, e->value, e->sw_flags);
         if (e->flags & PUG_ELEM_HAS_TS)
             output_text(", \"timestamp\": %" PRIu64, e->timestamp);
+        if (e->sw_flags & PUG_SW_OVERFLOW)
+            output_text(", \"missed\": %" PRIu64, e->value);
         if (e->flags & PUG_ELEM_PAYLOAD)
             payload_json(e);
         break;
@@ -134,15 +150,6 @@ void element_line_json(const struct pug_element *e, const char *front)
                     e->reason, e->number, e->last_size, e->value, e->timestamp,
                     e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
         words_json(e);
-        break;
-    case PUG_ELEM_BUS_TRANSFER:
-        output_text(", \"access\": %u, \"size\": %u, \"address\": \"0x%" PRIx64
-                    "\", \"master\": %u",
-                    e->reason, e->last_size, e->start, PUG_BUS_MASTER(e));
-        if (e->flags & PUG_ELEM_HAS_VALUE)
-            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
-        if (e->flags & PUG_ELEM_HAS_TS)
-            output_text(", \"timestamp\": %" PRIu64, e->timestamp);
         break;
     case PUG_ELEM_INSTRUMENTATION:
         output_text(", \"level\": %u, \"value\": \"0x%" PRIx64 "\"", (uint8_t)e->level, e->value);

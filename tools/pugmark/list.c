@@ -4,6 +4,7 @@
 #include "command.h"
 #include "dwt_sources.h"
 #include "element_lines.h"
+#include "encapsulation_lines.h"
 #include "input.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
@@ -94,6 +95,7 @@ struct list_state {
     struct input *input;
     struct dwt_sources *dwt;
     struct packet_state *packets;
+    struct encapsulation_lines *wrapping;
     size_t packet_count;
     uint64_t until;       /* a window's elements have come when this was read */
     bool counts;          /* what is listed is counted; then by one thread */
@@ -194,13 +196,61 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 /* ---- packets ---- */
 
-static void put_raw(const struct pug_packet *packet)
+static void put_raw(const uint8_t *raw, uint32_t size)
 {
     char *room = output_room();
-    uint32_t size = packet->raw_size < OUTPUT_ROOM / 4 ? packet->raw_size : OUTPUT_ROOM / 4;
+    if (size > OUTPUT_ROOM / 4)
+        size = OUTPUT_ROOM / 4;
     for (uint32_t i = 0; i < size; i++)
-        snprintf(room + 2 * (size_t)i, 3, "%02x", packet->raw[i]);
+        snprintf(room + 2 * (size_t)i, 3, "%02x", raw[i]);
     output_took(2 * (size_t)size);
+}
+
+/** As JSON or CSV; `more`: fields of the JSON object. */
+static void put_packet(enum format format, uint64_t index, uint16_t id, const char *text,
+                       const char *more, const uint8_t *raw, uint32_t size)
+{
+    if (format == FORMAT_JSONL) {
+        output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"packet\": \"", index, id);
+        for (const char *c = text; *c; c++)
+            output_text(*c == '"' || *c == '\\' ? "\\%c" : "%c", (unsigned char)*c < 32 ? ' ' : *c);
+        output_text("\"%s, \"bytes\": \"", more);
+        put_raw(raw, size);
+        output_text("\"}\n");
+    } else {
+        output_text("%" PRIu64 ",%u,packet,\"%s\",", index, id, text);
+        put_raw(raw, size);
+        output_text("\n");
+    }
+}
+
+/** What the encapsulation says, in front of the payload. */
+static void on_wrapping(void *context, const struct pug_encapsulation_packet *packet)
+{
+    struct list_state *state = context;
+    char text[1024], more[160] = "";
+    bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET
+                      ? input_wants(state->input, packet->source)
+                      : state->options->input.sources.count == 0;
+    if (!wanted || !in_range(state, packet->index) || !take_turn(state, packet->index))
+        return;
+    if (state->options->format == FORMAT_TEXT) {
+        pug_encapsulation_line(packet, text, sizeof(text));
+        output_text("%s\n", text);
+        return;
+    }
+    pug_encapsulation_text(packet, text, sizeof(text));
+    if (packet->kind == PUG_ENCAPSULATION_PACKET) {
+        snprintf(more, sizeof(more), ", \"flow\": %u, \"length\": %u, \"type\": %" PRIu32,
+                 packet->flow, packet->length, packet->type);
+        if (packet->timestamp_bits > 0)
+            snprintf(more + strlen(more), sizeof(more) - strlen(more), ", \"timestamp\": %" PRIu64,
+                     packet->timestamp);
+    } else {
+        snprintf(more, sizeof(more), ", \"flow\": %u", packet->flow);
+    }
+    put_packet(state->options->format, packet->index, packet->source, text, more, packet->raw,
+               packet->raw_size);
 }
 
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
@@ -213,26 +263,14 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         return;
     char text[1024] = "";
     pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
-    switch (state->list->options->format) {
-    case FORMAT_TEXT:
-        output_text("%10" PRIu64 "  %02x  [", packet->index, id);
-        put_raw(packet);
-        output_text("] %s\n", text);
-        break;
-    case FORMAT_JSONL:
-        output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"packet\": \"", packet->index, id);
-        for (const char *c = text; *c; c++)
-            output_text(*c == '"' || *c == '\\' ? "\\%c" : "%c", (unsigned char)*c < 32 ? ' ' : *c);
-        output_text("\", \"bytes\": \"");
-        put_raw(packet);
-        output_text("\"}\n");
-        break;
-    case FORMAT_CSV:
-        output_text("%" PRIu64 ",%u,packet,\"%s\",", packet->index, id, text);
-        put_raw(packet);
-        output_text("\n");
-        break;
+    if (state->list->options->format != FORMAT_TEXT) {
+        put_packet(state->list->options->format, packet->index, id, text, "", packet->raw,
+                   packet->raw_size);
+        return;
     }
+    output_text("%10" PRIu64 "  %02x  [", packet->index, id);
+    put_raw(packet->raw, packet->raw_size);
+    output_text("] %s\n", text);
 }
 
 static void attach_packets(struct list_state *state)
@@ -255,13 +293,23 @@ static void attach(struct list_state *state, bool elements)
     if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements)
+<<<<<<< HEAD
+        pug_tree_on_elements(input->tree, on_elements, state);
+    if (!state->options->packets)
+        return;
+    attach_packets(state);
+    state->wrapping = encapsulation_lines_new(input, on_wrapping, state);
+=======
         input_on_elements(input, on_elements, state);
     if (state->options->packets)
         attach_packets(state);
+>>>>>>> d31d6b0 (Say at the end of a run what is wrong with it)
 }
 
 static void detach(struct list_state *state)
 {
+    encapsulation_lines_free(state->wrapping);
+    state->wrapping = NULL;
     free(state->packets);
     state->packets = NULL;
     state->packet_count = 0;

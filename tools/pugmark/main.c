@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_calls, &command_find, &command_index, &command_info,
-    &command_itm,   &command_list, &command_pc,    &command_stat,
+    &command_calls, &command_find,  &command_index, &command_info,    &command_itm,
+    &command_list,  &command_merge, &command_pc,    &command_profile, &command_stat,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -43,11 +43,15 @@ int command_start(const struct command *self, int argc, char **argv, const struc
     int found;
     if (!options_parse(argc, argv, sets, set_count, &found))
         return EXIT_USAGE;
+    if (operands < 0 && found >= -operands) { /* so many, and any number more */
+        argv[found + 1] = NULL;
+        return -1;
+    }
     if (found != operands) {
+        const bool many = operands >= 0 && found > operands;
         fprintf(stderr, "pugmark: %s%s%s\nusage: pugmark %s [OPTIONS] %s\n",
-                found > operands ? "too many words: '" : "no input",
-                found > operands ? argv[1 + operands] : "", found > operands ? "'" : "", self->name,
-                self->operands);
+                many ? "too many words: '" : "no input", many ? argv[1 + operands] : "",
+                many ? "'" : "", self->name, self->operands);
         return EXIT_USAGE;
     }
     return -1;

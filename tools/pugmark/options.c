@@ -102,6 +102,14 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
         } else if (!only_operands && strncmp(argv[i], "--", 2) == 0) {
             if (!take_option(argc, argv, &i, sets, set_count))
                 return false;
+        } else if (!only_operands && strcmp(argv[i], "-o") == 0) {
+            char output[] = "--output";
+            char **const at = argv + i, *const word = *at;
+            *at = output;
+            const bool good = take_option(argc, argv, &i, sets, set_count);
+            *at = word;
+            if (!good)
+                return false;
         } else if (!only_operands && argv[i][0] == '-' && argv[i][1] != 0) {
             fprintf(stderr, "pugmark: unknown option '%s' (--help lists them)\n", argv[i]);
             return false;

@@ -16,6 +16,7 @@ enum pug_ctm_path {
     PUG_CTM_PATH_EXACT,         /**< one way only */
     PUG_CTM_PATH_OPEN,          /**< several ways, or too many to look at */
     PUG_CTM_PATH_UNREACHABLE,   /**< no way: a trap or something untraced lies between */
+    PUG_CTM_PATH_ENTRY,         /**< where control was before is not known */
     PUG_CTM_PATH_OTHER_PROGRAM, /**< the program has no such jump there */
 };
 

@@ -70,10 +70,12 @@ static enum pug_ctm_phase find_way(struct pug_ctm_decoder *d)
     const struct pug_osd_packet *event = &d->event;
     d->stage->out.blank.isa = (uint8_t)isa_of(d);
     d->stage->out.blank.context_flags &= (uint8_t)~PUG_CTX_BITS64;
-    if (event->width == 64)
+    if (event->width > 32)
         d->stage->out.blank.context_flags |= PUG_CTX_BITS64;
-    if (!d->flowing)
-        return PUG_CTM_MODE;
+    if (!d->flowing) {
+        d->path = PUG_CTM_PATH_ENTRY;
+        return PUG_CTM_OPEN;
+    }
     /* Only a trap or the return from one changes the mode. */
     d->path = event->modechange ? PUG_CTM_PATH_UNREACHABLE : PUG_CTM_PATH_OPEN;
     if (event->modechange || isa_of(d) == PUG_ISA_UNKNOWN)
@@ -123,20 +125,28 @@ static void set_last(struct pug_ctm_decoder *d, struct pug_element *range)
     range->last_size = insn.size;
 }
 
-/** From where control was to where it went; nothing more is certain. */
+/**
+ * From where control was to where it went; nothing more is certain. Where it was is not known at
+ * the first event, and behind a loss: then the event itself is all there is.
+ */
 static void push_open(struct pug_ctm_decoder *d)
 {
+    const struct pug_osd_packet *event = &d->event;
     struct pug_element last = {0};
     set_last(d, &last);
     struct pug_element *range = push(d, PUG_ELEM_I_RANGE_NOPATH);
-    range->start = d->npc;
-    range->end = d->event.npc;
-    range->value = d->event.pc;
-    range->reason = d->path == PUG_CTM_PATH_UNREACHABLE ? PUG_NOPATH_BROKEN : PUG_NOPATH_OPEN;
+    range->start = d->path == PUG_CTM_PATH_ENTRY ? event->pc : d->npc;
+    range->end = event->npc;
+    range->value = event->pc;
+    range->reason = d->path == PUG_CTM_PATH_ENTRY         ? PUG_NOPATH_ENTRY
+                    : d->path == PUG_CTM_PATH_UNREACHABLE ? PUG_NOPATH_BROKEN
+                                                          : PUG_NOPATH_OPEN;
     range->last_type = last.last_type;
     range->last_subtype = last.last_subtype;
     range->last_size = last.last_size;
-    range->flags = PUG_ELEM_EXECUTED;
+    range->flags = PUG_ELEM_EXECUTED | PUG_ELEM_HAS_VALUE;
+    PUG_JUMP_FLAGS(range) =
+        (uint8_t)((event->call ? PUG_JUMP_CALL : 0) | (event->ret ? PUG_JUMP_RETURN : 0));
 }
 
 /* ---- the steps ---- */

@@ -28,6 +28,7 @@ const struct pug_osd_module pug_osd_ctm_module = {
     .name = "OSD-CTM",
     .type = PUG_OSD_TYPE_CTM,
     .settings = {"ADDR_WIDTH", "addr_width"},
-    .lengths = {5, 7, 11},
+    .any_width = true,
+    .fields = 2,
     .parse = parse,
 };

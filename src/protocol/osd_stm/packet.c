@@ -13,6 +13,7 @@ const struct pug_osd_module pug_osd_stm_module = {
     .name = "OSD-STM",
     .type = PUG_OSD_TYPE_STM,
     .settings = {"VALWIDTH", "valwidth"},
-    .lengths = {4, 5, 7},
+    .any_width = false,
+    .fields = 1,
     .parse = parse,
 };

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file From captures to profiles: everything that ran is counted, on all processors.
+ *
+ *     pug_capture_open("perf.data", &capture_options, &capture);
+ *     struct pug_profile *profile = pug_profile_new();
+ *     pug_profile_capture(profile, capture, &(struct pug_profiler_options){.names = names}, NULL);
+ *     pug_export(profile, "autofdo", &export_options, put, context);
+ *
+ * The counts are those of one thread, for any number of threads, and for any cut of the trace into
+ * pieces. Memory is bounded by the program, not by the trace.
+ */
+#ifndef PUGMARK_PROFILER_H
+#define PUGMARK_PROFILER_H
+
+#include "pugmark/capture.h"
+#include "pugmark/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pug_names;
+
+struct pug_profiler_options {
+    unsigned threads; /**< 0: as many as there are processors for this process */
+    /** Follow calls, too: frames and what ran on them. Functions are told by `names`. */
+    bool stacks;
+    struct pug_names *names; /**< segments of objects; with stacks their functions; or NULL */
+    const struct pug_capture_selection *selection;  /**< its `objects` are not looked at; or NULL */
+    bool (*progress)(void *context, uint64_t done); /**< as in struct pug_capture_decode */
+    void *progress_context;
+};
+
+/**
+ * Decode a capture and add what ran to a profile. `result` may be NULL. PUG_ERR_RDR_NO_DECODER: no
+ * source can be decoded; PUG_ERR_MEM; PUG_ERR_LIMIT: more than a profile holds. The profile has
+ * part of the counts then.
+ */
+enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capture *capture,
+                                    const struct pug_profiler_options *options,
+                                    struct pug_capture_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/** @file How often source lines and instructions ran. */
+#include "export/export.h"
+
+#include "pugmark/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- instructions ---- */
+
+/* A range makes the count of its instructions higher from its first one on, up to behind its last.
+ */
+struct change {
+    uint64_t at, up, down;
+};
+
+static int by_address(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+void pug_export_steps_free(struct export_steps *steps)
+{
+    free(steps->at);
+    free(steps->count);
+}
+
+enum pug_status pug_export_steps(const struct export *export, uint32_t object,
+                                 struct export_steps *steps)
+{
+    size_t count, changed = 0;
+    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    struct change *changes = calloc(2 * count + 1, sizeof(*changes));
+    *steps = (struct export_steps){.at = calloc(2 * count + 1, sizeof(uint64_t)),
+                                   .count = calloc(2 * count + 1, sizeof(uint64_t))};
+    if (!changes || !steps->at || !steps->count) {
+        free(changes);
+        return PUG_ERR_MEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (ranges[i].object != object || ranges[i].count == 0)
+            continue;
+        const uint64_t end = ranges[i].last + ranges[i].last_size;
+        changes[changed++] = (struct change){ranges[i].first, ranges[i].count, 0};
+        changes[changed++] = (struct change){end, 0, ranges[i].count};
+    }
+    qsort(changes, changed, sizeof(*changes), by_address);
+    /* what is beyond 2^64 is kept beside, so that it can go down again */
+    uint64_t low = 0, high = 0;
+    for (size_t i = 0; i < changed; i++) {
+        high += low + changes[i].up < low;
+        low += changes[i].up;
+        high -= low < changes[i].down;
+        low -= changes[i].down;
+        if (steps->steps == 0 || steps->at[steps->steps - 1] != changes[i].at)
+            steps->at[steps->steps++] = changes[i].at;
+        steps->count[steps->steps - 1] = high ? UINT64_MAX : low;
+    }
+    free(changes);
+    return PUG_OK;
+}
+
+uint64_t pug_export_count_at(const struct export_steps *steps, uint64_t vaddr)
+{
+    size_t low = 0, high = steps->steps;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (steps->at[middle] <= vaddr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? steps->count[low - 1] : 0;
+}
+
+/* ---- code ---- */
+
+static uint8_t size_of(uint8_t isa, const uint8_t *bytes, uint64_t left)
+{
+    if (isa == PUG_ISA_A64 || isa == PUG_ISA_A32)
+        return 4;
+    if (left < 2)
+        return 2;
+    const unsigned half = bytes[0] | (unsigned)bytes[1] << 8;
+    if (isa == PUG_ISA_T32)
+        return half >= 0xe800 ? 4 : 2;
+    return (half & 3) == 3 ? 4 : 2;
+}
+
+static bool go_through(const struct export_steps *steps, struct pug_names_file *file,
+                       const struct pug_names_code *code,
+                       bool (*take)(void *, const struct export_instruction *), void *context)
+{
+    struct pug_names_line line = {0};
+    for (uint64_t at = code->start; at < code->end;) {
+        const uint8_t *bytes = code->bytes + (at - code->start);
+        struct export_instruction instruction = {
+            .vaddr = at, .bytes = bytes, .isa = code->isa, .plt = code->plt};
+        instruction.size = size_of(code->isa, bytes, code->end - at);
+        if (instruction.size > code->end - at)
+            return true;
+        const bool same = line.path && at >= line.start && at < line.end;
+        if (same || pug_names_line(file, at, &line)) {
+            instruction.path = line.path;
+            instruction.line = line.line;
+            instruction.discriminator = line.discriminator;
+        }
+        instruction.count = pug_export_count_at(steps, at);
+        if (!take(context, &instruction))
+            return false;
+        at += instruction.size;
+    }
+    return true;
+}
+
+enum pug_status pug_export_instructions(const struct export *export, uint32_t object,
+                                        bool (*take)(void *context,
+                                                     const struct export_instruction *instruction),
+                                        void *context)
+{
+    struct pug_names_file *file = pug_export_file(export, object);
+    struct export_steps steps;
+    struct pug_names_code code;
+    if (!file || !pug_names_code_at(file, 0, &code))
+        return PUG_ERR_NOT_FOUND;
+    enum pug_status status = pug_export_steps(export, object, &steps);
+    for (size_t n = 0; status == PUG_OK && pug_names_code_at(file, n, &code); n++)
+        if (!go_through(&steps, file, &code, take, context))
+            break;
+    pug_export_steps_free(&steps);
+    return status;
+}
+
+/* ---- lines ---- */
+
+struct collecting {
+    struct export_lines *lines;
+    uint32_t object;
+    bool any, failed;
+};
+
+/* Instructions of a line are joined later; neighbours at once. */
+static bool take_line(void *context, const struct export_instruction *instruction)
+{
+    struct collecting *collecting = context;
+    struct export_lines *lines = collecting->lines;
+    if (!instruction->path || instruction->line == 0)
+        return true;
+    collecting->any = true;
+    struct export_line *last = lines->count > 0 ? &lines->items[lines->count - 1] : NULL;
+    if (last && last->object == collecting->object && last->path == instruction->path &&
+        last->line == instruction->line) {
+        last->sum = pug_profile_sum(last->sum, instruction->count);
+        if (instruction->count > last->highest)
+            last->highest = instruction->count;
+        return true;
+    }
+    if (lines->count == lines->room) {
+        const size_t room = lines->room ? lines->room * 2 : 256;
+        void *items = realloc(lines->items, room * sizeof(*lines->items));
+        collecting->failed = !items;
+        if (!items)
+            return false;
+        lines->items = items;
+        lines->room = room;
+    }
+    lines->items[lines->count++] =
+        (struct export_line){collecting->object, instruction->path, instruction->line,
+                             instruction->count, instruction->count};
+    return true;
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct export_line *a = left, *b = right;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    const int path = a->path == b->path ? 0 : strcmp(a->path, b->path);
+    if (path != 0)
+        return path;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void join_lines(struct export_lines *lines)
+{
+    size_t kept = 0;
+    if (lines->count > 0)
+        qsort(lines->items, lines->count, sizeof(*lines->items), by_line);
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct export_line *line = &lines->items[i];
+        struct export_line *last = kept > 0 ? &lines->items[kept - 1] : NULL;
+        if (!last || by_line(last, line) != 0) {
+            lines->items[kept++] = *line;
+            continue;
+        }
+        last->sum = pug_profile_sum(last->sum, line->sum);
+        if (line->highest > last->highest)
+            last->highest = line->highest;
+    }
+    lines->count = kept;
+}
+
+enum pug_status pug_export_lines(const struct export *export, struct export_lines *lines)
+{
+    *lines = (struct export_lines){0};
+    for (size_t i = 0; i < export->object_count; i++) {
+        struct collecting collecting = {.lines = lines, .object = export->objects[i]};
+        enum pug_status status =
+            pug_export_instructions(export, export->objects[i], take_line, &collecting);
+        if (collecting.failed || (status != PUG_OK && status != PUG_ERR_NOT_FOUND))
+            return collecting.failed ? PUG_ERR_MEM : status;
+        lines->missing += !collecting.any;
+    }
+    join_lines(lines);
+    return PUG_OK;
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+/** @file Tables for people: functions, lines, loops, branches; with `json` as lines of JSON. */
+#include "export/export.h"
+
+#include "pugmark/names.h"
+#include "text/json.h"
+#include "text/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 20u
+
+static size_t rows_of(const struct export *export)
+{
+    return export->options->rows ? export->options->rows : ROWS;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static const char *object_name(const struct export *export, uint32_t object)
+{
+    if (object == PUG_PROFILE_NONE)
+        return "[unknown]";
+    const char *path = export_object(export, object)->path, *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static enum pug_status put_table(const struct export *export, struct pug_table *table,
+                                 const char *title)
+{
+    if (!table)
+        return PUG_ERR_MEM;
+    if (!export->options->json)
+        pug_sink_format(export->sink, "\n%s\n", title);
+    enum pug_status status = pug_table_write(
+        table, export->options->json ? PUG_TABLE_JSON : PUG_TABLE_TEXT, export->sink);
+    pug_table_free(table);
+    return status;
+}
+
+/* ---- functions ---- */
+
+static int by_self(const void *left, const void *right)
+{
+    const struct export_function *a = left, *b = right;
+    if (a->self != b->self)
+        return a->self > b->self ? -1 : 1;
+    if (a->inclusive != b->inclusive)
+        return a->inclusive > b->inclusive ? -1 : 1;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static const char *readable(const struct export *export, const char *name)
+{
+    (void)export;
+    return name;
+}
+
+static enum pug_status put_functions(const struct export *export,
+                                     const struct export_functions *all)
+{
+    static const struct pug_column columns[] = {
+        {"self", PUG_CELL_PERCENT},      {"instructions", PUG_CELL_NUMBER},
+        {"inclusive", PUG_CELL_PERCENT}, {"with callees", PUG_CELL_NUMBER},
+        {"calls", PUG_CELL_NUMBER},      {"cycles", PUG_CELL_NUMBER},
+        {"time", PUG_CELL_NUMBER},       {"function", PUG_CELL_TEXT},
+        {"object", PUG_CELL_TEXT},
+    };
+    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; table && i < all->count && i < rows_of(export); i++) {
+        const struct export_function *function = &all->items[i];
+        pug_table_real(table, share(function->self, all->instructions));
+        pug_table_number(table, function->self);
+        if (all->has_stacks) {
+            pug_table_real(table, share(function->inclusive, all->instructions));
+            pug_table_number(table, function->inclusive);
+        } else {
+            pug_table_none(table);
+            pug_table_none(table);
+        }
+        pug_table_number(table, function->calls);
+        if (all->has_cycles)
+            pug_table_number(table, function->cycles);
+        else
+            pug_table_none(table);
+        if (all->has_time)
+            pug_table_number(table, function->time);
+        else
+            pug_table_none(table);
+        pug_table_text(table, readable(export, function->name));
+        pug_table_text(table, object_name(export, function->object));
+    }
+    return put_table(export, table, "Functions, by their own instructions");
+}
+
+/* ---- lines ---- */
+
+static int by_sum(const void *left, const void *right)
+{
+    const struct export_line *a = left, *b = right;
+    if (a->sum != b->sum)
+        return a->sum > b->sum ? -1 : 1;
+    const int path = strcmp(a->path, b->path);
+    return path != 0 ? path : a->line < b->line ? -1 : a->line > b->line;
+}
+
+static enum pug_status put_lines(const struct export *export, uint64_t instructions)
+{
+    static const struct pug_column columns[] = {{"self", PUG_CELL_PERCENT},
+                                                {"instructions", PUG_CELL_NUMBER},
+                                                {"count", PUG_CELL_NUMBER},
+                                                {"line", PUG_CELL_TEXT},
+                                                {"object", PUG_CELL_TEXT}};
+    struct export_lines lines;
+    enum pug_status status = pug_export_lines(export, &lines);
+    if (status == PUG_OK && lines.count > 0) {
+        qsort(lines.items, lines.count, sizeof(*lines.items), by_sum);
+        struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+        for (size_t i = 0; table && i < lines.count && i < rows_of(export) && lines.items[i].sum;
+             i++) {
+            const struct export_line *line = &lines.items[i];
+            char place[1024];
+            snprintf(place, sizeof(place), "%s:%" PRIu32, line->path, line->line);
+            pug_table_real(table, share(line->sum, instructions));
+            pug_table_number(table, line->sum);
+            pug_table_number(table, line->highest);
+            pug_table_text(table, place);
+            pug_table_text(table, object_name(export, line->object));
+        }
+        status = put_table(export, table, "Source lines");
+    }
+    free(lines.items);
+    return status;
+}
+
+/* ---- branches and loops ---- */
+
+/* A conditional branch, both ways. */
+struct outcome {
+    uint32_t object;
+    uint64_t from, to; /* where it goes when it is taken; 0: it never was */
+    uint64_t taken, not_taken;
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct outcome *a = left, *b = right;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const struct outcome *a = left, *b = right;
+    const uint64_t x = pug_profile_sum(a->taken, a->not_taken);
+    const uint64_t y = pug_profile_sum(b->taken, b->not_taken);
+    return x != y ? (x > y ? -1 : 1) : by_place(left, right);
+}
+
+static bool is_chosen(const struct export *export, uint32_t object)
+{
+    for (size_t i = 0; i < export->object_count; i++)
+        if (export->objects[i] == object)
+            return true;
+    return false;
+}
+
+static size_t find_outcomes(const struct export *export, struct outcome *outcomes)
+{
+    size_t count, branch_count, found = 0, kept = 0;
+    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_branch *branches =
+        pug_profile_branches(export->profile, &branch_count);
+    for (size_t i = 0; i < count; i++) {
+        const bool taken = ranges[i].end & PUG_END_TAKEN;
+        if ((ranges[i].end & (PUG_END_CONDITIONAL | PUG_END_INDIRECT)) == PUG_END_CONDITIONAL &&
+            is_chosen(export, ranges[i].object))
+            outcomes[found++] = (struct outcome){.object = ranges[i].object,
+                                                 .from = ranges[i].last,
+                                                 .taken = taken ? ranges[i].count : 0,
+                                                 .not_taken = taken ? 0 : ranges[i].count};
+    }
+    qsort(outcomes, found, sizeof(*outcomes), by_place);
+    for (size_t i = 0; i < found; i++) {
+        struct outcome *last = kept > 0 ? &outcomes[kept - 1] : NULL;
+        if (!last || by_place(last, &outcomes[i]) != 0) {
+            outcomes[kept++] = outcomes[i];
+            continue;
+        }
+        last->taken = pug_profile_sum(last->taken, outcomes[i].taken);
+        last->not_taken = pug_profile_sum(last->not_taken, outcomes[i].not_taken);
+    }
+    for (size_t i = 0; i < branch_count; i++) {
+        const struct outcome wanted = {.object = branches[i].object, .from = branches[i].from};
+        struct outcome *outcome = bsearch(&wanted, outcomes, kept, sizeof(*outcomes), by_place);
+        if (outcome && branches[i].to_object == branches[i].object)
+            outcome->to = branches[i].to;
+    }
+    return kept;
+}
+
+/* "function+0x10 file.c:12" */
+static void put_place(const struct export *export, struct pug_table *table, uint32_t object,
+                      uint64_t vaddr)
+{
+    struct pug_names_file *file = pug_export_file(export, object);
+    struct export_function_name name;
+    struct pug_names_line line;
+    char place[1024];
+    pug_export_function(export, object, vaddr, &name);
+    snprintf(place, sizeof(place), "%s+0x%" PRIx64, readable(export, name.name),
+             vaddr - name.start);
+    pug_table_text(table, place);
+    if (file && pug_names_line(file, vaddr, &line) && line.line > 0) {
+        const char *slash = strrchr(line.path, '/');
+        snprintf(place, sizeof(place), "%s:%" PRIu32, slash ? slash + 1 : line.path, line.line);
+        pug_table_text(table, place);
+    } else {
+        pug_table_none(table);
+    }
+    pug_table_text(table, object_name(export, object));
+}
+
+static enum pug_status put_branches(const struct export *export, const struct outcome *outcomes,
+                                    size_t count)
+{
+    static const struct pug_column columns[] = {
+        {"count", PUG_CELL_NUMBER}, {"taken", PUG_CELL_PERCENT}, {"times taken", PUG_CELL_NUMBER},
+        {"branch", PUG_CELL_TEXT},  {"line", PUG_CELL_TEXT},     {"object", PUG_CELL_TEXT}};
+    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
+        const uint64_t all = pug_profile_sum(outcomes[i].taken, outcomes[i].not_taken);
+        pug_table_number(table, all);
+        pug_table_real(table, share(outcomes[i].taken, all));
+        pug_table_number(table, outcomes[i].taken);
+        put_place(export, table, outcomes[i].object, outcomes[i].from);
+    }
+    return put_table(export, table, "Conditional branches, and how often they are taken");
+}
+
+/*
+ * A loop: the instructions that a branch jumps back to. How often it was entered is how often these
+ * ran and nobody had jumped back.
+ */
+struct loop {
+    uint32_t object;
+    uint64_t head, back, ran;
+};
+
+static int by_head(const void *left, const void *right)
+{
+    const struct loop *a = left, *b = right;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return a->head < b->head ? -1 : a->head > b->head;
+}
+
+static int by_back(const void *left, const void *right)
+{
+    const struct loop *a = left, *b = right;
+    return a->back != b->back ? (a->back > b->back ? -1 : 1) : by_head(left, right);
+}
+
+/* Is this a branch back, within a function? */
+static bool goes_back(const struct export *export, const struct pug_profile_branch *branch)
+{
+    struct export_function_name from, to;
+    if (branch->object != branch->to_object || branch->object == PUG_PROFILE_NONE ||
+        branch->to > branch->from || !is_chosen(export, branch->object))
+        return false;
+    pug_export_function(export, branch->object, branch->from, &from);
+    pug_export_function(export, branch->object, branch->to, &to);
+    return from.known && to.known && from.start == to.start;
+}
+
+static int by_from(const void *left, const void *right)
+{
+    const struct outcome *a = left, *b = right;
+    return by_place(a, b);
+}
+
+/* Direct branches that are no calls, as they jump within loops. */
+static size_t direct_branches(const struct export *export, struct outcome *direct)
+{
+    size_t count, found = 0;
+    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    for (size_t i = 0; i < count; i++)
+        if ((ranges[i].end & (PUG_END_BRANCH | PUG_END_INDIRECT | PUG_END_CALL)) == PUG_END_BRANCH)
+            direct[found++] = (struct outcome){.object = ranges[i].object, .from = ranges[i].last};
+    qsort(direct, found, sizeof(*direct), by_from);
+    return found;
+}
+
+static size_t find_loops(const struct export *export, struct loop *loops, struct outcome *direct)
+{
+    size_t count, found = 0, kept = 0;
+    const struct pug_profile_branch *branches = pug_profile_branches(export->profile, &count);
+    const size_t direct_count = direct_branches(export, direct);
+    for (size_t i = 0; i < count; i++) {
+        const struct outcome wanted = {.object = branches[i].object, .from = branches[i].from};
+        if (goes_back(export, &branches[i]) &&
+            bsearch(&wanted, direct, direct_count, sizeof(*direct), by_from))
+            loops[found++] =
+                (struct loop){branches[i].object, branches[i].to, branches[i].count, 0};
+    }
+    qsort(loops, found, sizeof(*loops), by_head);
+    for (size_t i = 0; i < found; i++) {
+        if (kept > 0 && by_head(&loops[kept - 1], &loops[i]) == 0)
+            loops[kept - 1].back = pug_profile_sum(loops[kept - 1].back, loops[i].back);
+        else
+            loops[kept++] = loops[i];
+    }
+    return kept;
+}
+
+static enum pug_status count_heads(const struct export *export, struct loop *loops, size_t count)
+{
+    struct export_steps steps = {0};
+    uint32_t object = PUG_PROFILE_NONE;
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < count && status == PUG_OK; i++) { /* they are by object */
+        if (loops[i].object != object) {
+            pug_export_steps_free(&steps);
+            object = loops[i].object;
+            status = pug_export_steps(export, object, &steps);
+        }
+        if (status == PUG_OK)
+            loops[i].ran = pug_export_count_at(&steps, loops[i].head);
+    }
+    pug_export_steps_free(&steps);
+    return status;
+}
+
+static enum pug_status put_loops(const struct export *export)
+{
+    static const struct pug_column columns[] = {
+        {"entered", PUG_CELL_NUMBER}, {"rounds", PUG_CELL_NUMBER}, {"mean rounds", PUG_CELL_REAL},
+        {"loop", PUG_CELL_TEXT},      {"line", PUG_CELL_TEXT},     {"object", PUG_CELL_TEXT}};
+    size_t branch_count, range_count;
+    pug_profile_branches(export->profile, &branch_count);
+    pug_profile_ranges(export->profile, &range_count);
+    struct loop *loops = calloc(branch_count + 1, sizeof(*loops));
+    struct outcome *direct = calloc(range_count + 1, sizeof(*direct));
+    enum pug_status status = loops && direct ? PUG_OK : PUG_ERR_MEM;
+    const size_t count = status == PUG_OK ? find_loops(export, loops, direct) : 0;
+    if (status == PUG_OK)
+        status = count_heads(export, loops, count);
+    if (status == PUG_OK && count > 0) {
+        qsort(loops, count, sizeof(*loops), by_back);
+        struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+        for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
+            const uint64_t entered =
+                loops[i].ran > loops[i].back ? loops[i].ran - loops[i].back : 0;
+            pug_table_number(table, entered);
+            pug_table_number(table, loops[i].ran);
+            if (entered > 0)
+                pug_table_real(table, share(loops[i].ran, entered));
+            else
+                pug_table_none(table);
+            put_place(export, table, loops[i].object, loops[i].head);
+        }
+        status = put_table(export, table, "Loops, and how many rounds they make");
+    }
+    free(loops);
+    free(direct);
+    return status;
+}
+
+static enum pug_status put_outcomes(const struct export *export)
+{
+    size_t count;
+    pug_profile_ranges(export->profile, &count);
+    struct outcome *outcomes = calloc(count + 1, sizeof(*outcomes));
+    if (!outcomes)
+        return PUG_ERR_MEM;
+    enum pug_status status = PUG_OK;
+    const size_t found = find_outcomes(export, outcomes);
+    if (found > 0) {
+        qsort(outcomes, found, sizeof(*outcomes), by_count);
+        status = put_branches(export, outcomes, found);
+    }
+    free(outcomes);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void put_head(const struct export *export, const struct export_functions *functions)
+{
+    if (export->options->json) {
+        struct pug_json json = pug_json_begin(export->sink);
+        pug_json_object(&json, NULL);
+        pug_json_number(&json, "instructions", functions->instructions);
+        for (int note = 0; note < PUG_NOTE_COUNT; note++)
+            if (pug_profile_noted(export->profile, note) > 0)
+                pug_json_number(&json, pug_profile_note_text(note),
+                                pug_profile_noted(export->profile, note));
+        pug_json_close(&json);
+        pug_json_line(&json);
+        return;
+    }
+    pug_sink_format(export->sink, "%" PRIu64 " instructions in %zu functions\n",
+                    functions->instructions, functions->count);
+    for (int note = 0; note < PUG_NOTE_COUNT; note++)
+        if (pug_profile_noted(export->profile, note) > 0)
+            pug_sink_format(export->sink, "%" PRIu64 " %s\n",
+                            pug_profile_noted(export->profile, note), pug_profile_note_text(note));
+}
+
+enum pug_status pug_export_table(const struct export *export)
+{
+    struct export_functions functions;
+    enum pug_status status = pug_export_functions(export, &functions);
+    if (status == PUG_OK) {
+        put_head(export, &functions);
+        qsort(functions.items, functions.count, sizeof(*functions.items), by_self);
+        status = put_functions(export, &functions);
+    }
+    if (status == PUG_OK)
+        status = put_lines(export, functions.instructions);
+    if (status == PUG_OK)
+        status = put_loops(export);
+    if (status == PUG_OK)
+        status = put_outcomes(export);
+    pug_export_functions_free(&functions);
+    return status;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/** @file Ranges and edges that a worker saw, by number. */
+#include "profile/lane.h"
+
+#include "capture/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_LIMIT (UINT32_C(1) << 27)
+
+void pug_profile_lane_free(struct profile_lane *lane)
+{
+    free(lane->nodes);
+    free(lane->edges);
+    free(lane->node_slots.slots);
+    free(lane->edge_slots.slots);
+}
+
+/* ---- places ---- */
+
+static const struct profile_map *find_map(struct profile_lane *lane,
+                                          const struct pug_situation *situation, uint64_t address)
+{
+    const uint64_t space = situation->space ? situation->space->number : 0;
+    if (lane->space != space) {
+        lane->space = space;
+        for (unsigned i = 0; i < MAPS; i++)
+            lane->maps[i] = (struct profile_map){.first = 1, .last = 0};
+    }
+    for (unsigned i = 0; i < MAPS; i++) {
+        const unsigned at = (lane->map + i) % MAPS;
+        if (address >= lane->maps[at].first && address <= lane->maps[at].last) {
+            lane->map = at;
+            return &lane->maps[at];
+        }
+    }
+    struct pug_location location = {.first = address, .last = address};
+    struct profile_map map = {.object = PUG_PROFILE_NONE};
+    if (situation->space && pug_capture_locate(lane->capture, situation, address, &location)) {
+        map.object = location.object;
+        map.moved = address - location.vaddr;
+    }
+    map.first = location.first;
+    map.last = location.last;
+    lane->map = lane->next_map++ % MAPS;
+    lane->maps[lane->map] = map;
+    return &lane->maps[lane->map];
+}
+
+struct profile_place pug_profile_place(struct profile_lane *lane,
+                                       const struct pug_situation *situation, uint64_t address)
+{
+    const struct profile_map *map = &lane->maps[lane->map];
+    if (!situation->space || lane->space != situation->space->number || address < map->first ||
+        address > map->last)
+        map = find_map(lane, situation, address);
+    return (struct profile_place){address - map->moved, map->object};
+}
+
+/* ---- tables ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+/* Room for one more in an array and its slots; the slots are made anew by the caller's `place`. */
+static bool grow(struct profile_lane *lane, void **items, uint32_t *room, size_t size,
+                 struct profile_slots *slots)
+{
+    const uint32_t larger = *room ? *room * 2 : 256;
+    void *grown = larger <= NODE_LIMIT ? realloc(*items, larger * size) : NULL;
+    if (grown)
+        *items = grown;
+    uint32_t *fresh = grown ? calloc((size_t)larger * 2, sizeof(*fresh)) : NULL;
+    if (!fresh) {
+        lane->failed = true;
+        return false;
+    }
+    *room = larger;
+    free(slots->slots);
+    slots->slots = fresh;
+    slots->room = larger * 2;
+    return true;
+}
+
+static bool same_node(const struct profile_node *a, const struct profile_node *b)
+{
+    return a->start == b->start && a->end == b->end && a->object == b->object && a->kind == b->kind;
+}
+
+static uint32_t *node_slot(struct profile_lane *lane, const struct profile_node *node)
+{
+    uint32_t slot = (uint32_t)mix(mix(node->start, node->end), node->object ^ node->kind);
+    for (;; slot++) {
+        uint32_t *at = &lane->node_slots.slots[slot & (lane->node_slots.room - 1)];
+        if (*at == 0 || same_node(&lane->nodes[*at - 1], node))
+            return at;
+    }
+}
+
+static uint32_t *edge_slot(struct profile_lane *lane, uint32_t from, struct profile_place to)
+{
+    uint32_t slot = (uint32_t)mix(mix(from, to.vaddr), to.object);
+    for (;; slot++) {
+        uint32_t *at = &lane->edge_slots.slots[slot & (lane->edge_slots.room - 1)];
+        const struct profile_edge *edge = *at ? &lane->edges[*at - 1] : NULL;
+        if (!edge ||
+            (edge->from == from && edge->to.vaddr == to.vaddr && edge->to.object == to.object))
+            return at;
+    }
+}
+
+/* ---- nodes ---- */
+
+static uint8_t end_of(const struct pug_element *range)
+{
+    const bool branch =
+        range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    unsigned end = 0;
+    /* a return from an exception is no branch of the program */
+    if (!branch || range->last_subtype == PUG_SUB_V8_ERET ||
+        range->last_subtype == PUG_SUB_EXCEPTION_RETURN)
+        return 0;
+    end = PUG_END_BRANCH;
+    if (range->last_type == PUG_INSTR_BR_INDIRECT)
+        end |= PUG_END_INDIRECT;
+    if (range->flags & PUG_ELEM_CONDITIONAL)
+        end |= PUG_END_CONDITIONAL;
+    if (range->last_subtype == PUG_SUB_BR_LINK)
+        end |= PUG_END_CALL;
+    if (range->last_subtype == PUG_SUB_V8_RET || range->last_subtype == PUG_SUB_V7_IMPLIED_RET ||
+        range->last_subtype == PUG_SUB_RETURN)
+        end |= PUG_END_RETURN;
+    if (range->flags & PUG_ELEM_EXECUTED)
+        end |= PUG_END_TAKEN;
+    return (uint8_t)end;
+}
+
+/* Where a direct branch goes: its opcode says. */
+static void find_target(struct profile_lane *lane, const struct pug_situation *situation,
+                        const struct pug_element *range, struct profile_node *node)
+{
+    const struct pug_isa_config config = {.zcmp_zcmt = true};
+    const uint64_t last = range->end - range->last_size;
+    uint8_t bytes[8], it_count = 0;
+    struct pug_insn insn;
+    const struct pug_reader_space reader = {
+        .space = PUG_SPACE_ANY,
+        .has_context_id = range->context_flags & PUG_CTX_CONTEXT_ID,
+        .has_vmid = range->context_flags & PUG_CTX_VMID,
+        .context_id = range->context_id,
+        .vmid = range->vmid,
+        .source = range->source,
+    };
+    const struct pug_image *image =
+        situation->space ? pug_address_space_image(situation->space) : NULL;
+    const int64_t read = image ? pug_image_read(image, &reader, last, bytes, range->last_size) : 0;
+    if (read <= 0 ||
+        pug_isa_classify(&config, range->isa, last, bytes, (unsigned)read, &it_count, &insn) !=
+            PUG_OK ||
+        insn.type != PUG_INSTR_BR || insn.table_jump)
+        return;
+    node->target = pug_profile_place(lane, situation, insn.target);
+    node->has_target = true;
+}
+
+static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *situation,
+                         const struct pug_element *range, const struct profile_node *wanted)
+{
+    if (lane->node_count == lane->node_room) {
+        if (!grow(lane, (void **)&lane->nodes, &lane->node_room, sizeof(*lane->nodes),
+                  &lane->node_slots))
+            return NO_NODE;
+        for (uint32_t i = 0; i < lane->node_count; i++)
+            *node_slot(lane, &lane->nodes[i]) = i + 1;
+    }
+    struct profile_node node = *wanted;
+    const uint32_t number = lane->node_count;
+    node.next[0] = node.next[1] = node.edges[0] = node.edges[1] = NO_NODE;
+    node.instructions = range->count;
+    if ((node_end(&node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) == PUG_END_TAKEN)
+        find_target(lane, situation, range, &node);
+    lane->nodes[number] = node;
+    *node_slot(lane, &node) = number + 1;
+    lane->node_count++;
+    return number;
+}
+
+uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
+                          const struct pug_element *range, uint32_t after)
+{
+    const struct profile_place place = pug_profile_place(lane, situation, range->start);
+    const struct profile_node wanted = {
+        .start = place.vaddr,
+        .end = place.vaddr + (range->end - range->start),
+        .object = place.object,
+        .kind = NODE_KIND(end_of(range), range->isa, range->last_size),
+    };
+    struct profile_node *before = after != NO_NODE ? &lane->nodes[after] : NULL;
+    if (before) {
+        if (before->next[0] != NO_NODE && same_node(&lane->nodes[before->next[0]], &wanted))
+            return before->next[0];
+        if (before->next[1] != NO_NODE && same_node(&lane->nodes[before->next[1]], &wanted))
+            return before->next[1];
+    }
+    uint32_t number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
+    if (number == NO_NODE)
+        number = add_node(lane, situation, range, &wanted);
+    if (number != NO_NODE && after != NO_NODE) {
+        before = &lane->nodes[after]; /* it may have moved */
+        before->next[1] = before->next[0];
+        before->next[0] = number;
+    }
+    return number;
+}
+
+/* ---- edges ---- */
+
+static bool leads_to(const struct profile_lane *lane, uint32_t edge, struct profile_place to)
+{
+    return edge != NO_NODE && lane->edges[edge].to.vaddr == to.vaddr &&
+           lane->edges[edge].to.object == to.object;
+}
+
+static uint32_t add_edge(struct profile_lane *lane, uint32_t from, struct profile_place to)
+{
+    if (lane->edge_count == lane->edge_room) {
+        if (!grow(lane, (void **)&lane->edges, &lane->edge_room, sizeof(*lane->edges),
+                  &lane->edge_slots))
+            return NO_NODE;
+        for (uint32_t i = 0; i < lane->edge_count; i++)
+            *edge_slot(lane, lane->edges[i].from, lane->edges[i].to) = i + 1;
+    }
+    const uint32_t number = lane->edge_count;
+    lane->edges[number] = (struct profile_edge){.from = from, .to = to};
+    *edge_slot(lane, from, to) = number + 1;
+    lane->edge_count++;
+    return number;
+}
+
+uint32_t pug_profile_edge(struct profile_lane *lane, uint32_t from, struct profile_place to)
+{
+    struct profile_node *node = &lane->nodes[from];
+    if (leads_to(lane, node->edges[0], to))
+        return node->edges[0];
+    if (leads_to(lane, node->edges[1], to))
+        return node->edges[1];
+    uint32_t number = lane->edge_count > 0 ? *edge_slot(lane, from, to) - 1 : NO_NODE;
+    if (number == NO_NODE)
+        number = add_edge(lane, from, to);
+    if (number != NO_NODE) {
+        node->edges[1] = node->edges[0];
+        node->edges[0] = number;
+    }
+    return number;
+}

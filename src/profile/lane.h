@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Counting elements: each worker has a lane, which knows every range that it saw by number; a
+ * part counts by these numbers, so that parts that do not count are just dropped.
+ */
+#ifndef PUG_PROFILE_LANE_H
+#define PUG_PROFILE_LANE_H
+
+#include "pugmark/profiler.h"
+
+/** A place: an address in an object; object PUG_PROFILE_NONE: a run-time address. */
+struct profile_place {
+    uint64_t vaddr;
+    uint32_t object; /* the capture's number */
+};
+
+/** A range of instructions that ran, as it is seen by its element. */
+struct profile_node {
+    uint64_t start, end; /* in its object, `end` behind the last instruction */
+    uint32_t object;
+    uint32_t kind; /* how it ended, its instruction set and last size: NODE_KIND */
+    uint32_t instructions;
+    uint32_t next[2];     /* numbers of what followed lately */
+    uint32_t edges[2];    /* the same of edges */
+    uint32_t epoch, slot; /* of the part that counts it, and where */
+    bool has_target;      /* of a direct branch: */
+    struct profile_place target;
+};
+
+#define NODE_KIND(end, isa, last_size)                                                             \
+    ((uint32_t)(end) | (uint32_t)(isa) << 8 | (uint32_t)(last_size) << 16)
+
+static inline uint8_t node_end(const struct profile_node *node)
+{
+    return (uint8_t)node->kind;
+}
+
+static inline uint8_t node_isa(const struct profile_node *node)
+{
+    return (uint8_t)(node->kind >> 8);
+}
+
+static inline uint8_t node_last_size(const struct profile_node *node)
+{
+    return (uint8_t)(node->kind >> 16);
+}
+
+/** A taken branch from the end of a range to the start of another, or to a place. */
+struct profile_edge {
+    uint32_t from;
+    uint32_t epoch, slot;
+    struct profile_place to;
+};
+
+/** Numbers by a key that their items have. */
+struct profile_slots {
+    uint32_t *slots;
+    uint32_t count, room;
+};
+
+#define NO_NODE UINT32_MAX
+#define MAPS    8u
+
+/** Where addresses around lie. */
+struct profile_map {
+    uint64_t first, last; /* run-time; first > last: nothing */
+    uint64_t moved;       /* to be subtracted */
+    uint32_t object;
+};
+
+struct profile_lane {
+    struct pug_capture *capture;
+    struct profile_node *nodes;
+    struct profile_edge *edges;
+    uint32_t node_count, node_room, edge_count, edge_room;
+    struct profile_slots node_slots, edge_slots;
+    uint32_t epoch;
+    uint64_t space; /* number of that which the maps are of */
+    struct profile_map maps[MAPS];
+    unsigned map, next_map;
+    bool failed; /* no memory, or too much of it */
+};
+
+/** How often, in a part or in all. */
+struct profile_tally {
+    uint32_t number; /* of a node or edge */
+    uint64_t count, cycles;
+};
+
+struct profile_tallies {
+    struct profile_tally *items;
+    uint32_t count, room;
+};
+
+/** What the first elements of a strand have to do with what came before them. */
+enum profile_head {
+    HEAD_OPEN,   /* nothing was seen that concerns a branch */
+    HEAD_PLACE,  /* execution goes on at a place */
+    HEAD_CLOSED, /* nobody knows where it goes on */
+};
+
+/** What one source did in a part of a stretch. */
+struct profile_strand {
+    uint32_t stretch;
+    uint16_t source;
+    uint8_t head; /* enum profile_head */
+    struct profile_place head_place;
+    uint64_t head_cycles; /* that come behind what was before */
+    uint32_t last;        /* the last range, for cycles; NO_NODE: none yet */
+    uint32_t pending;     /* a range whose branch was taken and waits for its target; NO_NODE */
+    bool follows;         /* what comes next is to go on where the last range ended */
+};
+
+/** An element that concerns call stacks, kept for the caller's thread. */
+struct profile_step {
+    struct pug_element element;
+    struct pug_situation situation;
+};
+
+struct profile_part {
+    struct profile_lane *lane;
+    unsigned worker;
+    uint32_t epoch;
+    struct profile_tallies nodes, edges;
+    struct profile_strand *strands;
+    uint32_t strand_count, strand_room, strand;
+    struct profile_step *steps;
+    size_t step_count, step_room;
+    bool stacks; /* steps are kept */
+    uint64_t notes[PUG_NOTE_COUNT];
+};
+
+/* lane.c */
+void pug_profile_lane_free(struct profile_lane *lane);
+/** Where an address lies. */
+struct profile_place pug_profile_place(struct profile_lane *lane,
+                                       const struct pug_situation *situation, uint64_t address);
+/** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
+uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
+                          const struct pug_element *range, uint32_t after);
+/** The number of an edge; NO_NODE: no memory. */
+uint32_t pug_profile_edge(struct profile_lane *lane, uint32_t from, struct profile_place to);
+
+/* part.c */
+struct profile_part *pug_profile_part_new(struct profile_lane *lane, unsigned worker, bool stacks);
+void pug_profile_part_free(struct profile_part *part);
+void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
+                               const struct pug_element *elements, size_t count);
+
+/* objects.c */
+/** The profile's numbers of a capture's objects. */
+struct profile_objects {
+    struct pug_profile *profile;
+    struct pug_capture *capture;
+    struct pug_names *names;
+    uint32_t *numbers;             /* by the capture's; NO_NODE: not asked for yet */
+    struct pug_names_file **files; /* NULL: there is none */
+    size_t room;
+};
+/** The profile's number of an object; PUG_ERR_MEM. */
+enum pug_status pug_profile_object_number(struct profile_objects *objects, uint32_t object,
+                                          uint32_t *number);
+/** Its names, or NULL. */
+struct pug_names_file *pug_profile_object_names(struct profile_objects *objects, uint32_t object);
+void pug_profile_objects_free(struct profile_objects *objects);
+
+/** What a node is in a profile, without counts. */
+enum pug_status pug_profile_range_of(struct profile_objects *objects,
+                                     const struct profile_node *node,
+                                     struct pug_profile_range *range);
+
+/* stacks.c: on the caller's thread, in the trace's order */
+struct profile_stacks;
+struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects);
+void pug_profile_stacks_free(struct profile_stacks *stacks);
+enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
+                                        const struct profile_step *steps, size_t count);
+/** The trace is over. */
+enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/** @file Call stacks as frames of a profile, and what ran on each. */
+#include "profile/lane.h"
+#include "profile/profile.h"
+#include "pugmark/calls.h"
+#include "pugmark/names.h"
+
+#include <stdlib.h>
+
+#define USES 8192u /* that are added up before the profile gets them */
+
+/** A task of the calls: a thread, or where nobody tells of threads a source. */
+struct stack_task {
+    uint32_t task;   /* the capture's, or PUG_NO_TASK: */
+    uint32_t buffer; /* of a source */
+    uint16_t source;
+    uint32_t number; /* the profile's */
+    uint64_t timestamp;
+    bool has_timestamp;
+};
+
+struct use {
+    uint32_t frame, node;
+    uint64_t count;
+};
+
+struct profile_stacks {
+    struct profile_objects *objects;
+    struct pug_calls *calls;
+    struct profile_lane lane; /* the caller's own */
+    uint32_t *ranges;         /* the profile's, by the lane's nodes */
+    uint32_t range_count, range_room;
+    struct stack_task *tasks;
+    uint32_t task_count, task_room, task;
+    struct use uses[USES];
+    const struct pug_situation *situation;
+    uint32_t last; /* node */
+    enum pug_status status;
+};
+
+/* ---- what the calls ask and tell ---- */
+
+static bool locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    struct profile_stacks *stacks = context;
+    (void)task;
+    (void)element;
+    const struct profile_place place = pug_profile_place(&stacks->lane, stacks->situation, address);
+    struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
+    struct pug_names_function found;
+    if (!file || !pug_names_function(file, place.vaddr, &found))
+        return false;
+    /* as run-time addresses, which is what the calls compare */
+    *function = (struct pug_function){.name = found.name,
+                                      .start = address - (place.vaddr - found.start),
+                                      .size = found.size,
+                                      .id = (uint64_t)place.object + 1};
+    return true;
+}
+
+static void fail(struct profile_stacks *stacks, enum pug_status status)
+{
+    if (stacks->status == PUG_OK && status != PUG_OK)
+        stacks->status = status;
+}
+
+static uint32_t frame_number(const struct pug_call_frame *frame)
+{
+    return (uint32_t)((uintptr_t)frame->user - 1);
+}
+
+static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
+{
+    struct profile_place place = pug_profile_place(&stacks->lane, stacks->situation, address);
+    uint32_t number;
+    fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
+    place.object = number;
+    return place;
+}
+
+static void on_enter(struct profile_stacks *stacks, const struct pug_call_event *event)
+{
+    struct pug_call_frame *called = event->frame;
+    const struct profile_place function = object_place(stacks, called->function.start);
+    struct pug_profile_frame frame = {
+        .parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE,
+        .task = stacks->tasks[event->task].number,
+        .object = function.object,
+        .function = function.vaddr,
+        .site_object = PUG_PROFILE_NONE,
+        .calls = called->kind != PUG_CALL_FOUND,
+    };
+    if (called->kind == PUG_CALL_CALLED || called->kind == PUG_CALL_TAIL) {
+        const struct profile_place site = object_place(stacks, called->site);
+        frame.site_object = site.object;
+        frame.site = site.vaddr;
+    }
+    uint32_t number = 0;
+    enum pug_status status = pug_profile_frame(stacks->objects->profile, &frame, &number);
+    if (status == PUG_ERR_LIMIT) { /* its caller stands for it */
+        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL, 1);
+        number = frame.parent;
+        status = PUG_OK;
+    }
+    fail(stacks, status);
+    called->user = (void *)((uintptr_t)number + 1);
+    if (called->kind == PUG_CALL_FOUND && event->depth == 0)
+        pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
+}
+
+static void on_event(void *context, const struct pug_call_event *event)
+{
+    if (event->kind == PUG_CALL_ENTER)
+        on_enter(context, event);
+}
+
+/* ---- tasks ---- */
+
+static bool is_task(const struct stack_task *task, const struct pug_situation *situation)
+{
+    if (task->task != situation->task)
+        return false;
+    return situation->task != PUG_NO_TASK ||
+           (task->buffer == situation->buffer && task->source == situation->source);
+}
+
+static enum pug_status name_task(struct profile_stacks *stacks,
+                                 const struct pug_situation *situation, uint32_t *number)
+{
+    struct pug_capture *capture = stacks->objects->capture;
+    struct pug_profile_task task = {.pid = -1, .tid = -1, .name = ""};
+    const struct pug_capture_source *source;
+    if (situation->task != PUG_NO_TASK) {
+        const struct pug_capture_task *told = pug_capture_task_at(capture, situation->task);
+        task = (struct pug_profile_task){told->pid, told->tid, told->comm};
+    }
+    for (size_t n = 0;
+         situation->task == PUG_NO_TASK && (source = pug_capture_source_at(capture, n)) != NULL;
+         n++)
+        if (source->buffer == situation->buffer && source->id == situation->source)
+            task.name = source->name;
+    return pug_profile_task(stacks->objects->profile, &task, number);
+}
+
+/* The number of a task for the calls. */
+static uint32_t find_task(struct profile_stacks *stacks, const struct pug_situation *situation)
+{
+    for (uint32_t i = 0; i < stacks->task_count; i++) {
+        const uint32_t at = (stacks->task + i) % stacks->task_count;
+        if (is_task(&stacks->tasks[at], situation))
+            return stacks->task = at;
+    }
+    if (stacks->task_count == stacks->task_room) {
+        const uint32_t room = stacks->task_room ? stacks->task_room * 2 : 16;
+        void *tasks = realloc(stacks->tasks, room * sizeof(*stacks->tasks));
+        if (!tasks) {
+            fail(stacks, PUG_ERR_MEM);
+            return PUG_NO_TASK;
+        }
+        stacks->tasks = tasks;
+        stacks->task_room = room;
+    }
+    struct stack_task task = {situation->task, situation->buffer, situation->source, 0, 0, false};
+    fail(stacks, name_task(stacks, situation, &task.number));
+    stacks->tasks[stacks->task_count] = task;
+    return stacks->task = stacks->task_count++;
+}
+
+/* ---- counting ---- */
+
+/* The profile's number of a node of the lane. */
+static uint32_t range_number(struct profile_stacks *stacks, uint32_t node)
+{
+    if (node >= stacks->range_room) {
+        const uint32_t room = node * 2 + 64;
+        uint32_t *ranges = realloc(stacks->ranges, room * sizeof(*ranges));
+        if (!ranges) {
+            fail(stacks, PUG_ERR_MEM);
+            return NO_NODE;
+        }
+        for (uint32_t i = stacks->range_room; i < room; i++)
+            ranges[i] = NO_NODE;
+        stacks->ranges = ranges;
+        stacks->range_room = room;
+    }
+    if (stacks->ranges[node] == NO_NODE) {
+        struct pug_profile_range range;
+        enum pug_status status =
+            pug_profile_range_of(stacks->objects, &stacks->lane.nodes[node], &range);
+        if (status == PUG_OK)
+            status = pug_profile_range(stacks->objects->profile, &range, &stacks->ranges[node]);
+        fail(stacks, status);
+    }
+    return stacks->ranges[node];
+}
+
+static void flush_use(struct profile_stacks *stacks, struct use *use)
+{
+    if (use->count > 0) {
+        const struct pug_profile_use added = {use->count, use->frame,
+                                              range_number(stacks, use->node)};
+        if (stacks->status == PUG_OK)
+            fail(stacks, pug_profile_use(stacks->objects->profile, &added));
+    }
+    use->count = 0;
+}
+
+static void count_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
+{
+    struct use *use = &stacks->uses[(frame * UINT32_C(0x9E3779B1) ^ node) % USES];
+    if (use->count == 0 || use->frame != frame || use->node != node) {
+        flush_use(stacks, use);
+        *use = (struct use){frame, node, 0};
+    }
+    use->count++;
+}
+
+static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
+{
+    struct pug_profile_frame *kept = profile_item(&stacks->objects->profile->frames, frame);
+    kept->cycles = pug_profile_sum(kept->cycles, cycles);
+    kept->time = pug_profile_sum(kept->time, time);
+}
+
+/* Time goes to who was on top when it passed. */
+static void take_time(struct profile_stacks *stacks, struct stack_task *task, uint32_t frame,
+                      uint64_t timestamp)
+{
+    if (task->has_timestamp && timestamp > task->timestamp && frame != NO_NODE) {
+        add_cost(stacks, frame, 0, timestamp - task->timestamp);
+        pug_profile_set_time_unit(stacks->objects->profile, PUG_PROFILE_TICKS);
+    }
+    task->timestamp = timestamp;
+    task->has_timestamp = true;
+}
+
+static void take_step(struct profile_stacks *stacks, const struct profile_step *step)
+{
+    const struct pug_element *element = &step->element;
+    stacks->situation = &step->situation;
+    const uint32_t task = find_task(stacks, &step->situation);
+    if (task == PUG_NO_TASK || stacks->status != PUG_OK)
+        return;
+    fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
+    const struct pug_call_frame *frames;
+    const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
+    const uint32_t top = depth > 0 ? frame_number(&frames[depth - 1]) : NO_NODE;
+    if (element->type == PUG_ELEM_INSTR_RANGE && top != NO_NODE) {
+        const uint32_t node =
+            pug_profile_node(&stacks->lane, &step->situation, element, stacks->last);
+        if (node == NO_NODE) {
+            fail(stacks, PUG_ERR_MEM);
+            return;
+        }
+        count_use(stacks, top, node);
+        stacks->last = node;
+    }
+    if (element->type == PUG_ELEM_TIMESTAMP)
+        take_time(stacks, &stacks->tasks[task], top, element->timestamp);
+    if ((element->flags & PUG_ELEM_HAS_CC) && top != NO_NODE)
+        add_cost(stacks, top, element->cycle_count, 0);
+}
+
+enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
+                                        const struct profile_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count && stacks->status == PUG_OK; i++)
+        take_step(stacks, &steps[i]);
+    return stacks->status;
+}
+
+enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
+{
+    for (unsigned i = 0; i < USES; i++)
+        flush_use(stacks, &stacks->uses[i]);
+    return stacks->status;
+}
+
+struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
+{
+    struct profile_stacks *stacks = calloc(1, sizeof(*stacks));
+    if (!stacks)
+        return NULL;
+    stacks->objects = objects;
+    stacks->lane.capture = objects->capture;
+    stacks->lane.space = UINT64_MAX;
+    stacks->last = NO_NODE;
+    const struct pug_calls_config config = {
+        .locate = locate, .locate_context = stacks, .event = on_event, .event_context = stacks};
+    if (pug_calls_new(&config, &stacks->calls) == PUG_OK)
+        return stacks;
+    free(stacks);
+    return NULL;
+}
+
+void pug_profile_stacks_free(struct profile_stacks *stacks)
+{
+    if (!stacks)
+        return;
+    pug_calls_free(stacks->calls);
+    pug_profile_lane_free(&stacks->lane);
+    free(stacks->ranges);
+    free(stacks->tasks);
+    free(stacks);
+}

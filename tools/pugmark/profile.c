@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
+#include "command.h"
+#include "files/outfile.h"
+#include "profile_input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct profile_options {
+    struct input_options input;
+    struct capture_options capture;
+    const char *format, *output, *like, *weight;
+    bool stacks, without_plt, mangled, json;
+    uint64_t rows;
+};
+
+static bool take_format(const struct option *option, void *target, const char *argument)
+{
+    const struct pug_export_format *format;
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+        if (strcmp(format->name, argument) == 0)
+            return option_string(option, target, argument);
+    fprintf(stderr, "pugmark: --format %s: the formats are", argument);
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+        fprintf(stderr, " %s", format->name);
+    fprintf(stderr, "\n");
+    return false;
+}
+
+static bool take_like(const struct option *option, void *target, const char *argument)
+{
+    if (strcmp(argument, "simpleperf") != 0)
+        return option_refuse(option, argument, "only simpleperf is imitated");
+    return option_string(option, target, argument);
+}
+
+static const char *const weights[] = {"instructions", "cycles", "time"};
+
+static bool take_weight(const struct option *option, void *target, const char *argument)
+{
+    for (size_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++)
+        if (strcmp(argument, weights[i]) == 0)
+            return option_string(option, target, argument);
+    return option_refuse(option, argument, "expected instructions, cycles or time");
+}
+
+static const struct option table[] = {
+    {"format", "NAME", "write this format (default: table); docs/profiles.md lists them",
+     take_format, offsetof(struct profile_options, format)},
+    {"output", "FILE",
+     "write to FILE; without --format the profile itself, to be merged later (-o)", option_string,
+     offsetof(struct profile_options, output)},
+    {"like", "simpleperf", "autofdo as simpleperf writes it: indirect branches lead to 0",
+     take_like, offsetof(struct profile_options, like)},
+    {"weight", "WHAT", "of folded stacks: instructions (default), cycles, time", take_weight,
+     offsetof(struct profile_options, weight)},
+    {"stacks", NULL, "keep call stacks, also where the format does not need them", option_flag,
+     offsetof(struct profile_options, stacks)},
+    {"without-plt", NULL, "bolt: leave out the linkage table, which BOLT does not know",
+     option_flag, offsetof(struct profile_options, without_plt)},
+    {"mangled", NULL, "names as the linker has them", option_flag,
+     offsetof(struct profile_options, mangled)},
+    {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
+    {"rows", "N", "rows of each table (default 20)", option_number,
+     offsetof(struct profile_options, rows)},
+};
+
+static const struct pug_export_format *find_format(const char *name)
+{
+    const struct pug_export_format *format = NULL;
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+        if (strcmp(format->name, name) == 0)
+            break;
+    return format;
+}
+
+static void say_failure(const struct pug_profile *profile, const struct pug_export_format *format,
+                        const char *chosen, enum pug_status status)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    if (status == PUG_ERR_NO_PROTOCOL && format->needs_stacks)
+        fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
+    else if (status == PUG_ERR_NOT_FOUND && chosen)
+        fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", chosen);
+    else if (status == PUG_ERR_NOT_FOUND)
+        fprintf(stderr,
+                "pugmark: %s is of one program or library; choose with --dso:", format->name);
+    else
+        fprintf(stderr, "pugmark: %s: %s\n", format->name, pug_status_text(status));
+    for (size_t i = 0; status == PUG_ERR_NOT_FOUND && i < count; i++)
+        fprintf(stderr, " %s", objects[i].path);
+    if (status == PUG_ERR_NOT_FOUND)
+        fprintf(stderr, "%s\n", count == 0 ? " none" : "");
+}
+
+static int export(struct pug_profile *profile, const struct profile_options *options,
+                  const struct pug_export_format *format, struct pug_names *names)
+{
+    const struct pug_export_options wanted = {
+        .names = names,
+        .object = capture_chosen_object(&options->capture),
+        .weight = !options->weight || *options->weight == 'i' ? PUG_WEIGHT_INSTRUCTIONS
+                  : *options->weight == 'c'                   ? PUG_WEIGHT_CYCLES
+                                                              : PUG_WEIGHT_TIME,
+        .like_simpleperf = options->like != NULL,
+        .without_plt = options->without_plt,
+        .mangled = options->mangled,
+        .rows = (size_t)options->rows,
+        .json = options->json,
+    };
+    const char *path = options->output ? options->output : "-";
+    struct pug_outfile *file;
+    errno = 0;
+    if (pug_outfile_open(path, &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    enum pug_status status = pug_export(profile, format->name, &wanted, sink.put, sink.context);
+    if (status != PUG_OK) {
+        pug_outfile_abandon(file);
+        say_failure(profile, format, wanted.object, status);
+        return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;
+    }
+    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
+        return EXIT_DONE;
+    fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    return EXIT_INPUT;
+}
+
+static int profile_inputs(char **operands, const struct profile_options *options,
+                          const struct pug_export_format *format, struct pug_names *names)
+{
+    const struct profile_input what = {
+        .input = &options->input,
+        .options = &options->capture,
+        .names = names,
+        .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
+    };
+    struct pug_profile *profile = pug_profile_new();
+    int code = profile ? EXIT_DONE : EXIT_INPUT;
+    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
+        const int added = profile_add(&what, *operands, profile);
+        code = added == EXIT_DONE ? code : added;
+    }
+    if (profile && code != EXIT_INPUT && code != EXIT_USAGE) {
+        profile_say_notes(profile, options->input.quiet);
+        const int written = format ? export(profile, options, format, names)
+                                   : profile_save(profile, options->output);
+        code = written ? written : code;
+    }
+    pug_profile_free(profile);
+    return code;
+}
+
+static int profile_run(const struct command *self, int argc, char **argv)
+{
+    struct profile_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      CAPTURE_OPTIONS(&options.capture),
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, -1);
+    if (end >= 0)
+        return end;
+    const struct pug_export_format *format = options.format    ? find_format(options.format)
+                                             : !options.output ? find_format("table")
+                                                               : NULL;
+    struct pug_names *names = capture_names(&options.capture);
+    if (!names)
+        return EXIT_INPUT;
+    int code = profile_inputs(argv + 1, &options, format, names);
+    pug_names_free(names);
+    return code;
+}
+
+const struct command command_profile = {
+    "profile", "INPUT...", "count what ran: a table, a profile, or a format of other tools",
+    profile_run};

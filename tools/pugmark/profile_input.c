@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "profile_input.h"
+
+#include "command.h"
+#include "files/infile.h"
+#include "files/outfile.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROFILE_LIMIT ((size_t)64 << 30)
+
+/* ---- files ---- */
+
+static bool is_profile(const char *path)
+{
+    struct pug_infile *file;
+    uint8_t begin[8];
+    if (strcmp(path, "-") == 0 || pug_infile_open(path, &file) != PUG_OK)
+        return false;
+    const bool read = pug_infile_read(file, 0, begin, sizeof(begin)) == PUG_OK;
+    pug_infile_close(file);
+    return read && pug_profile_is(begin, sizeof(begin));
+}
+
+struct pug_profile *profile_load(const char *path)
+{
+    uint8_t *bytes;
+    size_t size;
+    struct pug_profile *profile = NULL;
+    errno = 0;
+    enum pug_status status = pug_infile_load(path, PROFILE_LIMIT, &bytes, &size);
+    if (status == PUG_OK) {
+        status = pug_profile_read(bytes, size, &profile);
+        free(bytes);
+        if (status == PUG_ERR_FORMAT)
+            fprintf(stderr, "pugmark: %s: not a profile, or a damaged one\n", path);
+    }
+    if (status != PUG_OK && status != PUG_ERR_FORMAT)
+        fprintf(stderr, "pugmark: %s: %s\n", path,
+                status == PUG_ERR_FILE && errno ? strerror(errno) : pug_status_text(status));
+    return status == PUG_OK ? profile : NULL;
+}
+
+int profile_save(struct pug_profile *profile, const char *path)
+{
+    uint8_t *bytes;
+    size_t size;
+    enum pug_status status = pug_profile_write(profile, &bytes, &size);
+    errno = 0;
+    if (status == PUG_OK) {
+        status = pug_outfile_save(path, bytes, size);
+        free(bytes);
+    }
+    if (status == PUG_OK)
+        return EXIT_DONE;
+    fprintf(stderr, "pugmark: %s: %s\n", path, errno ? strerror(errno) : pug_status_text(status));
+    return EXIT_INPUT;
+}
+
+/* ---- captures ---- */
+
+/* More threads than this are a mistake. */
+#define MOST_JOBS 1024
+
+static uint64_t bytes_of(const struct pug_capture *capture)
+{
+    const struct pug_capture_buffer *buffer;
+    uint64_t bytes = 0;
+    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
+        bytes += buffer->chosen ? buffer->size : 0;
+    return bytes ? bytes : 1;
+}
+
+static int count_capture(const struct profile_input *what, const struct capture_input *opened,
+                         struct pug_profile *profile)
+{
+    struct capture_selection selection;
+    if (!capture_select(what->input, what->options, &selection))
+        return EXIT_USAGE;
+    struct progress progress = progress_begin(bytes_of(opened->capture), what->input->quiet, NULL);
+    const struct pug_profiler_options options = {
+        .threads = (unsigned)(what->input->jobs < MOST_JOBS ? what->input->jobs : MOST_JOBS),
+        .stacks = what->stacks,
+        .names = what->names,
+        .selection = &selection.is,
+        .progress = progress_show,
+        .progress_context = &progress,
+    };
+    struct pug_capture_result result;
+    enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
+    progress_end(&progress);
+    const int code = capture_input_result(opened, status);
+    if (result.stopped == 0 || code > EXIT_TRACE_ERRORS)
+        return code;
+    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n",
+            pug_capture_path(opened->capture), result.at);
+    return EXIT_FATAL;
+}
+
+static int add_file(const char *path, struct pug_profile *profile)
+{
+    struct pug_profile *saved = profile_load(path);
+    if (!saved)
+        return EXIT_INPUT;
+    enum pug_status status = pug_profile_merge(profile, saved);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", path, pug_status_text(status));
+    pug_profile_free(saved);
+    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+}
+
+int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile)
+{
+    if (is_profile(operand))
+        return add_file(operand, profile);
+    struct capture_input opened;
+    if (!capture_input_open_with(&opened, what->input, what->options, operand))
+        return EXIT_INPUT;
+    const int code = count_capture(what, &opened, profile);
+    capture_input_close(&opened);
+    return code;
+}
+
+void profile_say_notes(const struct pug_profile *profile, bool quiet)
+{
+    for (int note = PUG_NOTE_LOST; !quiet && note < PUG_NOTE_COUNT; note++) {
+        const uint64_t noted = pug_profile_noted(profile, note);
+        if (noted > 0 && note != PUG_NOTE_STACKS_LOST && note != PUG_NOTE_NO_TARGET)
+            fprintf(stderr, "pugmark: not in the counts, or doubtful: %" PRIu64 " %s\n", noted,
+                    pug_profile_note_text(note));
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/** @file Profiles as inputs of a command: of captures, which are counted, and of files. */
+#ifndef PUGMARK_TOOL_PROFILE_INPUT_H
+#define PUGMARK_TOOL_PROFILE_INPUT_H
+
+#include "capture_input.h"
+#include "capture_options.h"
+
+/** What there is to add up. */
+struct profile_input {
+    const struct input_options *input;
+    const struct capture_options *options;
+    struct pug_names *names;
+    bool stacks; /**< follow calls */
+};
+
+/**
+ * Add an input to a profile: a saved profile, or a capture, which is decoded. Returns an exit code,
+ * having said what is wrong.
+ */
+int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile);
+
+/** Say on standard error what is not in the counts, but for --quiet. */
+void profile_say_notes(const struct pug_profile *profile, bool quiet);
+
+/** Read a saved profile; NULL, having said why. */
+struct pug_profile *profile_load(const char *path);
+
+/** Write a profile to a file, or "-"; an exit code, having said what went wrong. */
+int profile_save(struct pug_profile *profile, const char *path);
+
+#endif
