@@ -7,8 +7,8 @@
  */
 #include "inputs.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "support/outcome.h"
-#include "transport/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  */
 #include "inputs.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "recorder/bytes.h"
-#include "transport/transport.h"
 
 struct consumer {
     unsigned wait_once_in;

@@ -189,7 +189,8 @@ static bool put_details(const struct pug_element *e, struct shell_element *out)
     case PUG_ELEM_ITMTRACE: put_itm(e, client); break;
 #endif
     case PUG_ELEM_DATA_ADDRESS:
-    case PUG_ELEM_DATA_VALUE: return false;
+    case PUG_ELEM_DATA_VALUE:
+    case PUG_ELEM_BUS_TRANSFER: return false;
     default: break;
     }
     return true;

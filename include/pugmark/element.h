@@ -42,6 +42,10 @@ enum pug_element_type {
     PUG_ELEM_DATA_ADDRESS, /**< data access at `start`; `reason` enum pug_access, `last_size` bytes;
                                 `end` is the instruction where PUG_ELEM_HAS_PC */
     PUG_ELEM_DATA_VALUE,   /**< the same with `value`; address where PUG_ELEM_HAS_ADDRESS */
+    PUG_ELEM_BUS_TRANSFER, /**< seen on a bus, for external protocols: `start` the address, `reason`
+                                enum pug_access, `last_size` bytes, `value` where
+                                PUG_ELEM_HAS_VALUE, PUG_BUS_MASTER(); `end` is the time where
+                                PUG_ELEM_HAS_TS */
     PUG_ELEM_TYPE_COUNT
 };
 
@@ -163,7 +167,8 @@ enum pug_element_flag {
     PUG_ELEM_PAYLOAD = 1 << 9,      /**< `payload` points to `count` bytes, valid during the call */
     PUG_ELEM_HAS_PC = 1 << 10,      /**< DATA_*: `end` is the address of the instruction */
     PUG_ELEM_HAS_ADDRESS = 1 << 11, /**< DATA_VALUE, EVENT: `start` is the address */
-    PUG_ELEM_HAS_VALUE = 1 << 12,  /**< EXCEPTION: `value` is the trap value; NOPATH: it is valid */
+    /** EXCEPTION: `value` is the trap value; NOPATH, BUS_TRANSFER: it is valid. */
+    PUG_ELEM_HAS_VALUE = 1 << 12,
     PUG_ELEM_OVERFLOW = 1 << 13,   /**< ITMTRACE, DATA_*: trace was lost before this */
     PUG_ELEM_BIG_ENDIAN = 1 << 14, /**< DATA_*: a big-endian transfer */
 };
@@ -230,6 +235,7 @@ struct pug_element {
 /* `master` and `channel` of software trace share the words that a context would use. */
 #define PUG_SW_MASTER(e)  ((e)->context_id)
 #define PUG_SW_CHANNEL(e) ((e)->vmid)
+#define PUG_BUS_MASTER(e) ((e)->context_id) /* of PUG_ELEM_BUS_TRANSFER: who transferred */
 
 /**
  * Takes a batch of elements. Sets *taken to how many it took, in order, the one it answers WAIT or

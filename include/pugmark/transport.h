@@ -38,6 +38,15 @@ struct pug_transport_stats {
 
 struct pug_transport;
 
+/**
+ * Make a transport known under its name to pug_transport_find(), the trees and the formats of
+ * snapshots (pugmark/author/transport.h). The table must outlive its use. At most 32;
+ * PUG_ERR_DCDREG_NAME_REPEAT, PUG_ERR_DCDREG_TOOMANY, PUG_ERR_DCD_INTERFACE_UNUSED: it was built
+ * for another version of the library. Register before threads start: the list is the process's.
+ */
+enum pug_status pug_transport_register(const struct pug_transport *transport);
+enum pug_status pug_transport_unregister(const char *name);
+
 /** By name, or NULL; and the n-th, or NULL. */
 const struct pug_transport *pug_transport_find(const char *name);
 const struct pug_transport *pug_transport_at(size_t n);

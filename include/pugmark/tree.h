@@ -71,7 +71,9 @@ struct pug_source_config {
     bool decode;                  /**< to elements; else packets only */
     bool number_component;        /**< put the id into the component names of a single source */
     struct pug_decode_options options;
-    uint64_t spare[4]; /**< zero */
+    pug_classify_fn *classify; /**< of this source, in place of the tree's; or NULL */
+    void *classify_context;
+    uint64_t spare[2]; /**< zero */
 };
 
 /**
@@ -137,6 +139,23 @@ void pug_source_marks(struct pug_source *source, struct pug_mark_list *list);
 /** PUG_ERR_INVALID_PARAM_TYPE on a source that decodes. */
 enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
                                 void *context);
+
+/**
+ * Hand a decoding source a packet, for who has packets and no bytes: DATA with one of its protocol,
+ * which counts as taken whatever the answer; END, FLUSH and RESET without (of FLUSH the whole
+ * tree's elements that wait are meant). `data`, `type` and `index` are what the decoder looks at;
+ * raw bytes are for the monitor. The answer is that to the operation, as of pug_tree_op();
+ * PUG_RESP_FATAL_INVALID_OP: the source does not decode packets.
+ */
+enum pug_response pug_source_packet(struct pug_source *source, enum pug_op op,
+                                    const struct pug_packet *packet);
+
+/**
+ * Decode by other options from the next operation on. check_opcode, data_elements and join_payloads
+ * are fixed when the source is made: PUG_ERR_INVALID_PARAM_VAL where they differ.
+ */
+enum pug_status pug_source_set_options(struct pug_source *source,
+                                       const struct pug_decode_options *options);
 
 /** Keep bad packets from the sink, from the monitor. */
 void pug_source_hide_bad_packets(struct pug_source *source, bool from_sink, bool from_monitor);

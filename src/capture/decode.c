@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding: one stretch after the other, each on all threads or many at once. */
 #include "capture/decode.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "capture/raw.h"
 #include "pugmark/author/protocol.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include "pugmark/params.h"
 

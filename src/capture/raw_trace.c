@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file One file of trace: its bytes, the sources in it, and its tree. */
 #include "capture/raw.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include "pugmark/params.h"
 

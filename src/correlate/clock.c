@@ -38,7 +38,8 @@ void pug_correlate_clock_settle(struct pug_correlate_queue *queue)
 static bool timestamp_of(const struct pug_element *e, uint64_t *time)
 {
     bool is = e->type == PUG_ELEM_TIMESTAMP ||
-              (e->type == PUG_ELEM_SWTRACE && (e->flags & PUG_ELEM_HAS_TS)) ||
+              ((e->type == PUG_ELEM_SWTRACE || e->type == PUG_ELEM_BUS_TRANSFER) &&
+               (e->flags & PUG_ELEM_HAS_TS)) ||
               (e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL);
     if (is)
         *time = e->timestamp;

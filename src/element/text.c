@@ -15,7 +15,7 @@ static const char *const type_names[PUG_ELEM_TYPE_COUNT] = {
     "INSTR_RANGE",   "I_RANGE_NOPATH", "ADDR_NACC",       "ADDR_UNKNOWN", "EXCEPTION",
     "EXCEPTION_RET", "TIMESTAMP",      "CYCLE_COUNT",     "EVENT",        "SWTRACE",
     "SYNC_MARKER",   "MEMTRANS",       "INSTRUMENTATION", "ITMTRACE",     "CUSTOM",
-    "DATA_ADDRESS",  "DATA_VALUE",
+    "DATA_ADDRESS",  "DATA_VALUE",     "BUS_TRANSFER",
 };
 
 static const char *const unsync_names[] = {"undefined",         "init-decoder", "reset-decoder",
@@ -247,6 +247,19 @@ static void put_access(struct pug_text *text, const struct pug_element *e)
         pug_text_put(text, " behind lost data");
 }
 
+static void put_transfer(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_format(text, "%s addr=0x%llx", NAME(access_names, e->reason & 0xfu),
+                    (unsigned long long)e->start);
+    if (e->last_size)
+        pug_text_format(text, " size=%u", e->last_size);
+    if (e->flags & PUG_ELEM_HAS_VALUE)
+        pug_text_format(text, " value=0x%llx", (unsigned long long)e->value);
+    pug_text_format(text, " master=0x%x", PUG_BUS_MASTER(e));
+    if (e->flags & PUG_ELEM_HAS_TS)
+        pug_text_format(text, " [ TS=0x%012llx]", (unsigned long long)e->timestamp);
+}
+
 static void put_details(struct pug_text *text, const struct pug_element *e)
 {
     char space[64];
@@ -282,6 +295,7 @@ static void put_details(struct pug_text *text, const struct pug_element *e)
     case PUG_ELEM_ITMTRACE: put_itm(text, e); break;
     case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE: put_access(text, e); break;
+    case PUG_ELEM_BUS_TRANSFER: put_transfer(text, e); break;
     default: break;
     }
 }

@@ -2,7 +2,7 @@
 /** @file Index files: written whole or not at all, and checked before anything in them is used. */
 #include "index/format.h"
 #include "pugmark/author/protocol.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include "files/outfile.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file From a buffer to its sources, and to a decode tree. */
+#include "pugmark/author/transport.h"
 #include "snapshot/setting.h"
-#include "transport/transport.h"
 
 #include <strings.h>
 

@@ -3,7 +3,7 @@
 #ifndef PUG_TRANSPORT_BUILTIN_H
 #define PUG_TRANSPORT_BUILTIN_H
 
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 /** Log what is wrong with a transport's settings. */
 static inline enum pug_status pug_transport_refuse(const struct pug_transport_sink *sink,

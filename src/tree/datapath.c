@@ -189,3 +189,56 @@ enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uin
     }
     return response;
 }
+
+/* ---- packets ---- */
+
+static void touch(struct pug_tree *tree, const struct pug_source *source)
+{
+    for (size_t n = 0; n < tree->source_count; n++)
+        if (tree->sources[n] == source)
+            pug_tree_touch(tree, n);
+}
+
+static enum pug_response take_packet(struct pug_tree *tree, struct pug_source *source,
+                                     const struct pug_packet *packet)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
+        return worst;
+    touch(tree, source);
+    worst = worse(worst, pug_source_take(source, packet));
+    if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
+        worst = worse(worst, deliver(tree));
+    return worst;
+}
+
+/** The end of one source alone; a FLUSH goes on with it where a consumer waits. */
+static enum pug_response end_source(struct pug_tree *tree, struct pug_source *source)
+{
+    enum pug_response worst = is_stopped(tree) ? flush(tree) : PUG_RESP_CONT;
+    if (worst >= PUG_RESP_WAIT)
+        return worst;
+    worst = worse(worst, pug_source_end(source));
+    if (!PUG_RESP_IS_WAIT(worst))
+        source->end_phase = PUG_END_READ;
+    return worst < PUG_RESP_WAIT ? worse(worst, deliver(tree)) : worst;
+}
+
+enum pug_response pug_source_packet(struct pug_source *source, enum pug_op op,
+                                    const struct pug_packet *packet)
+{
+    if (!source)
+        return PUG_RESP_FATAL_INVALID_PARAM;
+    struct pug_tree *tree = source->tree;
+    if (!source->decoder || source->stage.marks)
+        return PUG_RESP_FATAL_INVALID_OP;
+    switch (op) {
+    case PUG_OP_DATA:
+        return packet && packet->data ? take_packet(tree, source, packet)
+                                      : PUG_RESP_FATAL_INVALID_PARAM;
+    case PUG_OP_END: return end_source(tree, source);
+    case PUG_OP_FLUSH: return flush(tree);
+    case PUG_OP_RESET: return pug_source_reset(source);
+    }
+    return PUG_RESP_FATAL_INVALID_OP;
+}

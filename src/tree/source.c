@@ -55,8 +55,8 @@ static enum pug_status make_codemap(struct pug_source *source)
     struct pug_codemap_config config = {
         .image = tree->image ? tree->image : tree->empty_image,
         .isa = {.track_it = true, .check_opcode = source->stage.options.check_opcode},
-        .classify = tree->classify,
-        .classify_context = tree->classify_context,
+        .classify = source->classify ? source->classify : tree->classify,
+        .classify_context = source->classify ? source->classify_context : tree->classify_context,
         .batch = &tree->batch,
         .reads_end_with_image = tree->quirks.reads_end_with_image,
         .source = source->stage.source,
@@ -127,6 +127,8 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
     source->tree = tree;
     source->protocol = protocol;
     source->decodes = config->decode;
+    source->classify = config->classify;
+    source->classify_context = config->classify_context;
     enum pug_status status = protocol->config_new(&config->settings, tree->log, &source->config);
     if (status != PUG_OK) {
         free(source);
@@ -150,6 +152,8 @@ enum pug_status pug_source_clone(const struct pug_source *original, struct pug_t
     source->protocol = original->protocol;
     source->decodes = original->decodes;
     source->config = original->config;
+    source->classify = original->classify;
+    source->classify_context = original->classify_context;
     source->borrows = true;
     source->slot = original->slot;
     source->numbered = original->numbered;
@@ -258,6 +262,17 @@ static enum pug_response empty_run(struct pug_source *source)
                 .component = source->stage.reader_name,
                 .text = "Packet Processor: Zero length data block or NULL pointer error\n"});
     return PUG_RESP_FATAL_INVALID_PARAM;
+}
+
+enum pug_response pug_source_take(struct pug_source *source, const struct pug_packet *packet)
+{
+    struct pug_packet given = *packet;
+    if (!attached(source))
+        return PUG_RESP_FATAL_NOT_INIT;
+    if (!pug_out_ready(&source->stage.out))
+        return source->tree->batch.response;
+    given.flags |= PUG_PACKET_DECODE;
+    return take_packet(source, &given);
 }
 
 /** A decoder whose packets nobody watches: what most traces are decoded with. */
@@ -523,6 +538,20 @@ enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *f
         return PUG_ERR_INVALID_PARAM_TYPE;
     source->sink = function;
     source->sink_context = context;
+    return PUG_OK;
+}
+
+enum pug_status pug_source_set_options(struct pug_source *source,
+                                       const struct pug_decode_options *options)
+{
+    const struct pug_decode_options *now = &source->stage.options;
+    if (options->check_opcode != now->check_opcode ||
+        options->data_elements != now->data_elements ||
+        options->join_payloads != now->join_payloads)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    source->stage.options = *options;
+    if (source->decoder && source->protocol->options_changed)
+        source->protocol->options_changed(source->decoder);
     return PUG_OK;
 }
 

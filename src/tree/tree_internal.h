@@ -3,9 +3,9 @@
 #ifndef PUG_TREE_INTERNAL_H
 #define PUG_TREE_INTERNAL_H
 
+#include "pugmark/author/transport.h"
 #include "pugmark/counts.h"
 #include "pugmark/tree.h"
-#include "transport/transport.h"
 #include "tree/slots.h"
 
 /** How far the end of trace has come in one source. */
@@ -27,6 +27,8 @@ struct pug_source {
     void *monitor_context;
     pug_packet_sink_fn *sink;
     void *sink_context;
+    pug_classify_fn *classify; /* of its own, or NULL */
+    void *classify_context;
 };
 
 struct pug_tree {
@@ -141,6 +143,8 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
 void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
 /** Those that the reader has left at the end of trace. */
 void pug_source_end_marks(struct pug_source *source);
+/** A packet from somebody else. */
+enum pug_response pug_source_take(struct pug_source *source, const struct pug_packet *packet);
 /** What was left undone when the consumer waited. */
 enum pug_response pug_source_flush(struct pug_source *source);
 enum pug_response pug_source_end(struct pug_source *source);

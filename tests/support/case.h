@@ -29,7 +29,8 @@
  *     ~ FATAL_INVALID_DATA          the answer. Left out: any that goes on
  *
  * Each case is run again with the bytes one by one, with batches, and with consumers that wait at
- * every, every second and every third element: packets, elements and log must be the same.
+ * every, every second and every third element: packets, elements and log must be the same. Without
+ * quirks elements are the same, too, where a packet reader hands its packets to another tree.
  */
 #ifndef PUG_TESTS_SUPPORT_CASE_H
 #define PUG_TESTS_SUPPORT_CASE_H

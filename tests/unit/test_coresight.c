@@ -2,8 +2,8 @@
 /** @file The CoreSight frame demultiplexer: the architecture's cases, and any split of any stream.
  */
 #include "listing/listing.h"
+#include "pugmark/author/transport.h"
 #include "pugmark/transport.h"
-#include "transport/transport.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

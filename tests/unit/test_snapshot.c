@@ -2,8 +2,8 @@
 /** @file Snapshots: the grammar of their files, every error, and what becomes of the devices. */
 #include "listing/listing.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "pugmark/snapshot.h"
-#include "transport/transport.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -174,11 +174,21 @@ static void drop_part(void *context)
     free(part);
 }
 
+static struct pug_counts *part_counts(void *context)
+{
+    struct double_part *part = context;
+    return part->diagnosis->inner->counts(part->inner);
+}
+
 const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
 {
     diagnosis->inner = inner;
-    diagnosis->parts =
-        (struct pug_parts){diagnosis, begin_part, part_elements, take_part, drop_part};
+    diagnosis->parts = (struct pug_parts){.context = diagnosis,
+                                          .begin = begin_part,
+                                          .elements = part_elements,
+                                          .take = take_part,
+                                          .drop = drop_part,
+                                          .counts = inner->counts ? part_counts : NULL};
     return &diagnosis->parts;
 }
 
@@ -385,8 +395,8 @@ static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *su
             say(diagnosis,
                 "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to "
                 "decode\n",
-                id, pug_source_protocol(source)->title, grouped(found->bytes, number),
-                pug_source_protocol(source)->name);
+                id, pug_protocol_title(pug_source_protocol(source)), grouped(found->bytes, number),
+                pug_protocol_name(pug_source_protocol(source)));
         }
     }
     if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
@@ -409,7 +419,7 @@ static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *surv
     if (stats->skipped * 50 > survey->bytes)
         say(diagnosis, "%s of %s bytes were skipped: they are not framed as %s\n",
             grouped(stats->skipped, a), grouped(survey->bytes, b),
-            pug_tree_transport(diagnosis->input->tree)->name);
+            pug_transport_name(pug_tree_transport(diagnosis->input->tree)));
     if ((stats->reserved + stats->unknown) * 20 > survey->bytes)
         say(diagnosis, "%s of %s bytes are of ids that cannot be: is the framing right?\n",
             grouped(stats->reserved + stats->unknown, a), grouped(survey->bytes, b));

@@ -151,6 +151,15 @@ void element_line_json(const struct pug_element *e, const char *front)
                     e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
         words_json(e);
         break;
+    case PUG_ELEM_BUS_TRANSFER:
+        output_text(", \"access\": %u, \"size\": %u, \"address\": \"0x%" PRIx64
+                    "\", \"master\": %u",
+                    e->reason, e->last_size, e->start, PUG_BUS_MASTER(e));
+        if (e->flags & PUG_ELEM_HAS_VALUE)
+            output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
+        if (e->flags & PUG_ELEM_HAS_TS)
+            output_text(", \"timestamp\": %" PRIu64, e->timestamp);
+        break;
     case PUG_ELEM_INSTRUMENTATION:
         output_text(", \"level\": %u, \"value\": \"0x%" PRIx64 "\"", (uint8_t)e->level, e->value);
         break;

@@ -4,8 +4,8 @@
 #include "input.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "snapshot_input.h"
-#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

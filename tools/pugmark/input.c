@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "input.h"
-#include "pugmark/author/protocol.h"
-#include "transport/transport.h"
 #include "diagnosis.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 #include "command.h"
 #include "progress.h"

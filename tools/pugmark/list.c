@@ -293,17 +293,11 @@ static void attach(struct list_state *state, bool elements)
     if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements)
-<<<<<<< HEAD
-        pug_tree_on_elements(input->tree, on_elements, state);
+        input_on_elements(input, on_elements, state);
     if (!state->options->packets)
         return;
     attach_packets(state);
     state->wrapping = encapsulation_lines_new(input, on_wrapping, state);
-=======
-        input_on_elements(input, on_elements, state);
-    if (state->options->packets)
-        attach_packets(state);
->>>>>>> d31d6b0 (Say at the end of a run what is wrong with it)
 }
 
 static void detach(struct list_state *state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "raw.h"
 #include "pugmark/author/protocol.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include "command.h"
 #include "known.h"

@@ -2,7 +2,7 @@
 /** @file From a snapshot to its listing: choosing a buffer, making the tree, feeding it. */
 #include "lister.h"
 #include "listing/listing.h"
-#include "transport/transport.h"
+#include "pugmark/author/transport.h"
 
 #include <string.h>
 #include <time.h>

@@ -156,7 +156,8 @@ static size_t config_text(const void *config, char *buffer, size_t size)
     .resume = pug_etmv4_resume, .decode_end = pug_etmv4_decode_end,                                \
     .decoder_reset = pug_etmv4_decoder_reset, .packet_text = pug_etmv4_packet_text,                \
     .packet_name = pug_etmv4_packet_name, .packet_marks = pug_etmv4_marks,                         \
-    .reader_state = pug_etmv4_reader_state, .decoder_state = pug_etmv4_decoder_state
+    .reader_state = pug_etmv4_reader_state, .decoder_state = pug_etmv4_decoder_state,              \
+    .options_changed = pug_etmv4_options_changed
 
 const struct pug_protocol pug_protocol_etmv4 = {
     .name = "ETMV4I",

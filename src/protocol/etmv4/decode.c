@@ -380,6 +380,14 @@ static void tell_codemap(decoder *d)
     pug_codemap_space(d->map, &(struct pug_reader_space){.space = d->space});
 }
 
+void pug_etmv4_options_changed(void *decoder_)
+{
+    decoder *d = decoder_;
+    const struct pug_decode_options *options = &d->stage->options;
+    d->checks = options->check_direct_branch || options->check_strict_branch ||
+                options->check_range_continuity || options->range_limit > 0;
+}
+
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **out)
 {
     decoder *d = calloc(1, sizeof(*d));
@@ -387,13 +395,11 @@ enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stag
         free(d);
         return PUG_ERR_MEM;
     }
-    const struct pug_decode_options *options = &stage->options;
     d->stage = stage;
     d->map = stage->code;
     d->config = config;
     d->isa = stage->quirks.etm4_stale_state ? PUG_ISA_A32 : PUG_ISA_UNKNOWN;
-    d->checks = options->check_direct_branch || options->check_strict_branch ||
-                options->check_range_continuity || options->range_limit > 0;
+    pug_etmv4_options_changed(d);
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_INIT_DECODER);
     tell_codemap(d);

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-/** @file What a transport is: captured bytes in, runs of one source each out. */
-#ifndef PUG_TRANSPORT_TRANSPORT_H
-#define PUG_TRANSPORT_TRANSPORT_H
+/**
+ * @file What a transport is: captured bytes in, runs of one source each out. For who writes one of
+ * his own, and makes it known with pug_transport_register().
+ */
+#ifndef PUGMARK_AUTHOR_TRANSPORT_H
+#define PUGMARK_AUTHOR_TRANSPORT_H
 
 #include "pugmark/author/protocol.h"
 #include "pugmark/transport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** What the tree offers a transport. */
 struct pug_transport_sink {
@@ -35,6 +42,7 @@ struct pug_transport_sink {
 };
 
 struct pug_transport {
+    uint32_t abi;      /**< PUG_AUTHOR_ABI; of those that are registered it is looked at */
     const char *name;  /**< "coresight" */
     const char *title; /**< in words */
     bool single;       /**< one source, whatever its id: bytes go straight to it */
@@ -55,4 +63,7 @@ struct pug_transport {
     void (*reset)(void *transport);
 };
 
+#ifdef __cplusplus
+}
+#endif
 #endif
