@@ -77,11 +77,11 @@ void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, u
 void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint32_t to);
 void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to);
 
-/** private */
+/** private: blocks that were made one after another, and run so, lie together. */
 static inline struct pug_path *pug_paths_slot(const struct pug_paths *paths, uint32_t from,
                                               uint32_t atoms)
 {
-    return &paths->paths[(4 * from + (atoms * 0x9e3779b1u >> 27)) & paths->path_mask];
+    return &paths->paths[(from ^ atoms * 0x9e3779b1u >> 16) & paths->path_mask];
 }
 
 /** private */
@@ -107,14 +107,15 @@ static inline bool pug_paths_take(const struct pug_paths *paths, uint32_t *from,
     return true;
 }
 
-/** The same of a jump. */
-static inline bool pug_paths_jump(const struct pug_paths *paths, uint32_t *from, uint64_t address)
+/** The same of a jump from the branch of a block. */
+static inline bool pug_paths_jump(const struct pug_paths *paths, uint32_t from, uint64_t address,
+                                  uint32_t *to)
 {
-    struct pug_path_jump *jump = pug_paths_jump_slot(paths, *from, address);
-    if (jump->key != pug_paths_key(paths, *from, 0) + 1 || jump->address != address)
+    struct pug_path_jump *jump = pug_paths_jump_slot(paths, from, address);
+    if (jump->key != pug_paths_key(paths, from, 0) + 1 || jump->address != address)
         return false;
     jump->hits++;
-    *from = jump->to;
+    *to = jump->to;
     return true;
 }
 

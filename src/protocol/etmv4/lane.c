@@ -321,9 +321,9 @@ static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
     return atoms;
 }
 
-/** Count the atoms of a packet; what is left of them is for decode(). */
-static inline uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *aim, uint64_t index,
-                                   uint64_t before)
+/** Count atoms for which no path is kept; what is left of them is for decode(). */
+static PUG_NOINLINE uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *aim,
+                                         uint64_t index, uint64_t before)
 {
     while (atoms > 1) {
         if (c->here & PUG_PATH_ASKS) { /* also nowhere */
@@ -331,14 +331,9 @@ static inline uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *
                 leave_count(c, aim, before);
             if (!enter_count(c, aim, index))
                 return atoms;
-        } else if (aim->open) {
-            aim->open = false;
-            c->d->returns.wait_address = false;
         }
         c->from = c->here;
         c->atoms = atoms;
-        if (pug_paths_take(c->paths, &c->here, atoms))
-            return 1;
         const uint32_t to = walk_path(c, atoms);
         if (to == NOWHERE) {
             atoms = count_singly(c, atoms, index);
@@ -351,9 +346,9 @@ static inline uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *
     return atoms;
 }
 
-/** An address, which the branch before it asked for, or not. */
-static inline void count_address(struct count *c, struct aim *aim, const struct aim *next,
-                                 uint64_t before)
+/** An address for which no jump is kept, or no branch asked. */
+static PUG_NOINLINE void count_address(struct count *c, struct aim *aim, const struct aim *next,
+                                       uint64_t before)
 {
     if (c->here != NOWHERE && !(c->here & PUG_PATH_ASKS))
         leave_count(c, aim, before);
@@ -361,8 +356,6 @@ static inline void count_address(struct count *c, struct aim *aim, const struct 
     if (c->here == NOWHERE)
         return;
     c->here = c->asked = c->here & ~PUG_PATH_ASKS;
-    if (pug_paths_jump(c->paths, &c->here, aim->value))
-        return;
     const struct pug_block *block = aimed_at(c->d, aim);
     if (block && can_number(block, c->d->map->epoch)) {
         pug_paths_keep_jump(c->paths, c->asked, aim->value, block->number);
@@ -373,30 +366,50 @@ static inline void count_address(struct count *c, struct aim *aim, const struct 
     }
 }
 
+/** A packet costs a look into a table; everything else is done by the functions above. */
 static uint32_t count(reader *r, decoder *d, struct pug_span *span, struct aim *aim)
 {
     const struct pug_etmv4_header *const headers = r->config->headers;
+    const struct pug_paths *const paths = d->stage->paths;
     const uint8_t *at = span->at, *const end = span->end;
     struct count c = {.d = d, .paths = d->stage->paths, .here = NOWHERE};
-    uint32_t atoms = 1;
+    uint32_t here = NOWHERE, atoms = 1;
     uint64_t index = d->index;
     while (at < end && atoms == 1) {
         const struct pug_etmv4_header *const header = &headers[*at];
         const uint64_t before = index;
         if (header->form == PUG_ETMV4_FORM_ATOM) {
             index = pug_run_index(span->run, at++);
+            c.here = here;
+            if (!(here & PUG_PATH_ASKS)) {
+                c.from = here;
+                if (aim->open)
+                    d->returns.wait_address = aim->open = false;
+                c.atoms = header->atoms;
+                if (pug_paths_take(paths, &here, header->atoms))
+                    continue;
+            }
             atoms = count_atoms(&c, header->atoms, aim, index, before);
-            continue;
+        } else {
+            const size_t size = address_size(header, at, end);
+            if (size == 0)
+                break;
+            index = pug_run_index(span->run, at);
+            const struct aim next = read_address(r, d, header, at, index);
+            at += size;
+            c.here = here;
+            const uint32_t asked = here ^ PUG_PATH_ASKS;
+            if (asked < PUG_PATH_NUMBERS && pug_paths_jump(paths, asked, next.value, &here)) {
+                c.asked = asked;
+                *aim = next;
+                continue;
+            }
+            count_address(&c, aim, &next, before);
         }
-        const size_t size = address_size(header, at, end);
-        if (size == 0)
-            break;
-        index = pug_run_index(span->run, at);
-        const struct aim next = read_address(r, d, header, at, index);
-        count_address(&c, aim, &next, before);
-        at += size;
+        here = c.here;
     }
-    if (c.here != NOWHERE)
+    c.here = here;
+    if (here != NOWHERE)
         leave_count(&c, aim, index);
     d->index = index;
     c.paths->counted += (uint64_t)(at - span->at);
