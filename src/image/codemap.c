@@ -13,7 +13,7 @@
 #define BLOCK_ALIGNMENT 64u
 #define FIRST_SLOTS     256u
 #define FIRST_RESTS     16u
-#define JUMPS_MOST      8192u
+#define JUMPS_MOST      16384u
 #define MAX_VIEWS       65536u
 #define LAST_EPOCH      (PUG_EPOCH_STATIC - 1)
 

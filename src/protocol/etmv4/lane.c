@@ -58,13 +58,15 @@ static inline size_t address_size(const struct pug_etmv4_header *header, const u
     return address ? pug_etmv4_plain_size(header, at, end) : 0;
 }
 
-static inline struct aim read_address(reader *r, decoder *d, const struct pug_etmv4_header *header,
-                                      const uint8_t *at, uint64_t index)
+/** Read an address packet. (Field by field: a copy would wait for the stores before it.) */
+static inline void read_address(reader *r, decoder *d, const struct pug_etmv4_header *header,
+                                const uint8_t *at, uint64_t index, struct aim *aim)
 {
     pug_etmv4_read_address(r, header, at);
-    d->last_is = header->form == PUG_ETMV4_FORM_MATCH ? r->packet.address.is : header->is;
-    return (struct aim){
-        .open = true, .is = d->last_is, .value = r->packet.address.value, .index = index};
+    aim->open = true;
+    aim->is = d->last_is = header->form == PUG_ETMV4_FORM_MATCH ? r->packet.address.is : header->is;
+    aim->value = r->packet.address.value;
+    aim->index = index;
 }
 
 /* ---- onto the lane and off it ---- */
@@ -163,7 +165,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
             if (size == 0)
                 break;
             index = pug_run_index(span->run, at);
-            aim = read_address(r, d, header, at, index);
+            read_address(r, d, header, at, index, &aim);
             at += size;
             block = from && asks_for_address(d, from, taken) ? aimed_at(d, &aim) : NULL;
             continue;
@@ -346,22 +348,15 @@ static PUG_NOINLINE uint32_t count_atoms(struct count *c, uint32_t atoms, struct
     return atoms;
 }
 
-/** An address for which no jump is kept, or no branch asked. */
-static PUG_NOINLINE void count_address(struct count *c, struct aim *aim, const struct aim *next,
-                                       uint64_t before)
+/** An address that a branch asked for, but for which no jump is kept. */
+static PUG_NOINLINE void count_address(struct count *c, const struct aim *aim, uint64_t before)
 {
-    if (c->here != NOWHERE && !(c->here & PUG_PATH_ASKS))
-        leave_count(c, aim, before);
-    *aim = *next;
-    if (c->here == NOWHERE)
-        return;
-    c->here = c->asked = c->here & ~PUG_PATH_ASKS;
+    c->asked = c->here & ~PUG_PATH_ASKS;
     const struct pug_block *block = aimed_at(c->d, aim);
     if (block && can_number(block, c->d->map->epoch)) {
         pug_paths_keep_jump(c->paths, c->asked, aim->value, block->number);
         c->here = block->number;
     } else {
-        c->here |= PUG_PATH_ASKS;
         leave_count(c, aim, before);
     }
 }
@@ -395,16 +390,18 @@ static uint32_t count(reader *r, decoder *d, struct pug_span *span, struct aim *
             if (size == 0)
                 break;
             index = pug_run_index(span->run, at);
-            const struct aim next = read_address(r, d, header, at, index);
-            at += size;
             c.here = here;
+            if (here < PUG_PATH_NUMBERS) /* nobody asked */
+                leave_count(&c, aim, before);
+            read_address(r, d, header, at, index, aim);
+            at += size;
             const uint32_t asked = here ^ PUG_PATH_ASKS;
-            if (asked < PUG_PATH_NUMBERS && pug_paths_jump(paths, asked, next.value, &here)) {
+            if (asked < PUG_PATH_NUMBERS && pug_paths_jump(paths, asked, aim->value, &here)) {
                 c.asked = asked;
-                *aim = next;
                 continue;
             }
-            count_address(&c, aim, &next, before);
+            if (c.here != NOWHERE)
+                count_address(&c, aim, before);
         }
         here = c.here;
     }
