@@ -76,7 +76,7 @@ static bool update_context(struct pug_etrace_decoder *d)
             .vmid = blank->vmid,
         };
         pug_codemap_space(d->code, &reader);
-        pug_etrace_forget_blocks(d);
+        pug_etrace_forget_ways(d);
         pug_codemap_context_changed(d->code);
     }
     return changed;

@@ -536,7 +536,7 @@ static void clear(struct pug_etrace_decoder *d)
     *blank = (struct pug_element){.source = d->stage->source, .isa = (uint8_t)d->isa};
     if (d->config->xlen == 64)
         blank->context_flags = PUG_CTX_BITS64;
-    pug_etrace_forget_blocks(d);
+    pug_etrace_forget_ways(d);
 }
 
 void pug_etrace_decoder_reset(void *decoder)

@@ -94,13 +94,11 @@ struct pug_etrace_way {
     uint32_t count;         /**< instructions before the target; 0: none begins there */
 };
 
-/** Blocks and ways that lately were looked up: most walks begin and end at the same few. */
-#define PUG_ETRACE_NEAR 256u
+/** Ways that lately were looked up: most walks end at the same few. */
 #define PUG_ETRACE_WAYS 64u
 struct pug_etrace_near {
-    uint32_t epoch;                                  /**< of the map that they hold in */
-    const struct pug_block *blocks[PUG_ETRACE_NEAR]; /**< by address */
-    struct pug_etrace_way ways[PUG_ETRACE_WAYS];     /**< by target */
+    uint32_t epoch;                              /**< of the map that they hold in */
+    struct pug_etrace_way ways[PUG_ETRACE_WAYS]; /**< by target */
 };
 
 /* ---- decode.c ---- */
@@ -263,42 +261,13 @@ void pug_etrace_push_context(struct pug_etrace_decoder *d, bool always);
 
 /* ---- walk.c, stop.c, range.c ---- */
 
-static inline const struct pug_block **pug_etrace_near_slot(struct pug_etrace_decoder *d,
-                                                            uint64_t address)
-{
-    return &d->near.blocks[address >> 1 & (PUG_ETRACE_NEAR - 1)];
-}
-
-/** The block at an address if it is at hand, and the image is as it was; else NULL. */
-static inline const struct pug_block *pug_etrace_near_block(struct pug_etrace_decoder *d,
-                                                            uint64_t address)
-{
-    const struct pug_block *block = *pug_etrace_near_slot(d, address);
-    return d->near.epoch == d->code->epoch && block && block->start == address ? block : NULL;
-}
-
-/** Another image, or another space: blocks have to be looked up. */
-void pug_etrace_forget_blocks(struct pug_etrace_decoder *d);
-
-/** Have it at hand from now on. */
-static inline void pug_etrace_keep_block(struct pug_etrace_decoder *d,
-                                         const struct pug_block *block)
-{
-    if (d->near.epoch != d->code->epoch)
-        pug_etrace_forget_blocks(d);
-    if (pug_block_lasts(block))
-        *pug_etrace_near_slot(d, block->start) = block;
-}
+/** Another image, or another space: ways have to be looked up. */
+void pug_etrace_forget_ways(struct pug_etrace_decoder *d);
 
 static inline const struct pug_block *pug_etrace_block(struct pug_etrace_decoder *d,
                                                        uint64_t address)
 {
-    const struct pug_block *block = pug_etrace_near_block(d, address);
-    if (block && !pug_codemap_outdated(d->code))
-        return block;
-    block = pug_codemap_block(d->code, address, d->isa, 0);
-    pug_etrace_keep_block(d, block);
-    return block;
+    return pug_codemap_block(d->code, address, d->isa, 0);
 }
 
 /** The block that begins at pc. */

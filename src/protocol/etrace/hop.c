@@ -16,7 +16,7 @@ static inline bool may_stop(const struct pug_block *block, uint64_t target, uint
 
 /** Where the return that ends the block goes to, if that is inferred and the block is at hand. */
 static const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64_t left,
-                                            const struct pug_block *block, uint32_t epoch)
+                                            const struct pug_block *block)
 {
     const struct pug_etrace_goal *goal = &d->walk.goal;
     if (block->insn.kind != PUG_RV_RETURN || d->stack.entries == 0 ||
@@ -27,8 +27,7 @@ static const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64
         goal->ir_value == (goal->irets ? d->irets : d->stack.entries))
         return NULL; /* the one that the packet reports */
     uint64_t target = pug_etrace_top(d);
-    const struct pug_block *next = pug_block_linked(block, true, epoch);
-    return next && next->start == target ? next : pug_etrace_near_block(d, target);
+    return pug_codemap_jumped(d->code, target, block->isa);
 }
 
 /** A branch took an outcome: what is counted from there on begins anew. */
@@ -50,7 +49,7 @@ static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct p
     if (direct && !insn->table_jump)
         next = pug_block_linked(block, true, epoch);
     else if (!direct && stacks)
-        next = return_block(d, left, block, epoch);
+        next = return_block(d, left, block);
     if (!next || (w->jumps > 0 && w->jumps % PUG_ETRACE_LOOKS == 0) ||
         w->steps + block->count > d->config->walk_limit)
         return NULL;
@@ -82,21 +81,21 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     struct pug_element *e = &batch->elements[batch->count];
     const struct pug_element *const end = &batch->elements[batch->limit];
     const struct pug_element *const blank = &d->out->blank;
+    const struct pug_range_context context = pug_range_context(blank);
     const uint64_t target = w->goal.target, index = d->index;
     const uint32_t epoch = d->code->epoch;
-    const uint8_t isa = (uint8_t)d->isa;
-    uint64_t branches = w->outcomes, last = 0;
+    const struct pug_block *last = NULL;
+    uint64_t branches = w->outcomes;
     unsigned skip = w->reported;
     uint64_t start = skip ? d->pc + d->pc_size : block->start;
-    bool hopped = false, returned = false, anew = false;
-    while (e < end && block->ending == PUG_BLOCK_FLOW) {
-        const struct pug_insn *insn = &block->insn;
+    bool returned = false, anew = false;
+    while (e < end && pug_block_hops(block, epoch)) {
         const struct pug_block *next;
         const uint64_t left = predicts ? pug_etrace_outcomes_total(&outcomes) : outcomes.mapped;
         bool taken = true;
         if (left <= 1 && may_stop(block, target, left, skip))
             break;
-        if (insn->conditional) {
+        if (block->flags & PUG_ELEM_CONDITIONAL) {
             uint8_t *entry = NULL;
             if (left <= !w->goal.has_target || (predicts && branches >= d->config->branch_limit) ||
                 (predicts && outcomes.mapped + outcomes.predicted == 0))
@@ -124,24 +123,26 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
             next = jump(d, block, left, stacks, epoch);
             if (!next)
                 break;
-            returned = insn->special;
+            returned = block->insn.special;
         }
-        pug_range_fill(e, blank, index, start, block->end, (uint32_t)block->count - skip, insn, isa,
-                       taken);
+        if (skip > 0)
+            pug_range_fill(e, blank, index, start, block->end, block->count - skip, &block->insn,
+                           block->isa, taken);
+        else
+            pug_block_range(e, block, index, &context, taken);
         e += block->count > skip;
-        last = block->last;
+        last = block;
         block = next;
         start = block->start;
         skip = 0;
-        hopped = true;
     }
     if (anew)
         begin_counts(d);
-    if (!hopped)
+    if (!last)
         return block;
     batch->count = (uint32_t)(e - batch->elements);
     d->outcomes = outcomes;
-    d->last = last;
+    d->last = last->last;
     d->last_valid = true;
     w->at = start;
     w->reported = false;

@@ -114,7 +114,9 @@ static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
     struct pug_etrace_way *way = &d->near.ways[(target ^ start >> 4) >> 1 & (PUG_ETRACE_WAYS - 1)];
     bool lasts = pug_block_lasts(block);
     struct pug_code_walk walk;
-    if (lasts && d->near.epoch == d->code->epoch && way->start == start && way->target == target)
+    if (d->near.epoch != d->code->epoch)
+        pug_etrace_forget_ways(d);
+    if (lasts && way->start == start && way->target == target)
         return way;
     pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);
     *way = (struct pug_etrace_way){.start = lasts ? start : target,
@@ -219,7 +221,6 @@ enum pug_etrace_walk_result pug_etrace_stop_at_target(struct pug_etrace_decoder 
     }
     d->pc = block->start;
     d->pc_size = insn->size;
-    pug_etrace_keep_block(d, block);
     if (insn->conditional)
         pug_etrace_fix_outcome(d, d->pc);
     if (d->walk.kind != PUG_ETRACE_WALK_SYNC)

@@ -121,7 +121,6 @@ static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
     pug_etrace_flush_range(d, &(*block)->insn, end, true);
     *block = d->data_counts ? pug_etrace_block(d, target)
                             : pug_codemap_block(d->code, target, (*block)->isa, 0);
-    pug_etrace_keep_block(d, *block);
     call(d, kind, end);
     d->last = last;
     d->last_valid = true;
@@ -132,7 +131,7 @@ static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
 
 /* ---- one block ---- */
 
-void pug_etrace_forget_blocks(struct pug_etrace_decoder *d)
+void pug_etrace_forget_ways(struct pug_etrace_decoder *d)
 {
     memset(&d->near, 0, sizeof(d->near));
     d->near.epoch = d->code->epoch;

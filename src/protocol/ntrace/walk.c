@@ -296,12 +296,12 @@ static bool walk_is_over(const struct pug_ntrace_walk *walk)
     return walk->history_only ? walk->bits == 0 : walk->budget == 0;
 }
 
-/** The block at `pc`, where control came to from `before`. */
+/** The block where control came to from `before`: at d->pc, if that is an indirect branch. */
 static const struct pug_block *block_behind(struct pug_ntrace_decoder *d,
-                                            const struct pug_block *before, bool taken, uint64_t pc)
+                                            const struct pug_block *before, bool taken)
 {
-    return before->insn.type == PUG_INSTR_BR_INDIRECT
-               ? pug_codemap_block(d->stage->code, pc, before->isa, 0)
+    return before->last_type == PUG_INSTR_BR_INDIRECT
+               ? pug_codemap_block(d->stage->code, d->pc, before->isa, 0)
                : pug_block_follow(d->stage->code, before, taken);
 }
 
@@ -311,8 +311,14 @@ static const struct pug_block *block_here(struct pug_ntrace_decoder *d)
     const struct pug_block *before = d->before;
     d->before = NULL;
     if (before)
-        return block_behind(d, before, d->by_jump, d->pc);
+        return block_behind(d, before, d->by_jump);
     return pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
+}
+
+/** Does a branch that ends a block go on, where the walk's history is to tell? */
+static inline bool is_taken(const struct pug_ntrace_walk *walk, unsigned *bits, bool last)
+{
+    return *bits > 0 ? walk->hist >> --*bits & 1 : last && walk->end == PUG_NTRACE_END_DIRECT;
 }
 
 /**
@@ -324,50 +330,45 @@ static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
 {
     struct pug_ntrace_walk *walk = &d->walk;
     struct pug_out *out = &d->stage->out;
+    const struct pug_range_context context = pug_range_context(&out->blank);
     const struct pug_block *before = d->before, *special = NULL;
     const bool history_only = walk->history_only, all_jumps = d->config->all_jumps;
     bool taken = d->by_jump;
     int64_t budget = walk->budget, passed = walk->passed;
-    uint64_t last_insn = d->last, start = walk->range_start;
     unsigned bits = walk->bits;
     while ((history_only ? bits > 0 : budget > 0) && pug_out_ready(out)) {
-        const struct pug_block *block = block_behind(d, before, taken, start);
-        const struct pug_insn *insn = &block->insn;
+        const struct pug_block *block = block_behind(d, before, taken);
         int64_t size = (int64_t)((block->end - block->start) >> 1), left = budget - size;
         bool go = true;
         special = block;
-        if (left < 0 || block->ending != PUG_BLOCK_FLOW || insn->type != PUG_INSTR_BR)
+        if (left < 0 || block->hop == 0 || block->last_type != PUG_INSTR_BR)
             break;
-        if (insn->conditional) {
-            if (bits > 0)
-                go = walk->hist >> --bits & 1;
-            else if (left == 0 && walk->end == PUG_NTRACE_END_SYNC)
+        if (block->flags & PUG_ELEM_CONDITIONAL) {
+            if (bits == 0 && left == 0 && walk->end == PUG_NTRACE_END_SYNC)
                 break;
-            else
-                go = left == 0 && walk->end == PUG_NTRACE_END_DIRECT;
+            go = is_taken(walk, &bits, left == 0);
             if (history_only)
                 left = pug_ntrace_history_guard(d, passed + size);
-        } else if (all_jumps || insn->table_jump) {
+        } else if (all_jumps || block->insn.table_jump) {
             break;
-        } else if (insn->kind == PUG_RV_CALL) {
+        } else if (block->insn.kind == PUG_RV_CALL) {
             stack_push(d, block->end);
         }
-        pug_range_fill(&out->batch->elements[out->batch->count++], &out->blank, d->index, start,
-                       block->end, block->count, insn, d->isa, go);
+        pug_block_range(&out->batch->elements[out->batch->count++], block, d->index, &context, go);
         special = NULL;
         passed += size;
         budget = left;
         before = block;
         taken = go;
-        last_insn = block->last;
-        start = go ? insn->target : block->end;
+    }
+    if (passed != walk->passed) {
+        d->last = before->last;
+        walk->range_start = d->pc = pug_block_next(before, taken);
     }
     walk->budget = budget;
     walk->passed = passed;
     walk->bits = bits;
-    walk->range_start = d->pc = start;
     d->before = special ? NULL : before;
-    d->last = last_insn;
     d->by_jump = taken;
     return special;
 }

@@ -82,8 +82,8 @@ static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
 {
     struct pug_out *out = &decoder->stage->out;
     struct pug_element *element = &out->batch->elements[out->batch->count++];
-    pug_range_fill(element, &out->blank, decoder->index, decoder->address, block->end, block->count,
-                   &block->insn, block->isa, taken);
+    const struct pug_range_context context = pug_range_context(&out->blank);
+    pug_block_range(element, block, decoder->index, &context, taken);
     return element;
 }
 
