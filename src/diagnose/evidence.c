@@ -219,13 +219,19 @@ static void take_other(struct pug_source_evidence *source, const struct pug_elem
         evidence->told++;
         look_at_exception(source, e);
         return;
-    case PUG_ELEM_ADDR_NACC: note_missing(evidence, e->start, 1); break;
+    case PUG_ELEM_ADDR_NACC:
+        evidence->told++;
+        note_missing(evidence, e->start, 1);
+        break;
     case PUG_ELEM_NO_SYNC:
         evidence->no_syncs++;
         if (e->reason == PUG_UNSYNC_BAD_IMAGE)
             contradict(evidence, PUG_CONTRA_DECODER, e->index, source->last.end);
         break;
-    case PUG_ELEM_TRACE_ON: evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW; break;
+    case PUG_ELEM_TRACE_ON:
+        evidence->told++;
+        evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW;
+        break;
     case PUG_ELEM_EXCEPTION_RET:
     case PUG_ELEM_ADDR_UNKNOWN:
     case PUG_ELEM_I_RANGE_NOPATH:

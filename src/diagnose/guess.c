@@ -1,11 +1,306 @@
 // SPDX-License-Identifier: MIT
-/** @file What bytes look like. */
+/**
+ * @file What bytes look like: each transport and protocol reads them, and what it can make of them
+ * is its score. A protocol whose packets depend on settings is tried with the usual ones.
+ */
+#include "pugmark/author/protocol.h"
 #include "pugmark/diagnose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_AT (256u << 10)
+#define IDS     (UINT16_MAX + 1u)
+
+/* Guesses below are left out. */
+#define SCORE_LEAST 40u
+
+/** A protocol with settings: what it needs to read packets. */
+struct way {
+    const char *protocol;
+    const char *shown;     /**< of the settings, what a user would have to say; or "" */
+    const char *settings;  /**< "NAME=VALUE NAME=VALUE" */
+    unsigned least;        /**< synchronisation points */
+    const char *transport; /**< its own, or NULL: alone, or a source in CoreSight frames */
+};
+
+#define ETMV4_USUAL                                                                                \
+    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f422 TRCIDR2="
+#define ETE_USUAL                                                                                  \
+    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100fff3 "               \
+    "TRCDEVARCH=0x47705a13 TRCIDR2="
+#define PTM_USUAL   "ETMTRACEIDR=0x10 ETMIDR=0x4100f310 ETMCCER=0x34000000 "
+#define ETMV3_USUAL "ETMTRACEIDR=0x10 ETMIDR=0x4100f250 ETMCCER=0x34000000 "
+
+static const struct way ways[] = {
+    {"ETMV4I", "", ETMV4_USUAL "0x20001088", 1, NULL},
+    {"ETMV4I", "TRCIDR2=0x488", ETMV4_USUAL "0x488", 1, NULL},
+    {"ETMV4I", "TRCIDR2=0x8", ETMV4_USUAL "0x8", 1, NULL},
+    {"ETE", "", ETE_USUAL "0x20001088", 1, NULL},
+    {"ETE", "TRCIDR2=0x488", ETE_USUAL "0x488", 1, NULL},
+    {"PTM", "", PTM_USUAL "ETMCR=0", 1, NULL},
+    {"PTM", "ETMCR=0x1000", PTM_USUAL "ETMCR=0x1000", 1, NULL},
+    {"PTM", "ETMCR=0xc000", PTM_USUAL "ETMCR=0xc000", 1, NULL},
+    {"PTM", "ETMCR=0xd000", PTM_USUAL "ETMCR=0xd000", 1, NULL},
+    {"ETMV3", "", ETMV3_USUAL "ETMCR=0", 1, NULL},
+    {"ETMV3", "ETMCR=0x1000", ETMV3_USUAL "ETMCR=0x1000", 1, NULL},
+    {"ETMV3", "ETMCR=0xc000", ETMV3_USUAL "ETMCR=0xc000", 1, NULL},
+    {"ETMV3", "ETMCR=0xc", ETMV3_USUAL "ETMCR=0xc", 1, NULL},
+    {"STM", "", "", 1, NULL},
+    {"ITM", "", "", 1, NULL},
+    {"N-Trace", "src_bits=0", "xlen=64 src_bits=0", 1, "plain"},
+    {"N-Trace", "src_bits=1", "xlen=64 src_bits=1", 1, "plain"},
+    {"N-Trace", "src_bits=2", "xlen=64 src_bits=2", 1, "plain"},
+    {"N-Trace", "src_bits=3", "xlen=64 src_bits=3", 1, "plain"},
+    {"N-Trace", "src_bits=4", "xlen=64 src_bits=4", 1, "plain"},
+    {"E-Trace", "", "", 0, "encapsulation"},
+    {"E-Trace", "", "", 0, "smi"},
+    {"ITM", "", "", 1, "orbflow"},
+    {"OSD-CTM", "", "", 0, "osd"},
+};
+
+/* ---- reading ---- */
+
+struct tally {
+    uint64_t packets, bad, syncs, kinds;
+    uint64_t bytes, unsynced, skipped;
+};
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct tally *tally = context;
+    if (op != PUG_OP_DATA)
+        return;
+    tally->packets++;
+    tally->bad += (packet->flags & PUG_PACKET_BAD) != 0;
+    tally->syncs += (packet->flags & PUG_PACKET_SYNC) != 0;
+    tally->kinds |= UINT64_C(1) << (packet->type & 63);
+}
+
+/** "NAME=VALUE …" as settings, whose names are in `buffer`. */
+static size_t parse_settings(char *buffer, struct pug_setting *items, size_t room)
+{
+    size_t count = 0;
+    char *rest = buffer;
+    for (char *word; count < room && (word = strtok_r(rest, " ", &rest)) != NULL;) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        items[count++] = (struct pug_setting){word, strtoull(value, NULL, 0), NULL};
+    }
+    return count;
+}
+
+/** Read bytes as packets of a protocol. False: it cannot be tried. */
+static bool read_as(const struct way *way, const char *transport, const uint8_t *bytes, size_t size,
+                    struct tally *tally)
+{
+    char names[240];
+    struct pug_setting items[12];
+    snprintf(names, sizeof(names), "%s", way->settings);
+    const struct pug_settings settings = {
+        .items = items, .count = parse_settings(names, items, sizeof(items) / sizeof(items[0]))};
+    struct pug_tree_config config = {.transport = transport, .settings = settings};
+    struct pug_source_config source = {.protocol = way->protocol, .settings = settings};
+    struct pug_tree *tree;
+    struct pug_source *made;
+    uint64_t at = 0;
+    *tally = (struct tally){.bytes = size};
+    if (pug_tree_new(&config, &tree) != PUG_OK)
+        return false;
+    bool good = pug_tree_add_source(tree, &source, &made) == PUG_OK;
+    if (good) {
+        pug_source_monitor(made, on_packet, tally);
+        (void)pug_tree_feed(tree, bytes, &at, size);
+        tally->unsynced = pug_source_stats(made)->unsynced;
+        tally->skipped = pug_tree_transport_stats(tree)->skipped;
+    }
+    pug_tree_free(tree);
+    return good;
+}
+
+/* ---- scores ---- */
+
+static unsigned kinds_of(const struct tally *tally)
+{
+    return (unsigned)__builtin_popcountll(tally->kinds);
+}
+
+/** Bytes that fit, less bad packets, of which each one speaks against ten good ones. */
+static unsigned score_of(const struct way *way, const struct tally *tally)
+{
+    uint64_t lost = tally->unsynced + tally->skipped;
+    if (tally->bytes == 0 || tally->packets == 0 || lost >= tally->bytes ||
+        tally->syncs < way->least || kinds_of(tally) < 2)
+        return 0;
+    /* Its framing takes almost anything; only packets that are never bad speak for it. */
+    if (strcmp(way->protocol, "E-Trace") == 0 && (tally->bad > 0 || tally->syncs == 0))
+        return 0;
+    uint64_t against = tally->bad * 10 < tally->packets ? tally->bad * 10 : tally->packets;
+    return (unsigned)(100 * (tally->bytes - lost) / tally->bytes * (tally->packets - against) /
+                      tally->packets);
+}
+
+static bool is_better(const struct pug_guess *a, const struct pug_guess *b)
+{
+    return a->score != b->score ? a->score > b->score : strlen(a->settings) < strlen(b->settings);
+}
+
+/** ETE is ETMv4 with more packets: where there are none of those it is not mentioned. */
+static bool is_implied(const struct pug_guess *guesses, size_t count, const struct pug_guess *guess)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(guess->protocol, "ETE") == 0 && strcmp(guesses[i].protocol, "ETMV4I") == 0 &&
+            strcmp(guesses[i].transport, guess->transport) == 0 && guesses[i].score >= guess->score)
+            return true;
+    return false;
+}
+
+/** Into the list in the order of the scores; of each transport and protocol the best. */
+static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug_guess *guess)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(guesses[i].transport, guess->transport) != 0 ||
+            strcmp(guesses[i].protocol, guess->protocol) != 0)
+            continue;
+        if (!is_better(guess, &guesses[i]))
+            return;
+        memmove(&guesses[i], &guesses[i + 1], (--*count - i) * sizeof(*guess));
+        break;
+    }
+    while (at < *count && !is_better(guess, &guesses[at]))
+        at++;
+    if (at == PUG_GUESSES)
+        return;
+    *count -= *count == PUG_GUESSES;
+    memmove(&guesses[at + 1], &guesses[at], (*count - at) * sizeof(*guess));
+    guesses[at] = *guess;
+    ++*count;
+}
+
+static void try_way(const struct way *way, const char *transport, const char *whose,
+                    const uint8_t *bytes, size_t size, unsigned most, struct pug_guess *guesses,
+                    size_t *count)
+{
+    struct tally tally;
+    struct pug_guess guess = {.protocol = way->protocol};
+    if (!read_as(way, way->transport ? way->transport : "plain", bytes, size, &tally))
+        return;
+    guess.transport = transport;
+    guess.score = score_of(way, &tally) * most / 100;
+    snprintf(guess.settings, sizeof(guess.settings), "%s", way->shown);
+    snprintf(guess.reason, sizeof(guess.reason),
+             "%s%" PRIu64 " packets of %u kinds, %" PRIu64 " synchronisation points, %" PRIu64
+             " bad, %" PRIu64 " of %zu bytes unused",
+             whose, tally.packets, kinds_of(&tally), tally.syncs, tally.bad,
+             tally.unsynced + tally.skipped, size);
+    if (guess.score >= SCORE_LEAST && !is_implied(guesses, *count, &guess))
+        add_guess(guesses, count, &guess);
+}
+
+/* ---- CoreSight frames ---- */
+
+struct streams {
+    uint64_t sizes[IDS];
+    uint8_t *bytes; /**< of one id */
+    size_t size, room;
+    uint16_t wanted;
+};
+
+static void on_run(void *context, const struct pug_run *run)
+{
+    struct streams *streams = context;
+    streams->sizes[run->source] += run->size;
+    if (!streams->bytes || run->source != streams->wanted)
+        return;
+    size_t size = run->size;
+    if (size > streams->room - streams->size)
+        size = streams->room - streams->size;
+    memcpy(streams->bytes + streams->size, run->bytes, size);
+    streams->size += size;
+}
+
+/** Split frames by their ids; how many bytes are of ids that can be. */
+static uint64_t split(const uint8_t *bytes, size_t size, const char *flag, struct streams *streams)
+{
+    struct pug_setting items[] = {{flag, 1, NULL}};
+    struct pug_tree_config config = {.transport = "coresight",
+                                     .settings = {.items = items, .count = 1}};
+    struct pug_tree *tree;
+    uint64_t at = 0;
+    if (pug_tree_new(&config, &tree) != PUG_OK)
+        return 0;
+    pug_tree_on_runs(tree, on_run, streams);
+    (void)pug_tree_feed(tree, bytes, &at, size);
+    uint64_t good = pug_tree_transport_stats(tree)->no_decoder;
+    pug_tree_free(tree);
+    return good;
+}
+
+/** The ids with the most bytes; how many bytes these are. Id 0 is padding. */
+static uint64_t find_main(const struct streams *streams, uint16_t *ids, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = 0;
+        for (uint32_t id = 1; id < 0x70; id++) {
+            bool taken = false;
+            for (size_t k = 0; k < i; k++)
+                taken |= ids[k] == id;
+            if (!taken && streams->sizes[id] > (ids[i] ? streams->sizes[ids[i]] : 0))
+                ids[i] = (uint16_t)id;
+        }
+        sum += ids[i] ? streams->sizes[ids[i]] : 0;
+    }
+    return sum;
+}
+
+#define MAIN_IDS 8u
+
+/** Where a few ids have nearly all bytes the frames are believed, as far as they do. */
+static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
+                       struct pug_guess *guesses, size_t *count)
+{
+    struct streams *streams = calloc(1, sizeof(*streams));
+    uint16_t ids[MAIN_IDS];
+    char whose[32];
+    uint64_t good = streams ? split(bytes, size, flag, streams) : 0;
+    uint64_t of_main = streams ? find_main(streams, ids, MAIN_IDS) : 0;
+    uint64_t all = good;
+    for (uint32_t id = 0x70; streams && id < 0x80; id++)
+        all += streams->sizes[id];
+    unsigned most = all > 0 ? (unsigned)(100 * of_main / all) : 0;
+    for (size_t i = 0; most >= 90 && i < MAIN_IDS && ids[i]; i++) {
+        memset(streams->sizes, 0, sizeof(streams->sizes));
+        streams->wanted = ids[i];
+        streams->size = 0;
+        streams->room = size;
+        streams->bytes = malloc(size);
+        if (!streams->bytes)
+            break;
+        split(bytes, size, flag, streams);
+        snprintf(whose, sizeof(whose), "of id 0x%02x: ", ids[i]);
+        for (size_t n = 0; streams->size >= 16 && n < sizeof(ways) / sizeof(ways[0]); n++)
+            if (!ways[n].transport)
+                try_way(&ways[n], "coresight", whose, streams->bytes, streams->size, most, guesses,
+                        count);
+        free(streams->bytes);
+        streams->bytes = NULL;
+    }
+    free(streams);
+}
 
 size_t pug_guess_format(const uint8_t *bytes, size_t size, struct pug_guess guesses[PUG_GUESSES])
 {
-    (void)bytes;
-    (void)size;
-    (void)guesses;
-    return 0;
+    size_t count = 0;
+    if (size > LOOK_AT)
+        size = LOOK_AT;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        try_way(&ways[i], ways[i].transport ? ways[i].transport : "plain", "", bytes, size, 100,
+                guesses, &count);
+    try_frames(bytes, size, "mem_align", guesses, &count);
+    try_frames(bytes, size, "fsyncs", guesses, &count);
+    return count;
 }

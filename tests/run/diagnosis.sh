@@ -50,4 +50,16 @@ for _ in {1..200}; do printf '\x24\x0d\x00\x0b\x84\x40\x11\x1f'; done >"$tmp/man
 { for _ in {1..64}; do printf '\x13\x05\xb5\x00\x63\x0f\xb5\x0e'; done; } >"$tmp/code.bin"
 says 1 "*and 19[0-9] more messages like these*contradictions*" \
   pc --protocol ntrace --set xlen=64 --image "$tmp/code.bin@0x100" "$tmp/many.nex"
+
+# Another protocol's bytes, and no description at all.
+says 1 "*no place in them where STM could begin to decode*it looks like ETMV4I in coresight*" \
+  list --protocol stm "$demo/trace.bin"
+says 1 "*bad packets, * in a megabyte*it looks like ETMV4I in coresight*" \
+  list --protocol ntrace --set xlen=64 "$demo/trace.bin"
+"$bin/pugmark" info "$demo/trace.bin" >"$tmp/guess"
+grep -q "looks like .* ETMV4I in coresight" "$tmp/guess" || { cat "$tmp/guess"; bad=1; }
+head -c 20000 /dev/zero >"$tmp/zeros"
+code=0
+"$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
+grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
 exit $bad

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file Evidence that a program is not the one that ran, from elements made by hand. */
 #include "pugmark/diagnose.h"
+#include "recorder/ntrace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,13 +226,84 @@ static void long_traces_are_sampled(void **state)
     pug_image_free(image);
 }
 
+/* ---- formats ---- */
+
+static size_t read_demo(uint8_t *bytes, size_t room)
+{
+    FILE *file = fopen(PUG_SOURCE_DIR "/examples/demo/trace.bin", "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, room, file);
+    fclose(file);
+    return size;
+}
+
+static void formats_are_guessed(void **state)
+{
+    static uint8_t bytes[1 << 16];
+    struct pug_guess guesses[PUG_GUESSES];
+    (void)state;
+    size_t size = read_demo(bytes, sizeof(bytes));
+    assert_true(pug_guess_format(bytes, size, guesses) > 0);
+    assert_string_equal(guesses[0].protocol, "ETMV4I");
+    assert_string_equal(guesses[0].transport, "coresight");
+    assert_true(guesses[0].score > 80 && guesses[0].score <= 100);
+    assert_non_null(strstr(guesses[0].reason, "of id 0x10: "));
+}
+
+/** N-Trace whose SRC has two bits: jumps to and fro, and a word of software now and then. */
+static void widths_are_guessed(void **state)
+{
+    const struct rec_ntrace_options options = {
+        .xlen = 64, .src_bits = 2, .src = 2, .hist_bits = 32, .icnt_max = 1000, .seed = 1};
+    const struct pug_insn jump = {.type = PUG_INSTR_BR_INDIRECT, .kind = PUG_RV_JUMP, .size = 4};
+    struct pug_guess guesses[PUG_GUESSES];
+    struct rec_bytes trace = {0};
+    struct rec_random random = {7};
+    struct rec_ntrace *encoder = rec_ntrace_new(&options, &trace);
+    uint64_t pc = 0x80000000;
+    (void)state;
+    assert_non_null(encoder);
+    rec_ntrace_start(encoder, 5, pc);
+    for (unsigned i = 0; i < 2000; i++) {
+        uint64_t next = 0x80000000 + 4 * (uint64_t)rec_random_below(&random, 10000);
+        rec_ntrace_retire(encoder, pc, &jump, next);
+        pc = next;
+        if (i % 50 == 0)
+            rec_ntrace_data(encoder, 4, i);
+        if (i % 200 == 199)
+            rec_ntrace_sync(encoder, 2, pc, false);
+    }
+    rec_ntrace_stop(encoder, 4);
+    rec_ntrace_free(encoder);
+    assert_true(pug_guess_format(trace.data, trace.size, guesses) > 0);
+    assert_string_equal(guesses[0].protocol, "N-Trace");
+    assert_string_equal(guesses[0].settings, "src_bits=2");
+    rec_bytes_free(&trace);
+}
+
+static void noise_is_not(void **state)
+{
+    static uint8_t bytes[1 << 15];
+    struct pug_guess guesses[PUG_GUESSES];
+    struct rec_random random = {1};
+    (void)state;
+    assert_int_equal(pug_guess_format(bytes, 0, guesses), 0);
+    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)rec_random(&random);
+    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
+    memset(bytes, 0xff, sizeof(bytes));
+    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_program_has_none), cmocka_unit_test(each_kind_is_found),
         cmocka_unit_test(what_explains_a_gap),        cmocka_unit_test(exceptions_in_place),
         cmocka_unit_test(returns_count_together),     cmocka_unit_test(memory_that_is_missing),
-        cmocka_unit_test(long_traces_are_sampled),
+        cmocka_unit_test(long_traces_are_sampled),    cmocka_unit_test(formats_are_guessed),
+        cmocka_unit_test(widths_are_guessed),         cmocka_unit_test(noise_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

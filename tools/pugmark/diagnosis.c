@@ -32,6 +32,7 @@ struct diagnosis {
     uint64_t unprinted, bad_packets;
     bool quiet;
     bool said; /**< the paragraph has begun */
+    bool poor; /**< little of a source could be decoded */
 };
 
 struct diagnosis *diagnosis_new(struct input *input)
@@ -355,18 +356,35 @@ static const struct pug_survey_id *find_id(const struct pug_survey *survey, uint
     return NULL;
 }
 
-static void say_guesses(struct diagnosis *diagnosis)
+/** Does a guess name what the trace was decoded as? */
+static bool is_in_use(const struct input *input, const struct pug_guess *guess)
+{
+    const struct pug_source *source;
+    if (strcmp(guess->transport, pug_transport_name(pug_tree_transport(input->tree))) != 0)
+        return false;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        if (strcmp(guess->protocol, pug_protocol_name(pug_source_protocol(source))) == 0)
+            return true;
+    return false;
+}
+
+/** What the bytes look like, if that is not what they were taken for. */
+static void say_guesses(struct diagnosis *diagnosis, bool nothing)
 {
     const struct input *input = diagnosis->input;
     struct pug_guess guesses[PUG_GUESSES];
     size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
-    for (size_t i = 0; i < count && i < 3; i++)
-        say(diagnosis, "%s looks like %s%s%s%s%s (%s)\n", i ? "or it" : "it",
-            guesses[i].protocol ? guesses[i].protocol : guesses[i].transport,
-            guesses[i].protocol ? " framed as " : "",
-            guesses[i].protocol ? guesses[i].transport : "", *guesses[i].settings ? " with " : "",
-            guesses[i].settings, guesses[i].reason);
-    if (count == 0)
+    if (count > 0 && is_in_use(input, &guesses[0])) {
+        if (*guesses[0].settings)
+            say(diagnosis, "its packets are right with --set %s (%s)\n", guesses[0].settings,
+                guesses[0].reason);
+        return;
+    }
+    for (size_t i = 0; i < count && i < (nothing ? 3 : 1); i++)
+        say(diagnosis, "%s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it", guesses[i].protocol,
+            guesses[i].transport, *guesses[i].settings ? ", --set " : "", guesses[i].settings,
+            guesses[i].reason);
+    if (count == 0 && nothing)
         say(diagnosis, "its bytes look like nothing that is known here\n");
 }
 
@@ -376,7 +394,7 @@ static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *su
     const struct input *input = diagnosis->input;
     const bool chosen = input->options->sources.count > 0;
     const struct pug_source *source;
-    char text[512], number[32];
+    char text[512], number[32], other[32];
     size_t asked = 0, silent = 0, deaf = 0;
     uint16_t first = 0;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
@@ -386,8 +404,14 @@ static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *su
         if (!input_wants(input, id) || !pug_source_decodes(source))
             continue;
         asked++;
-        if (evidence && evidence->told > 0)
+        if (evidence && evidence->told > 0) {
+            if (!found || found->unsynced * 2 <= found->bytes)
+                continue;
+            diagnosis->poor = true;
+            say(diagnosis, "source 0x%02x: of its %s bytes only %s could be decoded\n", id,
+                grouped(found->bytes, number), grouped(found->bytes - found->unsynced, other));
             continue;
+        }
         if (silent++ == 0)
             first = id;
         if (found && found->bytes > 0 && found->unsynced * 2 > found->bytes) {
@@ -430,6 +454,9 @@ static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *surv
 }
 
 /* ---- the whole ---- */
+
+/* A bad packet in so many bytes is many. */
+#define BAD_MANY 1000u
 
 /* So much of a capture is read again to see what is wrong with it. */
 #define SURVEY_MOST (UINT64_C(64) << 20)
@@ -479,8 +506,9 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         say_missing(diagnosis, evidence);
     }
     say_bytes(diagnosis, survey);
-    if (nothing && diagnosis->said)
-        say_guesses(diagnosis);
+    const bool many = diagnosis->bad_packets * BAD_MANY > diagnosis->input->trace_size;
+    if (diagnosis->said && (nothing || many || diagnosis->poor))
+        say_guesses(diagnosis, nothing);
 }
 
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct info_options {
     struct input_options input;
@@ -150,6 +151,39 @@ static void print_names(void)
         printf("  %-26s %s\n", transport->name, transport->title);
 }
 
+/** What a file of trace looks like that nobody has described. */
+static int guess_run(const char *path, const uint8_t *bytes, size_t size)
+{
+    struct pug_guess guesses[PUG_GUESSES];
+    size_t count = pug_guess_format(bytes, size, guesses);
+    output_text("%s: %zu bytes\n", path, size);
+    for (size_t i = 0; i < count; i++)
+        output_text("%s %3u %%  %s in %s%s%s\n         %s\n", i ? "       or" : "looks like",
+                    guesses[i].score, guesses[i].protocol, guesses[i].transport,
+                    *guesses[i].settings ? ", --set " : "", guesses[i].settings, guesses[i].reason);
+    if (count == 0)
+        output_text("looks like nothing that is known here\n");
+    return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
+}
+
+/** A regular file that is no description of a snapshot; its first bytes. NULL: something else. */
+static uint8_t *read_undescribed(const struct input_options *options, const char *path,
+                                 size_t *size)
+{
+    const size_t most = 256u << 10;
+    const char *end = strrchr(path, '.');
+    struct stat what;
+    if (options->protocol || options->params || stat(path, &what) != 0 || !S_ISREG(what.st_mode) ||
+        (end && strcmp(end, ".ini") == 0))
+        return NULL;
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = file ? malloc(most) : NULL;
+    *size = bytes ? fread(bytes, 1, most, file) : 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
 static int info_run(const struct command *self, int argc, char **argv)
 {
     struct info_options options = {0};
@@ -160,6 +194,14 @@ static int info_run(const struct command *self, int argc, char **argv)
     if (end >= 0)
         return end;
     struct input input;
+    size_t size;
+    uint8_t *bytes = read_undescribed(&options.input, argv[1], &size);
+    if (bytes) {
+        int code = guess_run(argv[1], bytes, size);
+        free(bytes);
+        int written = output_end();
+        return written ? written : code;
+    }
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     int code = EXIT_INPUT;
