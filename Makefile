@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
-# Both install what is missing (Debian), build, and run.
-.PHONY: demo abi test test-release test-sanitize test-thread build bench format check-format tidy deps clean
+# All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
+.PHONY: demo abi test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
 
 demo: build
 	@cmake/demo.sh build/release
@@ -15,15 +15,13 @@ test: check-format test-release test-sanitize test-thread
 test-release: build
 	ctest --preset release -j2
 
-test-sanitize: deps
-	@cmake --preset sanitize >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset sanitize -- --quiet
-	ctest --preset sanitize -j2
+# What else must build: with the other compiler, and with nothing that can be switched off.
+test-builds: test-clang test-bare
 
-test-thread: deps
-	@cmake --preset thread >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset thread -- --quiet
-	ctest --preset thread
+test-sanitize test-thread test-clang test-bare: test-%: deps
+	@cmake --preset $* >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset $* -- --quiet
+	ctest --preset $* -j2
 
 bench: build
 	@for b in build/release/bin/*_bench; do echo "== $$(basename $$b)"; $$b || exit 1; done
@@ -40,6 +38,11 @@ check-format: deps
 
 tidy: build
 	git ls-files '*.c' ':!examples/demo/program.c' | xargs -P2 -n4 clang-tidy -p build/release --quiet
+
+# Only what changed since the last release.
+tidy-changes: build
+	git diff --name-only --diff-filter=d "$$(git describe --tags --abbrev=0)" -- '*.c' ':!examples/demo/program.c' | \
+	  xargs -r -P2 -n4 clang-tidy -p build/release --quiet
 
 deps:
 	@mkdir -p build

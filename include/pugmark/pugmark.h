@@ -34,16 +34,19 @@
 #include "pugmark/walk.h"
 
 #define PUG_VERSION_MAJOR 0
-#define PUG_VERSION_MINOR 1
+#define PUG_VERSION_MINOR 2
 #define PUG_VERSION_PATCH 0
-#define PUG_VERSION       "0.1.0"
+#define PUG_VERSION       "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Version of the library that runs, as opposed to the header's. */
+/** Version of the library that runs, as opposed to the header's: "0.2.0". */
 const char *pug_version(void);
+
+/** What it was built with, separated by blanks: "elf dwarf threads". */
+const char *pug_features(void);
 
 #ifdef __cplusplus
 }

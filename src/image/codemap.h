@@ -198,7 +198,7 @@ static inline const struct pug_block *pug_codemap_jumped(const struct pug_codema
 {
     const struct pug_block *block = *pug_codemap_slot(map, address);
     const bool same = (block->start == address) & (block->tag == pug_block_tag(map, isa, 0));
-    return same & pug_block_hops(block, map->epoch) ? block : NULL;
+    return (same & pug_block_hops(block, map->epoch)) ? block : NULL;
 }
 
 /**

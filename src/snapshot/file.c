@@ -15,8 +15,9 @@ static void say_at(const struct section *section, enum pug_status code, unsigned
                      section->ini->path, line, text);
 }
 
-static void say_format(const struct section *section, enum pug_status code, unsigned line,
-                       const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void say_format(const struct section *section,
+                                                             enum pug_status code, unsigned line,
+                                                             const char *format, va_list args)
 {
     char text[512];
     vsnprintf(text, sizeof(text), format, args);

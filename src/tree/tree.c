@@ -10,11 +10,6 @@
 /* 256 elements are 16 KiB: with the decoder's own data they stay in the first-level cache. */
 #define BATCH_ELEMENTS 256u
 
-const char *pug_version(void)
-{
-    return PUG_VERSION;
-}
-
 static void count_undelivered(struct pug_tree *tree, const struct pug_run *run)
 {
     struct pug_transport_stats *stats = &tree->transport_stats;

@@ -24,7 +24,7 @@ said() {
 said 0 "" --help
 said 0 "" help
 said 0 "" --version
-grep -qE '^pugmark [0-9]+\.[0-9]+' output || { echo "no version"; bad=1; }
+grep -qE '^pugmark [0-9]+\.[0-9]+\.[0-9]+ \(.*threads\)$' output || { echo "no version"; bad=1; }
 said 2 "usage: pugmark COMMAND*"
 said 2 "pugmark: 'other' is no command; *" other
 said 2 "pugmark: 'other' is no command; *" help other
@@ -58,8 +58,8 @@ said 3 "pugmark: none: No such file or directory" itm none
 said 3 "pugmark: folder: not a file" pc --protocol itm folder
 said 3 "*file access error: folder: Is a directory" pc --params folder text
 said 3 "*file access error: none: No such file or directory" pc --params none text
-said 3 "pugmark: text: cannot use as a program: not an ELF file, or a damaged one" \
-  pc --protocol ntrace --elf text text
+if "$pugmark" --version | grep -q '[( ]elf '; then why='not an ELF file, or a damaged one'; else why='this library was built without that'; fi
+said 3 "pugmark: text: cannot use as a program: $why" pc --protocol ntrace --elf text text
 
 # Traces with nothing in them.
 : >empty

@@ -37,7 +37,7 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     return true;
 }
 
-static void put(struct told *told, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct told *told, const char *format, ...)
 {
     va_list list;
     va_start(list, format);

@@ -25,7 +25,7 @@ static void usage(FILE *file)
         fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), or with --protocol\n"
           "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n"
-          "`pugmark --version` tells the version.\n",
+          "`pugmark --version` tells the version, and what it was built with.\n",
           file);
 }
 
@@ -95,7 +95,7 @@ static int start(int argc, char **argv)
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("pugmark %s\n", pug_version());
+        printf("pugmark %s (%s)\n", pug_version(), pug_features());
         return EXIT_DONE;
     }
     return run(argc - 1, argv + 1);
