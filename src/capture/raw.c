@@ -144,7 +144,7 @@ static const char *last_component(const char *path)
 }
 
 static enum pug_status add_source(struct pug_capture *capture, uint16_t id, const char *name,
-                                  const struct pug_settings *settings)
+                                  const char *protocol, const struct pug_settings *settings)
 {
     const struct pug_capture_raw *raw = capture->own;
     struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
@@ -152,7 +152,7 @@ static enum pug_status add_source(struct pug_capture *capture, uint16_t id, cons
         return PUG_ERR_MEM;
     *source = (struct pug_capture_source){.id = id,
                                           .name = pug_capture_keep(capture, name, SIZE_MAX),
-                                          .protocol = raw->protocol->name,
+                                          .protocol = protocol ? protocol : raw->protocol->name,
                                           .cpu = PUG_NO_CPU,
                                           .settings = settings};
     return PUG_OK;
@@ -167,7 +167,7 @@ static bool make_room(struct pug_capture_raw *raw, size_t sources, size_t items)
 }
 
 enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint16_t *ids,
-                                         size_t count)
+                                         const char *const *protocols, size_t count)
 {
     struct pug_capture_raw *raw = capture->own;
     const size_t each = raw->count + 1;
@@ -177,8 +177,8 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
         items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
         memcpy(items + 1, raw->items, raw->count * sizeof(*items));
         raw->source_settings[i] = (struct pug_settings){items, each, raw->settings.watch};
-        status =
-            add_source(capture, ids[i], last_component(capture->path), &raw->source_settings[i]);
+        status = add_source(capture, ids[i], last_component(capture->path), protocols[i],
+                            &raw->source_settings[i]);
     }
     return status;
 }
@@ -204,7 +204,7 @@ static enum pug_status describe_listed(struct pug_capture *capture)
         memcpy(items + given, own->items, own->count * sizeof(*items));
         raw->source_settings[i] =
             (struct pug_settings){items, given + own->count, raw->settings.watch};
-        status = add_source(capture, id, pug_params_source_path(raw->params, i),
+        status = add_source(capture, id, pug_params_source_path(raw->params, i), NULL,
                             &raw->source_settings[i]);
         items += given + own->count;
     }
@@ -248,7 +248,7 @@ static enum pug_status find_sources(struct pug_capture *capture)
     if (capture->sources.count > 0)
         return PUG_OK;
     if (named_source(raw, &id) || raw->transport->single || !told_by_id(raw->protocol->name))
-        return pug_capture_raw_describe(capture, &id, 1);
+        return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
     return pug_capture_raw_scan(capture);
 }
 

@@ -24,9 +24,9 @@ extern const struct pug_capture_way pug_capture_raw_way;
 /** Was this source asked for? All are where none was. */
 bool pug_capture_raw_wants(const struct pug_capture *capture, uint16_t id);
 
-/** Sources with these ids, that are all as the settings say. */
+/** Sources with these ids, that are all as the settings say, but for protocols of their own. */
 enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint16_t *ids,
-                                         size_t count);
+                                         const char *const *protocols, size_t count);
 
 /** Describe all wanted sources that are in the trace. */
 enum pug_status pug_capture_raw_scan(struct pug_capture *capture);

@@ -4,6 +4,7 @@
 #include "pugmark/author/transport.h"
 
 #include "pugmark/params.h"
+#include "transport/osd_modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,25 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, ui
 
 /* ---- the sources in it ---- */
 
+struct found {
+    bool ids[UINT16_MAX + 1];
+    struct pug_osd_modules *modules; /* what they are, where that is to be found out; or NULL */
+};
+
+/** Modules of an OSD trace that nobody chose are told apart. */
+static bool tells_modules(const struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    return strcmp(raw->transport->name, "osd") == 0 &&
+           strncmp(raw->protocol->name, "OSD-", 4) == 0 && capture->options.wanted_count == 0;
+}
+
 static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
 {
-    bool *found = context;
-    found[run->source] = true;
+    struct found *found = context;
+    found->ids[run->source] = true;
+    if (found->modules)
+        pug_osd_modules_note(found->modules, run);
     *used = run->size;
     return PUG_RESP_CONT;
 }
@@ -53,7 +69,7 @@ static void ignore_reset(void *context, uint64_t index)
 #define SCAN_BLOCK (1u << 20)
 
 /** Let the transport alone go over the trace. */
-static enum pug_status scan(const struct pug_capture *capture, bool *found)
+static enum pug_status scan(const struct pug_capture *capture, struct found *found)
 {
     const struct pug_capture_raw *raw = capture->own;
     struct pug_transport_stats stats = {0};
@@ -81,24 +97,56 @@ static enum pug_status scan(const struct pug_capture *capture, bool *found)
     return PUG_OK;
 }
 
-enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
+/** Sources that are wanted, and trace; what protocol they have of their own, or NULL. */
+static size_t choose(const struct pug_capture *capture, const struct found *found, uint16_t *ids,
+                     const char **protocols)
 {
-    bool *found = calloc(PUG_SOURCE_UNKNOWN + 1, sizeof(*found));
-    uint16_t *ids = calloc(PUG_SOURCE_UNKNOWN + 1, sizeof(*ids));
-    enum pug_status status = found && ids ? scan(capture, found) : PUG_ERR_MEM;
     size_t count = 0;
-    for (uint32_t id = 0; status == PUG_OK && id < PUG_SOURCE_UNKNOWN; id++)
-        if (found[id] && pug_capture_raw_wants(capture, (uint16_t)id))
-            ids[count++] = (uint16_t)id;
+    for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+        if (!found->ids[id] || !pug_capture_raw_wants(capture, (uint16_t)id))
+            continue;
+        const char *own =
+            found->modules ? pug_osd_modules_protocol(found->modules, (uint16_t)id) : NULL;
+        if (own && !*own)
+            continue;
+        protocols[count] = own;
+        ids[count++] = (uint16_t)id;
+    }
+    return count;
+}
+
+static enum pug_status describe_found(struct pug_capture *capture, const struct found *found)
+{
+    uint16_t *ids = calloc(UINT16_MAX + 1, sizeof(*ids));
+    const char **protocols = calloc(UINT16_MAX + 1, sizeof(*protocols));
+    enum pug_status status = ids && protocols ? PUG_OK : PUG_ERR_MEM;
+    size_t count = status == PUG_OK ? choose(capture, found, ids, protocols) : 0;
     if (status == PUG_OK && count == 0) {
         status = PUG_ERR_RDR_NO_DECODER;
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
                         capture->options.wanted_count ? "no such source in it" : "no source in it");
     }
     if (status == PUG_OK)
-        status = pug_capture_raw_describe(capture, ids, count);
-    free(found);
+        status = pug_capture_raw_describe(capture, ids, protocols, count);
     free(ids);
+    free(protocols);
+    return status;
+}
+
+enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
+{
+    struct found *found = calloc(1, sizeof(*found));
+    if (!found)
+        return PUG_ERR_MEM;
+    enum pug_status status = PUG_OK;
+    if (tells_modules(capture) && !(found->modules = pug_osd_modules_new()))
+        status = PUG_ERR_MEM;
+    if (status == PUG_OK)
+        status = scan(capture, found);
+    if (status == PUG_OK)
+        status = describe_found(capture, found);
+    pug_osd_modules_free(found->modules);
+    free(found);
     return status;
 }
 

@@ -140,10 +140,26 @@ static size_t datagram_size(const struct osd *osd, enum framing framing, const u
     return good_length(osd, words) ? 2 * ((size_t)words + 1) : 0;
 }
 
-static bool good_flags(enum framing framing, const uint8_t *bytes)
+/** Is a packet of these flags, and so many words of payload, one that there is? */
+static bool good_flags(unsigned flags, unsigned payload)
 {
-    unsigned flags = word_in(framing, bytes + FLAGS_AT), type = PUG_OSD_TYPE(flags);
-    return (type == PUG_OSD_REG || type == PUG_OSD_EVENT) && (flags & 0x3ff) == 0;
+    /* of register accesses, by TYPE_SUB: requests begin with an address; 13 is not used */
+    static const uint8_t words[16] = {1, 1, 1, 1, 2, 3, 5, 9, 1, 2, 4, 8, 0, 0xff, 0, 0};
+    unsigned type = PUG_OSD_TYPE(flags), sub = PUG_OSD_TYPE_SUB(flags);
+    if ((flags & 0x3ff) != 0)
+        return false;
+    if (type == PUG_OSD_REG)
+        return payload == words[sub];
+    return type == PUG_OSD_EVENT && payload > 0 &&
+           (sub == PUG_OSD_LAST || sub == PUG_OSD_CONT ||
+            (sub == PUG_OSD_OVERFLOW && payload == 1));
+}
+
+/** Do the first eight bytes look like the begin of a datagram? */
+static bool good_begin(enum framing framing, const uint8_t *bytes)
+{
+    return good_flags(word_in(framing, bytes + FLAGS_AT),
+                      word_in(framing, bytes) - PUG_OSD_PACKET_HEADER);
 }
 
 /** Could a datagram be at `bytes`? Size of one that is all there and looks right, else 0. */
@@ -151,7 +167,7 @@ static size_t plausible(const struct osd *osd, enum framing framing, const uint8
                         size_t left)
 {
     size_t size = left >= 2 ? datagram_size(osd, framing, bytes) : 0;
-    return size > 0 && size <= left && good_flags(framing, bytes) ? size : 0;
+    return size > 0 && size <= left && good_begin(framing, bytes) ? size : 0;
 }
 
 /** The source that a packet concerns: register requests the module they go to. */
@@ -286,7 +302,7 @@ static struct trial try_order(const struct osd *osd, enum framing framing, const
         size_t length = datagram_size(osd, framing, bytes + at);
         if (length == 0)
             trial.broken = at + 2;
-        else if (size - at >= FLAGS_AT + 2 && !good_flags(framing, bytes + at))
+        else if (size - at >= FLAGS_AT + 2 && !good_begin(framing, bytes + at))
             trial.broken = at + FLAGS_AT + 2;
         if (trial.broken != SIZE_MAX || length > size - at)
             break;

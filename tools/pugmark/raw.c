@@ -6,6 +6,7 @@
 #include "command.h"
 #include "known.h"
 #include "set_options.h"
+#include "transport/osd_modules.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -124,12 +125,31 @@ static bool take_settings(struct input *input, struct raw_settings *settings)
 /** The source ids that a transport finds in the trace. */
 struct found {
     bool ids[UINT16_MAX + 1];
+    struct pug_osd_modules *modules; /* what they are, where that is to be found out; or NULL */
 };
+
+/** Modules of an OSD trace that nobody chose are told apart. */
+static bool tells_modules(const struct input *input)
+{
+    return strcmp(input->transport, "osd") == 0 && strncmp(input->protocol, "OSD-", 4) == 0 &&
+           input->options->sources.count == 0;
+}
+
+/** Is the source one to be decoded? *protocol: its own, if it has one. */
+static bool is_traced(const struct found *found, uint16_t id, const char **protocol)
+{
+    const char *own = found->modules ? pug_osd_modules_protocol(found->modules, id) : NULL;
+    if (own && *own)
+        *protocol = own;
+    return !own || *own;
+}
 
 static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
 {
     struct found *found = context;
     found->ids[run->source] = true;
+    if (found->modules)
+        pug_osd_modules_note(found->modules, run);
     *used = run->size;
     return PUG_RESP_CONT;
 }
@@ -176,7 +196,8 @@ static bool told_by_id(const char *protocol)
     return false;
 }
 
-static bool describe_sources(struct input *input, const uint16_t *ids, size_t count)
+static bool describe_sources(struct input *input, const uint16_t *ids, size_t count,
+                             const struct found *found)
 {
     struct raw_settings *settings = input->raw;
     size_t each = settings->count + 1;
@@ -190,6 +211,7 @@ static bool describe_sources(struct input *input, const uint16_t *ids, size_t co
         items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
         memcpy(items + 1, settings->items, settings->count * sizeof(*items));
         input->sources[i].protocol = input->protocol;
+        is_traced(found, ids[i], &input->sources[i].protocol);
         input->sources[i].settings = (struct pug_settings){items, each, &settings->watch};
         snprintf(input->sources[i].name, sizeof(input->sources[i].name), "%s",
                  name ? name + 1 : input->trace_path);
@@ -256,18 +278,23 @@ bool raw_find_sources(struct input *input)
         return true;
     /* Where framed trace has no other name for it, the ITM is source 1. */
     ids[0] = transport->single ? 0 : 1;
-    if (named_source(settings, &ids[0]) || transport->single || !told_by_id(input->protocol))
-        return describe_sources(input, ids, 1);
     memset(&found, 0, sizeof(found));
-    if (!scan(input, &found))
+    if (named_source(settings, &ids[0]) || transport->single || !told_by_id(input->protocol))
+        return describe_sources(input, ids, 1, &found);
+    if (tells_modules(input) && !(found.modules = pug_osd_modules_new()))
         return false;
-    for (uint32_t id = 0; id <= UINT16_MAX; id++)
-        if (found.ids[id] && input_wants(input, (uint16_t)id))
+    bool good = scan(input, &found);
+    const char *protocol;
+    for (uint32_t id = 0; good && id <= UINT16_MAX; id++)
+        if (found.ids[id] && input_wants(input, (uint16_t)id) &&
+            is_traced(&found, (uint16_t)id, &protocol))
             ids[count++] = (uint16_t)id;
-    if (count == 0)
+    if (good && count == 0)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
                 input->options->sources.count ? "no such source in it" : "no source in it");
-    return count > 0 && describe_sources(input, ids, count);
+    good = good && count > 0 && describe_sources(input, ids, count, &found);
+    pug_osd_modules_free(found.modules);
+    return good;
 }
 
 /* ---- opening ---- */

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Modules are told apart by their type, where somebody reads that register in the capture,
+ * and else by their events. A Core Trace Module's have 5, 7, 9 or 11 words; the last one is flags,
+ * of which bits 15:5 are not used, and one of call, return and change of mode is set, since
+ * otherwise there is no event; and instructions are at even addresses. A System Trace Module's have
+ * 4, 5 or 7, and end with the high bits of a value.
+ */
+#include "transport/osd_modules.h"
+
+#include "pugmark/packet/osd.h"
+
+#include <stdlib.h>
+
+#define MODULES    65536u
+#define MOD_TYPE   1u
+#define TYPE_STM   4u
+#define TYPE_CTM   5u
+#define ASKED      8u
+#define FLAGS_FREE 0xffe0u /* not used */
+#define FLAGS_WHY  0x001cu /* call, return, change of mode */
+#define TIME_WORDS 2u
+
+/** What one module sent. */
+struct module {
+    uint32_t core, software, other; /* events by whose they may be; core: … and not a software's */
+    uint16_t type;                  /* MOD_TYPE, 0: not told */
+    uint16_t npc;                   /* of an event that is split: its low word */
+    uint16_t words;                 /* … and how many have come */
+    uint8_t asked_count;
+    uint16_t asked[ASKED]; /* registers, whose answers have not come */
+};
+
+struct pug_osd_modules {
+    struct module *of[MODULES];
+};
+
+struct pug_osd_modules *pug_osd_modules_new(void)
+{
+    return calloc(1, sizeof(struct pug_osd_modules));
+}
+
+void pug_osd_modules_free(struct pug_osd_modules *modules)
+{
+    for (unsigned i = 0; modules && i < MODULES; i++)
+        free(modules->of[i]);
+    free(modules);
+}
+
+static unsigned word_at(const struct pug_run *run, unsigned n)
+{
+    return (unsigned)run->bytes[2 * n] << 8 | run->bytes[2 * n + 1];
+}
+
+static void note_register(struct module *module, const struct pug_run *run, unsigned flags)
+{
+    unsigned sub = PUG_OSD_TYPE_SUB(flags), words = (unsigned)run->size / 2 - PUG_OSD_HEADER;
+    if (sub < 4 && words > 0 && module->asked_count < ASKED)
+        module->asked[module->asked_count++] = (uint16_t)word_at(run, PUG_OSD_HEADER);
+    if (sub < 8 || sub > 12 || module->asked_count == 0)
+        return;
+    if (sub == 8 && words == 1 && module->asked[0] == MOD_TYPE)
+        module->type = (uint16_t)word_at(run, PUG_OSD_HEADER);
+    memmove(module->asked, module->asked + 1, --module->asked_count * sizeof(module->asked[0]));
+}
+
+static bool is_core(unsigned words, unsigned npc, unsigned flags)
+{
+    return words >= 5 && words <= 11 && words % 2 == 1 && npc % 2 == 0 &&
+           (flags & FLAGS_FREE) == 0 && (flags & FLAGS_WHY) != 0;
+}
+
+static void note_event(struct module *module, const struct pug_run *run, unsigned flags)
+{
+    unsigned words = (unsigned)run->size / 2 - PUG_OSD_HEADER, sub = PUG_OSD_TYPE_SUB(flags);
+    if ((sub != PUG_OSD_LAST && sub != PUG_OSD_CONT) || words == 0)
+        return;
+    if (module->words == 0)
+        module->npc = words > TIME_WORDS ? (uint16_t)word_at(run, PUG_OSD_HEADER + TIME_WORDS) : 0;
+    module->words = (uint16_t)(module->words + words);
+    if (sub == PUG_OSD_CONT)
+        return;
+    words = module->words;
+    module->words = 0;
+    bool software = words == 4 || words == 5 || words == 7;
+    if (is_core(words, module->npc, word_at(run, (unsigned)run->size / 2 - 1)))
+        module->core++;
+    else if (software)
+        module->software++;
+    else
+        module->other++;
+}
+
+void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run *run)
+{
+    struct module **module = &modules->of[run->source];
+    if (!*module)
+        *module = calloc(1, sizeof(**module));
+    if (!*module || run->size < 2 * PUG_OSD_HEADER)
+        return;
+    unsigned flags = word_at(run, 3);
+    if (PUG_OSD_TYPE(flags) == PUG_OSD_EVENT)
+        note_event(*module, run, flags);
+    else
+        note_register(*module, run, flags);
+}
+
+const char *pug_osd_modules_protocol(const struct pug_osd_modules *modules, uint16_t source)
+{
+    const struct module *module = modules->of[source];
+    if (!module)
+        return NULL;
+    if (module->type != 0)
+        return module->type == TYPE_CTM ? "OSD-CTM" : module->type == TYPE_STM ? "OSD-STM" : "";
+    if (module->core == 0 && module->software == 0)
+        return module->other > 0 ? "" : NULL;
+    /* some may be damaged, and some values look like flags */
+    if (module->software + module->other <= module->core / 16)
+        return "OSD-CTM";
+    return module->other <= module->software + module->core ? "OSD-STM" : "";
+}
