@@ -256,6 +256,12 @@ const char *pug_element_type_name(enum pug_element_type type);
  */
 size_t pug_element_text(const struct pug_element *element, char *buffer, size_t size);
 
+/**
+ * The same as a sentence for people: "exception 2, returns to 0x4000e8". The words may change from
+ * one version to the next; what is parsed takes the fields.
+ */
+size_t pug_element_words(const struct pug_element *element, char *buffer, size_t size);
+
 /** What happened, for an EVENT's `reason`: "trigger", "pc sample", "watchpoint" … */
 const char *pug_event_kind_name(enum pug_event_kind kind);
 

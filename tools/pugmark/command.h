@@ -20,8 +20,17 @@ struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command command_calls, command_merge, command_profile, command_find,
-    command_index, command_info, command_itm, command_list, command_pc, command_stat;
+extern const struct command command_calls;
+extern const struct command command_find;
+extern const struct command command_index;
+extern const struct command command_info;
+extern const struct command command_itm;
+extern const struct command command_list;
+extern const struct command command_merge;
+extern const struct command command_pc;
+extern const struct command command_profile;
+extern const struct command command_stat;
+extern const struct command command_trace;
 
 /**
  * Parse options, answer --help, check the number of operands; -N: N or more, with NULL behind them.

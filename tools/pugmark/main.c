@@ -9,10 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One a line, by name. */
+/* clang-format off */
 static const struct command *const commands[] = {
-    &command_calls, &command_find,  &command_index, &command_info,    &command_itm,
-    &command_list,  &command_merge, &command_pc,    &command_profile, &command_stat,
+    &command_calls,
+    &command_find,
+    &command_index,
+    &command_info,
+    &command_itm,
+    &command_list,
+    &command_merge,
+    &command_pc,
+    &command_profile,
+    &command_stat,
+    &command_trace,
 };
+/* clang-format on */
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "pager.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct pager {
+    FILE *pipe; /* to the pager, or NULL */
+    bool terminal;
+    int error; /* errno of the first write that failed */
+    size_t count;
+    char bytes[1 << 16];
+};
+
+static const char *program(void)
+{
+    const char *own = getenv("PUGMARK_PAGER"), *any = getenv("PAGER");
+    const char *chosen = own ? own : any ? any : "less";
+    return *chosen && strcmp(chosen, "cat") != 0 ? chosen : NULL;
+}
+
+struct pager *pager_open(bool straight)
+{
+    struct pager *pager = malloc(sizeof(*pager));
+    if (!pager) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        return NULL;
+    }
+    pager->pipe = NULL;
+    pager->error = 0;
+    pager->count = 0;
+    pager->terminal = isatty(STDOUT_FILENO);
+    if (pager->terminal && !straight && program()) {
+        setenv("LESS", "FRX", 0); /* short output stays, colours are colours */
+        pager->pipe = popen(program(), "w");
+    }
+    return pager;
+}
+
+static void empty(struct pager *pager)
+{
+    size_t done = 0;
+    int descriptor = pager->pipe ? fileno(pager->pipe) : STDOUT_FILENO;
+    while (done < pager->count && !pager->error) {
+        ssize_t written = write(descriptor, pager->bytes + done, pager->count - done);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno != EINTR)
+            pager->error = errno;
+    }
+    pager->count = 0;
+}
+
+static void put(void *context, const void *bytes, size_t size)
+{
+    struct pager *pager = context;
+    const char *at = bytes;
+    while (size > 0) {
+        size_t room = sizeof(pager->bytes) - pager->count, part = size < room ? size : room;
+        memcpy(pager->bytes + pager->count, at, part);
+        pager->count += part;
+        at += part;
+        size -= part;
+        if (pager->count == sizeof(pager->bytes))
+            empty(pager);
+    }
+}
+
+struct pug_sink pager_sink(struct pager *pager)
+{
+    return (struct pug_sink){.put = put, .context = pager};
+}
+
+bool pager_colour(const struct pager *pager)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    return pager->terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+bool pager_wanted(struct pager *pager)
+{
+    return pager->error == 0;
+}
+
+int pager_close(struct pager *pager)
+{
+    empty(pager);
+    int error = pager->error == EPIPE ? 0 : pager->error;
+    if (pager->pipe)
+        pclose(pager->pipe);
+    free(pager);
+    if (error == 0)
+        return EXIT_DONE;
+    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(error));
+    return EXIT_INPUT;
+}

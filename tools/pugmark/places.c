@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** The last range of a task: what lies around it is in the same object. */
+struct place {
+    uint32_t object; /* or PUG_NO_OBJECT */
+    uint64_t first, last, to_vaddr;
+};
+
+struct object {
+    bool opened;
+    struct pug_names_file *file; /* or NULL */
+};
+
+struct places {
+    struct pug_capture *capture;
+    struct pug_names *names;
+    struct place *tasks;
+    struct object *objects;
+    uint32_t task_count, object_count;
+};
+
+struct places *places_new(struct pug_capture *capture, struct pug_names *names)
+{
+    struct places *places = calloc(1, sizeof(*places));
+    if (places)
+        *places = (struct places){.capture = capture, .names = names};
+    return places;
+}
+
+void places_free(struct places *places)
+{
+    if (!places)
+        return;
+    free(places->tasks);
+    free(places->objects);
+    free(places);
+}
+
+uint32_t places_task(const struct trace_item *item)
+{
+    return item->where.task == PUG_NO_TASK ? item->element.source : item->where.task;
+}
+
+static struct place *place_of(struct places *places, uint32_t task)
+{
+    if (task >= places->task_count) {
+        uint32_t count = task + task / 2 + 16;
+        struct place *tasks = realloc(places->tasks, count * sizeof(*tasks));
+        if (!tasks)
+            return NULL;
+        for (uint32_t i = places->task_count; i < count; i++)
+            tasks[i] = (struct place){.object = PUG_NO_OBJECT};
+        places->tasks = tasks;
+        places->task_count = count;
+    }
+    return &places->tasks[task];
+}
+
+bool places_follow(struct places *places, const struct trace_item *item)
+{
+    struct place *place = place_of(places, places_task(item));
+    if (place && item->element.type == PUG_ELEM_INSTR_RANGE)
+        *place = (struct place){.object = item->place.object,
+                                .first = item->place.first,
+                                .last = item->place.last,
+                                .to_vaddr = item->place.vaddr - item->element.start};
+    return place != NULL;
+}
+
+static void open_object(struct places *places, uint32_t number)
+{
+    const struct pug_capture_object *object = pug_capture_object_at(places->capture, number);
+    struct pug_names_file *file = NULL;
+    if (!object || !object->path)
+        return;
+    const struct pug_names_wanted wanted = {.path = object->path,
+                                            .file =
+                                                object->symbols ? object->symbols : object->file,
+                                            .build_id = object->build_id,
+                                            .build_id_size = object->build_id_size};
+    if (pug_names_open(places->names, &wanted, &file) == PUG_OK)
+        places->objects[number].file = file;
+}
+
+static struct pug_names_file *file_of(struct places *places, uint32_t number)
+{
+    if (number >= places->object_count) {
+        uint32_t count = number + number / 2 + 16;
+        struct object *objects = realloc(places->objects, count * sizeof(*objects));
+        if (!objects)
+            return NULL;
+        memset(objects + places->object_count, 0,
+               (count - places->object_count) * sizeof(*objects));
+        places->objects = objects;
+        places->object_count = count;
+    }
+    if (!places->objects[number].opened) {
+        places->objects[number].opened = true;
+        open_object(places, number);
+    }
+    return places->objects[number].file;
+}
+
+struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_t address,
+                                   uint64_t *vaddr)
+{
+    if (task >= places->task_count)
+        return NULL;
+    const struct place *place = &places->tasks[task];
+    if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
+        return NULL;
+    *vaddr = address + place->to_vaddr;
+    return file_of(places, place->object);
+}
+
+bool places_locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    struct places *places = context;
+    struct pug_names_function found;
+    uint64_t vaddr;
+    (void)element;
+    struct pug_names_file *file = places_find(places, task, address, &vaddr);
+    if (!file || !pug_names_function(file, vaddr, &found))
+        return false;
+    *function = (struct pug_function){.name = found.name,
+                                      .start = address - (vaddr - found.start),
+                                      .size = found.size,
+                                      .id = places->tasks[task].object};
+    return true;
+}
+
+void places_task_words(struct places *places, const struct trace_item *item, char *words,
+                       size_t size)
+{
+    const struct pug_capture_task *task =
+        item->where.task == PUG_NO_TASK ? NULL
+                                        : pug_capture_task_at(places->capture, item->where.task);
+    if (task)
+        snprintf(words, size, "thread %" PRId32 " %.64s", task->tid, task->comm);
+    else
+        snprintf(words, size, "source 0x%02x", item->element.source);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark trace: what happened, for a reader: each instruction with its place in the source
+ * and what became of it, indented by calls; all of it, or the way to some place.
+ */
+#include "capture_input.h"
+#include "command.h"
+#include "pager.h"
+#include "progress.h"
+#include "trace_parts.h"
+#include "trace_text.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_options {
+    struct input_options input;
+    struct capture_options capture;
+    struct option_value last, around;
+    enum trace_unit unit;
+    const char *before, *format, *colour;
+    bool ranges, mangled, no_pager;
+};
+
+static bool take_unit(const struct option *option, void *target, const char *argument)
+{
+    static const char *const names[] = {"instructions", "branches", "calls"};
+    for (unsigned i = 0; i < 3; i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *(enum trace_unit *)target = (enum trace_unit)i;
+            return true;
+        }
+    }
+    return option_refuse(option, argument, "there are instructions, branches, calls");
+}
+
+static bool take_format(const struct option *option, void *target, const char *argument)
+{
+    if (strcmp(argument, "text") != 0 && strcmp(argument, "jsonl") != 0)
+        return option_refuse(option, argument, "no format; there are text, jsonl");
+    return option_string(option, target, argument);
+}
+
+static bool take_colour(const struct option *option, void *target, const char *argument)
+{
+    if (strcmp(argument, "auto") != 0 && strcmp(argument, "always") != 0 &&
+        strcmp(argument, "never") != 0)
+        return option_refuse(option, argument, "there are auto, always, never");
+    return option_string(option, target, argument);
+}
+
+static const struct option table[] = {
+    {"last", "N", "only the last N instructions (or --unit) before the end, or --before",
+     option_given, offsetof(struct trace_options, last)},
+    {"before", "WHAT", "with --last: before the last `exception`, `event`, or run of an ADDRESS",
+     option_string, offsetof(struct trace_options, before)},
+    {"around", "OFFSET", "50 (or --last) before and behind this trace offset", option_given,
+     offsetof(struct trace_options, around)},
+    {"unit", "UNIT", "what --last counts: instructions (default), branches, calls", take_unit,
+     offsetof(struct trace_options, unit)},
+    {"ranges", NULL, "a line for each range of instructions, not for each of them", option_flag,
+     offsetof(struct trace_options, ranges)},
+    {"mangled", NULL, "names as the linker knows them", option_flag,
+     offsetof(struct trace_options, mangled)},
+    {"format", "FORMAT", "text (default) or jsonl", take_format,
+     offsetof(struct trace_options, format)},
+    {"color", "WHEN", "auto (default), always, never", take_colour,
+     offsetof(struct trace_options, colour)},
+    {"no-pager", NULL, "straight to standard output, also on a terminal", option_flag,
+     offsetof(struct trace_options, no_pager)},
+};
+
+/** What the window is to end with; false, having said why. */
+static bool choose(const struct trace_options *options, struct trace_wanted *wanted)
+{
+    *wanted = (struct trace_wanted){.unit = options->unit};
+    struct trace_window_limits *limits = &wanted->limits;
+    limits->before = options->last.given ? options->last.value : 50;
+    limits->all = !options->last.given && !options->around.given && !options->before;
+    limits->until_wanted = options->around.given || options->before;
+    if (options->around.given && options->before) {
+        fprintf(stderr, "pugmark: --around and --before exclude each other\n");
+        return false;
+    }
+    if (options->around.given) {
+        wanted->end = TRACE_END_OFFSET;
+        wanted->value = options->around.value;
+        limits->after = limits->before;
+    } else if (options->before && strcmp(options->before, "exception") == 0) {
+        wanted->end = TRACE_END_EXCEPTION;
+    } else if (options->before && strcmp(options->before, "event") == 0) {
+        wanted->end = TRACE_END_EVENT;
+    } else if (options->before) {
+        wanted->end = TRACE_END_ADDRESS;
+        if (!parse_number(options->before, &wanted->value)) {
+            fprintf(stderr, "pugmark: --before %s: expected exception, event or an address\n",
+                    options->before);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct printing {
+    struct trace_text *text;
+    struct pager *pager;
+    bool failed;
+};
+
+static bool print(void *context, const struct trace_item *item)
+{
+    struct printing *printing = context;
+    printing->failed |= !trace_text_print(printing->text, item);
+    return !printing->failed && pager_wanted(printing->pager);
+}
+
+static bool show_progress(void *context, uint64_t done)
+{
+    return progress_show(context, done);
+}
+
+static uint64_t size_of(const struct pug_capture *capture)
+{
+    const struct pug_capture_buffer *buffer;
+    uint64_t size = 0;
+    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
+        size += buffer->chosen ? buffer->size : 0;
+    return size;
+}
+
+static int decode(struct capture_input *input, const struct trace_options *options,
+                  const struct capture_selection *selection, struct trace_parts *parts)
+{
+    struct pug_capture *capture = input->capture;
+    struct progress progress =
+        progress_begin(size_of(capture), options->input.quiet || parts->wanted->limits.all, NULL);
+    struct pug_capture_decode wanted = {.threads = (unsigned)options->input.jobs,
+                                        .selection = &selection->is,
+                                        .times = true,
+                                        .progress = show_progress,
+                                        .progress_context = &progress};
+    struct pug_capture_result result;
+    trace_parts_decode(parts, &wanted);
+    enum pug_status status = pug_capture_decode(capture, &wanted, &result);
+    progress_end(&progress);
+    if (status == PUG_OK && parts->failed)
+        status = PUG_ERR_MEM;
+    if (status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: out of memory\n");
+    return capture_input_result(input, status);
+}
+
+static void say_nothing_found(const struct trace_wanted *wanted)
+{
+    static const char *const ends[] = {[TRACE_END_OF_TRACE] = "",
+                                       [TRACE_END_EXCEPTION] = "exception",
+                                       [TRACE_END_EVENT] = "event"};
+    if (wanted->end == TRACE_END_ADDRESS)
+        fprintf(stderr, "pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
+    else if (wanted->end == TRACE_END_OFFSET)
+        fprintf(stderr, "pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
+    else
+        fprintf(stderr, "pugmark: there is no %s in it\n", ends[wanted->end]);
+}
+
+/** A window is made of whole ranges: of the first one only its last instructions may be meant. */
+static void cut_first(struct trace_item *first, const struct trace_wanted *wanted)
+{
+    uint64_t weight = 0;
+    for (const struct trace_item *item = first; item; item = item->next) {
+        weight += item->weight;
+        if (item->wanted && wanted->end == TRACE_END_OFFSET)
+            break;
+    }
+    if (first && wanted->unit == TRACE_INSTRUCTIONS && weight > wanted->limits.before &&
+        weight - wanted->limits.before < first->weight)
+        first->skip = (uint32_t)(weight - wanted->limits.before);
+}
+
+static int trace(struct capture_input *input, struct pug_names *names,
+                 const struct trace_options *options, const struct capture_selection *selection,
+                 const struct trace_wanted *wanted)
+{
+    struct pager *pager = pager_open(options->no_pager);
+    if (!pager)
+        return EXIT_FATAL;
+    struct pug_sink sink = pager_sink(pager);
+    const bool json = options->format && strcmp(options->format, "jsonl") == 0;
+    const bool colour = options->colour && strcmp(options->colour, "always") == 0;
+    const bool may = !options->colour || strcmp(options->colour, "auto") == 0;
+    const struct trace_text_options how = {.json = json,
+                                           .colour =
+                                               !json && (colour || (may && pager_colour(pager))),
+                                           .instructions = !options->ranges,
+                                           .mangled = options->mangled,
+                                           .sink = &sink,
+                                           .capture = input->capture,
+                                           .names = names};
+    struct printing printing = {.text = trace_text_new(&how), .pager = pager};
+    struct trace_parts parts = {
+        .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};
+    int code = printing.text ? decode(input, options, selection, &parts) : EXIT_FATAL;
+    struct trace_item *item = trace_window_items(&parts.window);
+    cut_first(item, wanted);
+    for (; item && !printing.failed && pager_wanted(pager); item = item->next)
+        print(&printing, item);
+    if (wanted->limits.until_wanted && !parts.window.found) {
+        say_nothing_found(wanted);
+        code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
+    }
+    trace_window_clear(&parts.window);
+    const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
+    trace_text_free(printing.text);
+    int closed = pager_close(pager);
+    if (!printing.text || printing.failed)
+        fprintf(stderr, "pugmark: out of memory\n");
+    if (lack && !options->input.quiet)
+        fprintf(stderr, "pugmark: %s\n", lack);
+    return printing.failed ? EXIT_FATAL : closed != EXIT_DONE ? closed : code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct trace_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      CAPTURE_OPTIONS(&options.capture),
+                                      INPUT_OPTIONS(&options.input)};
+    int code = command_start(self, argc, argv, sets, 3, 1);
+    struct trace_wanted wanted;
+    struct capture_selection selection;
+    struct capture_input input;
+    if (code >= 0)
+        return code;
+    if (!choose(&options, &wanted) || !capture_select(&options.input, &options.capture, &selection))
+        return EXIT_USAGE;
+    if (!capture_input_open_with(&input, &options.input, &options.capture, argv[1]))
+        return EXIT_INPUT;
+    struct pug_names *names = capture_names(&options.capture);
+    code = names ? trace(&input, names, &options, &selection, &wanted) : EXIT_FATAL;
+    pug_names_free(names);
+    capture_input_close(&input);
+    return code;
+}
+
+const struct command command_trace = {
+    .name = "trace",
+    .operands = "INPUT",
+    .summary = "what happened: each instruction with its source, outcome and depth of calls",
+    .run = run,
+};

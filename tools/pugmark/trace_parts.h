@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/** @file From elements to what `pugmark trace` keeps, on the threads that decode. */
+#ifndef PUGMARK_TOOL_TRACE_PARTS_H
+#define PUGMARK_TOOL_TRACE_PARTS_H
+
+#include "trace_window.h"
+
+/** What is counted by --last and the like. */
+enum trace_unit { TRACE_INSTRUCTIONS, TRACE_BRANCHES, TRACE_CALLS };
+
+/** What a window may end with. */
+enum trace_end {
+    TRACE_END_OF_TRACE,
+    TRACE_END_EXCEPTION,
+    TRACE_END_EVENT,
+    TRACE_END_ADDRESS, /**< an instruction at `value` was executed */
+    TRACE_END_OFFSET,  /**< the trace has come to this offset */
+};
+
+struct trace_wanted {
+    enum trace_unit unit;
+    enum trace_end end;
+    uint64_t value;
+    struct trace_window_limits limits;
+    bool no_code; /**< the instructions of ranges are not needed */
+};
+
+struct trace_parts {
+    struct pug_capture *capture;
+    const struct trace_wanted *wanted;
+    /** Takes each item of a part that has to be printed now: of a window without limits. */
+    bool (*print)(void *context, const struct trace_item *item);
+    void *print_context;
+    struct trace_window window; /**< of the whole capture, where it has limits */
+    bool failed;                /**< no memory: some of it is missing */
+};
+
+/** For pug_capture_decode(); the parts must outlive it. */
+void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode);
+
+#endif
