@@ -24,24 +24,26 @@ static void put_escaped(struct pug_sink *sink, unsigned char byte)
 }
 
 /** Length of a character that may stand as it is, or 0; no more than `left` bytes are looked at. */
-static unsigned plain_length(const char *at, size_t left)
+static unsigned plain_length(const struct pug_json *json, const char *at, size_t left)
 {
     const unsigned char byte = (unsigned char)*at;
     if (byte < 0x80)
-        return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f;
+        return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f &&
+               !(byte == '<' && json->in_markup);
     char window[5] = {0};
     memcpy(window, at, left < 4 ? left : 4);
     return pug_utf8_length(window);
 }
 
-static void put_string(struct pug_sink *sink, const char *value, size_t size)
+static void put_string(const struct pug_json *json, const char *value, size_t size)
 {
+    struct pug_sink *sink = json->sink;
     const char *end = value + size;
     pug_sink_put(sink, "\"", 1);
     while (value < end) {
         const char *from = value;
         unsigned length;
-        while (value < end && (length = plain_length(value, (size_t)(end - value))) > 0)
+        while (value < end && (length = plain_length(json, value, (size_t)(end - value))) > 0)
             value += length;
         pug_sink_put(sink, from, (size_t)(value - from));
         if (value < end)
@@ -61,7 +63,7 @@ static void put_key(struct pug_json *json, const char *key)
     json->filled[json->depth - 1] = true;
     if (json->is_array[json->depth - 1])
         return;
-    put_string(json->sink, key ? key : "", key ? strlen(key) : 0);
+    put_string(json, key ? key : "", key ? strlen(key) : 0);
     pug_sink_put(json->sink, ": ", 2);
 }
 
@@ -93,7 +95,7 @@ void pug_json_close(struct pug_json *json)
 void pug_json_string_n(struct pug_json *json, const char *key, const char *value, size_t size)
 {
     put_key(json, key);
-    put_string(json->sink, value, size);
+    put_string(json, value, size);
 }
 
 void pug_json_string(struct pug_json *json, const char *key, const char *value)
@@ -138,6 +140,12 @@ void pug_json_bool(struct pug_json *json, const char *key, bool value)
 {
     put_key(json, key);
     pug_sink_text(json->sink, value ? "true" : "false");
+}
+
+void pug_json_literal(struct pug_json *json, const char *key, const char *digits, size_t size)
+{
+    put_key(json, key);
+    pug_sink_put(json->sink, digits, size);
 }
 
 void pug_json_null(struct pug_json *json, const char *key)

@@ -22,6 +22,7 @@
 
 struct pug_json {
     struct pug_sink *sink;
+    bool in_markup; /**< it stands in HTML: no string may hold a '<' as it is */
     unsigned depth;
     bool filled[PUG_JSON_DEPTH]; /**< something stands in it already */
     bool is_array[PUG_JSON_DEPTH];
@@ -44,6 +45,8 @@ void pug_json_real(struct pug_json *json, const char *key, double value);
 /** "0x…", a string: readers of JSON lose the low bits of large numbers. */
 void pug_json_hex(struct pug_json *json, const char *key, uint64_t value);
 void pug_json_bool(struct pug_json *json, const char *key, bool value);
+/** A number that is written already. */
+void pug_json_literal(struct pug_json *json, const char *key, const char *digits, size_t size);
 void pug_json_null(struct pug_json *json, const char *key);
 
 /** End the line behind a whole value; the next one stands alone. */
