@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
-.PHONY: demo abi test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
+# make truth: billions of instructions recorded, decoded and compared; an hour or so.
+.PHONY: demo abi truth test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
 
 demo: build
 	@cmake/demo.sh build/release

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The recording tool takes a list of addresses and QEMU's own log, and says why it takes nothing.
+# `pugmark record --from` takes a list of addresses and QEMU's own log, and says why it takes nothing.
 set -eu
 bin=$1 source=$2
 tmp=$(mktemp -d)
@@ -20,21 +20,52 @@ path=$source/examples/demo/path.txt
 awk '{printf "Trace 0: 0x7f0000000140 [00000000/%016s/00000000/ff000000] \n", $1
       if (NR % 50 == 0) print "Stopped execution of TB chain before 0x7f01 [0] main"}' "$path" |
   sed 's|/ *\([0-9a-fx]*\)/|/\1/|' >"$tmp/log"
-"$bin/record" --elf "$tmp/program" --out "$tmp/a" --return-stack <"$path"
-"$bin/record" --elf "$tmp/program" --out "$tmp/b" --return-stack <"$tmp/log"
+record() { # input, folder
+  "$bin/pugmark" record --quiet --protocol etmv4 --from "$1" --elf "$tmp/program" --out "$tmp/$2"
+}
+record "$path" a
+record "$tmp/log" b
 cmp "$tmp/a/trace.bin" "$tmp/b/trace.bin"
 "$bin/pugmark" pc "$tmp/b" | cmp - "$path"
+
+# Spike's commit log says itself what ran.
+cat >"$tmp/spike" <<'LOG'
+core   0: 3 0x0000000000001000 (0x00000297) x5  0x0000000000001000
+core   0: 3 0x0000000000001004 (0x02028593) x11 0x0000000000001020
+core   0: 3 0x0000000000001008 (0xf1402573) x10 0x0000000000000000
+core   0: 3 0x000000000000100c (0x00001463)
+core   0: exception trap_user_ecall, epc 0x0000000000001010
+core   0:           tval 0x0000000000000000
+core   0: 3 0x0000000000001000 (0x00000297) x5  0x0000000000001000
+LOG
+printf '%s\n' 1000 1004 1008 100c 1000 >"$tmp/expected"
+for protocol in etrace ntrace; do
+  "$bin/pugmark" record --quiet --protocol $protocol --from "$tmp/spike" --out "$tmp/$protocol"
+  "$bin/pugmark" pc "$tmp/$protocol" | cmp - "$tmp/expected"
+  "$bin/pugmark" list "$tmp/$protocol" | grep -q EXCEPTION
+done
 
 # Nothing to record is said.
 refuses() { # words, input
   local code=0
-  "$bin/record" --elf "$tmp/program" --out "$tmp/c" <"$2" 2>"$tmp/said" || code=$?
-  [[ $code == 1 ]] && grep -q "$1" "$tmp/said" || { echo "expected '$1', got $code:"; cat "$tmp/said"; exit 1; }
+  record "$2" c 2>"$tmp/said" || code=$?
+  [[ $code == 3 ]] && grep -q "$1" "$tmp/said" || { echo "expected '$1', got $code:"; cat "$tmp/said"; exit 1; }
 }
-refuses 'no addresses' /dev/null
+refuses 'no path, and no log' /dev/null
 echo 'CPU Reset (CPU 0)' >"$tmp/words"
-refuses 'no addresses' "$tmp/words"
+refuses 'no path, and no log' "$tmp/words"
 echo 'Trace 0: 0x7f' >"$tmp/cut"
-refuses 'no addresses' "$tmp/cut"
+refuses 'no path, and no log' "$tmp/cut"
 echo 10 >"$tmp/elsewhere"
-refuses 'no program memory at 0x10' "$tmp/elsewhere"
+refuses 'the program has nothing at 0x10' "$tmp/elsewhere"
+
+# Options that cannot be are refused.
+for bad in '--protocol nothing' '--protocol etmv4 --set nothing=1' '--protocol etmv3' \
+  '--protocol etmv4 --loss 100' '--protocol etmv4 --snapshot-mode' '--protocol etmv4 --calls no' ''; do
+  # shellcheck disable=SC2086
+  if "$bin/pugmark" record $bad --from "$path" --elf "$tmp/program" --out "$tmp/d" 2>"$tmp/said"; then
+    echo "taken: $bad"
+    exit 1
+  fi
+  grep -q pugmark: "$tmp/said"
+done

@@ -29,7 +29,7 @@ extern const struct command command_list;
 extern const struct command command_merge;
 extern const struct command command_pc;
 extern const struct command command_profile;
-extern const struct command command_stat;
+extern const struct command command_record, command_stat;
 extern const struct command command_trace;
 
 /**

@@ -21,7 +21,7 @@ static const struct command *const commands[] = {
     &command_merge,
     &command_pc,
     &command_profile,
-    &command_stat,
+    &command_record, &command_stat,
     &command_trace,
 };
 /* clang-format on */
@@ -94,6 +94,8 @@ static int start(int argc, char **argv)
 {
     /* A reader that goes away (`| head`) ends the output, see output.c; it is no accident. */
     signal(SIGPIPE, SIG_IGN);
+    static char room[1 << 16]; /* help is written at once, so that a failure has its reason */
+    setvbuf(stdout, room, _IOFBF, sizeof(room));
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;

@@ -5,6 +5,7 @@
 #include "output.h"
 #include "pugmark/dwt.h"
 #include "text_parts.h"
+#include "verify.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,11 +13,16 @@
 struct pc_options {
     struct input_options input;
     bool samples;
+    struct verify_options verify;
 };
 
 static const struct option table[] = {
     {"samples", NULL, "the addresses of PC samples (N-Trace, DWT) instead", option_flag,
      offsetof(struct pc_options, samples)},
+    {"verify", "PATH", "compare with the path that ran (docs/path-format.md)", option_string,
+     offsetof(struct pc_options, verify.path)},
+    {"tail", NULL, "of that: the trace may have lost its beginning", option_flag,
+     offsetof(struct pc_options, verify.tail)},
 };
 
 #define ADDRESSES 256u /* that are taken from a walk at a time */
@@ -109,6 +115,8 @@ static int pc_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
+    if (options.verify.path)
+        return verify_run(&options.input, &options.verify, argv[1]);
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;

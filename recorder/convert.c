@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "recorder/convert.h"
+
+#include "pugmark/isa.h"
+#include "recorder/path_build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE 1024
+
+/** A line of Spike's: "core   0: 3 0x0000000080000000 (0x00000297) x5 0x…". */
+struct spike_line {
+    unsigned cpu, privilege;
+    uint64_t address, opcode;
+    unsigned digits; /* of the opcode */
+};
+
+static bool parse_spike(const char *line, struct spike_line *spike)
+{
+    int opcode = 0, end = 0;
+    if (sscanf(line, "core %u: %u 0x%" SCNx64 " (0x%n%" SCNx64 "%n)", &spike->cpu,
+               &spike->privilege, &spike->address, &opcode, &spike->opcode, &end) < 4 ||
+        end == 0)
+        return false;
+    spike->digits = (unsigned)(end - opcode);
+    return true;
+}
+
+/** "core   0: exception trap_user_ecall, epc 0x…", or "… exception interrupt #7, epc 0x…". */
+static bool parse_spike_trap(const char *line, struct rec_path_item *item)
+{
+    unsigned cpu;
+    char name[64];
+    uint64_t epc;
+    if (sscanf(line, "core %u: exception %63[^,], epc 0x%" SCNx64, &cpu, name, &epc) < 3)
+        return false;
+    bool interrupt = strncmp(name, "interrupt", 9) == 0;
+    *item = (struct rec_path_item){.kind = REC_PATH_TRAPPED,
+                                   .cpu = cpu,
+                                   .value = interrupt ? REC_TRAP_INTERRUPT : REC_TRAP_EXCEPTION,
+                                   .address = epc,
+                                   .known = true};
+    return cpu < REC_PATH_CPUS;
+}
+
+/** "Trace 0: 0x7f… [00000000/0000000000400544/00000000/ff000000] main": the second one is it. */
+static bool parse_qemu(const char *line, unsigned *cpu, uint64_t *address, uint64_t *flags)
+{
+    return sscanf(line, "Trace %u: %*s [%*x/%" SCNx64 "/%" SCNx64, cpu, address, flags) == 3 &&
+           *cpu < REC_PATH_CPUS;
+}
+
+static bool parse_address(const char *line, uint64_t *address)
+{
+    char *end;
+    *address = strtoull(line, &end, 16);
+    return end != line && (*end == 0 || strchr(" \t\r\n,;", *end));
+}
+
+bool rec_convert_guess(const char *line, enum rec_convert_form *form)
+{
+    struct spike_line spike;
+    struct rec_path_item item;
+    uint64_t address, flags;
+    unsigned cpu;
+    if (parse_spike(line, &spike) || parse_spike_trap(line, &item) ||
+        strncmp(line, "core ", 5) == 0)
+        *form = REC_CONVERT_SPIKE;
+    else if (parse_qemu(line, &cpu, &address, &flags))
+        *form = REC_CONVERT_QEMU;
+    else if (parse_address(line, &address))
+        *form = REC_CONVERT_ADDRESSES;
+    else
+        return false;
+    return true;
+}
+
+/* ---- building ---- */
+
+struct run {
+    struct rec_convert *convert;
+    struct rec_path_builder *builder;
+    unsigned privilege[REC_PATH_CPUS]; /* + 1; 0: not known */
+    struct pug_isa_config isa;
+    uint64_t at[REC_PATH_CPUS]; /* QEMU: the block that runs, + 1; 0: none */
+    enum rec_path_isa at_isa[REC_PATH_CPUS];
+};
+
+static bool wrong(struct run *run, const char *what, uint64_t address)
+{
+    snprintf(run->convert->why, sizeof(run->convert->why), "line %" PRIu64 ": %s 0x%" PRIx64,
+             run->convert->lines, what, address);
+    return false;
+}
+
+static bool take_spike(struct run *run, const char *line)
+{
+    struct spike_line spike;
+    struct rec_path_item item;
+    if (parse_spike_trap(line, &item))
+        return rec_path_builder_event(run->builder, &item);
+    if (!parse_spike(line, &spike) || spike.cpu >= REC_PATH_CPUS)
+        return true; /* something else that it tells */
+    if (run->privilege[spike.cpu] != spike.privilege + 1) {
+        item = (struct rec_path_item){
+            .kind = REC_PATH_IN_PRIVILEGE, .cpu = spike.cpu, .value = spike.privilege};
+        run->privilege[spike.cpu] = spike.privilege + 1;
+        if (!rec_path_builder_event(run->builder, &item))
+            return false;
+    }
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(spike.opcode >> 8 * i);
+    unsigned size = rec_path_insn_size(REC_PATH_RISCV, bytes);
+    return rec_path_builder_insn(run->builder, spike.cpu, spike.address, REC_PATH_RISCV, bytes,
+                                 size);
+}
+
+/** Bytes of the instruction from the program. 0: it is not there. */
+static unsigned fetch(const struct run *run, uint64_t address, enum rec_path_isa isa,
+                      uint8_t bytes[8])
+{
+    const struct pug_reader_space anywhere = {.space = PUG_SPACE_ANY};
+    memset(bytes, 0, 8);
+    int64_t got = pug_image_read(run->convert->image, &anywhere, address, bytes, 8);
+    unsigned size = got >= 2 ? rec_path_insn_size((uint8_t)isa, bytes) : 0;
+    return size <= got ? size : 0;
+}
+
+static enum rec_path_isa isa_at(const struct run *run, bool t32)
+{
+    switch (run->convert->family) {
+    case REC_FAMILY_A64: return REC_PATH_A64;
+    case REC_FAMILY_ARM: return t32 ? REC_PATH_T32 : REC_PATH_A32;
+    default: return REC_PATH_RISCV;
+    }
+}
+
+static bool take_address(struct run *run, const char *line)
+{
+    uint64_t address;
+    uint8_t bytes[8];
+    if (!parse_address(line, &address))
+        return true;
+    enum rec_path_isa isa = isa_at(run, address & 1);
+    address &= ~UINT64_C(1);
+    unsigned size = fetch(run, address, isa, bytes);
+    if (size == 0)
+        return wrong(run, "the program has nothing at", address);
+    return rec_path_builder_insn(run->builder, 0, address, isa, bytes, size);
+}
+
+/** A call of the supervisor: QEMU ends a block behind it. */
+static bool is_call(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    uint32_t op = bytes[0] | (uint32_t)bytes[1] << 8;
+    uint32_t word = op | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    switch (isa) {
+    case REC_PATH_A64: return (word & 0xffe0001f) == 0xd4000001;
+    case REC_PATH_A32: return (word & 0x0f000000) == 0x0f000000;
+    case REC_PATH_T32: return (op & 0xff00) == 0xdf00;
+    default: return word == 0x73;
+    }
+}
+
+/** The block that QEMU told of ran: up to a branch, a call, or where the next block begins. */
+static bool runs_to(struct run *run, unsigned cpu, uint64_t next)
+{
+    uint64_t address = run->at[cpu] - 1;
+    enum rec_path_isa isa = run->at_isa[cpu];
+    static const enum pug_isa isas[] = {PUG_ISA_A64, PUG_ISA_A32, PUG_ISA_T32, PUG_ISA_RV64};
+    uint8_t it = 0;
+    for (unsigned n = 0; n < 1024; n++) {
+        uint8_t bytes[8];
+        struct pug_insn insn = {.type = PUG_INSTR_OTHER};
+        unsigned size = fetch(run, address, isa, bytes);
+        if (size == 0)
+            return wrong(run, "the program has nothing at", address);
+        if (!rec_path_builder_insn(run->builder, cpu, address, isa, bytes, size))
+            return false;
+        enum pug_isa which = run->convert->family == REC_FAMILY_RV32 ? PUG_ISA_RV32 : isas[isa];
+        (void)pug_isa_classify(&run->isa, which, address, bytes, size, &it, &insn);
+        address += size;
+        if (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT || address == next ||
+            is_call(isa, bytes))
+            return true;
+    }
+    return wrong(run, "no branch ends the block at", run->at[cpu] - 1);
+}
+
+/** A block begins: the one before it ran up to a branch, or to here. */
+static bool take_qemu(struct run *run, const char *line)
+{
+    uint64_t address, flags;
+    unsigned cpu;
+    if (sscanf(line, "Stopped execution of TB chain before %*s [%" SCNx64 "]", &address) == 1) {
+        for (cpu = 0; cpu < REC_PATH_CPUS; cpu++)
+            if (run->at[cpu] == address + 1)
+                run->at[cpu] = 0; /* it was not run; QEMU tells of it again */
+        return true;
+    }
+    if (!parse_qemu(line, &cpu, &address, &flags))
+        return true;
+    if (run->at[cpu] && !runs_to(run, cpu, address))
+        return false;
+    run->at[cpu] = address + 1;
+    run->at_isa[cpu] = isa_at(run, flags & 0x20); /* QEMU's Thumb bit in the flags of a block */
+    return true;
+}
+
+static bool take_line(struct run *run, const char *line)
+{
+    switch (run->convert->form) {
+    case REC_CONVERT_SPIKE: return take_spike(run, line);
+    case REC_CONVERT_QEMU: return take_qemu(run, line);
+    default: return take_address(run, line);
+    }
+}
+
+static bool read_lines(struct run *run)
+{
+    char line[LINE];
+    while (fgets(line, sizeof(line), run->convert->file)) {
+        run->convert->lines++;
+        if (!take_line(run, line))
+            return false;
+    }
+    for (unsigned cpu = 0; cpu < REC_PATH_CPUS; cpu++)
+        if (run->at[cpu] && !runs_to(run, cpu, 0))
+            return false;
+    return rec_path_builder_end(run->builder);
+}
+
+bool rec_convert_run(struct rec_convert *convert, rec_path_take_fn *take, void *context)
+{
+    struct run *run = calloc(1, sizeof(*run));
+    struct rec_path_builder *builder = rec_path_builder_new(convert->family, take, context);
+    bool good = false;
+    convert->why[0] = 0;
+    convert->lines = 0;
+    if (run && builder) {
+        run->convert = convert;
+        run->builder = builder;
+        good = read_lines(run);
+    } else {
+        snprintf(convert->why, sizeof(convert->why), "no memory");
+    }
+    rec_path_builder_free(builder);
+    free(run);
+    return good;
+}

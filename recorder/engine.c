@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: MIT
+#include "recorder/engine.h"
+
+#include "recorder/prepared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAMS  128u
+#define BURST    16384u /* bytes of a source that are given at once */
+#define VERSIONS 256u   /* of the code, at most: each is a buffer with its memory */
+
+/** A processor that is traced. */
+struct stream {
+    unsigned cpu;
+    uint64_t task;
+    struct rec_unit *unit;
+    struct rec_bytes out;
+    bool on, told_gap;
+    struct prepared *block; /* ran last; what it led to is not known yet */
+    uint32_t count;         /* instructions of it that retired */
+    uint8_t it;             /* T32 instructions still in an IT block */
+    uint32_t since;         /* instructions since the last waypoint */
+    struct rec_place last;  /* the instruction that retired last */
+    bool asked, gap, trapped;
+    struct rec_path_item trap; /* where `trapped` */
+    bool fresh;                /* nothing was traced yet */
+    enum rec_why why;
+    struct rec_situation situation, coming, told; /* coming: from the next block on */
+    uint64_t ran;                                 /* instructions */
+    uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
+    uint64_t room; /* bytes until the sink is full */
+};
+
+struct rec_engine {
+    struct rec_engine_config config;
+    struct rec_engine_output output;
+    struct rec_random random;
+    struct pug_isa_config isa;
+    struct stream *streams[STREAMS];
+    unsigned stream_count;
+    uint8_t stream_of[REC_PATH_CPUS]; /* + 1; 0: none yet */
+    struct prepared **blocks;         /* by id */
+    uint32_t block_count;
+    struct rec_memory *memory;
+    uint32_t version; /* of memory */
+    uint64_t instructions, left_out, lost;
+    const char *error;
+    bool ended;
+};
+
+/* ---- making ---- */
+
+struct rec_engine *rec_engine_new(const struct rec_engine_config *config,
+                                  const struct rec_engine_output *output)
+{
+    struct rec_engine *engine = calloc(1, sizeof(*engine));
+    if (!engine)
+        return NULL;
+    engine->config = *config;
+    engine->output = *output;
+    engine->random.state = config->seed;
+    engine->memory = rec_memory_new();
+    engine->version = 1;
+    config->unit_class->isa(config->values, &engine->isa);
+    if (!engine->memory) {
+        free(engine);
+        return NULL;
+    }
+    return engine;
+}
+
+static void free_stream(struct rec_engine *engine, struct stream *stream)
+{
+    if (stream->unit)
+        engine->config.unit_class->free(stream->unit);
+    rec_bytes_free(&stream->out);
+    free(stream);
+}
+
+void rec_engine_free(struct rec_engine *engine)
+{
+    if (!engine)
+        return;
+    for (unsigned i = 0; i < engine->stream_count; i++)
+        free_stream(engine, engine->streams[i]);
+    for (uint32_t i = 0; i < engine->block_count; i++)
+        prepared_free(engine->blocks[i]);
+    rec_memory_free(engine->memory);
+    free(engine->blocks);
+    free(engine);
+}
+
+static bool fail(struct rec_engine *engine, const char *why)
+{
+    if (!engine->error)
+        engine->error = why;
+    return false;
+}
+
+static bool make_unit(struct rec_engine *engine, unsigned index)
+{
+    struct stream *stream = engine->streams[index];
+    const struct rec_unit_setup setup = {
+        .family = engine->config.path.family,
+        .source = (uint16_t)(engine->config.first_source + index),
+        .sources = engine->config.sources,
+        .values = engine->config.values,
+        .seed = rec_random(&engine->random) | 1,
+        .out = &stream->out,
+    };
+    if (stream->unit)
+        engine->config.unit_class->free(stream->unit);
+    stream->unit = engine->config.unit_class->make(&setup);
+    stream->fresh = true;
+    stream->why = REC_WHY_START;
+    return stream->unit || fail(engine, "no memory");
+}
+
+/** Something between half and one and a half of it: nothing in a trace should come in step. */
+static uint64_t about(struct rec_engine *engine, uint64_t period)
+{
+    uint32_t half = (uint32_t)(period / 2 < UINT32_MAX ? period / 2 : UINT32_MAX);
+    return period == 0 ? UINT64_MAX
+                       : period - half + rec_random_below(&engine->random, 2 * half + 1);
+}
+
+static uint64_t next_at(struct rec_engine *engine, const struct stream *stream, uint64_t period)
+{
+    uint64_t after = about(engine, period);
+    return after > UINT64_MAX - stream->ran ? UINT64_MAX : stream->ran + after;
+}
+
+/** How long trace stays on where some of it is lost: what is lost then lasts a while, too. */
+#define LOST_AT_ONCE 400u
+
+static uint64_t until_loss(struct rec_engine *engine, const struct stream *stream)
+{
+    double loss = engine->config.loss;
+    if (loss <= 0)
+        return UINT64_MAX;
+    return next_at(engine, stream, (uint64_t)(LOST_AT_ONCE * (1 - loss) / loss) + 1);
+}
+
+/** The processor's stream; NULL: it has none. */
+static struct stream *stream_at(struct rec_engine *engine, unsigned cpu)
+{
+    if (cpu >= REC_PATH_CPUS)
+        return NULL;
+    if (engine->stream_of[cpu])
+        return engine->streams[engine->stream_of[cpu] - 1];
+    if (engine->stream_count >= engine->config.sources || engine->stream_count == STREAMS) {
+        engine->left_out++;
+        return NULL;
+    }
+    struct stream *stream = calloc(1, sizeof(*stream));
+    if (!stream) {
+        fail(engine, "no memory");
+        return NULL;
+    }
+    unsigned index = engine->stream_count++;
+    engine->streams[index] = stream;
+    engine->stream_of[cpu] = (uint8_t)(index + 1);
+    stream->cpu = cpu;
+    stream->coming.context_id = engine->config.context_ids ? cpu + 1 : 1;
+    stream->sync_at = next_at(engine, stream, engine->config.sync_every);
+    stream->time_at = next_at(engine, stream, engine->config.time_every);
+    stream->cycles_at = next_at(engine, stream, engine->config.cycles_every);
+    stream->other_at = next_at(engine, stream, engine->config.other_every);
+    stream->lose_at = until_loss(engine, stream);
+    stream->room = engine->config.room;
+    return make_unit(engine, index) ? stream : NULL;
+}
+
+/* ---- output ---- */
+
+static unsigned index_of(const struct rec_engine *engine, const struct stream *stream)
+{
+    return engine->stream_of[stream->cpu] - 1u;
+}
+
+static bool give_trace(struct rec_engine *engine, struct stream *stream)
+{
+    if (stream->out.failed)
+        return fail(engine, "no memory");
+    if (stream->out.size == 0)
+        return true;
+    bool good = engine->output.trace(engine->output.context, index_of(engine, stream),
+                                     stream->out.data, stream->out.size);
+    stream->out.size = 0;
+    return good || fail(engine, "the trace cannot be written");
+}
+
+static void give_path(struct rec_engine *engine, const struct rec_path_item *item)
+{
+    if (engine->output.path && !engine->output.path(engine->output.context, item))
+        fail(engine, "the path cannot be written");
+}
+
+/** What comes next is not in the trace: say so in the path once. */
+static void give_gap(struct rec_engine *engine, struct stream *stream)
+{
+    if (!stream->told_gap && !stream->fresh)
+        give_path(engine, &(struct rec_path_item){.kind = REC_PATH_LEFT_OUT, .cpu = stream->cpu});
+    stream->told_gap = true;
+}
+
+/* ---- blocks ---- */
+
+static enum pug_isa isa_of(const struct rec_engine *engine, uint8_t isa)
+{
+    switch ((enum rec_path_isa)isa) {
+    case REC_PATH_A32: return PUG_ISA_A32;
+    case REC_PATH_T32: return PUG_ISA_T32;
+    case REC_PATH_A64: return PUG_ISA_A64;
+    default: return engine->config.path.family == REC_FAMILY_RV32 ? PUG_ISA_RV32 : PUG_ISA_RV64;
+    }
+}
+
+static struct prepared **slot_of(struct rec_engine *engine, uint32_t id)
+{
+    if (id >= engine->block_count) {
+        uint32_t count = id + id / 2 + 256;
+        struct prepared **grown = realloc(engine->blocks, count * sizeof(*grown));
+        if (!grown)
+            return NULL;
+        memset(grown + engine->block_count, 0, (count - engine->block_count) * sizeof(*grown));
+        engine->blocks = grown;
+        engine->block_count = count;
+    }
+    return &engine->blocks[id];
+}
+
+/** The block, classified, for who comes to it with `it`. NULL: something failed. */
+static struct prepared *prepare(struct rec_engine *engine, const struct rec_path_block *block,
+                                uint8_t it)
+{
+    struct prepared **slot = slot_of(engine, block->id);
+    if (slot && *slot && (*slot)->it != it) {
+        prepared_free(*slot);
+        *slot = NULL;
+    }
+    if (slot && !*slot)
+        *slot = prepared_new(block, &engine->isa, isa_of(engine, block->isa), it);
+    if (!slot || !*slot)
+        fail(engine, "no memory");
+    return slot ? *slot : NULL;
+}
+
+static void close_stream(struct rec_engine *engine, struct stream *stream);
+
+/** Code changed: what was traced so far is closed with the memory that it ran in. */
+static bool begin_version(struct rec_engine *engine)
+{
+    if (engine->version == VERSIONS)
+        return fail(engine, "code changes too often for a snapshot");
+    for (unsigned i = 0; i < engine->stream_count; i++) {
+        struct stream *stream = engine->streams[i];
+        close_stream(engine, stream);
+        if (!give_trace(engine, stream) || !make_unit(engine, i))
+            return false;
+        stream->fresh = false;
+    }
+    engine->version++;
+    return engine->output.memory(engine->output.context, engine->memory) ||
+           fail(engine, "what memory held cannot be written");
+}
+
+/** The block's bytes are what memory holds. */
+static bool remember(struct rec_engine *engine, struct prepared *block)
+{
+    if (block->version == engine->version)
+        return true;
+    const struct rec_path_block *of = &block->block;
+    if (rec_memory_differs(engine->memory, of->address, of->bytes, of->size) &&
+        !begin_version(engine))
+        return false;
+    block->version = engine->version;
+    return rec_memory_put(engine->memory, of->address, of->bytes, of->size) ||
+           fail(engine, "no memory");
+}
+
+/* ---- what ran ---- */
+
+static struct rec_place place_in(const struct prepared *block, uint32_t n)
+{
+    return (struct rec_place){prepared_address(block, n), block->isa};
+}
+
+/** Can the instruction lead there without a trap? */
+static bool leads_to(const struct pug_insn *insn, uint64_t after, uint64_t next)
+{
+    if (insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump)
+        return true;
+    if (insn->type == PUG_INSTR_BR)
+        return next == insn->target || (insn->conditional && next == after);
+    return next == after;
+}
+
+/** Where execution would have gone on behind the block, had no trap come. */
+static struct rec_place natural_next(const struct stream *stream)
+{
+    const struct prepared *block = stream->block;
+    struct rec_place after = place_in(block, stream->count);
+    if (stream->count < block->count || stream->count == 0)
+        return after;
+    const struct pug_insn *insn = &block->insns[stream->count - 1];
+    if (insn->type == PUG_INSTR_BR && !insn->conditional)
+        return (struct rec_place){insn->target, insn->next_isa};
+    if (insn->type == PUG_INSTR_BR_INDIRECT && stream->trapped && stream->trap.known)
+        return (struct rec_place){stream->trap.address, block->isa};
+    return after;
+}
+
+static bool is_trap(const struct stream *stream, const struct rec_place *next)
+{
+    const struct prepared *block = stream->block;
+    struct rec_place after = place_in(block, stream->count);
+    if (stream->asked)
+        return true;
+    if (stream->count < block->count || stream->count == 0)
+        return stream->trapped || next->address != after.address || next->isa != after.isa;
+    const struct pug_insn *insn = &block->insns[stream->count - 1];
+    if (stream->trapped)
+        return insn->type != PUG_INSTR_BR_INDIRECT || stream->trap.known;
+    return !leads_to(insn, after.address, next->address);
+}
+
+/** Tell the unit of an instruction of the block; all before it that it wants were told. */
+static void tell(struct rec_engine *engine, struct stream *stream, uint32_t n,
+                 const struct rec_place *next, bool trapped)
+{
+    const struct prepared *block = stream->block;
+    const struct pug_insn *insn = &block->insns[n];
+    uint64_t pc = prepared_address(block, n), after = pc + insn->size;
+    bool goes_on = next->address == after;
+    struct rec_step step = {.pc = pc,
+                            .insn = insn,
+                            .next = *next,
+                            .since = stream->since,
+                            .isa = block->isa,
+                            .trapped = trapped};
+    if (insn->type == PUG_INSTR_BR)
+        step.taken = next->address == insn->target && (!goes_on || !insn->conditional);
+    else if (insn->type == PUG_INSTR_BR_INDIRECT)
+        step.taken = !goes_on || !insn->conditional;
+    engine->config.unit_class->instruction(stream->unit, &step);
+    if (insn->type != PUG_INSTR_OTHER)
+        stream->since = 0;
+}
+
+/** All instructions of the block that retired, or the waypoints among them. */
+static void tell_block(struct rec_engine *engine, struct stream *stream,
+                       const struct rec_place *next, bool trapped)
+{
+    const struct prepared *block = stream->block;
+    bool every = engine->config.unit_class->every;
+    uint32_t told = 0; /* instructions that are counted in `since` */
+    for (uint32_t i = 0; i < (every ? stream->count : block->waypoint_count); i++) {
+        uint32_t n = every ? i : block->waypoints[i];
+        if (n >= stream->count)
+            break;
+        struct rec_place after = place_in(block, n + 1);
+        bool last = n + 1 == stream->count;
+        stream->since += n + 1 - told;
+        told = n + 1;
+        tell(engine, stream, n, last ? next : &after, last && trapped);
+    }
+    stream->since += stream->count - told;
+    if (stream->count > 0)
+        stream->last = place_in(block, stream->count - 1);
+}
+
+static void tell_trap(struct rec_engine *engine, struct stream *stream,
+                      const struct rec_place *back, const struct rec_place *next)
+{
+    enum rec_calls calls = engine->config.calls;
+    struct rec_trap trap = {.kind = stream->trapped ? (enum rec_path_trap)stream->trap.value
+                                    : stream->asked ? REC_TRAP_CALL
+                                                    : REC_TRAP_SIGNAL,
+                            .back = *back,
+                            .to = *next,
+                            .traced = !stream->asked || calls == REC_CALLS_ON,
+                            .begun = stream->count < stream->block->count,
+                            .last = stream->last,
+                            .since = stream->since,
+                            .situation = stream->coming};
+    bool straight = stream->asked && next->address == back->address && next->isa == back->isa;
+    if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
+        return;
+    engine->config.unit_class->trap(stream->unit, &trap);
+    stream->since = 0;
+    if (!trap.traced) {
+        stream->on = false;
+        stream->why = REC_WHY_RETURN;
+    }
+}
+
+/** It is known what comes behind the block that ran last. */
+static void resolve(struct rec_engine *engine, struct stream *stream, const struct rec_place *next)
+{
+    struct prepared *block = stream->block;
+    if (block && stream->on) {
+        bool trapped = is_trap(stream, next);
+        struct rec_place back = natural_next(stream);
+        tell_block(engine, stream, trapped ? &back : next, trapped);
+        if (trapped)
+            tell_trap(engine, stream, &back, next);
+    }
+    stream->block = NULL;
+    stream->asked = stream->trapped = false;
+}
+
+/** Trace goes off at `next`, where a waypoint has just been or the path is cut. */
+static void stop(struct rec_engine *engine, struct stream *stream, const struct rec_place *next)
+{
+    if (!stream->on)
+        return;
+    engine->config.unit_class->end(stream->unit, &stream->last, next, stream->since);
+    stream->on = false;
+    stream->since = 0;
+    stream->why = REC_WHY_START;
+}
+
+/** The path does not go on from here, or not where it can be told. */
+static void close_stream(struct rec_engine *engine, struct stream *stream)
+{
+    struct rec_place next = stream->last;
+    if (stream->block)
+        next = natural_next(stream);
+    resolve(engine, stream, &next);
+    stop(engine, stream, &next);
+}
+
+static void lose(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+{
+    engine->config.unit_class->lose(stream->unit, at);
+    engine->lost++;
+    stream->on = false;
+    stream->why = REC_WHY_OVERFLOW;
+    stream->resume_at = stream->ran + 1 + rec_random_below(&engine->random, 2 * LOST_AT_ONCE);
+    stream->lose_at = UINT64_MAX;
+}
+
+static bool in_ranges(const struct rec_engine *engine, uint64_t address)
+{
+    for (size_t i = 0; i < engine->config.range_count; i++)
+        if (address >= engine->config.ranges[i].start && address < engine->config.ranges[i].end)
+            return true;
+    return engine->config.range_count == 0;
+}
+
+/** On or off: decided where a waypoint has just been. */
+static void decide(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+{
+    bool wanted = in_ranges(engine, at->address) && stream->ran >= stream->resume_at;
+    if (stream->on && stream->since == 0 && !wanted) {
+        stop(engine, stream, at);
+    } else if (stream->on && stream->since == 0 &&
+               (stream->ran >= stream->lose_at || (engine->config.room > 0 && stream->room == 0))) {
+        lose(engine, stream, at);
+        wanted = false;
+    }
+    if (stream->on || !wanted)
+        return;
+    if (stream->why == REC_WHY_OVERFLOW) {
+        stream->lose_at = until_loss(engine, stream);
+        stream->room = engine->config.room;
+    }
+    if (!stream->fresh)
+        give_gap(engine, stream);
+    engine->config.unit_class->begin(stream->unit, at, &stream->situation, stream->why);
+    stream->told = stream->situation;
+    stream->on = true;
+    stream->fresh = stream->told_gap = false;
+    stream->since = 0;
+}
+
+/** Time, context and synchronisation, where a waypoint has just been. */
+static void decorate(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+{
+    const struct rec_engine_config *config = &engine->config;
+    unsigned what = 0;
+    if (stream->situation.context_id != stream->told.context_id ||
+        stream->situation.privilege != stream->told.privilege)
+        what |= REC_BETWEEN_CONTEXT;
+    if (stream->ran >= stream->sync_at) {
+        what |= REC_BETWEEN_SYNC;
+        stream->sync_at = next_at(engine, stream, config->sync_every);
+    }
+    if (stream->ran >= stream->time_at) {
+        what |= REC_BETWEEN_TIME;
+        stream->time_at = next_at(engine, stream, config->time_every);
+    }
+    if (stream->ran >= stream->cycles_at) {
+        what |= REC_BETWEEN_CYCLES;
+        stream->cycles_at = next_at(engine, stream, config->cycles_every);
+    }
+    if (stream->ran >= stream->other_at) {
+        what |= REC_BETWEEN_OTHER;
+        stream->other_at = next_at(engine, stream, config->other_every);
+    }
+    stream->told = stream->situation;
+    if (what)
+        config->unit_class->between(stream->unit, what, at, &stream->situation);
+}
+
+/** A processor's own clock: an instruction takes a nanosecond, unless the path says otherwise. */
+static void advance(struct stream *stream, uint32_t count)
+{
+    stream->ran += count;
+    stream->coming.time += count;
+}
+
+/** Trace in pieces: small ones where sources share a sink, or where it may be full. */
+static bool give_some(struct rec_engine *engine, struct stream *stream)
+{
+    size_t size = stream->out.size;
+    size_t piece = engine->config.room ? 1 : engine->stream_count > 1 ? 64 : BURST;
+    if (size < piece)
+        return true;
+    stream->room = stream->room > size ? stream->room - size : 0;
+    return give_trace(engine, stream);
+}
+
+static bool take_block(struct rec_engine *engine, struct stream *stream,
+                       const struct rec_path_item *item)
+{
+    struct rec_place at = {item->block->address, (uint8_t)isa_of(engine, item->block->isa)};
+    uint8_t it = 0;
+    if (stream->gap) /* the path itself is not whole here */
+        close_stream(engine, stream);
+    stream->gap = false;
+    if (stream->block) {
+        struct rec_place after = place_in(stream->block, stream->count);
+        if (after.address == at.address && stream->count == stream->block->count)
+            it = stream->block->it_left;
+    }
+    resolve(engine, stream, &at);
+    struct prepared *block = prepare(engine, item->block, it);
+    if (!block || !remember(engine, block))
+        return false;
+    bool was_on = stream->on;
+    stream->situation = stream->coming;
+    decide(engine, stream, &at);
+    if (stream->on && was_on && stream->since == 0)
+        decorate(engine, stream, &at);
+    stream->block = block;
+    stream->count = item->count;
+    advance(stream, item->count);
+    engine->instructions += item->count;
+    if (stream->on)
+        give_path(engine, item);
+    else
+        give_gap(engine, stream);
+    return give_some(engine, stream);
+}
+
+static void take_task(struct rec_engine *engine, struct stream *stream,
+                      const struct rec_path_item *item)
+{
+    close_stream(engine, stream);
+    stream->task = item->value;
+    if (engine->config.context_ids)
+        stream->coming.context_id = (uint32_t)item->value;
+}
+
+bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item)
+{
+    if (engine->error || engine->ended)
+        return false;
+    if (item->kind >= REC_PATH_MAPPED) {
+        give_path(engine, item);
+        return !engine->error;
+    }
+    struct stream *stream = stream_at(engine, item->cpu);
+    if (!stream)
+        return !engine->error;
+    switch (item->kind) {
+    case REC_PATH_RAN:
+        if (!take_block(engine, stream, item))
+            return false;
+        break;
+    case REC_PATH_ASKED: stream->asked = stream->block != NULL; break;
+    case REC_PATH_TRAPPED:
+        stream->trapped = true;
+        stream->trap = *item;
+        break;
+    case REC_PATH_IN_CONTEXT:
+        if (engine->config.context_ids)
+            stream->coming.context_id = (uint32_t)item->value;
+        break;
+    case REC_PATH_IN_PRIVILEGE: stream->coming.privilege = (uint8_t)item->value; break;
+    case REC_PATH_AT:
+        if (item->value > stream->coming.time)
+            stream->coming.time = item->value;
+        break;
+    case REC_PATH_LEFT_OUT: stream->gap = true; break;
+    default: take_task(engine, stream, item); break;
+    }
+    if (item->kind != REC_PATH_RAN && item->kind != REC_PATH_LEFT_OUT)
+        give_path(engine, item);
+    if (engine->config.limit && engine->instructions >= engine->config.limit)
+        engine->ended = true;
+    return !engine->error && !engine->ended;
+}
+
+bool rec_engine_end(struct rec_engine *engine)
+{
+    for (unsigned i = 0; i < engine->stream_count && !engine->error; i++) {
+        struct stream *stream = engine->streams[i];
+        close_stream(engine, stream);
+        give_trace(engine, stream);
+    }
+    if (!engine->error && !engine->output.memory(engine->output.context, engine->memory))
+        fail(engine, "what memory held cannot be written");
+    return !engine->error;
+}
+
+/* ---- asking ---- */
+
+const char *rec_engine_error(const struct rec_engine *engine)
+{
+    return engine->error;
+}
+
+uint64_t rec_engine_instructions(const struct rec_engine *engine)
+{
+    return engine->instructions;
+}
+
+unsigned rec_engine_streams(const struct rec_engine *engine)
+{
+    return engine->stream_count;
+}
+
+void rec_engine_stream(const struct rec_engine *engine, unsigned stream, unsigned *cpu,
+                       uint64_t *task)
+{
+    *cpu = engine->streams[stream]->cpu;
+    *task = engine->streams[stream]->task;
+}
+
+uint64_t rec_engine_left_out(const struct rec_engine *engine)
+{
+    return engine->left_out;
+}
+
+uint64_t rec_engine_lost(const struct rec_engine *engine)
+{
+    return engine->lost;
+}

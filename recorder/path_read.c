@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: MIT
+/** @file Path files are untrusted: every length is checked before room is made for it. */
+#include "recorder/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROOM           (1u << 18)
+#define BLOCKS_LIMIT   (1u << 26)
+#define FOLLOWER_LIMIT (1u << 26) /* entries, of all processors together */
+
+struct cpu {
+    uint32_t *follower; /* by block: the one that came behind it last, + 1 */
+    uint32_t followers;
+    uint32_t at;  /* the block that ran last, + 1; 0: none */
+    bool waiting; /* it was not given yet */
+};
+
+struct rec_path_reader {
+    int file;
+    uint8_t *bytes;
+    size_t at, size;
+    bool ended;
+    const char *wrong;
+    struct rec_path_block **blocks;
+    uint32_t block_count, block_room;
+    struct cpu cpus[REC_PATH_CPUS];
+    uint64_t followers;
+    char text[REC_PATH_NAME_BYTES + 1];
+    /* the chunk of events underway */
+    unsigned cpu;
+    uint64_t left, hits;
+    uint64_t time;
+    unsigned flushed; /* at the end: processors whose last block was given */
+    struct rec_path_item queue[4];
+    unsigned queued, taken;
+};
+
+struct rec_path_reader *rec_path_reader_new(int file)
+{
+    struct rec_path_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return NULL;
+    reader->file = file;
+    reader->bytes = malloc(ROOM);
+    if (!reader->bytes) {
+        free(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void rec_path_reader_free(struct rec_path_reader *reader)
+{
+    if (!reader)
+        return;
+    for (uint32_t i = 0; i < reader->block_count; i++)
+        free(reader->blocks[i]);
+    for (unsigned i = 0; i < REC_PATH_CPUS; i++)
+        free(reader->cpus[i].follower);
+    free(reader->blocks);
+    free(reader->bytes);
+    free(reader);
+}
+
+/* ---- bytes ---- */
+
+static bool fill(struct rec_path_reader *reader)
+{
+    ssize_t got;
+    if (reader->ended)
+        return false;
+    do {
+        got = read(reader->file, reader->bytes, ROOM);
+    } while (got < 0 && errno == EINTR);
+    reader->at = 0;
+    reader->size = got > 0 ? (size_t)got : 0;
+    reader->ended = got <= 0;
+    return !reader->ended;
+}
+
+static bool get_byte(struct rec_path_reader *reader, uint8_t *byte)
+{
+    if (reader->at == reader->size && !fill(reader))
+        return false;
+    *byte = reader->bytes[reader->at++];
+    return true;
+}
+
+static bool wrong(struct rec_path_reader *reader, const char *why)
+{
+    if (!reader->wrong)
+        reader->wrong = why;
+    return false;
+}
+
+static bool get_number(struct rec_path_reader *reader, uint64_t *value)
+{
+    uint8_t byte = 0x80;
+    *value = 0;
+    for (unsigned shift = 0; byte & 0x80; shift += 7) {
+        if (!get_byte(reader, &byte))
+            return wrong(reader, "the file ends in the middle of something");
+        if (shift > 63)
+            return wrong(reader, "a number is too long");
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+    }
+    return true;
+}
+
+static bool get_bytes(struct rec_path_reader *reader, void *bytes, size_t size)
+{
+    uint8_t *to = bytes;
+    while (size > 0) {
+        if (reader->at == reader->size && !fill(reader))
+            return wrong(reader, "the file ends in the middle of something");
+        size_t part = reader->size - reader->at < size ? reader->size - reader->at : size;
+        memcpy(to, reader->bytes + reader->at, part);
+        reader->at += part;
+        to += part;
+        size -= part;
+    }
+    return true;
+}
+
+bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_header *header,
+                            const char **why)
+{
+    uint8_t magic[REC_PATH_MAGIC_SIZE];
+    uint64_t family, flags;
+    *why = "it is no path file";
+    if (!get_bytes(reader, magic, sizeof(magic)) ||
+        memcmp(magic, REC_PATH_MAGIC, sizeof(magic)) != 0 || !get_number(reader, &family) ||
+        !get_number(reader, &flags) || !get_number(reader, &header->pid))
+        return false;
+    *why = "it is of instructions that are not known here";
+    header->family = (uint8_t)family;
+    header->system = flags & REC_PATH_SYSTEM;
+    return family >= REC_FAMILY_A64 && family <= REC_FAMILY_RV64;
+}
+
+/* ---- blocks ---- */
+
+unsigned rec_path_insn_size(uint8_t isa, const uint8_t *bytes)
+{
+    unsigned half = bytes[0] | (unsigned)bytes[1] << 8;
+    switch (isa) {
+    case REC_PATH_T32: return half >= 0xe800 ? 4 : 2;
+    case REC_PATH_RISCV:
+        if ((half & 3) != 3)
+            return 2;
+        return (half & 0x1c) != 0x1c ? 4 : (half & 0x3f) == 0x1f ? 6 : 8;
+    default: return 4;
+    }
+}
+
+/** Count its instructions; false: they do not fill it. */
+static bool count_insns(struct rec_path_block *block)
+{
+    uint32_t at = 0;
+    for (block->count = 0; at + 2 <= block->size; block->count++)
+        at += rec_path_insn_size(block->isa, block->bytes + at);
+    return at == block->size;
+}
+
+static bool read_block(struct rec_path_reader *reader)
+{
+    uint64_t isa, address, size;
+    if (!get_number(reader, &isa) || !get_number(reader, &address) || !get_number(reader, &size))
+        return false;
+    if (isa > REC_PATH_RISCV || size == 0 || size > REC_PATH_BLOCK_BYTES)
+        return wrong(reader, "a block cannot be like that");
+    if (reader->block_count == reader->block_room) {
+        uint32_t room = reader->block_room * 2 + 256;
+        struct rec_path_block **grown =
+            room <= BLOCKS_LIMIT ? realloc(reader->blocks, room * sizeof(*grown)) : NULL;
+        if (!grown)
+            return wrong(reader, "there are too many blocks");
+        reader->blocks = grown;
+        reader->block_room = room;
+    }
+    struct rec_path_block *block = malloc(sizeof(*block) + size);
+    if (!block)
+        return wrong(reader, "there is no memory for its blocks");
+    *block = (struct rec_path_block){.address = address,
+                                     .id = reader->block_count,
+                                     .size = (uint32_t)size,
+                                     .isa = (uint8_t)isa,
+                                     .bytes = (const uint8_t *)(block + 1)};
+    reader->blocks[reader->block_count++] = block;
+    if (!get_bytes(reader, block + 1, (size_t)size))
+        return false;
+    return count_insns(block) || wrong(reader, "a block ends inside an instruction");
+}
+
+/** Room to remember what comes behind this block. */
+static bool reserve_follower(struct rec_path_reader *reader, struct cpu *cpu, uint32_t id)
+{
+    if (id < cpu->followers)
+        return true;
+    uint32_t count = reader->block_count + reader->block_count / 2 + 64;
+    uint32_t *grown = NULL;
+    if (reader->followers + (count - cpu->followers) <= FOLLOWER_LIMIT)
+        grown = realloc(cpu->follower, count * sizeof(*grown));
+    if (!grown)
+        return wrong(reader, "it needs too much memory");
+    memset(grown + cpu->followers, 0, (count - cpu->followers) * sizeof(*grown));
+    reader->followers += count - cpu->followers;
+    cpu->follower = grown;
+    cpu->followers = count;
+    return true;
+}
+
+/* ---- events ---- */
+
+static struct rec_path_item *push(struct rec_path_reader *reader, enum rec_path_kind kind,
+                                  unsigned cpu)
+{
+    struct rec_path_item *item = &reader->queue[reader->queued++];
+    *item = (struct rec_path_item){.kind = kind, .cpu = cpu};
+    return item;
+}
+
+/** Give the block that waits, if one does. */
+static void give(struct rec_path_reader *reader, unsigned index, uint32_t most)
+{
+    struct cpu *cpu = &reader->cpus[index];
+    if (!cpu->waiting)
+        return;
+    cpu->waiting = false;
+    struct rec_path_item *item = push(reader, REC_PATH_RAN, index);
+    item->block = reader->blocks[cpu->at - 1];
+    item->count = item->block->count < most ? item->block->count : most;
+}
+
+static void run_block(struct rec_path_reader *reader, uint32_t id)
+{
+    struct cpu *cpu = &reader->cpus[reader->cpu];
+    give(reader, reader->cpu, UINT32_MAX);
+    cpu->at = id + 1;
+    cpu->waiting = true;
+}
+
+static bool run_hit(struct rec_path_reader *reader)
+{
+    struct cpu *cpu = &reader->cpus[reader->cpu];
+    uint32_t next = cpu->at && cpu->at <= cpu->followers ? cpu->follower[cpu->at - 1] : 0;
+    reader->hits--;
+    if (next == 0)
+        return wrong(reader, "it says 'as the last time' where there was none");
+    run_block(reader, next - 1);
+    return true;
+}
+
+static bool get_event_number(struct rec_path_reader *reader, uint64_t *value)
+{
+    uint8_t byte = 0x80;
+    *value = 0;
+    for (unsigned shift = 0; byte & 0x80; shift += 7) {
+        if (reader->left == 0 || shift > 63)
+            return wrong(reader, "events do not fit their chunk");
+        if (!get_byte(reader, &byte))
+            return wrong(reader, "the file ends in the middle of something");
+        reader->left--;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+    }
+    return true;
+}
+
+/** A block by its number, which did not come behind the one before the last time. */
+static bool named_block(struct rec_path_reader *reader, uint64_t id)
+{
+    struct cpu *cpu = &reader->cpus[reader->cpu];
+    if (id >= reader->block_count)
+        return wrong(reader, "a block runs that was not described");
+    if (cpu->at) {
+        if (!reserve_follower(reader, cpu, cpu->at - 1))
+            return false;
+        cpu->follower[cpu->at - 1] = (uint32_t)id + 1;
+    }
+    run_block(reader, (uint32_t)id);
+    return true;
+}
+
+static bool cut_block(struct rec_path_reader *reader, uint64_t count)
+{
+    struct cpu *cpu = &reader->cpus[reader->cpu];
+    if (!cpu->waiting)
+        return wrong(reader, "it cuts a block where none ran");
+    if (count >= reader->blocks[cpu->at - 1]->count)
+        return wrong(reader, "a block is cut behind its end");
+    give(reader, reader->cpu, (uint32_t)count);
+    return true;
+}
+
+/** An event that is no block; what waits ran before it. */
+static bool other_event(struct rec_path_reader *reader, enum rec_path_event event, uint64_t operand)
+{
+    static const enum rec_path_kind kinds[] = {
+        [REC_EVENT_SYSCALL] = REC_PATH_ASKED,
+        [REC_EVENT_TRAP] = REC_PATH_TRAPPED,
+        [REC_EVENT_CONTEXT] = REC_PATH_IN_CONTEXT,
+        [REC_EVENT_PRIVILEGE] = REC_PATH_IN_PRIVILEGE,
+        [REC_EVENT_TIME] = REC_PATH_AT,
+        [REC_EVENT_GAP] = REC_PATH_LEFT_OUT,
+    };
+    uint64_t place = 0;
+    if (event == REC_EVENT_TRAP && !get_event_number(reader, &place))
+        return false;
+    if (event == REC_EVENT_TIME)
+        operand = reader->time += operand;
+    give(reader, reader->cpu, UINT32_MAX);
+    struct rec_path_item *item = push(reader, kinds[event], reader->cpu);
+    item->value = operand;
+    item->known = place > 0;
+    item->address = place > 0 ? place - 1 : 0;
+    return true;
+}
+
+static bool read_event(struct rec_path_reader *reader)
+{
+    uint64_t number;
+    if (!get_event_number(reader, &number))
+        return false;
+    if (!(number & 1)) {
+        reader->hits = number >> 1;
+        return true;
+    }
+    enum rec_path_event event = number >> 1 & 7;
+    if (event == REC_EVENT_BLOCK)
+        return named_block(reader, number >> 4);
+    if (event == REC_EVENT_CUT)
+        return cut_block(reader, number >> 4);
+    return other_event(reader, event, number >> 4);
+}
+
+/* ---- records ---- */
+
+static bool get_cpu(struct rec_path_reader *reader, unsigned *cpu)
+{
+    uint64_t value;
+    if (!get_number(reader, &value))
+        return false;
+    *cpu = (unsigned)value;
+    return value < REC_PATH_CPUS || wrong(reader, "it has too many processors");
+}
+
+static bool begin_events(struct rec_path_reader *reader)
+{
+    if (!get_cpu(reader, &reader->cpu) || !get_number(reader, &reader->time) ||
+        !get_number(reader, &reader->left))
+        return false;
+    struct rec_path_item *item = push(reader, REC_PATH_AT, reader->cpu);
+    item->value = reader->time;
+    return true;
+}
+
+static bool read_task(struct rec_path_reader *reader)
+{
+    uint64_t time, pid, tid;
+    unsigned cpu;
+    if (!get_cpu(reader, &cpu) || !get_number(reader, &time) || !get_number(reader, &pid) ||
+        !get_number(reader, &tid))
+        return false;
+    give(reader, cpu, UINT32_MAX);
+    reader->cpus[cpu].at = 0;
+    struct rec_path_item *item = push(reader, REC_PATH_NEW_TASK, cpu);
+    item->pid = pid;
+    item->value = tid;
+    return true;
+}
+
+static bool read_text(struct rec_path_reader *reader)
+{
+    uint64_t size;
+    if (!get_number(reader, &size))
+        return false;
+    if (size > REC_PATH_NAME_BYTES)
+        return wrong(reader, "a file's name is too long");
+    reader->text[size] = 0;
+    return get_bytes(reader, reader->text, (size_t)size);
+}
+
+static bool read_map(struct rec_path_reader *reader)
+{
+    uint64_t time, start, size, offset;
+    if (!get_number(reader, &time) || !get_number(reader, &start) || !get_number(reader, &size) ||
+        !get_number(reader, &offset) || !read_text(reader))
+        return false;
+    struct rec_path_item *item = push(reader, REC_PATH_MAPPED, 0);
+    item->address = start;
+    item->size = size;
+    item->offset = offset;
+    item->text = reader->text;
+    return true;
+}
+
+static bool read_program(struct rec_path_reader *reader)
+{
+    if (!read_text(reader))
+        return false;
+    push(reader, REC_PATH_NAMED, 0)->text = reader->text;
+    return true;
+}
+
+/** True: go on; false: this is the end, or something is wrong. */
+static bool read_record(struct rec_path_reader *reader)
+{
+    uint8_t record;
+    if (!get_byte(reader, &record))
+        return false;
+    switch (record) {
+    case REC_PATH_BLOCK: return read_block(reader);
+    case REC_PATH_EVENTS: return begin_events(reader);
+    case REC_PATH_TASK: return read_task(reader);
+    case REC_PATH_MAP: return read_map(reader);
+    case REC_PATH_PROGRAM: return read_program(reader);
+    case REC_PATH_END: return false;
+    default: return wrong(reader, "a record is not known");
+    }
+}
+
+static bool step(struct rec_path_reader *reader)
+{
+    if (reader->wrong)
+        return false;
+    if (reader->hits > 0)
+        return run_hit(reader);
+    return reader->left > 0 ? read_event(reader) : read_record(reader);
+}
+
+bool rec_path_reader_next(struct rec_path_reader *reader, struct rec_path_item *item)
+{
+    if (reader->taken == reader->queued)
+        reader->taken = reader->queued = 0;
+    while (reader->queued == 0 && step(reader))
+        ;
+    /* At the end: the last block of each processor. */
+    while (reader->queued == 0 && reader->flushed < REC_PATH_CPUS)
+        give(reader, reader->flushed++, UINT32_MAX);
+    if (reader->queued > 0) {
+        *item = reader->queue[reader->taken++];
+        return true;
+    }
+    *item = (struct rec_path_item){.kind = reader->wrong ? REC_PATH_BAD : REC_PATH_ENDED,
+                                   .text = reader->wrong};
+    return false;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "opcode.h"
+
+#include <string.h>
+
+static unsigned half_of(const uint8_t *bytes)
+{
+    return bytes[0] | (unsigned)bytes[1] << 8;
+}
+
+static uint32_t word_of(const uint8_t *bytes)
+{
+    return half_of(bytes) | (uint32_t)half_of(bytes + 2) << 16;
+}
+
+unsigned opcode_size(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    if (isa == REC_PATH_T32)
+        return half_of(bytes) >= 0xe800 ? 4 : 2;
+    if (isa == REC_PATH_RISCV)
+        return (bytes[0] & 3) == 3 ? 4 : 2;
+    return 4;
+}
+
+static bool a64_accesses(uint32_t op)
+{
+    bool load_store = (op & 0x0a000000) == 0x08000000;
+    bool system = (op & 0xffc00000) == 0xd5000000; /* DC ZVA and the like */
+    return load_store || system;
+}
+
+static bool a32_accesses(uint32_t op)
+{
+    unsigned group = op >> 25 & 7;
+    if (op >> 28 == 0xf)
+        return group != 5; /* NEON, PLD, RFE, SRS, …, but for BLX */
+    if (group == 0)
+        return (op & 0x90) == 0x90; /* extra loads and stores, LDREX, SWP; multiplies, too */
+    return group == 2 || group == 4 || group == 6 || (group == 3 && !(op & 0x10));
+}
+
+static bool t32_accesses(unsigned half)
+{
+    if (half >= 0xe800)
+        return (half & 0xfe00) == 0xe800 || (half & 0xee00) == 0xec00 || (half & 0xfe00) == 0xf800;
+    unsigned top = half >> 12;
+    return (top >= 5 && top <= 9) || top == 0xc || (half & 0xf800) == 0x4800 ||
+           (half & 0xf600) == 0xb400;
+}
+
+static bool riscv_accesses(unsigned half)
+{
+    unsigned low = half & 0x7f, quadrant = half & 3, funct3 = half >> 13;
+    if (quadrant == 3)
+        return low == 0x03 || low == 0x07 || low == 0x23 || low == 0x27 || low == 0x2f;
+    return quadrant != 1 && funct3 != 0 && funct3 != 4;
+}
+
+bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    switch (isa) {
+    case REC_PATH_A64: return a64_accesses(word_of(bytes));
+    case REC_PATH_A32: return a32_accesses(word_of(bytes));
+    case REC_PATH_T32: return t32_accesses(half_of(bytes));
+    case REC_PATH_RISCV: return riscv_accesses(half_of(bytes));
+    }
+    return true;
+}
+
+bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    uint32_t op = word_of(bytes);
+    switch (isa) {
+    case REC_PATH_A64: /* exclusives may give up, prefetches do not fault */
+        return (op & 0x0a000000) == 0x08000000 && (op & 0x3f000000) != 0x08000000 &&
+               (op & 0xff000000) != 0xd8000000 && (op & 0xffc00000) != 0xf9800000 &&
+               (op & 0xffe00000) != 0xf8a00000 && (op & 0xffe00000) != 0xf8800000;
+    case REC_PATH_A32: return op >> 28 == 0xe && ((op >> 25 & 7) == 2 || (op >> 25 & 7) == 4);
+    case REC_PATH_RISCV: return (op & 0x5f) == 0x03 || (op & 0x7f) == 0x27;
+    default: return false; /* an IT block may skip it */
+    }
+}
+
+/** The first letters of the A32 instruction's name, or names; NULL: any. */
+static const char *a32_names(uint32_t op)
+{
+    static const char *const data[16] = {
+        "and", "eor", "sub|neg", "rsb|neg", "add|adr", "adc", "sbc",
+        "rsc", "tst", "teq",     "cmp",     "cmn",     "orr", "mov|nop|lsl|lsr|asr|ror|rrx",
+        "bic", "mvn"};
+    if ((op & 0x0fffffd0) == 0x012fff10)
+        return op & 0x20 ? "blx" : "bx";
+    switch (op >> 25 & 7) {
+    case 5: return "b";
+    case 4: return op >> 20 & 1 ? "ldm|pop" : "stm|push";
+    case 2:
+    case 3: return op >> 20 & 1 ? "ldr|pop" : "str|push";
+    case 0:
+    case 1:
+        if ((op & 0x01900000) == 0x01000000 || (op & 0x02000090) == 0x90)
+            return NULL; /* miscellaneous */
+        return data[op >> 21 & 15];
+    default: return NULL;
+    }
+}
+
+/** The same where there is no condition. */
+static const char *unconditional_names(uint32_t op)
+{
+    switch (op >> 25 & 7) {
+    case 0: return "cps|setend";
+    case 1: return "v";
+    case 4: return op >> 20 & 1 ? "rfe" : "srs";
+    case 5: return "blx";
+    case 7: return "cdp2|mcr2|mrc2";
+    default: return "pl|clrex|dsb|dmb|isb|sb|ldc2|stc2|mcrr2|mrrc2|v|nop";
+    }
+}
+
+bool opcode_text_is_t32(const uint8_t *bytes, const char *text)
+{
+    const char *end = text + strcspn(text, " \t");
+    const char *names = a32_names(word_of(bytes));
+    if (end - text > 2 && strncmp(end - 2, ".w", 2) == 0)
+        return true;
+    if (word_of(bytes) >> 28 == 0xf)
+        names = unconditional_names(word_of(bytes));
+    if (!names)
+        return false;
+    while (*names) {
+        size_t length = strcspn(names, "|");
+        if (strncmp(text, names, length) == 0)
+            return false;
+        names += length + (names[length] == '|');
+    }
+    return true;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** @file The little that the plugin must know of opcodes: sizes, and who may fault. */
+#ifndef PUG_RECORDER_PLUGIN_OPCODE_H
+#define PUG_RECORDER_PLUGIN_OPCODE_H
+
+#include "../path_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Bytes of the instruction that begins with these two bytes. */
+unsigned opcode_size(enum rec_path_isa isa, const uint8_t *bytes);
+
+/** May it access memory? Too often yes costs time only. */
+bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes);
+
+/** Does it, whenever it runs? */
+bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes);
+
+/** Four bytes that could be A32 as well as T32: does the text that QEMU made say T32? */
+bool opcode_text_is_t32(const uint8_t *bytes, const char *text);
+
+#endif

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file libpugmark_record.so, a plugin for QEMU: writes the path that a program takes.
+ *
+ *     qemu-aarch64 -plugin libpugmark_record.so,out=FILE[,children=NAME] ./program
+ *
+ * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
+ * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
+ * recorded, or with `children` into NAME.PID.
+ *
+ * QEMU tells when a block begins, not whether it ran to its end: a load in the middle may fault.
+ * So each instruction behind one that accesses memory says that it was reached.
+ */
+#include "maps.h"
+#include "opcode.h"
+#include "qemu_plugin.h"
+#include "stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT  __attribute__((visibility("default")))
+#define BUCKETS 65536u
+#define INSNS   1024u /* more than QEMU puts into a block */
+
+struct block {
+    struct block *next; /* of the same bucket */
+    uint64_t address;
+    uint32_t id, size, count; /* count: instructions */
+    uint32_t settled;         /* so many retired: no other of them may fault */
+    enum rec_path_isa isa;
+    uint8_t *may_fault; /* for each instruction */
+    uint8_t bytes[];
+};
+
+struct cpu {
+    struct buffer events;
+    uint64_t began; /* when the chunk did */
+    uint64_t hits;
+    const struct block *at; /* the block that runs */
+    uint32_t done;          /* instructions of it that are known to have retired */
+    uint32_t *follower;     /* by block: the one that came behind it last, + 1 */
+    uint32_t followers;
+    bool known;
+};
+
+static struct {
+    enum rec_path_isa isa; /* A32 stands for both of Arm's */
+    bool user, off, named;
+    int file;                           /* to write to; -1: `out` */
+    char out[REC_PATH_NAME_BYTES];      /* a file */
+    char children[REC_PATH_NAME_BYTES]; /* forked ones write there, with their id; "": nowhere */
+    struct block *buckets[BUCKETS];
+    uint32_t blocks;
+    struct cpu *cpus[REC_PATH_CPUS];
+} plugin;
+
+EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+/* ---- events of one processor ---- */
+
+static void put_event(struct cpu *cpu, enum rec_path_event kind, uint64_t operand)
+{
+    if (cpu->hits > 0)
+        buffer_number(&cpu->events, cpu->hits << 1);
+    cpu->hits = 0;
+    buffer_number(&cpu->events, operand << 4 | (uint64_t)kind << 1 | 1);
+}
+
+static void flush_events(unsigned index)
+{
+    struct cpu *cpu = plugin.cpus[index];
+    if (cpu->hits > 0)
+        buffer_number(&cpu->events, cpu->hits << 1);
+    cpu->hits = 0;
+    stream_lock();
+    stream_events(index, cpu->began, cpu->events.bytes, cpu->events.size);
+    stream_unlock();
+    cpu->events.size = 0;
+    cpu->began = stream_clock();
+}
+
+/** The processor, with room for events; NULL: none. */
+static struct cpu *cpu_at(unsigned index)
+{
+    if (plugin.off || index >= REC_PATH_CPUS)
+        return NULL;
+    struct cpu *cpu = plugin.cpus[index];
+    if (!cpu) {
+        cpu = calloc(1, sizeof(*cpu));
+        if (!cpu || !buffer_reserve(&cpu->events, STREAM_BUFFER)) {
+            free(cpu);
+            return NULL;
+        }
+        plugin.cpus[index] = cpu;
+        cpu->began = stream_clock();
+    }
+    return cpu;
+}
+
+/** A thread was not heard of before. */
+static void write_task(struct cpu *cpu, unsigned index)
+{
+    struct buffer record = {NULL, 0, 0};
+    buffer_number(&record, REC_PATH_TASK);
+    buffer_number(&record, index);
+    buffer_number(&record, stream_clock());
+    buffer_number(&record, (uint64_t)getpid());
+    buffer_number(&record, (uint64_t)syscall(SYS_gettid));
+    stream_lock();
+    stream_record(&record, false);
+    stream_unlock();
+    free(record.bytes);
+    cpu->known = true;
+}
+
+/** How many instructions of the block retired: the next one that may fault did, or all of it ran.
+ */
+static uint32_t retired(const struct cpu *cpu)
+{
+    const struct block *block = cpu->at;
+    if (cpu->done >= block->settled)
+        return block->count;
+    uint32_t n = cpu->done;
+    while (n < block->count && !block->may_fault[n])
+        n++;
+    return n;
+}
+
+static void end_block(struct cpu *cpu)
+{
+    if (!cpu->at)
+        return;
+    uint32_t n = retired(cpu);
+    if (n < cpu->at->count)
+        put_event(cpu, REC_EVENT_CUT, n);
+}
+
+/** Room to remember what comes behind this block. */
+static bool reserve_follower(struct cpu *cpu, uint32_t id)
+{
+    if (id < cpu->followers)
+        return true;
+    uint32_t count = plugin.blocks + plugin.blocks / 2 + 64;
+    uint32_t *grown = realloc(cpu->follower, count * sizeof(*grown));
+    if (!grown)
+        return false;
+    memset(grown + cpu->followers, 0, (count - cpu->followers) * sizeof(*grown));
+    cpu->follower = grown;
+    cpu->followers = count;
+    return true;
+}
+
+static void on_block(unsigned index, void *data)
+{
+    const struct block *block = data;
+    struct cpu *cpu = cpu_at(index);
+    if (!cpu)
+        return;
+    if (!cpu->known)
+        write_task(cpu, index);
+    if (cpu->at && cpu->done < cpu->at->settled)
+        end_block(cpu);
+    if (cpu->at && reserve_follower(cpu, cpu->at->id)) {
+        uint32_t *follower = &cpu->follower[cpu->at->id];
+        if (*follower == block->id + 1) {
+            cpu->hits++;
+        } else {
+            *follower = block->id + 1;
+            put_event(cpu, REC_EVENT_BLOCK, block->id);
+        }
+    } else {
+        put_event(cpu, REC_EVENT_BLOCK, block->id);
+    }
+    cpu->at = block;
+    cpu->done = 0;
+    if (cpu->events.size > STREAM_BUFFER - STREAM_MARGIN)
+        flush_events(index);
+}
+
+static void on_reached(unsigned index, void *data)
+{
+    if (!plugin.off && index < REC_PATH_CPUS && plugin.cpus[index])
+        plugin.cpus[index]->done = (uint32_t)(uintptr_t)data;
+}
+
+static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+    (void)info, (void)address;
+    on_reached(index, data);
+}
+
+/* ---- blocks ---- */
+
+static uint32_t hash_of(uint64_t address)
+{
+    return (uint32_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 48) % BUCKETS;
+}
+
+/** A block as QEMU is about to translate it. */
+struct draft {
+    uint64_t address;
+    enum rec_path_isa isa;
+    uint32_t count, size;
+    uint8_t bytes[REC_PATH_BLOCK_BYTES];
+    uint16_t offset[INSNS];
+};
+
+/** Bytes of an instruction: from where QEMU has the program's memory; its own copy is wrong for
+ *  T32 instructions that straddle pages, and for a machine's devices there is nothing else. */
+static void fetch(const struct qemu_plugin_insn *insn, uint8_t bytes[4])
+{
+    const uint8_t *host = plugin.user ? qemu_plugin_insn_haddr(insn) : NULL;
+    size_t size = qemu_plugin_insn_size(insn);
+    memset(bytes, 0, 4);
+    if (!host) {
+        memcpy(bytes, qemu_plugin_insn_data(insn), size < 4 ? size : 4);
+        return;
+    }
+    memcpy(bytes, host, 2);
+    /* The other half may be on a page that is not there. */
+    bool half = (plugin.isa == REC_PATH_RISCV && (bytes[0] & 3) != 3) ||
+                (plugin.isa == REC_PATH_A32 && size == 2 && bytes[1] < 0xe8);
+    if (!half)
+        memcpy(bytes + 2, host + 2, 2);
+}
+
+/** What size and place say of an instruction: A32, T32, or (REC_PATH_RISCV) nothing. */
+static enum rec_path_isa arm_hint(const struct qemu_plugin_tb *tb, size_t n, size_t count)
+{
+    const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, n);
+    uint64_t address = qemu_plugin_insn_vaddr(insn);
+    size_t size = qemu_plugin_insn_size(insn);
+    uint8_t bytes[4];
+    if (n + 1 < count)
+        size = (size_t)(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n + 1)) - address);
+    fetch(insn, bytes);
+    if (size != 4 || address & 2)
+        return REC_PATH_T32;
+    if (bytes[1] >= 0xe8)
+        return REC_PATH_RISCV;
+    /* In front of a page's end QEMU counts what it looked at of the next instruction, too. */
+    bool doubtful = n + 1 == count && (address & 0xfff) == 0xffc;
+    return doubtful ? REC_PATH_RISCV : REC_PATH_A32;
+}
+
+/** A32 or T32? QEMU does not say. */
+static enum rec_path_isa arm_isa(const struct qemu_plugin_tb *tb, size_t count)
+{
+    uint8_t bytes[4];
+    for (size_t i = 0; i < count; i++) {
+        enum rec_path_isa hint = arm_hint(tb, i, count);
+        if (hint != REC_PATH_RISCV)
+            return hint;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        fetch(insn, bytes);
+        char *text = qemu_plugin_insn_disas(insn);
+        bool t32 = text && opcode_text_is_t32(bytes, text);
+        free(text);
+        if (t32)
+            return REC_PATH_T32;
+    }
+    return REC_PATH_A32;
+}
+
+static bool draft_block(struct draft *draft, const struct qemu_plugin_tb *tb)
+{
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    if (count == 0 || count > INSNS)
+        return false;
+    draft->address = qemu_plugin_tb_vaddr(tb);
+    draft->isa = plugin.isa == REC_PATH_A32 ? arm_isa(tb, count) : plugin.isa;
+    draft->count = (uint32_t)count;
+    draft->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        draft->offset[i] = (uint16_t)draft->size;
+        fetch(qemu_plugin_tb_get_insn(tb, i), draft->bytes + draft->size);
+        draft->size += opcode_size(draft->isa, draft->bytes + draft->size);
+    }
+    return true;
+}
+
+static void write_block(const struct block *block)
+{
+    struct buffer record = {NULL, 0, 0};
+    buffer_number(&record, REC_PATH_BLOCK);
+    buffer_number(&record, block->isa);
+    buffer_number(&record, block->address);
+    buffer_number(&record, block->size);
+    buffer_bytes(&record, block->bytes, block->size);
+    stream_record(&record, plugin.children[0]);
+    free(record.bytes);
+}
+
+/** The block, a new one if there was none. NULL: no memory. */
+static struct block *find_block(const struct draft *draft)
+{
+    struct block **bucket = &plugin.buckets[hash_of(draft->address)], *block;
+    for (block = *bucket; block; block = block->next)
+        if (block->address == draft->address && block->isa == draft->isa &&
+            block->size == draft->size && memcmp(block->bytes, draft->bytes, draft->size) == 0)
+            return block;
+    block = malloc(sizeof(*block) + draft->size + draft->count);
+    if (!block)
+        return NULL;
+    *block = (struct block){.next = *bucket,
+                            .address = draft->address,
+                            .id = plugin.blocks++,
+                            .size = draft->size,
+                            .count = draft->count,
+                            .isa = draft->isa};
+    *bucket = block;
+    memcpy(block->bytes, draft->bytes, draft->size);
+    block->may_fault = block->bytes + draft->size;
+    for (uint32_t i = 0; i < draft->count; i++) {
+        const uint8_t *bytes = draft->bytes + draft->offset[i];
+        /* Behind the last there is no other to say so: of that it has to be sure. */
+        block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes)
+                                                   : opcode_surely_accesses(draft->isa, bytes);
+        if (block->may_fault[i])
+            block->settled = i + 1;
+    }
+    write_block(block);
+    return block;
+}
+
+static void name_program(void)
+{
+    const char *path = plugin.user ? qemu_plugin_path_to_binary() : NULL;
+    struct buffer record = {NULL, 0, 0};
+    plugin.named = true;
+    if (!path)
+        return;
+    buffer_number(&record, REC_PATH_PROGRAM);
+    buffer_number(&record, strlen(path));
+    buffer_bytes(&record, path, strlen(path));
+    stream_record(&record, true);
+    free(record.bytes);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    static struct draft draft; /* guarded by the stream's lock */
+    (void)id;
+    if (plugin.off)
+        return;
+    stream_lock();
+    if (!plugin.named)
+        name_program();
+    struct block *block = draft_block(&draft, tb) ? find_block(&draft) : NULL;
+    const void *host = qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
+    if (block && plugin.user && host)
+        maps_meet(block->address, host);
+    stream_unlock();
+    if (!block)
+        return;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+    for (uint32_t i = 0; i < block->count; i++) {
+        void *reached = (void *)(uintptr_t)(i + 1);
+        if (block->may_fault[i] && i + 1 < block->count)
+            qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), on_reached,
+                                                   QEMU_PLUGIN_CB_NO_REGS, reached);
+        else if (block->may_fault[i])
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
+                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, reached);
+    }
+}
+
+/* ---- the program and its system ---- */
+
+/** Numbers of the calls that matter here. */
+struct calls {
+    int64_t mmap, munmap, mremap, execve, execveat;
+};
+
+static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint64_t a1,
+                       uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7,
+                       uint64_t a8)
+{
+    static const struct calls arm = {192, 91, 163, 11, 387}, others = {222, 215, 216, 221, 281};
+    const struct calls *calls = plugin.isa == REC_PATH_A32 ? &arm : &others;
+    struct cpu *cpu = cpu_at(index);
+    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (!cpu)
+        return;
+    /* A supervisor call of Arm's retires, RISC-V's is a trap in place of retiring. */
+    if (cpu->at && plugin.isa == REC_PATH_RISCV)
+        put_event(cpu, REC_EVENT_CUT, cpu->at->count - 1);
+    if (cpu->at)
+        cpu->done = cpu->at->count;
+    put_event(cpu, REC_EVENT_SYSCALL, (uint64_t)number & 0xffffffff);
+    if (number == calls->execve || number == calls->execveat)
+        flush_events(index); /* where it works nobody comes back */
+    if (number == calls->mmap || number == calls->munmap || number == calls->mremap) {
+        stream_lock();
+        maps_changed();
+        stream_unlock();
+    }
+}
+
+static void on_cpu_exit(qemu_plugin_id_t id, unsigned index)
+{
+    struct cpu *cpu = cpu_at(index);
+    (void)id;
+    if (!cpu)
+        return;
+    end_block(cpu);
+    flush_events(index);
+    cpu->at = NULL; /* another thread may get the number */
+    cpu->known = false;
+}
+
+static void on_end(qemu_plugin_id_t id, void *data)
+{
+    (void)id, (void)data;
+    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
+        if (!plugin.cpus[i] || plugin.off)
+            continue;
+        end_block(plugin.cpus[i]);
+        flush_events(i);
+    }
+    stream_close();
+}
+
+/** In a forked child. Only the thread that forked is there. */
+static void on_fork(void)
+{
+    char path[REC_PATH_NAME_BYTES + 32];
+    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
+        if (!plugin.cpus[i])
+            continue;
+        struct cpu *cpu = plugin.cpus[i];
+        cpu->events.size = 0;
+        cpu->hits = 0;
+        cpu->at = NULL;
+        cpu->known = false;
+        if (cpu->follower)
+            memset(cpu->follower, 0, cpu->followers * sizeof(*cpu->follower));
+    }
+    if (!plugin.children[0]) {
+        stream_abandon();
+        plugin.off = true;
+        return;
+    }
+    snprintf(path, sizeof(path), "%s.%ld", plugin.children, (long)getpid());
+    if (!stream_reopen(path)) {
+        fprintf(stderr, "pugmark: cannot record a child into %s: %s\n", path, strerror(errno));
+        plugin.off = true;
+    }
+}
+
+/* ---- installation ---- */
+
+static const struct target {
+    const char *name;
+    enum rec_path_family family;
+    enum rec_path_isa isa;
+} targets[] = {
+    {"aarch64", REC_FAMILY_A64, REC_PATH_A64},
+    {"arm", REC_FAMILY_ARM, REC_PATH_A32},
+    {"riscv32", REC_FAMILY_RV32, REC_PATH_RISCV},
+    {"riscv64", REC_FAMILY_RV64, REC_PATH_RISCV},
+};
+
+static const struct target *find_target(const char *name)
+{
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+        if (strcmp(targets[i].name, name) == 0)
+            return &targets[i];
+    return NULL;
+}
+
+static bool take_name(char *to, const char *name)
+{
+    return snprintf(to, REC_PATH_NAME_BYTES, "%s", name) < (int)REC_PATH_NAME_BYTES;
+}
+
+static bool take_option(const char *option)
+{
+    if (strncmp(option, "out=", 4) == 0)
+        return take_name(plugin.out, option + 4);
+    if (strncmp(option, "children=", 9) == 0)
+        return take_name(plugin.children, option + 9);
+    return sscanf(option, "fd=%d", &plugin.file) == 1;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc,
+                               char **argv)
+{
+    const struct target *target = find_target(info->target_name);
+    if (!target) {
+        fprintf(stderr, "pugmark: no trace is made for %s\n", info->target_name);
+        return -1;
+    }
+    plugin.file = -1;
+    for (int i = 0; i < argc; i++) {
+        if (take_option(argv[i]))
+            continue;
+        fprintf(stderr, "pugmark: the plugin has no option '%s'\n", argv[i]);
+        return -1;
+    }
+    if (!plugin.out[0] && plugin.file < 0) {
+        fprintf(stderr, "pugmark: the plugin needs out=FILE\n");
+        return -1;
+    }
+    plugin.isa = target->isa;
+    plugin.user = !info->system_emulation;
+    if (!stream_open(plugin.out, plugin.file, target->family, plugin.user ? 0 : REC_PATH_SYSTEM)) {
+        fprintf(stderr, "pugmark: cannot write %s: %s\n", plugin.out, strerror(errno));
+        return -1;
+    }
+    pthread_atfork(NULL, NULL, on_fork);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_exit_cb(id, on_cpu_exit);
+    qemu_plugin_register_atexit_cb(id, on_end, NULL);
+    return 0;
+}

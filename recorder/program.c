@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "recorder/program.h"
+
+#include "files/infile.h"
+#include "recorder/path_format.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Of the ELF specification, as far as it is needed here; <elf.h> is not everywhere. */
+enum { PT_LOAD_SEGMENT = 1, ET_MOVABLE = 3 };
+
+static const struct {
+    uint16_t machine;
+    bool wide;
+    uint8_t family;
+    const char *name;
+} machines[] = {
+    {183, true, REC_FAMILY_A64, "aarch64"},
+    {40, false, REC_FAMILY_ARM, "arm"},
+    {243, false, REC_FAMILY_RV32, "riscv32"},
+    {243, true, REC_FAMILY_RV64, "riscv64"},
+    {62, true, 0, "x86_64"},
+    {3, false, 0, "i386"},
+    {21, true, 0, "ppc64"},
+    {22, true, 0, "s390x"},
+    {8, false, 0, "mips"},
+};
+
+static uint64_t number(const uint8_t *bytes, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+const char *rec_program_machine(const struct rec_program *program)
+{
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+        if (machines[i].machine == program->machine && machines[i].wide == program->wide)
+            return machines[i].name;
+    return NULL;
+}
+
+static void take_segment(struct rec_program *program, const uint8_t *header)
+{
+    bool wide = program->wide;
+    if (number(header, 4) != PT_LOAD_SEGMENT ||
+        program->segment_count == sizeof(program->segments) / sizeof(program->segments[0]))
+        return;
+    unsigned n = program->segment_count++;
+    program->segments[n].offset = wide ? number(header + 8, 8) : number(header + 4, 4);
+    program->segments[n].address = wide ? number(header + 16, 8) : number(header + 8, 4);
+    program->segments[n].size = wide ? number(header + 32, 8) : number(header + 16, 4);
+}
+
+static bool take_segments(struct rec_program *program, const struct pug_infile *file,
+                          const uint8_t *head)
+{
+    bool wide = program->wide;
+    uint64_t at = wide ? number(head + 32, 8) : number(head + 28, 4);
+    uint64_t size = number(head + (wide ? 54 : 42), 2), count = number(head + (wide ? 56 : 44), 2);
+    uint8_t header[56];
+    if (size < (wide ? 56 : 32))
+        return count == 0;
+    for (uint64_t i = 0; i < count && i < 64; i++) {
+        if (pug_infile_read(file, at + i * size, header, wide ? 56 : 32) != PUG_OK)
+            return false;
+        take_segment(program, header);
+    }
+    return true;
+}
+
+static bool take_head(struct rec_program *program, const struct pug_infile *file)
+{
+    uint8_t head[64] = {0};
+    if (pug_infile_read(file, 0, head, 52) != PUG_OK || memcmp(head, "\177ELF", 4) != 0 ||
+        head[5] != 1)
+        return false;
+    program->wide = head[4] == 2;
+    if (program->wide && pug_infile_read(file, 0, head, 64) != PUG_OK)
+        return false;
+    program->movable = number(head + 16, 2) == ET_MOVABLE;
+    program->machine = (uint16_t)number(head + 18, 2);
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+        if (machines[i].machine == program->machine && machines[i].wide == program->wide)
+            program->family = machines[i].family;
+    return take_segments(program, file, head);
+}
+
+bool rec_program_read(const char *path, struct rec_program *program)
+{
+    struct pug_infile *file;
+    *program = (struct rec_program){.machine = 0};
+    if (pug_infile_open(path, &file) != PUG_OK)
+        return false;
+    bool good = take_head(program, file);
+    pug_infile_close(file);
+    if (!good)
+        errno = ENOEXEC;
+    return good;
+}
+
+bool rec_program_bias(const struct rec_program *program, uint64_t address, uint64_t offset,
+                      uint64_t *bias)
+{
+    for (unsigned i = 0; i < program->segment_count; i++) {
+        uint64_t start = program->segments[i].offset & ~UINT64_C(0xfff);
+        if (offset < start || offset >= program->segments[i].offset + program->segments[i].size)
+            continue;
+        *bias = address - offset - (program->segments[i].address - program->segments[i].offset);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "recorder/qemu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLUGIN    "libpugmark_record.so"
+#define ARGUMENTS 4096u
+
+bool rec_qemu_find(const char *name, char *path, size_t size)
+{
+    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    if (!folders)
+        return snprintf(path, size, "%s", name) < (int)size && access(path, R_OK) == 0;
+    while (*folders) {
+        size_t length = strcspn(folders, ":");
+        int wrote = snprintf(path, size, "%.*s/%s", (int)length, folders, name);
+        if (length > 0 && wrote < (int)size && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+/** The plugin: beside this program's libraries, or where it was installed. */
+static bool find_plugin(char *path, size_t size)
+{
+    static const char *const places[] = {"/../lib/" PLUGIN, "/../lib/pugmark/" PLUGIN,
+#ifdef PUG_PLUGIN_FOLDER
+                                         "/../" PUG_PLUGIN_FOLDER "/" PLUGIN
+#endif
+    };
+    char self[3072];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length <= 0)
+        return false;
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (snprintf(path, size, "%s%s", self, places[i]) < (int)size && access(path, R_OK) == 0)
+            return true;
+    return false;
+}
+
+/** In the child: become QEMU. */
+static void become(const struct rec_qemu *qemu, const char *emulator, const char *plugin, int path)
+{
+    static char *arguments[ARGUMENTS];
+    char load[8192];
+    unsigned n = 0;
+    snprintf(load, sizeof(load), "%s,fd=%d%s%s", plugin, path, qemu->children ? ",children=" : "",
+             qemu->children ? qemu->children : "");
+    arguments[n++] = (char *)emulator;
+    if (qemu->sysroot) {
+        arguments[n++] = (char[]){"-L"};
+        arguments[n++] = (char *)qemu->sysroot;
+    }
+    arguments[n++] = (char[]){"-plugin"};
+    arguments[n++] = load;
+    arguments[n++] = (char[]){"--"};
+    for (char **argument = qemu->argv; *argument && n + 1 < ARGUMENTS; argument++)
+        arguments[n++] = *argument;
+    execvp(emulator, arguments);
+    fprintf(stderr, "pugmark: cannot run %s: %s\n", emulator, strerror(errno));
+    _exit(127);
+}
+
+bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_t size)
+{
+    char emulator[4096], found[4096], plugin[4096];
+    int ends[2];
+    snprintf(emulator, sizeof(emulator), "%s%s", qemu->qemu ? "" : "qemu-",
+             qemu->qemu ? qemu->qemu : machine);
+    if (!rec_qemu_find(emulator, found, sizeof(found))) {
+        snprintf(why, size, "there is no %.200s here: Debian has it in qemu-user", emulator);
+        return false;
+    }
+    if (qemu->plugin)
+        snprintf(plugin, sizeof(plugin), "%s", qemu->plugin);
+    else if (!find_plugin(plugin, sizeof(plugin))) {
+        snprintf(why, size, "cannot find " PLUGIN "; --plugin says where it is");
+        return false;
+    }
+    if (pipe(ends) != 0) {
+        snprintf(why, size, "%s", strerror(errno));
+        return false;
+    }
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fflush(NULL);
+    qemu->pid = fork();
+    if (qemu->pid == 0)
+        become(qemu, found, plugin, ends[1]);
+    close(ends[1]);
+    qemu->path = ends[0];
+    if (qemu->pid > 0)
+        return true;
+    snprintf(why, size, "%s", strerror(errno));
+    close(ends[0]);
+    return false;
+}
+
+int rec_qemu_wait(struct rec_qemu *qemu)
+{
+    int status;
+    close(qemu->path);
+    while (waitpid(qemu->pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}

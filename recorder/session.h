@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/** @file A recording: a path in, a snapshot folder out. */
+#ifndef PUG_RECORDER_SESSION_H
+#define PUG_RECORDER_SESSION_H
+
+#include "recorder/engine.h"
+
+struct rec_session_config {
+    struct rec_engine_config engine;
+    const char *folder; /**< of the snapshot; made where it is not there */
+    const char *core;   /**< NULL: what the protocol suggests */
+    const char *path;   /**< where to write what the trace tells; NULL: nowhere */
+    bool circular;      /**< the sink keeps the newest `room` bytes: engine.room is of no matter */
+    uint64_t room;
+};
+
+struct rec_session;
+
+/** NULL: it cannot be; `why` (of `size` bytes) says why. */
+struct rec_session *rec_session_new(const struct rec_session_config *config, char *why,
+                                    size_t size);
+
+/** False: no more is wanted, or something failed: rec_session_end() tells. */
+bool rec_session_take(struct rec_session *session, const struct rec_path_item *item);
+
+/** Write all that is left. False: something failed; `why` says what. */
+bool rec_session_end(struct rec_session *session, char *why, size_t size);
+
+struct rec_session_result {
+    uint64_t instructions, bytes, lost, left_out;
+    unsigned sources, buffers;
+};
+
+struct rec_session_result rec_session_result(const struct rec_session *session);
+
+/** What ends it without an end writes nothing more. */
+void rec_session_free(struct rec_session *session);
+
+#endif

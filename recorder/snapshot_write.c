@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file One buffer for each version of the code. The first one's devices are cpu_N and NAME_N,
+ * those of others have the buffer's number behind that. Arm's cores have the dumps; RISC-V has them
+ * with its trace sources, which need no core.
+ */
+#include "recorder/snapshot_write.h"
+
+#include "files/outfile.h"
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dump {
+    unsigned buffer, n;
+    uint64_t address, size;
+};
+
+struct snapshot_write {
+    const struct rec_session_config *config;
+    struct dump *dumps;
+    size_t dump_count, dump_room;
+    unsigned buffers, dumps_of_buffer;
+};
+
+struct snapshot_write *snapshot_write_new(const struct rec_session_config *config)
+{
+    struct snapshot_write *snapshot = calloc(1, sizeof(*snapshot));
+    if (snapshot)
+        snapshot->config = config;
+    return snapshot;
+}
+
+void snapshot_write_free(struct snapshot_write *snapshot)
+{
+    if (!snapshot)
+        return;
+    free(snapshot->dumps);
+    free(snapshot);
+}
+
+/* ---- names ---- */
+
+static const struct rec_unit_class *class_of(const struct snapshot_write *snapshot)
+{
+    return snapshot->config->engine.unit_class;
+}
+
+/** A name without its folder. */
+static void plain_name(enum snapshot_file what, unsigned buffer, unsigned n, char *name,
+                       size_t size)
+{
+    char version[16] = "";
+    if (buffer > 0)
+        snprintf(version, sizeof(version), "_v%u", buffer + 1);
+    switch (what) {
+    case SNAPSHOT_TRACE: snprintf(name, size, "trace%s.bin", version); break;
+    case SNAPSHOT_DUMP: snprintf(name, size, "memory_%u%s.bin", n, version); break;
+    case SNAPSHOT_CORE: snprintf(name, size, "cpu_%u%s", n, version); break;
+    case SNAPSHOT_SOURCE: snprintf(name, size, "trace_%u%s", n, version); break;
+    }
+}
+
+void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_file what,
+                         unsigned buffer, unsigned n, char *name, size_t size)
+{
+    char plain[64];
+    plain_name(what, buffer, n, plain, sizeof(plain));
+    bool ini = what == SNAPSHOT_CORE || what == SNAPSHOT_SOURCE;
+    snprintf(name, size, "%s/%s%s", snapshot->config->folder, plain, ini ? ".ini" : "");
+}
+
+/* ---- memory ---- */
+
+static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, size_t size)
+{
+    struct snapshot_write *snapshot = context;
+    char name[4096];
+    if (snapshot->dump_count == snapshot->dump_room) {
+        size_t room = snapshot->dump_room * 2 + 64;
+        struct dump *grown = realloc(snapshot->dumps, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        snapshot->dumps = grown;
+        snapshot->dump_room = room;
+    }
+    struct dump dump = {snapshot->buffers, snapshot->dumps_of_buffer++, address, size};
+    snapshot->dumps[snapshot->dump_count++] = dump;
+    snapshot_write_name(snapshot, SNAPSHOT_DUMP, dump.buffer, dump.n, name, sizeof(name));
+    return pug_outfile_save(name, bytes, size) == PUG_OK;
+}
+
+bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_memory *memory)
+{
+    snapshot->dumps_of_buffer = 0;
+    bool good = rec_memory_each(memory, write_dump, snapshot);
+    snapshot->buffers++;
+    return good;
+}
+
+/* ---- descriptions ---- */
+
+/** A text file underway, in memory. */
+struct page {
+    FILE *file;
+    char *text;
+    size_t size;
+};
+
+static bool page_open(struct page *page)
+{
+    page->text = NULL;
+    page->file = open_memstream(&page->text, &page->size);
+    return page->file != NULL;
+}
+
+static bool page_save(struct page *page, const char *name)
+{
+    bool good = fclose(page->file) == 0 && pug_outfile_save(name, page->text, page->size) == PUG_OK;
+    int error = errno;
+    free(page->text);
+    errno = error;
+    return good;
+}
+
+static void put_dumps(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
+{
+    char name[64];
+    for (size_t i = 0; i < snapshot->dump_count; i++) {
+        const struct dump *dump = &snapshot->dumps[i];
+        if (dump->buffer != buffer)
+            continue;
+        plain_name(SNAPSHOT_DUMP, buffer, dump->n, name, sizeof(name));
+        fprintf(file, "\n[dump%u]\nfile=%s\naddress=0x%" PRIx64 "\nlength=0x%" PRIx64 "\n", dump->n,
+                name, dump->address, dump->size);
+    }
+}
+
+static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu)
+{
+    const char *core = snapshot->config->core ? snapshot->config->core : class_of(snapshot)->core;
+    char name[4096], plain[64];
+    struct page page;
+    if (!page_open(&page))
+        return false;
+    plain_name(SNAPSHOT_CORE, buffer, cpu, plain, sizeof(plain));
+    fprintf(page.file, "[device]\nname=%s\nclass=core\ntype=%s\n\n[regs]\n", plain, core);
+    put_dumps(snapshot, buffer, page.file);
+    snapshot_write_name(snapshot, SNAPSHOT_CORE, buffer, cpu, name, sizeof(name));
+    return page_save(&page, name);
+}
+
+static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot, unsigned stream)
+{
+    const struct rec_engine_config *engine = &snapshot->config->engine;
+    return (struct rec_unit_setup){.family = engine->path.family,
+                                   .source = (uint16_t)(engine->first_source + stream),
+                                   .sources = engine->sources,
+                                   .values = engine->values};
+}
+
+static bool write_source(const struct snapshot_write *snapshot, unsigned buffer, unsigned stream,
+                         unsigned cpu)
+{
+    const struct rec_unit_class *unit_class = class_of(snapshot);
+    const struct rec_unit_setup setup = setup_of(snapshot, stream);
+    char name[4096], plain[64];
+    struct page page;
+    if (!page_open(&page))
+        return false;
+    plain_name(SNAPSHOT_SOURCE, buffer, cpu, plain, sizeof(plain));
+    fprintf(page.file, "[device]\nname=%s\nclass=trace_source\ntype=%s\n\n[regs]\n", plain,
+            unit_class->device);
+    unit_class->describe(&setup, page.file);
+    if (!unit_class->frames)
+        put_dumps(snapshot, buffer, page.file);
+    snapshot_write_name(snapshot, SNAPSHOT_SOURCE, buffer, cpu, name, sizeof(name));
+    return page_save(&page, name);
+}
+
+/** For each buffer and each of its streams; `line` writes into the page. */
+typedef void line_fn(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu,
+                     unsigned *n, FILE *file);
+
+static void each_device(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                        line_fn *line, FILE *file)
+{
+    unsigned n = 0;
+    for (unsigned buffer = 0; buffer < snapshot->buffers; buffer++) {
+        for (unsigned stream = 0; stream < rec_engine_streams(engine); stream++) {
+            unsigned cpu;
+            uint64_t task;
+            rec_engine_stream(engine, stream, &cpu, &task);
+            line(snapshot, buffer, cpu, &n, file);
+        }
+    }
+}
+
+static void device_line(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu,
+                        unsigned *n, FILE *file)
+{
+    char plain[64];
+    if (class_of(snapshot)->frames) {
+        plain_name(SNAPSHOT_CORE, buffer, cpu, plain, sizeof(plain));
+        fprintf(file, "device%u=%s.ini\n", (*n)++, plain);
+    }
+    plain_name(SNAPSHOT_SOURCE, buffer, cpu, plain, sizeof(plain));
+    fprintf(file, "device%u=%s.ini\n", (*n)++, plain);
+}
+
+static void source_line(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu,
+                        unsigned *n, FILE *file)
+{
+    char plain[64];
+    (void)snapshot, (void)n;
+    plain_name(SNAPSHOT_SOURCE, buffer, cpu, plain, sizeof(plain));
+    fprintf(file, "%s=buffer_%u\n", plain, buffer);
+}
+
+static void core_line(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu,
+                      unsigned *n, FILE *file)
+{
+    char core[64], source[64];
+    (void)snapshot, (void)n;
+    plain_name(SNAPSHOT_CORE, buffer, cpu, core, sizeof(core));
+    plain_name(SNAPSHOT_SOURCE, buffer, cpu, source, sizeof(source));
+    fprintf(file, "%s=%s\n", core, source);
+}
+
+static void put_buffers(const struct snapshot_write *snapshot, FILE *file)
+{
+    const struct rec_unit_class *unit_class = class_of(snapshot);
+    const struct rec_unit_setup setup = setup_of(snapshot, 0);
+    fprintf(file, "[trace_buffers]\nbuffers=");
+    for (unsigned i = 0; i < snapshot->buffers; i++)
+        fprintf(file, "%sbuffer%u", i ? "," : "", i);
+    fprintf(file, "\n");
+    for (unsigned i = 0; i < snapshot->buffers; i++) {
+        char name[64];
+        plain_name(SNAPSHOT_TRACE, i, 0, name, sizeof(name));
+        fprintf(file, "\n[buffer%u]\nname=buffer_%u\nfile=%s\nformat=%s\n", i, i, name,
+                unit_class->format(&setup));
+        if (unit_class->describe_buffer)
+            unit_class->describe_buffer(&setup, file);
+    }
+}
+
+static bool write_metadata(const struct snapshot_write *snapshot, const struct rec_engine *engine)
+{
+    char name[4096];
+    struct page page;
+    if (!page_open(&page))
+        return false;
+    put_buffers(snapshot, page.file);
+    fprintf(page.file, "\n[source_buffers]\n");
+    each_device(snapshot, engine, source_line, page.file);
+    if (class_of(snapshot)->frames) {
+        fprintf(page.file, "\n[core_trace_sources]\n");
+        each_device(snapshot, engine, core_line, page.file);
+    }
+    snprintf(name, sizeof(name), "%s/trace.ini", snapshot->config->folder);
+    return page_save(&page, name);
+}
+
+static bool write_main(const struct snapshot_write *snapshot, const struct rec_engine *engine)
+{
+    char name[4096];
+    struct page page;
+    if (!page_open(&page))
+        return false;
+    fprintf(page.file, "[snapshot]\nversion=1.0\ndescription=made by pugmark record\n\n"
+                       "[device_list]\n");
+    each_device(snapshot, engine, device_line, page.file);
+    fprintf(page.file, "\n[trace]\nmetadata=trace.ini\n");
+    snprintf(name, sizeof(name), "%s/snapshot.ini", snapshot->config->folder);
+    return page_save(&page, name);
+}
+
+bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct rec_engine *engine)
+{
+    for (unsigned buffer = 0; buffer < snapshot->buffers; buffer++) {
+        for (unsigned stream = 0; stream < rec_engine_streams(engine); stream++) {
+            unsigned cpu;
+            uint64_t task;
+            rec_engine_stream(engine, stream, &cpu, &task);
+            if (!write_source(snapshot, buffer, stream, cpu) ||
+                (class_of(snapshot)->frames && !write_core(snapshot, buffer, cpu)))
+                return false;
+        }
+    }
+    return write_metadata(snapshot, engine) && write_main(snapshot, engine);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/** @file The engine's view of an ETMv3. */
+#include "pugmark/settings.h"
+#include "recorder/etmv3.h"
+#include "recorder/unit_armv7.h"
+
+#include <stdlib.h>
+
+enum value {
+    VERSION,
+    CYCLES,
+    TIMESTAMPS,
+    WIDE_TIMESTAMPS,
+    CONTEXT_BYTES,
+    BROADCAST,
+    ALTERNATIVE,
+    OTHERS,
+    OPTIONS
+};
+
+static const struct rec_option options[OPTIONS] = {
+    [VERSION] = {"version", 5, 5, 5, "minor version of the architecture, 3.N"},
+    [CYCLES] = {"cycles", 0, 1, 1, "cycle-accurate: every instruction with its cycles"},
+    [TIMESTAMPS] = {"timestamps", 1, 1, 1, "timestamps"},
+    [WIDE_TIMESTAMPS] = {"wide_timestamps", 1, 1, 1, "of 64 bits, not 48"},
+    [CONTEXT_BYTES] = {"context_bytes", 4, 4, 4, "bytes of a context id: 0, 1, 2, 4"},
+    [BROADCAST] = {"branch_broadcast", 0, 1, 1, "direct branches tell their targets, too"},
+    [ALTERNATIVE] = {"alternative", 1, 1, 1, "alternative branch packets, from version 3.4"},
+    [OTHERS] = {"others", 0, 1, 1, "triggers, VMIDs and IGNORE packets"},
+};
+
+struct rec_unit {
+    struct rec_unit_setup setup;
+    struct rec_etmv3 etm;
+    struct rec_random random;
+};
+
+static struct rec_etmv3_config registers_of(const struct rec_unit_setup *setup)
+{
+    const uint64_t *v = setup->values;
+    return (struct rec_etmv3_config){
+        .control = rec_armv7_context_field(v[CONTEXT_BYTES]) | (uint32_t)v[CYCLES] << 12 |
+                   (uint32_t)v[BROADCAST] << 8 | (uint32_t)v[TIMESTAMPS] << 28,
+        .id = 0x4100f200u | (uint32_t)v[VERSION] << 4 | (uint32_t)v[ALTERNATIVE] << 20,
+        .code = (uint32_t)v[WIDE_TIMESTAMPS] << 29 | 1u << 28 | 1u << 26 | 1u << 22,
+    };
+}
+
+static void settle(uint64_t *values, uint8_t family)
+{
+    (void)family;
+    if (values[CONTEXT_BYTES] == 3)
+        values[CONTEXT_BYTES] = 4;
+    if (values[VERSION] < 5)
+        values[TIMESTAMPS] = 0;
+}
+
+static struct rec_unit *make(const struct rec_unit_setup *setup)
+{
+    struct rec_unit *unit = calloc(1, sizeof(*unit));
+    if (!unit)
+        return NULL;
+    struct rec_etmv3_config registers = registers_of(setup);
+    unit->setup = *setup;
+    unit->random.state = setup->seed;
+    rec_etmv3_begin(&unit->etm, &registers, setup->out);
+    return unit;
+}
+
+static void unit_free(struct rec_unit *unit)
+{
+    free(unit);
+}
+
+static void isa(const uint64_t *values, struct pug_isa_config *config)
+{
+    (void)values;
+    config->arch = PUG_ARCH_V7;
+    config->track_it = true;
+}
+
+/** Cycles before an instruction. */
+static uint32_t some_cycles(struct rec_unit *unit)
+{
+    if (!unit->setup.values[CYCLES])
+        return 0;
+    if (rec_random_once_in(&unit->random, 50))
+        return rec_random_below(&unit->random, 300);
+    return rec_random_below(&unit->random, 3);
+}
+
+static void put_isync(struct rec_unit *unit, const struct rec_place *at,
+                      const struct rec_situation *situation, uint8_t reason)
+{
+    bool cycles = unit->setup.values[CYCLES] && reason != PUG_ISYNC_PERIODIC;
+    rec_etmv3_isync(&unit->etm, &(struct rec_etmv3_isync){.address = (uint32_t)at->address,
+                                                          .isa = at->isa,
+                                                          .reason = reason,
+                                                          .non_secure = true,
+                                                          .has_cycles = cycles,
+                                                          .cycles = some_cycles(unit),
+                                                          .context_id = situation->context_id});
+}
+
+static void begin(struct rec_unit *unit, const struct rec_place *at,
+                  const struct rec_situation *situation, enum rec_why why)
+{
+    rec_etmv3_a_sync(&unit->etm);
+    put_isync(unit, at, situation,
+              why == REC_WHY_OVERFLOW ? PUG_ISYNC_RESTART_OVERFLOW : PUG_ISYNC_TRACE_ENABLE);
+}
+
+static void instruction(struct rec_unit *unit, const struct rec_step *step)
+{
+    bool branch = step->insn->type == PUG_INSTR_BR || step->insn->type == PUG_INSTR_BR_INDIRECT;
+    bool tells = step->insn->type == PUG_INSTR_BR_INDIRECT || unit->setup.values[BROADCAST];
+    rec_etmv3_atom(&unit->etm, !branch || step->taken, some_cycles(unit));
+    if (branch && step->taken && !tells)
+        rec_etmv3_runs_in(&unit->etm, step->next.isa);
+    if (branch && step->taken && tells)
+        rec_etmv3_branch(&unit->etm, (uint32_t)step->next.address, step->next.isa, NULL);
+}
+
+static void trap(struct rec_unit *unit, const struct rec_trap *trap)
+{
+    struct rec_place to = trap->traced ? trap->to : rec_armv7_vector(trap->kind);
+    /* Now and then the instruction that trapped was begun, and is taken back. */
+    bool cancel = trap->begun && rec_random_once_in(&unit->random, 2);
+    if (cancel)
+        rec_etmv3_atom(&unit->etm, true, 0);
+    rec_etmv3_branch(&unit->etm, (uint32_t)to.address, to.isa,
+                     &(struct rec_etmv3_exception){.number = rec_armv7_number(trap->kind),
+                                                   .cancel = cancel,
+                                                   .non_secure = true});
+}
+
+static void put_other(struct rec_unit *unit)
+{
+    switch (rec_random_below(&unit->random, 3)) {
+    case 0: rec_etmv3_plain(&unit->etm, PUG_ETMV3_TRIGGER); break;
+    case 1: rec_etmv3_plain(&unit->etm, PUG_ETMV3_IGNORE); break;
+    default:
+        if (unit->setup.values[VERSION] >= 5)
+            rec_etmv3_vmid(&unit->etm, (uint8_t)rec_random_below(&unit->random, 256));
+    }
+}
+
+static void between(struct rec_unit *unit, unsigned what, const struct rec_place *at,
+                    const struct rec_situation *situation)
+{
+    const uint64_t *values = unit->setup.values;
+    if (what & REC_BETWEEN_CONTEXT && values[CONTEXT_BYTES])
+        rec_etmv3_context_id(&unit->etm, situation->context_id);
+    if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
+        rec_etmv3_timestamp(&unit->etm, situation->time, rec_random_once_in(&unit->random, 20));
+    if (what & REC_BETWEEN_OTHER && values[OTHERS])
+        put_other(unit);
+    if (what & REC_BETWEEN_SYNC) {
+        rec_etmv3_a_sync(&unit->etm);
+        put_isync(unit, at, situation, PUG_ISYNC_PERIODIC);
+    }
+}
+
+static void end(struct rec_unit *unit, const struct rec_place *last, const struct rec_place *next,
+                uint32_t since)
+{
+    (void)last, (void)next, (void)since; /* every instruction was told */
+    rec_etmv3_flush(&unit->etm);
+}
+
+static void lose(struct rec_unit *unit, const struct rec_place *at)
+{
+    (void)at;
+    rec_etmv3_flush(&unit->etm);
+}
+
+static void describe(const struct rec_unit_setup *setup, FILE *file)
+{
+    struct rec_etmv3_config r = registers_of(setup);
+    rec_armv7_describe(file, r.control, r.id, r.code, setup->source);
+}
+
+void rec_armv7_describe(FILE *file, uint32_t control, uint32_t id, uint32_t code, uint16_t source)
+{
+    fprintf(file,
+            "ETMCR(0x000)=0x%08x\nETMCCER(0x07a)=0x%08x\nETMIDR(0x079)=0x%08x\n"
+            "ETMTRACEIDR(0x080)=0x%08x\n",
+            control, code, id, source);
+}
+
+const char *rec_armv7_format(const struct rec_unit_setup *setup)
+{
+    (void)setup;
+    return "coresight";
+}
+
+const struct rec_unit_class rec_unit_etmv3 = {
+    .name = "etmv3",
+    .device = "ETM3.5",
+    .core = "Cortex-A5",
+    .families = 1u << REC_FAMILY_ARM,
+    .every = true,
+    .frames = true,
+    .options = options,
+    .option_count = OPTIONS,
+    .settle = settle,
+    .make = make,
+    .free = unit_free,
+    .isa = isa,
+    .begin = begin,
+    .instruction = instruction,
+    .trap = trap,
+    .between = between,
+    .end = end,
+    .lose = lose,
+    .describe = describe,
+    .format = rec_armv7_format,
+};

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/** @file The engine's view of an E-Trace encoder, in packet encapsulation. */
+#include "recorder/encapsulation.h"
+#include "recorder/etrace.h"
+#include "recorder/unit.h"
+
+#include <stdlib.h>
+
+/* Causes of the privileged architecture. */
+enum { ILLEGAL = 2, LOAD_FAULT = 13, ECALL_U = 8, TIMER = 7 };
+
+enum value {
+    RESYNC,
+    FULL_ADDRESS,
+    SIJUMP,
+    RETURN_STACK,
+    CALL_COUNTER,
+    IRETS,
+    PREDICTOR,
+    JUMP_CACHE,
+    TIME_BITS,
+    CONTEXT_BITS,
+    STANDARD_SUPPORT,
+    UPDISCON_ON_RETURNS,
+    NOTIFY,
+    SRC_BITS,
+    STAMP_BYTES,
+    PADDING,
+    OPTIONS
+};
+
+static const struct rec_option options[OPTIONS] = {
+    [RESYNC] = {"resync", 4000, 1u << 30, 500, "instructions between synchronisations; 0: none"},
+    [FULL_ADDRESS] = {"full_address", 0, 1, 1, "addresses are whole, not differences"},
+    [SIJUMP] = {"sijump", 1, 1, 1, "sequentially inferable jumps are left out"},
+    [RETURN_STACK] = {"return_stack", 4, 8, 7, "implicit returns: exponent of the stack's size"},
+    [CALL_COUNTER] = {"call_counter", 0, 9, 9, "implicit returns: exponent of the call counter"},
+    [IRETS] = {"irets", 1, 1, 1, "the implicit return field counts returns, not depth"},
+    [PREDICTOR] = {"branch_prediction", 0, 10, 7, "exponent of the branch predictor's size"},
+    [JUMP_CACHE] = {"jump_cache", 0, 8, 7, "exponent of the jump target cache's size"},
+    [TIME_BITS] = {"time_bits", 64, 64, 64, "time in synchronisations: 0, 16, 32, 48, 64 bits"},
+    [CONTEXT_BITS] = {"context_bits", 32, 32, 32, "context: 0, 8, 16, 24, 32 bits"},
+    [STANDARD_SUPPORT] = {"standard_support", 1, 1, 0, "support packets of the standard's form"},
+    [UPDISCON_ON_RETURNS] = {"updiscon_on_returns", 0, 1, 1, "also behind predicted returns"},
+    [NOTIFY] = {"notify_once_in", 0, 65535, 1000, "instructions that the user is told of"},
+    [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
+    [STAMP_BYTES] = {"timestamp_bytes", 0, 8, 8, "timestamps of the encapsulation"},
+    [PADDING] = {"padding", 0, 2, 0, "of packets: 0 sign, 1 zeros, 2 ones"},
+};
+
+struct rec_unit {
+    struct rec_unit_setup setup;
+    struct rec_etrace *encoder;
+    struct rec_encapsulation wrap;
+    struct rec_random random;
+    uint64_t time;
+};
+
+static bool is_rv32(uint8_t family)
+{
+    return family == REC_FAMILY_RV32;
+}
+
+static void settle(uint64_t *values, uint8_t family)
+{
+    (void)family;
+    values[TIME_BITS] = values[TIME_BITS] / 16 * 16;
+    values[CONTEXT_BITS] = values[CONTEXT_BITS] / 8 * 8;
+    if (values[STANDARD_SUPPORT]) { /* its fields hold no more */
+        values[PREDICTOR] = values[PREDICTOR] > 7 ? 7 : values[PREDICTOR];
+        values[JUMP_CACHE] = values[JUMP_CACHE] > 7 ? 7 : values[JUMP_CACHE];
+        values[RETURN_STACK] = values[RETURN_STACK] > 7 ? 7 : values[RETURN_STACK];
+    }
+    if (values[CALL_COUNTER] && !values[IRETS])
+        values[CALL_COUNTER] = 0; /* a depth cannot say that the counter is full */
+    if (values[SRC_BITS] % 8 != 0)
+        values[PADDING] = 0;
+}
+
+static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
+{
+    const uint64_t *v = setup->values;
+    unsigned xlen = is_rv32(setup->family) ? 32 : 64;
+    return (struct rec_etrace_options){
+        .xlen = xlen,
+        .iaddress_width = xlen,
+        .iaddress_lsb = 1,
+        .privilege_width = 2,
+        .ecause_width = 6,
+        .context_width = (unsigned)v[CONTEXT_BITS],
+        .options = {.sijump = v[SIJUMP],
+                    .implicit_return = v[RETURN_STACK] || v[CALL_COUNTER],
+                    .branch_prediction = v[PREDICTOR],
+                    .jump_target_cache = v[JUMP_CACHE],
+                    .full_address = v[FULL_ADDRESS],
+                    .irets = v[IRETS],
+                    .time_width = (uint8_t)v[TIME_BITS],
+                    .f0s_width = v[PREDICTOR] && v[JUMP_CACHE],
+                    .return_stack_size = (uint8_t)v[RETURN_STACK],
+                    .call_counter_size = (uint8_t)v[CALL_COUNTER],
+                    .bpred_size = (uint8_t)v[PREDICTOR],
+                    .cache_size = (uint8_t)v[JUMP_CACHE]},
+        .support = v[STANDARD_SUPPORT] ? REC_ETRACE_SUPPORT_STD : REC_ETRACE_SUPPORT_REF_SIJUMP,
+        .resync = (uint32_t)v[RESYNC],
+        .interrupt_epc = true,
+        .updiscon_on_returns = v[UPDISCON_ON_RETURNS],
+    };
+}
+
+static void put(void *context, bool data, const uint8_t *payload, unsigned size)
+{
+    struct rec_unit *unit = context;
+    (void)data;
+    rec_encapsulate(&unit->wrap, unit->setup.source, 0,
+                    unit->wrap.timestamp_bytes ? &unit->time : NULL, payload, size);
+}
+
+static struct rec_unit *make(const struct rec_unit_setup *setup)
+{
+    struct rec_unit *unit = calloc(1, sizeof(*unit));
+    if (!unit)
+        return NULL;
+    struct rec_etrace_options encoder = options_of(setup);
+    unit->setup = *setup;
+    unit->random.state = setup->seed;
+    unit->wrap = (struct rec_encapsulation){.src_bits = (unsigned)setup->values[SRC_BITS],
+                                            .timestamp_bytes = (unsigned)setup->values[STAMP_BYTES],
+                                            .padding = (enum rec_padding)setup->values[PADDING],
+                                            .out = setup->out};
+    unit->encoder = rec_etrace_new(&encoder, put, unit);
+    if (!unit->encoder) {
+        free(unit);
+        return NULL;
+    }
+    return unit;
+}
+
+static void unit_free(struct rec_unit *unit)
+{
+    rec_etrace_free(unit->encoder);
+    free(unit);
+}
+
+static void isa(const uint64_t *values, struct pug_isa_config *config)
+{
+    (void)values, (void)config;
+}
+
+static void situate(struct rec_unit *unit, const struct rec_situation *situation)
+{
+    uint64_t bits = unit->setup.values[CONTEXT_BITS];
+    uint64_t context = bits ? situation->context_id & ((UINT64_C(1) << bits) - 1) : 0;
+    unit->time = situation->time;
+    rec_etrace_context(unit->encoder, situation->privilege, context, false);
+    rec_etrace_time(unit->encoder, situation->time);
+}
+
+static void begin(struct rec_unit *unit, const struct rec_place *at,
+                  const struct rec_situation *situation, enum rec_why why)
+{
+    (void)at, (void)why;
+    rec_encapsulation_sync(&unit->wrap);
+    rec_etrace_start(unit->encoder);
+    situate(unit, situation);
+}
+
+static void instruction(struct rec_unit *unit, const struct rec_step *step)
+{
+    uint64_t notify = unit->setup.values[NOTIFY];
+    if (notify && (step->pc / 2 * 7 + 3) % notify == 0)
+        rec_etrace_notify(unit->encoder);
+    rec_etrace_retire(unit->encoder, step->pc, step->insn, step->next.address);
+}
+
+static void trap(struct rec_unit *unit, const struct rec_trap *trap)
+{
+    bool interrupt = trap->kind == REC_TRAP_INTERRUPT;
+    unsigned cause = interrupt                     ? TIMER
+                     : trap->kind == REC_TRAP_CALL ? ECALL_U
+                     : trap->begun                 ? LOAD_FAULT
+                                                   : ILLEGAL;
+    if (!trap->traced) {
+        rec_etrace_stop(unit->encoder);
+        return;
+    }
+    rec_etrace_trap(unit->encoder, interrupt, cause, trap->begun ? 0x1000 : 0, trap->back.address);
+    situate(unit, &trap->situation);
+}
+
+static void between(struct rec_unit *unit, unsigned what, const struct rec_place *at,
+                    const struct rec_situation *situation)
+{
+    (void)at;
+    if (what & (REC_BETWEEN_CONTEXT | REC_BETWEEN_TIME))
+        situate(unit, situation);
+    if (what & REC_BETWEEN_OTHER)
+        rec_encapsulation_nulls(&unit->wrap, 1 + rec_random_below(&unit->random, 5));
+    if (what & REC_BETWEEN_SYNC)
+        rec_encapsulation_sync(&unit->wrap);
+}
+
+static void end(struct rec_unit *unit, const struct rec_place *last, const struct rec_place *next,
+                uint32_t since)
+{
+    (void)last, (void)next, (void)since;
+    rec_etrace_stop(unit->encoder);
+}
+
+static void lose(struct rec_unit *unit, const struct rec_place *at)
+{
+    (void)at;
+    rec_etrace_stop(unit->encoder);
+    rec_etrace_lose(unit->encoder);
+}
+
+static void describe(const struct rec_unit_setup *setup, FILE *file)
+{
+    const struct rec_etrace_options o = options_of(setup);
+    const struct pug_etrace_options *p = &o.options;
+    const uint64_t *v = setup->values;
+    fprintf(file,
+            "xlen=%u\niaddress_width_p=%u\niaddress_lsb_p=%u\nprivilege_width_p=%u\n"
+            "ecause_width_p=%u\nnocontext_p=%d\ncontext_width_p=%u\nnotime_p=%d\n"
+            "time_width_p=%u\nbpred_size_p=%u\ncache_size_p=%u\nreturn_stack_size_p=%u\n"
+            "call_counter_size_p=%u\nf0s_width_p=%u\nsijump_p=%d\nsupport_format=%s\n"
+            "iret_field=%s\nsrcid_bits=%u\nsrcid=%u\n",
+            o.xlen, o.iaddress_width, o.iaddress_lsb, o.privilege_width, o.ecause_width,
+            o.context_width == 0, o.context_width, p->time_width == 0, p->time_width, p->bpred_size,
+            p->cache_size, p->return_stack_size, p->call_counter_size, p->f0s_width, p->sijump,
+            v[STANDARD_SUPPORT] ? "std" : "ref+sijump", p->irets ? "irets" : "irdepth",
+            (unsigned)v[SRC_BITS], setup->source);
+}
+
+static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
+{
+    const uint64_t *v = setup->values;
+    fprintf(file, "srcid_bits=%u\ntimestamp_bytes=%u\npadding=%s\n", (unsigned)v[SRC_BITS],
+            (unsigned)v[STAMP_BYTES], v[PADDING] ? "dontcare" : "sign");
+}
+
+static const char *format(const struct rec_unit_setup *setup)
+{
+    (void)setup;
+    return "encapsulation";
+}
+
+const struct rec_unit_class rec_unit_etrace = {
+    .name = "etrace",
+    .device = "E-Trace",
+    .core = "RISC-V",
+    .families = 1u << REC_FAMILY_RV32 | 1u << REC_FAMILY_RV64,
+    .every = true,
+    .options = options,
+    .option_count = OPTIONS,
+    .settle = settle,
+    .make = make,
+    .free = unit_free,
+    .isa = isa,
+    .begin = begin,
+    .instruction = instruction,
+    .trap = trap,
+    .between = between,
+    .end = end,
+    .lose = lose,
+    .describe = describe,
+    .describe_buffer = describe_buffer,
+    .format = format,
+};

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/** @file The engine's view of an N-Trace encoder. */
+#include "recorder/ntrace.h"
+#include "recorder/unit.h"
+
+#include <stdlib.h>
+
+/* SYNC and EVCODE reasons of the specification. */
+enum { SYNC_EXIT_RESET = 1, SYNC_PERIODIC = 2, SYNC_ENABLE = 5, SYNC_RESTART = 7, SYNC_LOST = 6 };
+enum { STOP_DISABLED = 4 };
+
+enum value {
+    BTM,
+    IMPLICIT_RETURN,
+    STACK_DEPTH,
+    SEQUENTIAL_JUMP,
+    REPEATED_HISTORY,
+    REPEAT_BRANCH,
+    ALL_JUMPS,
+    EXTEND_MSB,
+    EXACT_TRAPS,
+    SIFIVE,
+    TIMESTAMPS,
+    STAMP_ONCE_IN,
+    HIST_BITS,
+    ICNT_MAX,
+    ICNT_SYNC,
+    OWNERSHIP,
+    SRC_BITS,
+    OPTIONS
+};
+
+static const struct rec_option options[OPTIONS] = {
+    [BTM] = {"btm", 0, 1, 1, "branch trace messages, not histories"},
+    [IMPLICIT_RETURN] = {"implicit_return", 1, 2, 1,
+                         "1: returns are compared, 2: counted (all must match their calls)"},
+    [STACK_DEPTH] = {"stack_depth", 32, 1024, 63, "return addresses that are remembered"},
+    [SEQUENTIAL_JUMP] = {"sequential_jump", 1, 1, 1, "sequentially inferable jumps are left out"},
+    [REPEATED_HISTORY] = {"repeated_history", 1, 1, 1, "equal full histories are counted"},
+    [REPEAT_BRANCH] = {"repeat_branch", 1, 1, 1, "equal branch messages are counted"},
+    [ALL_JUMPS] = {"all_jumps", 0, 1, 1, "direct jumps are told, too"},
+    [EXTEND_MSB] = {"extend_addr_msb", 1, 1, 1, "addresses end where their sign repeats"},
+    [EXACT_TRAPS] = {"exact_traps", 1, 1, 1, "exceptions are told from interrupts"},
+    [SIFIVE] = {"sifive", 0, 1, 1, "the dialect before version 1.0"},
+    [TIMESTAMPS] = {"timestamps", 1, 1, 1, "timestamps"},
+    [STAMP_ONCE_IN] = {"timestamp_once_in", 8, 65535, 6, "of messages that need none; 1: all"},
+    [HIST_BITS] = {"hist_bits", 32, 32, 32, "bits of a history with its stop bit, 2 to 32"},
+    [ICNT_MAX] = {"icnt_max", (1u << 22) - 1, (1u << 22) - 1, 400, "a full instruction count"},
+    [ICNT_SYNC] = {"icnt_sync", 0, 1, 1, "with btm a full count is told by a synchronisation"},
+    [OWNERSHIP] = {"ownership", 1, 1, 1, "ownership messages: privilege and context"},
+    [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
+};
+
+struct rec_unit {
+    struct rec_unit_setup setup;
+    struct rec_ntrace *encoder;
+    struct rec_random random;
+    uint64_t time;
+};
+
+static bool is_rv32(uint8_t family)
+{
+    return family == REC_FAMILY_RV32;
+}
+
+static void settle(uint64_t *values, uint8_t family)
+{
+    (void)family;
+    if (values[HIST_BITS] < 2)
+        values[HIST_BITS] = 2;
+    if (values[ICNT_MAX] < 8)
+        values[ICNT_MAX] = 8;
+    if (values[STAMP_ONCE_IN] < 1)
+        values[STAMP_ONCE_IN] = 1;
+    if (values[STACK_DEPTH] < 1)
+        values[STACK_DEPTH] = 1;
+    if (values[IMPLICIT_RETURN] == 2)
+        values[STACK_DEPTH] = 1024;
+}
+
+static struct rec_ntrace_options options_of(const struct rec_unit_setup *setup)
+{
+    static const enum rec_ntrace_return returns[] = {
+        REC_NTRACE_RETURN_OFF, REC_NTRACE_RETURN_COMPARE, REC_NTRACE_RETURN_COUNT};
+    const uint64_t *v = setup->values;
+    return (struct rec_ntrace_options){
+        .xlen = is_rv32(setup->family) ? 32 : 64,
+        .src_bits = (unsigned)v[SRC_BITS],
+        .src = setup->source,
+        .btm = v[BTM],
+        .implicit_return = returns[v[IMPLICIT_RETURN]],
+        .stack_depth = (uint32_t)v[STACK_DEPTH],
+        .sequential_jump = v[SEQUENTIAL_JUMP],
+        .repeated_history = v[REPEATED_HISTORY],
+        .repeat_branch = v[REPEAT_BRANCH],
+        .all_jumps = v[ALL_JUMPS],
+        .extend_addr_msb = v[EXTEND_MSB],
+        .exact_traps = v[EXACT_TRAPS],
+        .sifive = v[SIFIVE],
+        .timestamps = v[TIMESTAMPS],
+        .timestamp_once_in = (uint32_t)v[STAMP_ONCE_IN],
+        .hist_bits = (unsigned)v[HIST_BITS],
+        .icnt_max = (uint32_t)v[ICNT_MAX],
+        .icnt_sync = v[ICNT_SYNC],
+        .seed = setup->seed,
+    };
+}
+
+static struct rec_unit *make(const struct rec_unit_setup *setup)
+{
+    struct rec_unit *unit = calloc(1, sizeof(*unit));
+    if (!unit)
+        return NULL;
+    struct rec_ntrace_options encoder = options_of(setup);
+    unit->setup = *setup;
+    unit->random.state = setup->seed + 1;
+    unit->encoder = rec_ntrace_new(&encoder, setup->out);
+    if (!unit->encoder) {
+        free(unit);
+        return NULL;
+    }
+    return unit;
+}
+
+static void unit_free(struct rec_unit *unit)
+{
+    rec_ntrace_free(unit->encoder);
+    free(unit);
+}
+
+static void isa(const uint64_t *values, struct pug_isa_config *config)
+{
+    (void)values, (void)config;
+}
+
+static void situate(struct rec_unit *unit, const struct rec_situation *situation)
+{
+    unit->time = situation->time;
+    rec_ntrace_time(unit->encoder, situation->time);
+}
+
+static void own(struct rec_unit *unit, const struct rec_situation *situation)
+{
+    if (unit->setup.values[OWNERSHIP])
+        rec_ntrace_ownership(unit->encoder, 2, situation->privilege, false, situation->context_id);
+}
+
+static void begin(struct rec_unit *unit, const struct rec_place *at,
+                  const struct rec_situation *situation, enum rec_why why)
+{
+    situate(unit, situation);
+    rec_ntrace_start(unit->encoder, why == REC_WHY_OVERFLOW ? SYNC_RESTART : SYNC_ENABLE,
+                     at->address);
+    own(unit, situation);
+}
+
+static void instruction(struct rec_unit *unit, const struct rec_step *step)
+{
+    rec_ntrace_retire(unit->encoder, step->pc, step->insn, step->next.address);
+}
+
+static void trap(struct rec_unit *unit, const struct rec_trap *trap)
+{
+    if (!trap->traced) {
+        rec_ntrace_stop(unit->encoder, STOP_DISABLED);
+        return;
+    }
+    situate(unit, &trap->situation);
+    rec_ntrace_trap(unit->encoder, trap->kind == REC_TRAP_INTERRUPT, trap->to.address);
+}
+
+static void between(struct rec_unit *unit, unsigned what, const struct rec_place *at,
+                    const struct rec_situation *situation)
+{
+    situate(unit, situation);
+    if (what & REC_BETWEEN_CONTEXT)
+        own(unit, situation);
+    if (what & REC_BETWEEN_OTHER)
+        rec_ntrace_idle(unit->encoder, 1 + rec_random_below(&unit->random, 4));
+    if (what & REC_BETWEEN_SYNC)
+        rec_ntrace_sync(unit->encoder, SYNC_PERIODIC, at->address,
+                        rec_random_once_in(&unit->random, 2));
+}
+
+static void end(struct rec_unit *unit, const struct rec_place *last, const struct rec_place *next,
+                uint32_t since)
+{
+    (void)last, (void)next, (void)since;
+    rec_ntrace_stop(unit->encoder, STOP_DISABLED);
+}
+
+static void lose(struct rec_unit *unit, const struct rec_place *at)
+{
+    rec_ntrace_sync(unit->encoder, SYNC_LOST, at->address, false);
+    rec_ntrace_overflow(unit->encoder, 4);
+}
+
+static void describe(const struct rec_unit_setup *setup, FILE *file)
+{
+    const struct rec_ntrace_options o = options_of(setup);
+    fprintf(file,
+            "xlen=%u\nsrc_bits=%u\nsrc_id=%u\nbtm=%d\nimplicit_return=%d\nsequential_jump=%d\n"
+            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\n",
+            o.xlen, o.src_bits, o.src, o.btm, o.implicit_return != REC_NTRACE_RETURN_OFF,
+            o.sequential_jump, o.all_jumps, o.extend_addr_msb, o.timestamps,
+            o.sifive ? "sifive-pre1" : "ratified");
+}
+
+static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
+{
+    fprintf(file, "src_bits=%u\nsrc_id=%u\n", (unsigned)setup->values[SRC_BITS], setup->source);
+}
+
+static const char *format(const struct rec_unit_setup *setup)
+{
+    (void)setup;
+    return "nexus";
+}
+
+const struct rec_unit_class rec_unit_ntrace = {
+    .name = "ntrace",
+    .device = "N-Trace",
+    .core = "RISC-V",
+    .families = 1u << REC_FAMILY_RV32 | 1u << REC_FAMILY_RV64,
+    .every = true,
+    .options = options,
+    .option_count = OPTIONS,
+    .settle = settle,
+    .make = make,
+    .free = unit_free,
+    .isa = isa,
+    .begin = begin,
+    .instruction = instruction,
+    .trap = trap,
+    .between = between,
+    .end = end,
+    .lose = lose,
+    .describe = describe,
+    .describe_buffer = describe_buffer,
+    .format = format,
+};

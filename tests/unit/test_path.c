@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/** @file Path files: what is written is read, and files that are no path are refused. */
+#include "recorder/bytes.h"
+#include "recorder/path.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka.h wants the three first */
+#include <cmocka.h>
+
+#define ITEMS 5000u
+
+static int scratch(void)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int copy = dup(fileno(file));
+    fclose(file);
+    return copy;
+}
+
+/** Blocks of A32 code; every fourth is a version of the one before it. */
+static void make_blocks(struct rec_path_block *blocks, uint8_t bytes[][32], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t size = 4 * (1 + i % 8);
+        for (unsigned at = 0; at < 32; at++)
+            bytes[i][at] = (uint8_t)(i * 7 + at);
+        blocks[i] = (struct rec_path_block){.address = 0x8000 + 64 * (i - (i % 4 == 3)),
+                                            .id = i,
+                                            .size = size,
+                                            .count = size / 4,
+                                            .isa = REC_PATH_A32,
+                                            .bytes = bytes[i]};
+    }
+}
+
+static struct rec_path_item make_item(struct rec_random *random,
+                                      const struct rec_path_block *blocks, unsigned count)
+{
+    struct rec_path_item item = {.cpu = rec_random_below(random, 3)};
+    switch (rec_random_below(random, 12)) {
+    case 0:
+        item.kind = REC_PATH_ASKED;
+        item.value = rec_random_below(random, 400);
+        break;
+    case 1:
+        item.kind = REC_PATH_TRAPPED;
+        item.value = rec_random_below(random, 4);
+        item.known = rec_random_once_in(random, 2);
+        item.address = item.known ? rec_random(random) >> 1 : 0;
+        break;
+    case 2:
+        item.kind = REC_PATH_IN_CONTEXT;
+        item.value = rec_random_below(random, 5);
+        break;
+    case 3: item.kind = REC_PATH_LEFT_OUT; break;
+    default:
+        item.kind = REC_PATH_RAN;
+        item.block = &blocks[rec_random_below(random, count)];
+        item.count = item.block->count;
+        if (rec_random_once_in(random, 10))
+            item.count = rec_random_below(random, item.count + 1);
+    }
+    return item;
+}
+
+static bool same(const struct rec_path_item *a, const struct rec_path_item *b)
+{
+    if (a->kind != b->kind || a->cpu != b->cpu || a->value != b->value || a->known != b->known ||
+        a->address != b->address || a->count != b->count || !a->block != !b->block)
+        return false;
+    return !a->block || (a->block->address == b->block->address &&
+                         a->block->size == b->block->size && a->block->isa == b->block->isa &&
+                         memcmp(a->block->bytes, b->block->bytes, a->block->size) == 0);
+}
+
+/** The next item of this processor that was written, not made by the reader. */
+static bool next_of(struct rec_path_reader *reader, unsigned cpu, struct rec_path_item *item)
+{
+    while (rec_path_reader_next(reader, item))
+        if (item->cpu == cpu && item->kind != REC_PATH_AT)
+            return true;
+    return false;
+}
+
+static void test_round_trip(void **state)
+{
+    static struct rec_path_item items[ITEMS];
+    struct rec_path_block blocks[24];
+    uint8_t bytes[24][32];
+    struct rec_random random = {5};
+    const struct rec_path_header header = {.family = REC_FAMILY_ARM, .pid = 77};
+    (void)state;
+    make_blocks(blocks, bytes, 24);
+    int file = scratch();
+    struct rec_path_writer *writer = rec_path_writer_new(file, &header);
+    for (unsigned i = 0; i < ITEMS; i++) {
+        /* Mostly the same ways, as programs go. */
+        items[i] = make_item(&random, blocks, i % 100 < 90 ? 4 : 24);
+        rec_path_writer_put(writer, &items[i]);
+    }
+    assert_true(rec_path_writer_end(writer));
+    rec_path_writer_free(writer);
+    for (unsigned cpu = 0; cpu < 3; cpu++) {
+        struct rec_path_header got;
+        struct rec_path_item item;
+        const char *why;
+        assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+        struct rec_path_reader *reader = rec_path_reader_new(file);
+        assert_true(rec_path_reader_header(reader, &got, &why));
+        assert_int_equal(got.family, REC_FAMILY_ARM);
+        assert_int_equal(got.pid, 77);
+        for (unsigned i = 0; i < ITEMS; i++) {
+            if (items[i].cpu != cpu)
+                continue;
+            assert_true(next_of(reader, cpu, &item));
+            assert_true(same(&item, &items[i]));
+        }
+        assert_false(next_of(reader, cpu, &item));
+        assert_int_equal(item.kind, REC_PATH_ENDED);
+        rec_path_reader_free(reader);
+    }
+    close(file);
+}
+
+/** Read bytes as a path; how it ended. */
+static enum rec_path_kind read_bytes(const uint8_t *bytes, size_t size)
+{
+    struct rec_path_header header;
+    struct rec_path_item item = {.kind = REC_PATH_BAD};
+    const char *why = NULL;
+    int file = scratch();
+    assert_int_equal(write(file, bytes, size), size);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    struct rec_path_reader *reader = rec_path_reader_new(file);
+    if (rec_path_reader_header(reader, &header, &why))
+        while (rec_path_reader_next(reader, &item))
+            ;
+    else
+        assert_non_null(why);
+    rec_path_reader_free(reader);
+    close(file);
+    return item.kind;
+}
+
+#define HEAD  "pugpath\1\2\0\0"
+#define BLOCK "B\1\0\4\1\2\3\4"
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        enum rec_path_kind end;
+    } cases[] = {
+#define CASE(text, end) {text, sizeof(text) - 1, end}
+        CASE("", REC_PATH_BAD),
+        CASE("pugpath\2\2\0\0", REC_PATH_BAD),
+        CASE("pugpath\1\7\0\0", REC_PATH_BAD),
+        CASE(HEAD, REC_PATH_ENDED),
+        CASE(HEAD "Z", REC_PATH_ENDED),
+        CASE(HEAD "q", REC_PATH_BAD),                     /* no such record */
+        CASE(HEAD "B\1\0\0", REC_PATH_BAD),               /* an empty block */
+        CASE(HEAD "B\1\0\3\1\2\3", REC_PATH_BAD),         /* no whole instructions */
+        CASE(HEAD "B\1\0\xff\xff\xff\x7f", REC_PATH_BAD), /* a huge one */
+        CASE(HEAD BLOCK "E\0\0\1\1", REC_PATH_ENDED),     /* it ran */
+        CASE(HEAD BLOCK "E\0\0\1\x11", REC_PATH_BAD),     /* another one, not there */
+        CASE(HEAD BLOCK "E\0\0\1\2", REC_PATH_BAD),       /* as never before */
+        CASE(HEAD BLOCK "E\0\0\1\x03", REC_PATH_BAD),     /* a cut of nothing */
+        CASE(HEAD BLOCK "E\0\0\2\1\x13", REC_PATH_BAD),   /* a cut behind the end */
+        CASE(HEAD BLOCK "E\0\0\2\1\x03", REC_PATH_ENDED), /* a cut */
+        CASE(HEAD BLOCK "E\0\0\1\x81", REC_PATH_BAD),     /* beyond its chunk */
+        CASE(HEAD BLOCK "E\0\0\2\1", REC_PATH_BAD),       /* cut short */
+        CASE(HEAD BLOCK "E\xff\x7f\0\1\1", REC_PATH_BAD), /* too many processors */
+        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD), /* a long name */
+        CASE(HEAD "T\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0", REC_PATH_BAD),
+#undef CASE
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(read_bytes((const uint8_t *)cases[i].bytes, cases[i].size), cases[i].end);
+}
+
+/** Whatever the bytes are, reading them ends. */
+static void test_random_bytes(void **state)
+{
+    struct rec_random random = {9};
+    uint8_t bytes[400];
+    (void)state;
+    for (unsigned n = 0; n < 3000; n++) {
+        size_t size = sizeof(HEAD BLOCK) - 1;
+        memcpy(bytes, HEAD BLOCK, size);
+        while (size < sizeof(bytes) - 4) {
+            static const char records[] = "BETMPE";
+            if (rec_random_once_in(&random, 4))
+                bytes[size++] = (uint8_t)records[rec_random_below(&random, 6)];
+            bytes[size++] =
+                (uint8_t)rec_random_below(&random, rec_random_once_in(&random, 3) ? 256 : 8);
+        }
+        (void)read_bytes(bytes, size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_random_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
+#include "command.h"
+#include "record_filter.h"
+#include "record_options.h"
+#include "recorder/convert.h"
+#include "recorder/program.h"
+#include "recorder/qemu.h"
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** A recording underway. */
+struct record {
+    const struct record_options *options;
+    const struct rec_unit_class *unit;
+    uint64_t values[REC_OPTIONS];
+    struct record_filter filter;
+    struct rec_session *session;
+    struct rec_path_writer *writer; /* where the path alone is wanted */
+    int file;                       /* of the writer */
+    bool stopped;                   /* no more is wanted */
+    uint64_t items;
+};
+
+static bool refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "pugmark: %s: %s\n", what, why);
+    return false;
+}
+
+/* ---- settings ---- */
+
+static bool take_setting(struct record *record, const char *setting, bool *given)
+{
+    char name[64];
+    const char *equals = strchr(setting, '=');
+    uint64_t value;
+    if (!equals || (size_t)(equals - setting) >= sizeof(name) || !parse_number(equals + 1, &value))
+        return refuse(setting, "expected NAME=VALUE, a number");
+    snprintf(name, sizeof(name), "%.*s", (int)(equals - setting), setting);
+    int at = rec_unit_option(record->unit, name);
+    if (at < 0)
+        return refuse(setting, "this protocol has no such option (`record --help` lists them)");
+    if (value > record->unit->options[at].most)
+        return refuse(setting, "that is too much (`record --help` tells)");
+    record->values[at] = value;
+    given[at] = true;
+    return true;
+}
+
+static bool take_settings(struct record *record, uint8_t family)
+{
+    bool given[REC_OPTIONS] = {false};
+    uint64_t wanted[REC_OPTIONS];
+    for (size_t i = 0; i < record->options->settings.count; i++)
+        if (!take_setting(record, record->options->settings.items[i], given))
+            return false;
+    memcpy(wanted, record->values, sizeof(wanted));
+    rec_unit_values(record->unit, family, given, record->options->seed, record->values);
+    for (unsigned i = 0; i < record->unit->option_count; i++)
+        if (given[i] && wanted[i] != record->values[i])
+            fprintf(stderr, "pugmark: %s is %" PRIu64 " where other options are as they are\n",
+                    record->unit->options[i].name, record->values[i]);
+    return true;
+}
+
+static bool calls_of(const char *word, enum rec_calls *calls)
+{
+    static const char *const words[] = {"off", "on", "silent"};
+    *calls = REC_CALLS_OFF;
+    for (unsigned i = 0; word && i < 3; i++) {
+        if (strcmp(word, words[i]) != 0)
+            continue;
+        *calls = (enum rec_calls)i;
+        return true;
+    }
+    return !word || refuse(word, "--calls takes off, on or silent");
+}
+
+static bool loss_of(const char *word, double *loss)
+{
+    char *end = NULL;
+    double percent = word ? strtod(word, &end) : 0;
+    *loss = percent / 100;
+    return !word || (end != word && *end == 0 && percent >= 0 && percent < 100) ||
+           refuse(word, "--loss takes a percentage below 100");
+}
+
+static uint64_t number_or(const struct option_value *value, uint64_t otherwise)
+{
+    return value->given ? value->value : otherwise;
+}
+
+/** How many processors can be told apart. */
+static unsigned sources_of(const struct record *record)
+{
+    if (record->unit->frames)
+        return 0x70 - (unsigned)record->options->id;
+    int at = rec_unit_option(record->unit, "src_bits");
+    uint64_t ids = at < 0 ? 1 : UINT64_C(1) << record->values[at];
+    return ids > record->options->id ? (unsigned)(ids - record->options->id) : 1;
+}
+
+/* ---- beginning ---- */
+
+static bool begin_session(struct record *record, const struct rec_path_header *header)
+{
+    const struct record_options *options = record->options;
+    char why[256];
+    if (!(record->unit->families >> header->family & 1))
+        return refuse(record->unit->name, "it traces no processor with these instructions");
+    if (!take_settings(record, header->family))
+        return false;
+    struct rec_session_config config = {
+        .engine = {.unit_class = record->unit,
+                   .values = record->values,
+                   .path = *header,
+                   .first_source = (uint16_t)options->id,
+                   .sources = sources_of(record),
+                   .context_ids = !options->no_context,
+                   .sync_every = number_or(&options->sync, 20000),
+                   .time_every = number_or(&options->times, 1000),
+                   .cycles_every = number_or(&options->cycles, 200),
+                   .other_every = number_or(&options->others, 5000),
+                   .limit = options->limit,
+                   .room = options->snapshot_mode ? 0 : options->buffer,
+                   .ranges = record->filter.ranges,
+                   .range_count = options->filters.count,
+                   .seed = options->seed + 1},
+        .folder = options->out,
+        .core = options->core,
+        .path = options->path,
+        .circular = options->snapshot_mode,
+        .room = options->buffer};
+    if (!calls_of(options->calls, &config.engine.calls) ||
+        !loss_of(options->loss, &config.engine.loss))
+        return false;
+    record->session = rec_session_new(&config, why, sizeof(why));
+    return record->session || refuse(options->out, why);
+}
+
+static bool begin_path(struct record *record, const struct rec_path_header *header)
+{
+    const char *name = record->options->path;
+    record->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (record->file < 0)
+        return refuse(name, strerror(errno));
+    record->writer = rec_path_writer_new(record->file, header);
+    return record->writer || refuse(name, "no memory");
+}
+
+static bool begin(struct record *record, const struct rec_path_header *header)
+{
+    return record->unit ? begin_session(record, header) : begin_path(record, header);
+}
+
+static bool take(void *context, const struct rec_path_item *item)
+{
+    struct record *record = context;
+    record->items++;
+    if (!record_filter_take(&record->filter, item)) {
+        record->stopped = true;
+        return false;
+    }
+    if (record->writer)
+        rec_path_writer_put(record->writer, item);
+    else if (!rec_session_take(record->session, item))
+        record->stopped = true;
+    return !record->stopped;
+}
+
+/* ---- where paths come from ---- */
+
+/** Everything of a path file, or of the plugin. False, having said why: it is none. */
+static bool read_path(struct record *record, int file, const char *name)
+{
+    struct rec_path_reader *reader = rec_path_reader_new(file);
+    struct rec_path_header header;
+    struct rec_path_item item;
+    const char *why = "no memory";
+    bool good = reader && rec_path_reader_header(reader, &header, &why);
+    if (!good)
+        refuse(name, why);
+    good = good && begin(record, &header);
+    while (good && rec_path_reader_next(reader, &item) && take(record, &item))
+        ;
+    if (good && !record->stopped && item.kind == REC_PATH_BAD)
+        good = refuse(name, item.text);
+    if (good && record->session && !record->stopped)
+        record->stopped = false;
+    rec_path_reader_free(reader);
+    return good;
+}
+
+/** The image of the programs that --elf names, and what they are for. NULL, having said why. */
+static struct pug_image *read_programs(const struct record_options *options, uint8_t *family)
+{
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *image = pug_image_new();
+    for (size_t i = 0; image && i < options->elf.count; i++) {
+        char name[4096];
+        struct rec_program program;
+        uint64_t bias = 0;
+        const char *at = strrchr(options->elf.items[i], '@');
+        if (at && !parse_number(at + 1, &bias))
+            at = NULL;
+        snprintf(name, sizeof(name), "%.*s",
+                 at ? (int)(at - options->elf.items[i]) : (int)strlen(options->elf.items[i]),
+                 options->elf.items[i]);
+        if (rec_program_read(name, &program) &&
+            pug_image_add_elf(image, &anywhere, name, bias) == PUG_OK) {
+            *family = program.family;
+            continue;
+        }
+        refuse(name, "it is no program");
+        pug_image_free(image);
+        return NULL;
+    }
+    return image;
+}
+
+static bool read_log(struct record *record, FILE *file, enum rec_convert_form form)
+{
+    const struct record_options *options = record->options;
+    struct rec_convert convert = {.form = form, .file = file, .family = REC_FAMILY_RV64};
+    struct pug_image *image = read_programs(options, &convert.family);
+    if (!image)
+        return false;
+    convert.image = image;
+    bool good = options->elf.count > 0 || form == REC_CONVERT_SPIKE ||
+                refuse(options->from, "--elf has to say what program that is");
+    struct rec_path_header header = {.family = convert.family};
+    good = good && begin(record, &header);
+    if (good && options->elf.count > 0 && record->filter.by_name)
+        good = record_filter_find(&record->filter, options->elf.items[0], 0);
+    if (good && !rec_convert_run(&convert, take, record) && !record->stopped)
+        good = refuse(options->from, convert.why);
+    pug_image_free(image);
+    return good;
+}
+
+/** A path file, or a log, by what it begins with. */
+static bool record_from(struct record *record)
+{
+    const char *name = record->options->from;
+    char line[1024];
+    enum rec_convert_form form;
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return refuse(name, strerror(errno));
+    int first = getc(file);
+    ungetc(first, file);
+    bool good;
+    if (first == REC_PATH_MAGIC[0]) {
+        int path = open(name, O_RDONLY | O_CLOEXEC);
+        good = path >= 0 ? read_path(record, path, name) : refuse(name, strerror(errno));
+        if (path >= 0)
+            close(path);
+    } else {
+        bool known = false;
+        while (!known && fgets(line, sizeof(line), file))
+            known = rec_convert_guess(line, &form);
+        rewind(file);
+        good = known ? read_log(record, file, form)
+                     : refuse(name, "it is no path, and no log that is known");
+    }
+    fclose(file);
+    return good;
+}
+
+static bool record_program(struct record *record, char **argv)
+{
+    const struct record_options *options = record->options;
+    struct rec_qemu qemu = {.qemu = options->qemu,
+                            .plugin = options->plugin,
+                            .sysroot = options->sysroot,
+                            .children = options->children,
+                            .argv = argv};
+    struct rec_program program;
+    char name[4096], why[256];
+    if (!rec_qemu_find(argv[0], name, sizeof(name)))
+        return refuse(argv[0], "there is no such program");
+    if (!rec_program_read(name, &program))
+        return refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
+    const char *machine = rec_program_machine(&program);
+    if (!program.family) {
+        snprintf(why, sizeof(why), "it is for %s, whose trace is not made here",
+                 machine ? machine : "a processor that is not known");
+        return refuse(name, why);
+    }
+    if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
+        return refuse("record", why);
+    bool good = read_path(record, qemu.path, "the path from QEMU");
+    int status = rec_qemu_wait(&qemu);
+    if (!record->session && !record->writer)
+        refuse("record", "QEMU must load plugins (version 1 of their interface: QEMU 5.1 to 8.1), "
+                         "which static ones cannot");
+    if (good && !options->quiet && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        fprintf(stderr, "pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
+    return good;
+}
+
+/* ---- the end ---- */
+
+static bool end_path(struct record *record)
+{
+    bool good =
+        rec_path_writer_end(record->writer) || refuse(record->options->path, strerror(errno));
+    rec_path_writer_free(record->writer);
+    close(record->file);
+    return good;
+}
+
+static bool end_session(struct record *record)
+{
+    char why[256];
+    bool good =
+        rec_session_end(record->session, why, sizeof(why)) || refuse(record->options->out, why);
+    struct rec_session_result result = rec_session_result(record->session);
+    if (good && !record->options->quiet) {
+        fprintf(stderr,
+                "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
+                " bytes of trace, in %s\n",
+                result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
+                record->options->out);
+        if (result.lost)
+            fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
+        if (result.buffers > 1)
+            fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
+                    result.buffers);
+    }
+    if (good && result.left_out)
+        fprintf(stderr, "pugmark: there are more processors than ids; some are not traced\n");
+    rec_session_free(record->session);
+    return good;
+}
+
+static bool check_options(const struct record *record)
+{
+    const struct record_options *options = record->options;
+    if (options->protocol && !record->unit)
+        return refuse(options->protocol, "no such protocol (`record --help` lists them)");
+    if (record->unit && !options->out)
+        return refuse("record", "--out has to say where the snapshot goes");
+    if (!record->unit && (options->out || !options->path))
+        return refuse("record", "--protocol has to say what to make, or --path that the path "
+                                "alone is wanted");
+    if (options->snapshot_mode && options->buffer < 4096)
+        return refuse("record", "--snapshot-mode needs a --buffer of 4096 bytes or more");
+    if (record->unit && record->unit->frames && options->id > 0x6f)
+        return refuse("record", "trace ids are 1 to 0x6f");
+    return true;
+}
+
+static int record_run(const struct command *self, int argc, char **argv)
+{
+    struct record_options options = {.id = UINT64_MAX};
+    const struct option_set sets[] = {
+        {record_option_table, record_option_count, &options},
+    };
+    bool from = false;
+    for (int i = 1; i < argc; i++)
+        from = from || strncmp(argv[i], "--from", 6) == 0;
+    int end = command_start(self, argc, argv, sets, 1, from ? 0 : -1);
+    if (end == EXIT_DONE)
+        record_options_help();
+    if (end >= 0)
+        return end;
+    struct record record = {.options = &options, .file = -1};
+    record.unit = options.protocol ? rec_unit_find(options.protocol) : NULL;
+    if (options.id == UINT64_MAX)
+        options.id = record.unit && record.unit->frames ? 0x10 : 0;
+    if (!check_options(&record) || !record_filter_begin(&record.filter, &options.filters))
+        return EXIT_USAGE;
+    bool good = options.from ? record_from(&record) : record_program(&record, argv + 1);
+    if (record.writer)
+        good = end_path(&record) && good;
+    if (record.session)
+        good = end_session(&record) && good;
+    return good ? EXIT_DONE : EXIT_INPUT;
+}
+
+const struct command command_record = {"record", "[--] PROGRAM ARGUMENTS...",
+                                       "run a program under QEMU and write its trace", record_run};

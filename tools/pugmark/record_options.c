@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "record_options.h"
+
+#include "recorder/unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static bool add(const struct option *option, void *target, const char *argument)
+{
+    struct record_list *list = target;
+    if (list->count == RECORD_LIST)
+        return option_refuse(option, argument, "there are too many of them");
+    list->items[list->count++] = argument;
+    return true;
+}
+
+#define AT(member) offsetof(struct record_options, member)
+
+const struct option record_option_table[] = {
+    {"protocol", "NAME", "etmv4, ete, etmv3, ptm, etrace, ntrace (none: --path alone)",
+     option_string, AT(protocol)},
+    {"out", "DIR", "the snapshot folder to write", option_string, AT(out)},
+    {"path", "FILE", "write the executed path, too (docs/path-format.md)", option_string, AT(path)},
+    {"from", "FILE", "a path, or a log of Spike's or QEMU's, or addresses; no program is run",
+     option_string, AT(from)},
+    {"elf", "FILE[@BIAS]", "the program of such a log, moved by BIAS; may be repeated", add,
+     AT(elf)},
+    {"core", "NAME", "name of the core in the snapshot", option_string, AT(core)},
+    {"set", "NAME=VALUE", "an option of the protocol, listed below; may be repeated", add,
+     AT(settings)},
+    {"random", "SEED", "what --set leaves open is any legal choice", option_number, AT(seed)},
+    {"limit", "N", "no more than about N instructions", option_number, AT(limit)},
+    {"filter", "WHAT", "trace only this function, or START-END; may be repeated", add, AT(filters)},
+    {"calls", "HOW", "system calls: off (trace goes off; default), on, silent", option_string,
+     AT(calls)},
+    {"loss", "PERCENT", "so much of the trace is lost in overflows", option_string, AT(loss)},
+    {"buffer", "BYTES", "room of the sink: where it is full trace overflows", option_number,
+     AT(buffer)},
+    {"snapshot-mode", NULL, "the sink is circular: the newest --buffer bytes stay", option_flag,
+     AT(snapshot_mode)},
+    {"sync", "N", "synchronise every N instructions or so (default 20000; 0: never)", option_given,
+     AT(sync)},
+    {"times", "N", "a timestamp every N instructions or so (default 1000)", option_given,
+     AT(times)},
+    {"cycle-counts", "N", "a cycle count every N instructions or so (default 200)", option_given,
+     AT(cycles)},
+    {"others", "N", "other packets every N instructions or so (default 5000)", option_given,
+     AT(others)},
+    {"id", "N", "trace id, or source id, of the first processor (default 16; RISC-V 0)",
+     option_number, AT(id)},
+    {"no-context", NULL, "threads keep one context id", option_flag, AT(no_context)},
+    {"qemu", "FILE", "the emulator (default: qemu-MACHINE)", option_string, AT(qemu)},
+    {"plugin", "FILE", "libpugmark_record.so", option_string, AT(plugin)},
+    {"sysroot", "DIR", "where the program's libraries are (QEMU's -L)", option_string, AT(sysroot)},
+    {"children", "NAME", "forked children write their paths to NAME.PID, for --from", option_string,
+     AT(children)},
+    {"quiet", NULL, "say nothing where all is well", option_flag, AT(quiet)},
+};
+
+const size_t record_option_count = sizeof(record_option_table) / sizeof(record_option_table[0]);
+
+void record_options_help(void)
+{
+    const struct rec_unit_class *unit;
+    for (unsigned n = 0; (unit = rec_unit_at(n)) != NULL; n++) {
+        printf("\n--set with --protocol %s:\n", unit->name);
+        for (unsigned i = 0; i < unit->option_count; i++)
+            printf("  %-22s %s (0 to %" PRIu64 ", default %" PRIu64 ")\n", unit->options[i].name,
+                   unit->options[i].help, unit->options[i].most, unit->options[i].otherwise);
+    }
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark pc --verify: what is decoded, instruction by instruction, against the path that
+ * ran.
+ *
+ * Workers expand ranges to addresses, the caller's thread compares them, in order. Each source is
+ * compared with the processor that its core's or its own name ends with ("cpu_3").
+ */
+#include "verify.h"
+
+#include "command.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/capture.h"
+#include "pugmark/snapshot.h"
+#include "pugmark/walk.h"
+#include "recorder/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORKERS   256u
+#define ADDRESSES 256u
+#define CPUS      REC_PATH_CPUS
+
+/** A range with its instructions' addresses behind each other in the part. */
+struct piece {
+    uint64_t index; /* of the packet */
+    uint32_t stretch, count;
+    uint16_t source;
+    int32_t cpu;
+};
+
+struct verify;
+
+struct part {
+    struct verify *verify;
+    struct piece *pieces;
+    size_t piece_count, piece_room;
+    uint64_t *addresses;
+    size_t count, room;
+    struct pug_walk *walk;
+    const struct pug_image *image; /* that the walk reads */
+    bool failed;
+};
+
+/** How far a processor's path is compared. */
+struct cursor {
+    struct rec_path_reader *reader;
+    int file;
+    const struct rec_path_block *block;
+    uint32_t done, count; /* instructions of the block */
+    uint32_t offset;
+    uint64_t compared, total; /* total: in the path */
+    bool traced;
+};
+
+struct verify {
+    const struct verify_options *options;
+    struct pug_capture *capture;
+    struct cursor cursors[CPUS];
+    bool differs, failed;
+    struct piece where; /* it differs in this range */
+};
+
+/* ---- the path ---- */
+
+static bool open_reader(struct verify *verify, struct cursor *cursor)
+{
+    struct rec_path_header header;
+    const char *why = "no memory";
+    cursor->file = open(verify->options->path, O_RDONLY | O_CLOEXEC);
+    cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file) : NULL;
+    if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why))
+        return true;
+    fprintf(stderr, "pugmark: %s: %s\n", verify->options->path,
+            cursor->file < 0 ? strerror(errno) : why);
+    verify->failed = true;
+    return false;
+}
+
+static void close_reader(struct cursor *cursor)
+{
+    if (!cursor->reader)
+        return;
+    rec_path_reader_free(cursor->reader);
+    close(cursor->file);
+    cursor->reader = NULL;
+}
+
+/** How many instructions each processor's path has. False, having said why: it cannot be read. */
+static bool count_path(struct verify *verify)
+{
+    struct cursor all = {.file = -1};
+    struct rec_path_item item;
+    bool good = open_reader(verify, &all);
+    while (good && rec_path_reader_next(all.reader, &item))
+        if (item.kind == REC_PATH_RAN)
+            verify->cursors[item.cpu].total += item.count;
+    if (good && item.kind == REC_PATH_BAD) {
+        fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
+        good = false;
+    }
+    close_reader(&all);
+    return good;
+}
+
+/** The next address of the processor's path. False: there is none. */
+static bool next_address(struct verify *verify, unsigned cpu, uint64_t *address)
+{
+    struct cursor *cursor = &verify->cursors[cpu];
+    struct rec_path_item item;
+    if (!cursor->reader && !open_reader(verify, cursor))
+        return false;
+    while (cursor->done == cursor->count) {
+        if (!rec_path_reader_next(cursor->reader, &item))
+            return false;
+        if (item.kind != REC_PATH_RAN || item.cpu != cpu)
+            continue;
+        cursor->block = item.block;
+        cursor->count = item.count;
+        cursor->done = cursor->offset = 0;
+    }
+    const struct rec_path_block *block = cursor->block;
+    *address = block->address + cursor->offset;
+    cursor->offset += rec_path_insn_size(block->isa, block->bytes + cursor->offset);
+    cursor->done++;
+    return true;
+}
+
+/** The trace has so many instructions: what is before the path's last ones it has lost. */
+static void skip_beginning(struct verify *verify, unsigned cpu, uint64_t decoded)
+{
+    struct cursor *cursor = &verify->cursors[cpu];
+    uint64_t address;
+    for (uint64_t n = decoded; n < cursor->total; n++)
+        (void)next_address(verify, cpu, &address);
+}
+
+/* ---- parts: on workers ---- */
+
+static void *part_begin(void *context, unsigned worker)
+{
+    struct part *part = calloc(1, sizeof(*part));
+    (void)worker;
+    if (part)
+        part->verify = context;
+    return part;
+}
+
+static void part_drop(void *data)
+{
+    struct part *part = data;
+    pug_walk_free(part->walk);
+    free(part->pieces);
+    free(part->addresses);
+    free(part);
+}
+
+static bool reserve(struct part *part, size_t count)
+{
+    if (part->room - part->count < count) {
+        size_t room = (part->count + count) * 2;
+        uint64_t *grown = realloc(part->addresses, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        part->addresses = grown;
+        part->room = room;
+    }
+    if (part->piece_count == part->piece_room) {
+        size_t room = part->piece_room * 2 + 256;
+        struct piece *grown = realloc(part->pieces, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        part->pieces = grown;
+        part->piece_room = room;
+    }
+    return true;
+}
+
+/** The walk over this image; NULL: no memory. */
+static struct pug_walk *walk_of(struct part *part, const struct pug_image *image)
+{
+    if (part->walk && part->image == image)
+        return part->walk;
+    pug_walk_free(part->walk);
+    part->walk = NULL;
+    part->image = image;
+    (void)pug_walk_new(&(struct pug_walk_config){.image = image}, &part->walk);
+    return part->walk;
+}
+
+/** The number that a name ends with. */
+static int32_t number_of(const char *name)
+{
+    const char *digits = name + strcspn(name, "0123456789");
+    return *digits ? (int32_t)(strtoul(digits, NULL, 10) % CPUS) : 0;
+}
+
+/** A device's trace id, as its registers have it; -1: they do not. */
+static int32_t id_of(const struct pug_snapshot_device *device)
+{
+    static const char *const names[] = {"TRCTRACEIDR", "ETMTRACEIDR", "srcid", "src_id"};
+    for (size_t i = 0; device && i < device->register_count; i++)
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+            if (strcmp(device->registers[i].name, names[n]) == 0)
+                return (int32_t)strtoul(device->registers[i].value, NULL, 0);
+    return -1;
+}
+
+/** The processor that a source traces: its core's name, or its own, has the number. */
+static int32_t cpu_of(const struct verify *verify, const struct pug_situation *situation)
+{
+    const struct pug_snapshot *snapshot = pug_capture_snapshot(verify->capture);
+    const struct pug_snapshot_buffer *buffer =
+        snapshot ? pug_snapshot_buffer_at(snapshot, situation->buffer) : NULL;
+    struct pug_snapshot_source source;
+    for (size_t n = 0; buffer && pug_snapshot_source_at(snapshot, buffer, n, &source); n++)
+        if (id_of(source.device) == situation->source)
+            return number_of(source.core_name ? source.core_name : source.name);
+    return situation->cpu >= 0 ? situation->cpu % (int32_t)CPUS : 0;
+}
+
+static void add_range(struct part *part, const struct pug_situation *situation,
+                      const struct pug_element *range)
+{
+    struct pug_walk *walk = walk_of(part, pug_address_space_image(situation->space));
+    size_t before = part->count, got = 0;
+    if (!walk || pug_walk_begin(walk, range) != PUG_OK) {
+        part->failed = true;
+        return;
+    }
+    do {
+        if (!reserve(part, ADDRESSES)) {
+            part->failed = true;
+            return;
+        }
+        got = pug_walk_addresses(walk, part->addresses + part->count, ADDRESSES);
+        part->count += got;
+    } while (got > 0);
+    part->pieces[part->piece_count++] = (struct piece){.index = range->index,
+                                                       .stretch = situation->stretch,
+                                                       .count = (uint32_t)(part->count - before),
+                                                       .source = situation->source,
+                                                       .cpu = cpu_of(part->verify, situation)};
+}
+
+static void part_elements(void *data, const struct pug_situation *situation,
+                          const struct pug_element *elements, size_t count)
+{
+    struct part *part = data;
+    for (size_t i = 0; i < count && !part->failed; i++)
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            add_range(part, situation, &elements[i]);
+}
+
+/* ---- comparing: on the caller's thread ---- */
+
+static void say_difference(struct verify *verify, const struct piece *piece, bool has,
+                           uint64_t expected, uint64_t got)
+{
+    struct cursor *cursor = &verify->cursors[piece->cpu];
+    printf("differs: processor %d, instruction %" PRIu64 ": the trace tells 0x%" PRIx64, piece->cpu,
+           cursor->compared, got);
+    if (has)
+        printf(", the path has 0x%" PRIx64 "\n", expected);
+    else
+        printf(", the path is at its end\n");
+    verify->where = *piece;
+    verify->differs = true;
+}
+
+static bool compare_piece(struct verify *verify, const struct piece *piece,
+                          const uint64_t *addresses)
+{
+    struct cursor *cursor = &verify->cursors[piece->cpu];
+    cursor->traced = true;
+    for (uint32_t i = 0; i < piece->count; i++) {
+        uint64_t expected = 0;
+        bool has = next_address(verify, (unsigned)piece->cpu, &expected);
+        if (!has || expected != addresses[i]) {
+            if (!verify->failed)
+                say_difference(verify, piece, has, expected, addresses[i]);
+            return false;
+        }
+        cursor->compared++;
+    }
+    return true;
+}
+
+static bool take_compare(void *context, void *data)
+{
+    struct verify *verify = context;
+    struct part *part = data;
+    bool same = !part->failed;
+    verify->failed = verify->failed || part->failed;
+    size_t at = 0;
+    for (size_t i = 0; same && i < part->piece_count; i++) {
+        same = compare_piece(verify, &part->pieces[i], part->addresses + at);
+        at += part->pieces[i].count;
+    }
+    part_drop(part);
+    return same;
+}
+
+static bool take_count(void *context, void *data)
+{
+    struct verify *verify = context;
+    struct part *part = data;
+    for (size_t i = 0; i < part->piece_count; i++)
+        verify->cursors[part->pieces[i].cpu].compared += part->pieces[i].count;
+    verify->failed = verify->failed || part->failed;
+    part_drop(part);
+    return !verify->failed;
+}
+
+static bool decode(struct verify *verify, unsigned threads, bool (*take)(void *, void *))
+{
+    struct pug_capture_result result;
+    const struct pug_capture_decode how = {.context = verify,
+                                           .begin = part_begin,
+                                           .elements = part_elements,
+                                           .take = take,
+                                           .drop = part_drop,
+                                           .threads = threads};
+    enum pug_status status = pug_capture_decode(verify->capture, &how, &result);
+    if (status != PUG_OK || verify->failed) {
+        fprintf(stderr, "pugmark: %s\n",
+                status != PUG_OK ? pug_status_text(status) : "what was decoded cannot be walked");
+        verify->failed = true;
+    }
+    return !verify->failed;
+}
+
+/* ---- the packet of a difference ---- */
+
+struct packet_search {
+    struct pug_source *source;
+    uint64_t index;
+    char text[512];
+};
+
+static void see_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct packet_search *search = context;
+    if (op != PUG_OP_DATA || !packet || packet->index != search->index)
+        return;
+    pug_source_protocol(search->source)
+        ->packet_text(packet->data, search->text, sizeof(search->text));
+}
+
+/** Read the stretch again, up to the packet. */
+static void feed(struct verify *verify, struct pug_tree *tree, const struct packet_search *search)
+{
+    uint8_t bytes[4096];
+    uint64_t at = 0,
+             origin = pug_capture_stretch_at(verify->capture, verify->where.stretch)->offset;
+    enum pug_status status = PUG_OK;
+    size_t got, used;
+    while (!search->text[0] && status == PUG_OK &&
+           (got = pug_capture_bytes(verify->capture, verify->where.stretch, at, bytes,
+                                    sizeof(bytes), &status)) > 0) {
+        if (PUG_RESP_IS_FATAL(pug_tree_data(tree, origin + at, bytes, got, &used)))
+            break;
+        at += got;
+    }
+}
+
+static void show_packet(struct verify *verify)
+{
+    const struct piece *where = &verify->where;
+    struct pug_tree *tree;
+    if (pug_capture_tree(verify->capture, where->stretch, false, NULL, &tree) != PUG_OK)
+        return;
+    struct packet_search search = {.source = pug_tree_source(tree, where->source),
+                                   .index = where->index};
+    if (search.source) {
+        pug_source_monitor(search.source, see_packet, &search);
+        feed(verify, tree, &search);
+    }
+    printf("  its packet: index %" PRIu64 ", source 0x%x%s%s\n", where->index, where->source,
+           search.text[0] ? ": " : "", search.text);
+    pug_tree_free(tree);
+}
+
+/* ---- the whole ---- */
+
+/** What the path has and the trace does not. */
+static bool check_ends(struct verify *verify)
+{
+    bool same = true;
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        const struct cursor *cursor = &verify->cursors[cpu];
+        uint64_t left = cursor->total - cursor->compared;
+        if (left == 0 || verify->options->tail) /* of a tail the ends are the same */
+            continue;
+        same = false;
+        printf("differs: processor %u: the trace ends after %" PRIu64 " of %" PRIu64
+               " instructions\n",
+               cpu, cursor->compared, cursor->total);
+    }
+    return same;
+}
+
+static bool compare(struct verify *verify, unsigned threads)
+{
+    uint64_t instructions = 0;
+    unsigned processors = 0;
+    if (verify->options->tail) {
+        if (!decode(verify, threads, take_count))
+            return false;
+        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+            skip_beginning(verify, cpu, verify->cursors[cpu].compared);
+            verify->cursors[cpu].compared = 0;
+        }
+    }
+    if (!decode(verify, threads, take_compare))
+        return false;
+    verify->differs = verify->differs || !check_ends(verify);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        instructions += verify->cursors[cpu].compared;
+        processors += verify->cursors[cpu].compared > 0;
+    }
+    if (!verify->differs && instructions == 0) {
+        fprintf(stderr, "pugmark: nothing was decoded, nothing is verified\n");
+        return false;
+    }
+    if (!verify->differs)
+        printf("equal: %" PRIu64 " instructions of %u processor%s\n", instructions, processors,
+               processors == 1 ? "" : "s");
+    return true;
+}
+
+int verify_run(const struct input_options *input, const struct verify_options *options,
+               const char *operand)
+{
+    struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
+    struct verify *verify = calloc(1, sizeof(*verify));
+    struct pug_capture_options how = {.log = log, .buffer = input->buffer};
+    int code = EXIT_INPUT;
+    if (verify && log) {
+        verify->options = options;
+        enum pug_status status = pug_capture_open(operand, &how, &verify->capture);
+        if (status != PUG_OK)
+            fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(status));
+        else if (count_path(verify) && compare(verify, (unsigned)input->jobs))
+            code = verify->differs || pug_log_errors(log) ? EXIT_TRACE_ERRORS : EXIT_DONE;
+        const struct pug_log_record *last = pug_log_last(log);
+        if (pug_log_errors(log) && last && !input->quiet)
+            fprintf(stderr,
+                    "pugmark: %" PRIu64 " errors in the trace; the last at %" PRIu64 ": %s\n",
+                    pug_log_errors(log), last->index, last->text);
+        if (verify->differs && verify->where.count)
+            show_packet(verify);
+        for (unsigned cpu = 0; cpu < CPUS; cpu++)
+            close_reader(&verify->cursors[cpu]);
+        if (status == PUG_OK)
+            pug_capture_free(verify->capture);
+    }
+    free(verify);
+    pug_log_free(log);
+    return code;
+}
