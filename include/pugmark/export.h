@@ -55,6 +55,17 @@ enum pug_status pug_export(struct pug_profile *profile, const char *format,
                            const struct pug_export_options *options, pug_export_fn *put,
                            void *context);
 
+/** The n-th format of coverage, or NULL. */
+const struct pug_export_format *pug_export_coverage_at(size_t n);
+
+/**
+ * Write which lines, functions, instructions and branch outcomes were seen. As pug_export();
+ * PUG_ERR_NO_PROTOCOL: of no object that ran there are lines.
+ */
+enum pug_status pug_export_coverage(struct pug_profile *profile, const char *format,
+                                    const struct pug_export_options *options, pug_export_fn *put,
+                                    void *context);
+
 #ifdef __cplusplus
 }
 #endif

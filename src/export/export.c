@@ -1,44 +1,69 @@
 // SPDX-License-Identifier: MIT
 /** @file The formats, and what of a profile goes into one. */
-#include "export/export.h"
+#include "export/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+typedef enum pug_status coverage_fn(const struct export *export, const struct coverage *coverage);
+
 struct format {
     struct pug_export_format is;
     export_fn *write;
+    coverage_fn *cover; /* in place of write */
 };
 
 static const struct format formats[] = {
     {{.name = "table",
       .summary = "functions, lines, loops, branches, for people",
       .uses_stacks = true},
-     pug_export_table},
+     pug_export_table,
+     NULL},
     {{.name = "autofdo", .summary = "AutoFDO's text: create_llvm_prof, create_gcov"},
-     pug_export_autofdo},
+     pug_export_autofdo,
+     NULL},
     {{.name = "profgen", .summary = "llvm-profgen's unsymbolized profile", .one_object = true},
-     pug_export_profgen},
+     pug_export_profgen,
+     NULL},
     {{.name = "bolt", .summary = "BOLT's pre-aggregated text: perf2bolt --pa", .one_object = true},
-     pug_export_bolt},
+     pug_export_bolt,
+     NULL},
     {{.name = "folded",
       .summary = "call stacks in a line each: flamegraph.pl, speedscope",
       .needs_stacks = true},
-     pug_export_folded},
+     pug_export_folded,
+     NULL},
 };
 
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+static const struct format coverages[] = {
+    {{.name = "text", .summary = "for people", .needs_names = true}, NULL, pug_coverage_text},
+    {{.name = "lcov", .summary = "lcov's tracefile: genhtml", .needs_names = true},
+     NULL,
+     pug_coverage_lcov},
+    {{.name = "json", .summary = "for programs", .needs_names = true}, NULL, pug_coverage_json},
+    {{.name = "html", .summary = "a page with the sources", .needs_names = true},
+     NULL,
+     pug_coverage_html},
+};
+
+#define FORMATS   (sizeof(formats) / sizeof(formats[0]))
+#define COVERAGES (sizeof(coverages) / sizeof(coverages[0]))
 
 const struct pug_export_format *pug_export_format_at(size_t n)
 {
     return n < FORMATS ? &formats[n].is : NULL;
 }
 
-static const struct format *find_format(const char *name)
+const struct pug_export_format *pug_export_coverage_at(size_t n)
 {
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].is.name, name) == 0)
-            return &formats[i];
+    return n < COVERAGES ? &coverages[n].is : NULL;
+}
+
+static const struct format *find_format(const struct format *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].is.name, name) == 0)
+            return &list[i];
     return NULL;
 }
 
@@ -75,14 +100,23 @@ static enum pug_status check(const struct format *format, const struct export *e
     return format->is.one_object && export->object_count > 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
 }
 
-enum pug_status pug_export(struct pug_profile *profile, const char *name,
+static enum pug_status write_coverage(const struct export *export, coverage_fn *write)
+{
+    struct coverage coverage;
+    enum pug_status status = pug_coverage_of(export, &coverage);
+    if (status == PUG_OK && coverage.file_count == 0)
+        status = PUG_ERR_NO_PROTOCOL;
+    if (status == PUG_OK)
+        status = write(export, &coverage);
+    pug_coverage_free(&coverage);
+    return status;
+}
+
+static enum pug_status run(struct pug_profile *profile, const struct format *format,
                            const struct pug_export_options *options, pug_export_fn *put,
                            void *context)
 {
-    const struct format *format = find_format(name);
     size_t count;
-    if (!format)
-        return PUG_ERR_INVALID_PARAM_TYPE;
     enum pug_status status = pug_profile_sort(profile);
     if (status != PUG_OK)
         return status;
@@ -100,7 +134,23 @@ enum pug_status pug_export(struct pug_profile *profile, const char *name,
     };
     status = check(format, &export);
     if (status == PUG_OK)
-        status = format->write(&export);
+        status = format->write ? format->write(&export) : write_coverage(&export, format->cover);
     free(chosen);
     return status;
+}
+
+enum pug_status pug_export(struct pug_profile *profile, const char *name,
+                           const struct pug_export_options *options, pug_export_fn *put,
+                           void *context)
+{
+    const struct format *format = find_format(formats, FORMATS, name);
+    return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
+}
+
+enum pug_status pug_export_coverage(struct pug_profile *profile, const char *name,
+                                    const struct pug_export_options *options, pug_export_fn *put,
+                                    void *context)
+{
+    const struct format *format = find_format(coverages, COVERAGES, name);
+    return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
 }

@@ -13,6 +13,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_coverage,
     &command_find,
     &command_index,
     &command_info,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "command.h"
-#include "files/outfile.h"
 #include "profile_input.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,26 +75,6 @@ static const struct pug_export_format *find_format(const char *name)
     return format;
 }
 
-static void say_failure(const struct pug_profile *profile, const struct pug_export_format *format,
-                        const char *chosen, enum pug_status status)
-{
-    size_t count;
-    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
-    if (status == PUG_ERR_NO_PROTOCOL && format->needs_stacks)
-        fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
-    else if (status == PUG_ERR_NOT_FOUND && chosen)
-        fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", chosen);
-    else if (status == PUG_ERR_NOT_FOUND)
-        fprintf(stderr,
-                "pugmark: %s is of one program or library; choose with --dso:", format->name);
-    else
-        fprintf(stderr, "pugmark: %s: %s\n", format->name, pug_status_text(status));
-    for (size_t i = 0; status == PUG_ERR_NOT_FOUND && i < count; i++)
-        fprintf(stderr, " %s", objects[i].path);
-    if (status == PUG_ERR_NOT_FOUND)
-        fprintf(stderr, "%s\n", count == 0 ? " none" : "");
-}
-
 static int export(struct pug_profile *profile, const struct profile_options *options,
                   const struct pug_export_format *format, struct pug_names *names)
 {
@@ -112,24 +90,7 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
         .rows = (size_t)options->rows,
         .json = options->json,
     };
-    const char *path = options->output ? options->output : "-";
-    struct pug_outfile *file;
-    errno = 0;
-    if (pug_outfile_open(path, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
-        return EXIT_INPUT;
-    }
-    struct pug_sink sink = pug_outfile_sink(file);
-    enum pug_status status = pug_export(profile, format->name, &wanted, sink.put, sink.context);
-    if (status != PUG_OK) {
-        pug_outfile_abandon(file);
-        say_failure(profile, format, wanted.object, status);
-        return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;
-    }
-    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
-        return EXIT_DONE;
-    fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
-    return EXIT_INPUT;
+    return profile_export(pug_export, profile, format, &wanted, options->output);
 }
 
 static int profile_inputs(char **operands, const struct profile_options *options,

@@ -135,3 +135,54 @@ void profile_say_notes(const struct pug_profile *profile, bool quiet)
                     pug_profile_note_text(note));
     }
 }
+
+/* ---- formats ---- */
+
+static void say_failure(const struct pug_profile *profile, const struct pug_export_format *format,
+                        const char *chosen, enum pug_status status)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    if (status == PUG_ERR_NO_PROTOCOL && format->needs_stacks)
+        fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
+    else if (status == PUG_ERR_NO_PROTOCOL)
+        fprintf(stderr,
+                "pugmark: %s: no source lines of what ran (--symfs, --symdir, --debug-dir "
+                "say where programs are)\n",
+                format->name);
+    else if (status == PUG_ERR_NOT_FOUND && chosen)
+        fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", chosen);
+    else if (status == PUG_ERR_NOT_FOUND)
+        fprintf(stderr,
+                "pugmark: %s is of one program or library; choose with --dso:", format->name);
+    else
+        fprintf(stderr, "pugmark: %s: %s\n", format->name, pug_status_text(status));
+    for (size_t i = 0; status == PUG_ERR_NOT_FOUND && i < count; i++)
+        fprintf(stderr, " %s", objects[i].path);
+    if (status == PUG_ERR_NOT_FOUND)
+        fprintf(stderr, "%s\n", count == 0 ? " none" : "");
+}
+
+int profile_export(profile_export_fn *write, struct pug_profile *profile,
+                   const struct pug_export_format *format, const struct pug_export_options *options,
+                   const char *path)
+{
+    struct pug_outfile *file;
+    const char *target = path ? path : "-";
+    errno = 0;
+    if (pug_outfile_open(target, &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    enum pug_status status = write(profile, format->name, options, sink.put, sink.context);
+    if (status != PUG_OK) {
+        pug_outfile_abandon(file);
+        say_failure(profile, format, options->object, status);
+        return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;
+    }
+    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
+        return EXIT_DONE;
+    fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+    return EXIT_INPUT;
+}

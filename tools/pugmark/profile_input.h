@@ -29,4 +29,14 @@ struct pug_profile *profile_load(const char *path);
 /** Write a profile to a file, or "-"; an exit code, having said what went wrong. */
 int profile_save(struct pug_profile *profile, const char *path);
 
+/** pug_export() or pug_export_coverage(). */
+typedef enum pug_status profile_export_fn(struct pug_profile *profile, const char *format,
+                                          const struct pug_export_options *options,
+                                          pug_export_fn *put, void *context);
+
+/** Write a profile in a format to a file (NULL: standard output); an exit code, having said why. */
+int profile_export(profile_export_fn *write, struct pug_profile *profile,
+                   const struct pug_export_format *format, const struct pug_export_options *options,
+                   const char *path);
+
 #endif

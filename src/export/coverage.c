@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/** @file Coverage, put together from the code of the objects and the counts. */
+#include "export/coverage.h"
+
+#include "pugmark/isa.h"
+#include "pugmark/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How often the branch at an address went which way. */
+struct outcome {
+    uint64_t at, taken, not_taken;
+};
+
+/* An object, while its code is gone through. */
+struct object_pass {
+    const struct export *export;
+    struct coverage *coverage;
+    struct pug_names_file *file;
+    uint32_t object;
+    struct outcome *outcomes; /* by address */
+    size_t outcome_count;
+    size_t function;  /* the one that the code is in, or the next one */
+    size_t functions; /* of this object begin here */
+    bool any, failed;
+};
+
+void pug_coverage_free(struct coverage *coverage)
+{
+    free(coverage->lines);
+    free(coverage->branches);
+    free(coverage->functions);
+    free(coverage->files);
+}
+
+/* Room for one more; NULL: no memory. */
+static void *add(void *list, size_t *count, size_t *room, size_t size)
+{
+    void **items = list;
+    if (*count == *room) {
+        const size_t larger = *room ? *room * 2 : 128;
+        void *grown = realloc(*items, larger * size);
+        if (!grown)
+            return NULL;
+        *items = grown;
+        *room = larger;
+    }
+    return (char *)*items + (*count)++ * size;
+}
+
+/* ---- outcomes ---- */
+
+static int by_address(const void *left, const void *right)
+{
+    const struct outcome *a = left, *b = right;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static bool find_outcomes(struct object_pass *pass)
+{
+    size_t count, kept = 0;
+    const struct pug_profile_range *ranges = pug_profile_ranges(pass->export->profile, &count);
+    struct outcome *outcomes = calloc(count + 1, sizeof(*outcomes));
+    if (!outcomes)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_profile_range *range = &ranges[i];
+        if (range->object != pass->object || !(range->end & PUG_END_CONDITIONAL))
+            continue;
+        const bool taken = range->end & PUG_END_TAKEN;
+        outcomes[kept++] =
+            (struct outcome){range->last, taken ? range->count : 0, taken ? 0 : range->count};
+    }
+    qsort(outcomes, kept, sizeof(*outcomes), by_address);
+    for (size_t i = 0; i < kept; i++) {
+        struct outcome *last = pass->outcome_count > 0 ? &outcomes[pass->outcome_count - 1] : NULL;
+        if (!last || last->at != outcomes[i].at) {
+            outcomes[pass->outcome_count++] = outcomes[i];
+            continue;
+        }
+        last->taken = pug_profile_sum(last->taken, outcomes[i].taken);
+        last->not_taken = pug_profile_sum(last->not_taken, outcomes[i].not_taken);
+    }
+    pass->outcomes = outcomes;
+    return true;
+}
+
+/* ---- functions ---- */
+
+/* The symbols of the object; their counts come with its code. */
+static bool list_functions(struct object_pass *pass)
+{
+    struct coverage *coverage = pass->coverage;
+    struct pug_names_function function;
+    pass->functions = pass->function = coverage->function_count;
+    for (size_t n = 0; pug_names_function_at(pass->file, n, &function); n++) {
+        struct coverage_function *added = add(&coverage->functions, &coverage->function_count,
+                                              &coverage->function_room, sizeof(*added));
+        if (!added)
+            return false;
+        *added = (struct coverage_function){.name = function.name,
+                                            .object = pass->object,
+                                            .start = function.start,
+                                            .size = function.size};
+    }
+    return true;
+}
+
+/* The function that an instruction is in: both go by address. */
+static struct coverage_function *function_at(struct object_pass *pass, uint64_t vaddr)
+{
+    struct coverage *coverage = pass->coverage;
+    while (pass->function + 1 < coverage->function_count &&
+           coverage->functions[pass->function + 1].start <= vaddr)
+        pass->function++;
+    if (pass->function >= coverage->function_count)
+        return NULL;
+    struct coverage_function *function = &coverage->functions[pass->function];
+    return vaddr >= function->start && vaddr - function->start < function->size ? function : NULL;
+}
+
+/* ---- code ---- */
+
+static bool is_conditional(const struct export_instruction *instruction)
+{
+    static const struct pug_isa_config config = {.zcmp_zcmt = true};
+    uint8_t it_count = 0;
+    struct pug_insn insn;
+    return pug_isa_classify(&config, instruction->isa, instruction->vaddr, instruction->bytes,
+                            instruction->size, &it_count, &insn) == PUG_OK &&
+           insn.conditional && insn.type == PUG_INSTR_BR;
+}
+
+static bool add_branch(struct object_pass *pass, const struct export_instruction *instruction,
+                       struct coverage_function *function)
+{
+    struct coverage *coverage = pass->coverage;
+    const struct outcome wanted = {.at = instruction->vaddr};
+    const struct outcome *outcome =
+        bsearch(&wanted, pass->outcomes, pass->outcome_count, sizeof(wanted), by_address);
+    struct coverage_branch *branch =
+        add(&coverage->branches, &coverage->branch_count, &coverage->branch_room, sizeof(*branch));
+    if (!branch)
+        return false;
+    *branch = (struct coverage_branch){.path = instruction->path,
+                                       .line = instruction->line,
+                                       .object = pass->object,
+                                       .vaddr = instruction->vaddr,
+                                       .ran = instruction->count,
+                                       .taken = outcome ? outcome->taken : 0,
+                                       .not_taken = outcome ? outcome->not_taken : 0};
+    if (function) {
+        function->outcomes += 2;
+        function->outcomes_seen += (branch->taken > 0) + (branch->not_taken > 0);
+    }
+    return true;
+}
+
+static bool add_line(struct object_pass *pass, const struct export_instruction *instruction)
+{
+    struct coverage *coverage = pass->coverage;
+    struct coverage_line *last =
+        coverage->line_count > 0 ? &coverage->lines[coverage->line_count - 1] : NULL;
+    if (!last || last->object != pass->object || last->path != instruction->path ||
+        last->line != instruction->line) {
+        last = add(&coverage->lines, &coverage->line_count, &coverage->line_room, sizeof(*last));
+        if (!last)
+            return false;
+        *last = (struct coverage_line){
+            .path = instruction->path, .line = instruction->line, .object = pass->object};
+    }
+    last->instructions++;
+    last->ran += instruction->count > 0;
+    if (instruction->count > last->count)
+        last->count = instruction->count;
+    return true;
+}
+
+static bool take(void *context, const struct export_instruction *instruction)
+{
+    struct object_pass *pass = context;
+    struct coverage_function *function = function_at(pass, instruction->vaddr);
+    if (function) {
+        function->instructions++;
+        function->instructions_ran += instruction->count > 0;
+        if (instruction->vaddr == function->start) {
+            function->path = instruction->path;
+            function->line = instruction->line;
+            function->count = instruction->count;
+        }
+    }
+    const bool conditional = is_conditional(instruction);
+    if (!instruction->path || instruction->line == 0)
+        return true;
+    pass->any = true;
+    pass->failed =
+        !add_line(pass, instruction) || (conditional && !add_branch(pass, instruction, function));
+    return !pass->failed;
+}
+
+static enum pug_status pass_over(const struct export *export, struct coverage *coverage,
+                                 uint32_t object)
+{
+    struct object_pass pass = {.export = export,
+                               .coverage = coverage,
+                               .file = pug_export_file(export, object),
+                               .object = object};
+    enum pug_status status = PUG_OK;
+    if (pass.file && (!list_functions(&pass) || !find_outcomes(&pass)))
+        status = PUG_ERR_MEM;
+    else if (pass.file)
+        status = pug_export_instructions(export, object, take, &pass);
+    free(pass.outcomes);
+    coverage->missing += !pass.any;
+    return pass.failed ? PUG_ERR_MEM : status == PUG_ERR_NOT_FOUND ? PUG_OK : status;
+}
+
+/* ---- in order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_paths(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct coverage_line *a = left, *b = right;
+    const int path = compare_paths(a->path, b->path);
+    if (path != 0 || a->line != b->line)
+        return path ? path : compare(a->line, b->line);
+    return compare(a->object, b->object);
+}
+
+/* Pieces of a line in an object are one; then the objects add up. */
+static void join_lines(struct coverage *coverage)
+{
+    size_t kept = 0, all = 0;
+    struct coverage_line *lines = coverage->lines;
+    if (coverage->line_count > 0)
+        qsort(lines, coverage->line_count, sizeof(*lines), by_line);
+    for (size_t i = 0; i < coverage->line_count; i++) {
+        struct coverage_line *last = kept > 0 ? &lines[kept - 1] : NULL;
+        if (!last || by_line(last, &lines[i]) != 0) {
+            lines[kept++] = lines[i];
+            continue;
+        }
+        last->instructions += lines[i].instructions;
+        last->ran += lines[i].ran;
+        last->count = lines[i].count > last->count ? lines[i].count : last->count;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        struct coverage_line *last = all > 0 ? &lines[all - 1] : NULL;
+        if (!last || last->line != lines[i].line || strcmp(last->path, lines[i].path) != 0) {
+            lines[all++] = lines[i];
+            continue;
+        }
+        last->instructions += lines[i].instructions;
+        last->ran += lines[i].ran;
+        last->count = pug_profile_sum(last->count, lines[i].count);
+        last->object = PUG_PROFILE_NONE;
+    }
+    coverage->line_count = all;
+}
+
+static int by_branch(const void *left, const void *right)
+{
+    const struct coverage_branch *a = left, *b = right;
+    const int path = compare_paths(a->path, b->path);
+    if (path != 0 || a->line != b->line)
+        return path ? path : compare(a->line, b->line);
+    return a->object != b->object ? compare(a->object, b->object) : compare(a->vaddr, b->vaddr);
+}
+
+static void number_branches(struct coverage *coverage)
+{
+    struct coverage_branch *branches = coverage->branches;
+    if (coverage->branch_count > 0)
+        qsort(branches, coverage->branch_count, sizeof(*branches), by_branch);
+    for (size_t i = 1; i < coverage->branch_count; i++)
+        if (branches[i].line == branches[i - 1].line &&
+            strcmp(branches[i].path, branches[i - 1].path) == 0)
+            branches[i].block = branches[i - 1].block + 1;
+}
+
+static int by_function(const void *left, const void *right)
+{
+    const struct coverage_function *a = left, *b = right;
+    const int path = compare_paths(a->path, b->path);
+    if (path != 0 || a->line != b->line)
+        return path ? path : compare(a->line, b->line);
+    const int name = strcmp(a->name, b->name);
+    if (name != 0)
+        return name;
+    return a->object != b->object ? compare(a->object, b->object) : compare(a->start, b->start);
+}
+
+/* Those without a line are left out; the same function of several objects is one. */
+static void join_functions(struct coverage *coverage)
+{
+    size_t kept = 0, all = 0;
+    struct coverage_function *functions = coverage->functions;
+    for (size_t i = 0; i < coverage->function_count; i++)
+        if (functions[i].path && functions[i].line > 0)
+            functions[kept++] = functions[i];
+    if (kept > 0)
+        qsort(functions, kept, sizeof(*functions), by_function);
+    for (size_t i = 0; i < kept; i++) {
+        struct coverage_function *last = all > 0 ? &functions[all - 1] : NULL;
+        if (!last || last->line != functions[i].line ||
+            strcmp(last->name, functions[i].name) != 0 ||
+            strcmp(last->path, functions[i].path) != 0) {
+            functions[all++] = functions[i];
+            continue;
+        }
+        last->count = pug_profile_sum(last->count, functions[i].count);
+        last->instructions += functions[i].instructions;
+        last->instructions_ran += functions[i].instructions_ran;
+        last->outcomes += functions[i].outcomes;
+        last->outcomes_seen += functions[i].outcomes_seen;
+    }
+    coverage->function_count = all;
+}
+
+/* Files are those that have lines. */
+static bool list_files(struct coverage *coverage)
+{
+    size_t line = 0, branch = 0, function = 0;
+    coverage->files = calloc(coverage->line_count + 1, sizeof(*coverage->files));
+    while (coverage->files && line < coverage->line_count) {
+        const char *path = coverage->lines[line].path;
+        struct coverage_file *file = &coverage->files[coverage->file_count++];
+        *file = (struct coverage_file){.path = path,
+                                       .lines = &coverage->lines[line],
+                                       .branches = coverage->branches + branch,
+                                       .functions = coverage->functions + function};
+        for (; line < coverage->line_count && strcmp(coverage->lines[line].path, path) == 0; line++)
+            file->line_count++;
+        for (;
+             branch < coverage->branch_count && strcmp(coverage->branches[branch].path, path) == 0;
+             branch++)
+            file->branch_count++;
+        for (; function < coverage->function_count &&
+               strcmp(coverage->functions[function].path, path) == 0;
+             function++)
+            file->function_count++;
+    }
+    return coverage->files != NULL;
+}
+
+enum pug_status pug_coverage_of(const struct export *export, struct coverage *coverage)
+{
+    *coverage = (struct coverage){0};
+    for (size_t i = 0; i < export->object_count; i++) {
+        enum pug_status status = pass_over(export, coverage, export->objects[i]);
+        if (status != PUG_OK)
+            return status;
+    }
+    join_lines(coverage);
+    number_branches(coverage);
+    join_functions(coverage);
+    return list_files(coverage) ? PUG_OK : PUG_ERR_MEM;
+}
+
+struct coverage_sum pug_coverage_sum(const struct coverage_file *file)
+{
+    struct coverage_sum sum = {.lines = file->line_count,
+                               .functions = file->function_count,
+                               .outcomes = 2 * file->branch_count};
+    for (size_t i = 0; i < file->line_count; i++) {
+        sum.lines_seen += file->lines[i].count > 0;
+        sum.instructions += file->lines[i].instructions;
+        sum.instructions_seen += file->lines[i].ran;
+    }
+    for (size_t i = 0; i < file->function_count; i++)
+        sum.functions_seen += file->functions[i].count > 0;
+    for (size_t i = 0; i < file->branch_count; i++)
+        sum.outcomes_seen += (file->branches[i].taken > 0) + (file->branches[i].not_taken > 0);
+    return sum;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Coverage of source files by what ran: lines, functions, instructions, and both outcomes of
+ * each conditional branch instruction.
+ */
+#ifndef PUG_EXPORT_COVERAGE_H
+#define PUG_EXPORT_COVERAGE_H
+
+#include "export/export.h"
+
+/**
+ * A line that has code. It counts as often as its instruction that ran most; of the same line in
+ * several objects counts add up. What that rests on: how many of its instructions ran.
+ */
+struct coverage_line {
+    const char *path;
+    uint32_t line;
+    uint32_t object; /* PUG_PROFILE_NONE: of several */
+    uint32_t instructions, ran;
+    uint64_t count;
+};
+
+/** A conditional branch instruction. */
+struct coverage_branch {
+    const char *path;
+    uint32_t line, object;
+    uint32_t block; /* its number on the line */
+    uint64_t vaddr, ran, taken, not_taken;
+};
+
+struct coverage_function {
+    const char *path; /* where its first instruction comes from */
+    const char *name;
+    uint32_t line, object;
+    uint64_t start, size;
+    uint64_t count; /* how often it was entered */
+    uint32_t instructions, instructions_ran;
+    uint32_t outcomes, outcomes_seen; /* two of each conditional branch */
+};
+
+/** A part of each list that belongs to one source file. */
+struct coverage_file {
+    const char *path;
+    const struct coverage_line *lines;
+    const struct coverage_branch *branches;
+    const struct coverage_function *functions;
+    size_t line_count, branch_count, function_count;
+};
+
+/** How much of what there is was seen. */
+struct coverage_sum {
+    uint64_t lines, lines_seen, functions, functions_seen, outcomes, outcomes_seen;
+    uint64_t instructions, instructions_seen;
+};
+
+struct coverage {
+    struct coverage_line *lines;         /* by path and line */
+    struct coverage_branch *branches;    /* by path, line, object and address */
+    struct coverage_function *functions; /* by path, line and name */
+    struct coverage_file *files;         /* by path */
+    size_t line_count, branch_count, function_count, file_count;
+    size_t line_room, branch_room, function_room;
+    size_t missing; /* objects whose files or lines are not there */
+};
+
+/** Free it also where it failed. */
+enum pug_status pug_coverage_of(const struct export *export, struct coverage *coverage);
+void pug_coverage_free(struct coverage *coverage);
+struct coverage_sum pug_coverage_sum(const struct coverage_file *file);
+
+/* One file each. */
+enum pug_status pug_coverage_lcov(const struct export *export, const struct coverage *coverage);
+enum pug_status pug_coverage_json(const struct export *export, const struct coverage *coverage);
+enum pug_status pug_coverage_text(const struct export *export, const struct coverage *coverage);
+enum pug_status pug_coverage_html(const struct export *export, const struct coverage *coverage);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/** @file Coverage as one page: files, functions, and the sources with their counts, where they are.
+ */
+#include "export/coverage.h"
+
+#include "files/infile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCE_LIMIT ((size_t)16 << 20)
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Coverage</title>\n<style>\n"
+    "body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 70em; }\n"
+    "table { border-collapse: collapse; }\n"
+    "th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd; }\n"
+    "th:last-child, td:last-child { text-align: left; }\n"
+    "pre { overflow-x: auto; }\n"
+    "pre span { display: block; }\n"
+    ".hit { background: #e6f4e6; }\n.miss { background: #fbe3e3; }\n.part { background: #fdf3d4; "
+    "}\n"
+    "@media (prefers-color-scheme: dark) { body { background: #1b1b1b; color: #ddd; } th, td "
+    "{ border-color: #444; } .hit { background: #1e3a1e; } .miss { background: #4a1f1f; } .part "
+    "{ background: #4a3d14; } a { color: #8ab4f8; } }\n"
+    "</style>\n</head>\n<body>\n<h1>Coverage</h1>\n";
+
+static void put_text(struct pug_sink *sink, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        switch (byte) {
+        case '<': pug_sink_text(sink, "&lt;"); break;
+        case '>': pug_sink_text(sink, "&gt;"); break;
+        case '&': pug_sink_text(sink, "&amp;"); break;
+        case '"': pug_sink_text(sink, "&quot;"); break;
+        default:
+            if (byte >= 0x80) {
+                const unsigned size = pug_utf8_length(text + i);
+                const bool good = size > 0 && size <= length - i;
+                pug_sink_put(sink, good ? text + i : "?", good ? size : 1);
+                i += good ? size - 1 : 0;
+            } else {
+                pug_sink_put(sink, byte >= ' ' || byte == '\t' ? text + i : "?", 1);
+            }
+        }
+    }
+}
+
+static void put_string(struct pug_sink *sink, const char *text)
+{
+    put_text(sink, text, strlen(text));
+}
+
+static void put_part(struct pug_sink *sink, uint64_t seen, uint64_t all)
+{
+    if (all == 0)
+        pug_sink_text(sink, "<td>-</td>");
+    else
+        pug_sink_format(sink, "<td>%.1f %% (%" PRIu64 " of %" PRIu64 ")</td>",
+                        100.0 * (double)seen / (double)all, seen, all);
+}
+
+static void put_files(struct pug_sink *sink, const struct coverage *coverage)
+{
+    pug_sink_text(sink, "<table>\n<tr><th>Lines</th><th>Functions</th><th>Branch outcomes</th>"
+                        "<th>Instructions</th><th>File</th></tr>\n");
+    for (size_t i = 0; i < coverage->file_count; i++) {
+        const struct coverage_sum sum = pug_coverage_sum(&coverage->files[i]);
+        pug_sink_text(sink, "<tr>");
+        put_part(sink, sum.lines_seen, sum.lines);
+        put_part(sink, sum.functions_seen, sum.functions);
+        put_part(sink, sum.outcomes_seen, sum.outcomes);
+        put_part(sink, sum.instructions_seen, sum.instructions);
+        pug_sink_format(sink, "<td><a href=\"#f%zu\">", i);
+        put_string(sink, coverage->files[i].path);
+        pug_sink_text(sink, "</a></td></tr>\n");
+    }
+    pug_sink_text(sink, "</table>\n");
+}
+
+static void put_functions(struct pug_sink *sink, const struct coverage_file *file)
+{
+    pug_sink_text(sink, "<table>\n<tr><th>Entered</th><th>Instructions</th><th>Branch outcomes</th>"
+                        "<th>Function</th></tr>\n");
+    for (size_t i = 0; i < file->function_count; i++) {
+        const struct coverage_function *function = &file->functions[i];
+        pug_sink_format(sink, "<tr><td>%" PRIu64 "</td>", function->count);
+        put_part(sink, function->instructions_ran, function->instructions);
+        put_part(sink, function->outcomes_seen, function->outcomes);
+        pug_sink_text(sink, "<td>");
+        put_string(sink, function->name);
+        pug_sink_text(sink, "</td></tr>\n");
+    }
+    pug_sink_text(sink, "</table>\n");
+}
+
+/* Which outcomes of the line's branches were seen: "T" taken, "N" not; lower case: never. */
+static void put_outcomes(struct pug_sink *sink, const struct coverage_file *file, size_t *branch,
+                         uint32_t line)
+{
+    unsigned width = 0;
+    for (; *branch < file->branch_count && file->branches[*branch].line <= line; ++*branch) {
+        const struct coverage_branch *is = &file->branches[*branch];
+        if (is->line != line || width >= 8)
+            continue;
+        pug_sink_text(sink, is->taken > 0 ? "T" : "t");
+        pug_sink_text(sink, is->not_taken > 0 ? "N" : "n");
+        width += 2;
+    }
+    pug_sink_format(sink, "%*s", 9 - (int)width, "");
+}
+
+static void put_source_line(struct pug_sink *sink, const struct coverage_file *file, size_t *line,
+                            size_t *branch, uint32_t number, const char *text, size_t length)
+{
+    const struct coverage_line *counted =
+        *line < file->line_count && file->lines[*line].line == number ? &file->lines[*line] : NULL;
+    const char *class = !counted                               ? ""
+                        : counted->count == 0                  ? " class=\"miss\""
+                        : counted->ran < counted->instructions ? " class=\"part\""
+                                                               : " class=\"hit\"";
+    pug_sink_format(sink, "<span%s>%6" PRIu32 " ", class, number);
+    if (counted)
+        pug_sink_format(sink, "%12" PRIu64 " %4" PRIu32 "/%-4" PRIu32 " ", counted->count,
+                        counted->ran, counted->instructions);
+    else
+        pug_sink_format(sink, "%*s", 23, "");
+    put_outcomes(sink, file, branch, number);
+    put_text(sink, text, length);
+    pug_sink_text(sink, "</span>");
+    *line += counted != NULL;
+}
+
+/* Without its source a file's lines are numbers alone. */
+static void put_source(struct pug_sink *sink, const struct coverage_file *file)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0, line = 0, branch = 0;
+    const bool there = pug_infile_load(file->path, SOURCE_LIMIT, &bytes, &size) == PUG_OK;
+    const char *at = (const char *)bytes;
+    pug_sink_text(sink, "<pre>");
+    for (uint32_t number = 1; line < file->line_count || (there && *at); number++) {
+        const size_t length = there ? strcspn(at, "\n") : 0;
+        if (!there || !*at)
+            number = line < file->line_count && file->lines[line].line > number
+                         ? file->lines[line].line
+                         : number;
+        put_source_line(sink, file, &line, &branch, number, there ? at : "", length);
+        if (there)
+            at += length + (at[length] == '\n');
+        while (line < file->line_count && file->lines[line].line <= number)
+            line++;
+    }
+    pug_sink_text(sink, "</pre>\n");
+    free(bytes);
+}
+
+enum pug_status pug_coverage_html(const struct export *export, const struct coverage *coverage)
+{
+    struct pug_sink *sink = export->sink;
+    pug_sink_text(sink, head);
+    put_files(sink, coverage);
+    pug_sink_text(
+        sink, "<p>Beside each line: how often it ran (its instruction that ran most), how many of "
+              "its instructions ran, and of each conditional branch whether it was taken (T) and "
+              "not taken (N), in small letters where it never was.</p>\n");
+    for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
+        if (pug_profile_noted(export->profile, note) > 0)
+            pug_sink_format(sink, "<p>%" PRIu64 " %s.</p>\n",
+                            pug_profile_noted(export->profile, note), pug_profile_note_text(note));
+    for (size_t i = 0; i < coverage->file_count; i++) {
+        pug_sink_format(sink, "<h2 id=\"f%zu\">", i);
+        put_string(sink, coverage->files[i].path);
+        pug_sink_text(sink, "</h2>\n");
+        put_functions(sink, &coverage->files[i]);
+        put_source(sink, &coverage->files[i]);
+    }
+    pug_sink_text(sink, "</body>\n</html>\n");
+    return PUG_OK;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/** @file Coverage as JSON: everything that is known, for programs. */
+#include "export/coverage.h"
+
+#include "text/json.h"
+
+static void put_sum(struct pug_json *json, const struct coverage_sum *sum)
+{
+    pug_json_object(json, "summary");
+    pug_json_number(json, "lines", sum->lines);
+    pug_json_number(json, "lines_covered", sum->lines_seen);
+    pug_json_number(json, "functions", sum->functions);
+    pug_json_number(json, "functions_covered", sum->functions_seen);
+    pug_json_number(json, "branch_outcomes", sum->outcomes);
+    pug_json_number(json, "branch_outcomes_covered", sum->outcomes_seen);
+    pug_json_number(json, "instructions", sum->instructions);
+    pug_json_number(json, "instructions_covered", sum->instructions_seen);
+    pug_json_close(json);
+}
+
+static void put_functions(struct pug_json *json, const struct coverage_file *file)
+{
+    pug_json_array(json, "functions");
+    for (size_t i = 0; i < file->function_count; i++) {
+        const struct coverage_function *function = &file->functions[i];
+        pug_json_object(json, NULL);
+        pug_json_string(json, "name", function->name);
+        pug_json_number(json, "line", function->line);
+        pug_json_number(json, "count", function->count);
+        pug_json_number(json, "instructions", function->instructions);
+        pug_json_number(json, "instructions_covered", function->instructions_ran);
+        pug_json_number(json, "branch_outcomes", function->outcomes);
+        pug_json_number(json, "branch_outcomes_covered", function->outcomes_seen);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+static void put_branches(const struct export *export, struct pug_json *json,
+                         const struct coverage_file *file)
+{
+    pug_json_array(json, "branches");
+    for (size_t i = 0; i < file->branch_count; i++) {
+        const struct coverage_branch *branch = &file->branches[i];
+        pug_json_object(json, NULL);
+        pug_json_number(json, "line", branch->line);
+        pug_json_number(json, "block", branch->block);
+        pug_json_string(json, "object", export_object(export, branch->object)->path);
+        pug_json_hex(json, "address", branch->vaddr);
+        pug_json_number(json, "count", branch->ran);
+        pug_json_number(json, "taken", branch->taken);
+        pug_json_number(json, "not_taken", branch->not_taken);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+static void put_lines(struct pug_json *json, const struct coverage_file *file)
+{
+    pug_json_array(json, "lines");
+    for (size_t i = 0; i < file->line_count; i++) {
+        const struct coverage_line *line = &file->lines[i];
+        pug_json_object(json, NULL);
+        pug_json_number(json, "line", line->line);
+        pug_json_number(json, "count", line->count);
+        pug_json_number(json, "instructions", line->instructions);
+        pug_json_number(json, "instructions_covered", line->ran);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+enum pug_status pug_coverage_json(const struct export *export, const struct coverage *coverage)
+{
+    struct pug_json json = pug_json_begin(export->sink);
+    pug_json_object(&json, NULL);
+    pug_json_string(&json, "format", "pugmark-coverage-1");
+    pug_json_number(&json, "objects_without_lines", coverage->missing);
+    pug_json_object(&json, "notes");
+    for (int note = 0; note < PUG_NOTE_COUNT; note++)
+        if (pug_profile_noted(export->profile, note) > 0)
+            pug_json_number(&json, pug_profile_note_text(note),
+                            pug_profile_noted(export->profile, note));
+    pug_json_close(&json);
+    pug_json_array(&json, "files");
+    for (size_t n = 0; n < coverage->file_count; n++) {
+        const struct coverage_file *file = &coverage->files[n];
+        const struct coverage_sum sum = pug_coverage_sum(file);
+        pug_json_object(&json, NULL);
+        pug_json_string(&json, "path", file->path);
+        put_sum(&json, &sum);
+        put_functions(&json, file);
+        put_branches(export, &json, file);
+        put_lines(&json, file);
+        pug_json_close(&json);
+    }
+    pug_json_close(&json);
+    pug_json_close(&json);
+    pug_json_line(&json);
+    return PUG_OK;
+}

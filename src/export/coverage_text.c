@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/** @file Coverage for people: files, functions, and what was never reached. */
+#include "export/coverage.h"
+
+#include "text/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "3 of 4", and the share. */
+static void put_part(struct pug_table *table, uint64_t seen, uint64_t all)
+{
+    char text[64];
+    if (all == 0) {
+        pug_table_none(table);
+        pug_table_none(table);
+        return;
+    }
+    pug_table_real(table, (double)seen / (double)all);
+    snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, seen, all);
+    pug_table_text(table, text);
+}
+
+static enum pug_status put_table(const struct export *export, struct pug_table *table,
+                                 const char *title)
+{
+    if (!table)
+        return PUG_ERR_MEM;
+    pug_sink_format(export->sink, "%s\n", title);
+    enum pug_status status = pug_table_write(table, PUG_TABLE_TEXT, export->sink);
+    pug_sink_text(export->sink, "\n");
+    pug_table_free(table);
+    return status;
+}
+
+static enum pug_status put_files(const struct export *export, const struct coverage *coverage)
+{
+    static const struct pug_column columns[] = {{"lines", PUG_CELL_PERCENT},
+                                                {"", PUG_CELL_TEXT},
+                                                {"functions", PUG_CELL_PERCENT},
+                                                {"", PUG_CELL_TEXT},
+                                                {"outcomes", PUG_CELL_PERCENT},
+                                                {"", PUG_CELL_TEXT},
+                                                {"instructions", PUG_CELL_PERCENT},
+                                                {"", PUG_CELL_TEXT},
+                                                {"file", PUG_CELL_TEXT}};
+    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; table && i < coverage->file_count; i++) {
+        const struct coverage_sum sum = pug_coverage_sum(&coverage->files[i]);
+        put_part(table, sum.lines_seen, sum.lines);
+        put_part(table, sum.functions_seen, sum.functions);
+        put_part(table, sum.outcomes_seen, sum.outcomes);
+        put_part(table, sum.instructions_seen, sum.instructions);
+        pug_table_text(table, coverage->files[i].path);
+    }
+    return put_table(export, table, "Files");
+}
+
+static enum pug_status put_functions(const struct export *export, const struct coverage *coverage)
+{
+    static const struct pug_column columns[] = {
+        {"entered", PUG_CELL_NUMBER}, {"instructions", PUG_CELL_PERCENT},
+        {"", PUG_CELL_TEXT},          {"outcomes", PUG_CELL_PERCENT},
+        {"", PUG_CELL_TEXT},          {"function", PUG_CELL_TEXT},
+        {"where", PUG_CELL_TEXT}};
+    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; table && i < coverage->function_count; i++) {
+        const struct coverage_function *function = &coverage->functions[i];
+        char place[1024];
+        snprintf(place, sizeof(place), "%s:%" PRIu32, function->path, function->line);
+        pug_table_number(table, function->count);
+        put_part(table, function->instructions_ran, function->instructions);
+        put_part(table, function->outcomes_seen, function->outcomes);
+        pug_table_text(table, function->name);
+        pug_table_text(table, place);
+    }
+    return put_table(export, table, "Functions");
+}
+
+/* "12, 14-17" */
+static void put_missed_lines(struct pug_sink *sink, const struct coverage_file *file)
+{
+    bool any = false;
+    for (size_t i = 0; i < file->line_count; i++) {
+        size_t last = i;
+        if (file->lines[i].count > 0)
+            continue;
+        while (last + 1 < file->line_count && file->lines[last + 1].count == 0)
+            last++;
+        if (!any) {
+            pug_sink_text(sink, "  ");
+            pug_sink_printable(sink, file->path);
+            pug_sink_text(sink, ": lines ");
+        }
+        pug_sink_format(sink, "%s%" PRIu32, any ? ", " : "", file->lines[i].line);
+        if (last > i)
+            pug_sink_format(sink, "-%" PRIu32, file->lines[last].line);
+        any = true;
+        i = last;
+    }
+    if (any)
+        pug_sink_text(sink, "\n");
+}
+
+static void put_missed_branches(const struct export *export, const struct coverage_file *file)
+{
+    for (size_t i = 0; i < file->branch_count; i++) {
+        const struct coverage_branch *branch = &file->branches[i];
+        if (branch->ran == 0 || (branch->taken > 0 && branch->not_taken > 0))
+            continue;
+        pug_sink_text(export->sink, "  ");
+        pug_sink_printable(export->sink, file->path);
+        pug_sink_format(
+            export->sink,
+            ":%" PRIu32 ": the branch at 0x%" PRIx64 ", ran %" PRIu64 " times, was %s taken\n",
+            branch->line, branch->vaddr, branch->ran, branch->taken > 0 ? "always" : "never");
+    }
+}
+
+enum pug_status pug_coverage_text(const struct export *export, const struct coverage *coverage)
+{
+    struct pug_sink *sink = export->sink;
+    enum pug_status status = put_files(export, coverage);
+    if (status == PUG_OK)
+        status = put_functions(export, coverage);
+    if (status != PUG_OK)
+        return status;
+    pug_sink_text(sink, "Never reached\n");
+    for (size_t i = 0; i < coverage->function_count; i++)
+        if (coverage->functions[i].count == 0 && coverage->functions[i].instructions_ran == 0) {
+            pug_sink_text(sink, "  function ");
+            pug_sink_printable(sink, coverage->functions[i].name);
+            pug_sink_text(sink, "\n");
+        }
+    for (size_t i = 0; i < coverage->file_count; i++)
+        put_missed_lines(sink, &coverage->files[i]);
+    pug_sink_text(sink, "\nBranches that went one way only\n");
+    for (size_t i = 0; i < coverage->file_count; i++)
+        put_missed_branches(export, &coverage->files[i]);
+    pug_sink_text(sink,
+                  "\nWhat this rests on\n"
+                  "  A line is covered if one of its instructions ran; its count is that of the "
+                  "instruction that ran most.\n"
+                  "  Outcomes are those of conditional branch instructions. Inlined copies of a "
+                  "line are one.\n");
+    if (coverage->missing > 0)
+        pug_sink_format(sink, "  %zu programs or libraries ran of which there are no lines.\n",
+                        coverage->missing);
+    for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
+        if (pug_profile_noted(export->profile, note) > 0)
+            pug_sink_format(sink, "  %" PRIu64 " %s.\n", pug_profile_noted(export->profile, note),
+                            pug_profile_note_text(note));
+    return PUG_OK;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Formats against what was made of the true path of programs: profiles are filled with its
+ * counts, nothing is decoded. Reads ../shared/perfdata; skipped where it is not there.
+ */
+#include "export/export.h"
+#include "pugmark/isa.h"
+#include "pugmark/names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define DATA PUG_SOURCE_DIR "/../shared/perfdata/paw"
+
+/* ---- a profile of counts ---- */
+
+struct filling {
+    struct pug_profile *profile;
+    struct pug_names *names;
+};
+
+static uint32_t object_of(struct filling *filling, const char *path)
+{
+    struct pug_names_file *file;
+    const struct pug_names_wanted wanted = {.path = path};
+    const struct pug_names_segment *from;
+    struct pug_profile_segment segments[8];
+    struct pug_profile_object object = {.path = path, .segments = segments};
+    const uint8_t *id;
+    uint32_t number;
+    assert_int_equal(pug_names_open(filling->names, &wanted, &file), PUG_OK);
+    object.segment_count = pug_names_segments(file, &from);
+    assert_true(object.segment_count <= 8);
+    for (size_t i = 0; i < object.segment_count; i++)
+        segments[i] = (struct pug_profile_segment){from[i].vaddr, from[i].offset, from[i].size,
+                                                   from[i].executable};
+    object.build_id_size = (uint8_t)pug_names_build_id(file, &id);
+    memcpy(object.build_id, id, object.build_id_size);
+    object.file = pug_names_path(file);
+    assert_int_equal(pug_profile_object(filling->profile, &object, &number), PUG_OK);
+    return number;
+}
+
+static uint8_t end_of(struct filling *filling, const char *path, uint64_t last)
+{
+    struct pug_names_file *file;
+    struct pug_names_code code;
+    struct pug_insn insn = {0};
+    const struct pug_isa_config config = {0};
+    uint8_t it_count = 0;
+    assert_int_equal(
+        pug_names_open(filling->names, &(struct pug_names_wanted){.path = path}, &file), PUG_OK);
+    for (size_t n = 0; pug_names_code_at(file, n, &code); n++)
+        if (last >= code.start && last < code.end)
+            assert_int_equal(pug_isa_classify(&config, code.isa, last,
+                                              code.bytes + (last - code.start), 4, &it_count,
+                                              &insn),
+                             PUG_OK);
+    if (insn.type != PUG_INSTR_BR && insn.type != PUG_INSTR_BR_INDIRECT)
+        return 0;
+    return (uint8_t)(PUG_END_BRANCH | (insn.type == PUG_INSTR_BR_INDIRECT ? PUG_END_INDIRECT : 0) |
+                     (insn.conditional ? PUG_END_CONDITIONAL : 0) | (insn.link ? PUG_END_CALL : 0));
+}
+
+static void add_branch(struct filling *filling, const char *line)
+{
+    char from[256], to[256];
+    struct pug_profile_branch branch;
+    unsigned long long at, target, count;
+    assert_int_equal(sscanf(line, "b %255s %llx %255s %llx %llu", from, &at, to, &target, &count),
+                     5);
+    branch = (struct pug_profile_branch){at, target, count, object_of(filling, from),
+                                         object_of(filling, to)};
+    assert_int_equal(pug_profile_branch(filling->profile, &branch), PUG_OK);
+}
+
+/* How often the branch at the end of ranges is taken, less what ranges before took of it. */
+static uint64_t taken_left(const struct pug_profile *profile, const struct pug_profile_range *range)
+{
+    uint64_t taken = 0, used = 0;
+    size_t count;
+    const struct pug_profile_branch *branches = pug_profile_branches(profile, &count);
+    for (size_t i = 0; i < count; i++)
+        if (branches[i].object == range->object && branches[i].from == range->last)
+            taken += branches[i].count;
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &count);
+    for (size_t i = 0; i < count; i++)
+        if (ranges[i].object == range->object && ranges[i].last == range->last &&
+            (ranges[i].end & PUG_END_TAKEN))
+            used += ranges[i].count;
+    return taken - used;
+}
+
+static void add_range(struct filling *filling, const char *line)
+{
+    char path[256];
+    unsigned long long first, last, count;
+    assert_int_equal(sscanf(line, "r %255s %llx %llx %llu", path, &first, &last, &count), 4);
+    struct pug_profile_range range = {.first = first,
+                                      .last = last,
+                                      .count = count,
+                                      .object = object_of(filling, path),
+                                      .instructions = (uint32_t)(last - first) / 4 + 1,
+                                      .last_size = 4,
+                                      .isa = PUG_ISA_A64,
+                                      .end = end_of(filling, path, last)};
+    const uint64_t left = taken_left(filling->profile, &range);
+    const uint64_t taken = left < count ? left : count;
+    range.count = count - taken;
+    if (range.count > 0)
+        assert_int_equal(pug_profile_range(filling->profile, &range, NULL), PUG_OK);
+    range.count = taken;
+    range.end |= PUG_END_TAKEN;
+    if (taken > 0)
+        assert_int_equal(pug_profile_range(filling->profile, &range, NULL), PUG_OK);
+}
+
+static void each_line(const char *name, char kind, struct filling *filling,
+                      void (*take)(struct filling *, const char *))
+{
+    char command[512], line[1024];
+    snprintf(command, sizeof(command), "xz -dc %s/expected/%s.counts.xz", DATA, name);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    while (fgets(line, sizeof(line), pipe))
+        if (line[0] == kind)
+            take(filling, line);
+    assert_int_equal(pclose(pipe), 0);
+}
+
+static struct filling filled(const char *name)
+{
+    const struct pug_names_options options = {.symfs = DATA "/root"};
+    struct filling filling = {pug_profile_new(), pug_names_new(&options)};
+    assert_non_null(filling.profile);
+    assert_non_null(filling.names);
+    each_line(name, 'b', &filling, add_branch);
+    each_line(name, 'r', &filling, add_range);
+    return filling;
+}
+
+static void empty(struct filling *filling)
+{
+    pug_profile_free(filling->profile);
+    pug_names_free(filling->names);
+}
+
+/* ---- outputs ---- */
+
+static char *text_of(struct filling *filling, const char *format, const char *object, bool coverage)
+{
+    struct pug_memory memory = {0};
+    struct pug_sink sink = pug_memory_sink(&memory);
+    const struct pug_export_options options = {.names = filling->names, .object = object};
+    enum pug_status status =
+        coverage ? pug_export_coverage(filling->profile, format, &options, sink.put, sink.context)
+                 : pug_export(filling->profile, format, &options, sink.put, sink.context);
+    assert_int_equal(status, PUG_OK);
+    pug_sink_put(&sink, "", 1);
+    assert_false(memory.failed);
+    return memory.bytes;
+}
+
+static char *expected(const char *name, const char *object, const char *kind)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/expected/%s.%s.%s", DATA, name, object, kind);
+    FILE *file = fopen(path, "r");
+    static char bytes[1 << 17];
+    if (!file)
+        return NULL;
+    const size_t size = fread(bytes, 1, sizeof(bytes) - 1, file);
+    fclose(file);
+    bytes[size] = '\0';
+    return bytes;
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Sort the lines of a text that begin with `prefix`; how many there are. */
+static size_t sort_lines(char *text, const char *prefix, char **lines, size_t room)
+{
+    size_t count = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, prefix, strlen(prefix)) == 0) {
+            assert_true(count < room);
+            lines[count++] = line;
+        }
+    qsort(lines, count, sizeof(*lines), by_text);
+    return count;
+}
+
+static void assert_same_lines(char *got, char *want, const char *prefix)
+{
+    static char *got_lines[8192], *want_lines[8192];
+    const size_t got_count = sort_lines(got, prefix, got_lines, 8192);
+    const size_t want_count = sort_lines(want, prefix, want_lines, 8192);
+    for (size_t i = 0; i < got_count && i < want_count; i++)
+        assert_string_equal(got_lines[i], want_lines[i]);
+    assert_int_equal(got_count, want_count);
+    assert_true(want_count > 0);
+}
+
+/* Each file of the kind that there is for this capture. */
+static void each_object(const char *kind, const char *format, const char *name,
+                        void (*check)(struct filling *, const char *format, const char *name,
+                                      const char *object, char *want))
+{
+    static const char *const objects[] = {"paw", "libpaw.so", "paw-static"};
+    struct filling filling = filled(name);
+    size_t checked = 0;
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        char *want = expected(name, objects[i], kind);
+        if (!want)
+            continue;
+        check(&filling, format, name, objects[i], want);
+        checked++;
+    }
+    empty(&filling);
+    assert_true(checked > 0);
+}
+
+static bool data_is_there(void)
+{
+    if (access(DATA "/expected/thread-v1.counts.xz", R_OK) == 0)
+        return true;
+    print_message("skipped: no %s\n", DATA);
+    return false;
+}
+
+static void check_bytes(struct filling *filling, const char *format, const char *name,
+                        const char *object, char *want)
+{
+    (void)name;
+    char *got = text_of(filling, format, object, false);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void check_lines(struct filling *filling, const char *format, const char *name,
+                        const char *object, char *want)
+{
+    (void)name;
+    char *got = text_of(filling, format, object, false);
+    assert_same_lines(got, want, "");
+    free(got);
+}
+
+static void check_coverage(struct filling *filling, const char *format, const char *name,
+                           const char *object, char *want)
+{
+    (void)name;
+    char *got = text_of(filling, format, object, true);
+    assert_same_lines(got, want, "");
+    free(got);
+}
+
+static const char *const captures[] = {"thread-v0", "thread-v1", "ete-raw", "snapshot", "hwid-v0"};
+#define CAPTURES (sizeof(captures) / sizeof(captures[0]))
+
+static void test_autofdo(void **state)
+{
+    (void)state;
+    if (!data_is_there())
+        skip();
+    for (size_t i = 0; i < CAPTURES; i++)
+        each_object("autofdo", "autofdo", captures[i], check_bytes);
+}
+
+static void test_bolt(void **state)
+{
+    (void)state;
+    if (!data_is_there())
+        skip();
+    for (size_t i = 0; i < CAPTURES; i++)
+        each_object("preagg", "bolt", captures[i], check_lines);
+}
+
+static void test_lcov(void **state)
+{
+    (void)state;
+    if (!data_is_there())
+        skip();
+    for (size_t i = 0; i < 2; i++)
+        each_object("info", "lcov", captures[i], check_coverage);
+}
+
+/* "FILE LINE MAX SUM" */
+static void check_source_lines(struct filling *filling, const char *format, const char *name,
+                               const char *object, char *want)
+{
+    (void)name;
+    (void)format;
+    struct export_lines lines;
+    size_t count;
+    uint32_t number = 0;
+    assert_int_equal(pug_profile_sort(filling->profile), PUG_OK);
+    const struct pug_profile_object *objects = pug_profile_objects(filling->profile, &count);
+    while (number < count && !pug_profile_object_is(&objects[number], object))
+        number++;
+    assert_true(number < count);
+    const struct pug_export_options options = {.names = filling->names};
+    const struct export export = {
+        .profile = filling->profile, .options = &options, .objects = &number, .object_count = 1};
+    assert_int_equal(pug_export_lines(&export, &lines), PUG_OK);
+    static char got[1 << 16];
+    size_t length = 0;
+    for (size_t i = 0; i < lines.count; i++)
+        if (lines.items[i].sum > 0)
+            length += (size_t)snprintf(got + length, sizeof(got) - length, "%s %u %llu %llu\n",
+                                       strrchr(lines.items[i].path, '/') + 1, lines.items[i].line,
+                                       (unsigned long long)lines.items[i].highest,
+                                       (unsigned long long)lines.items[i].sum);
+    free(lines.items);
+    assert_same_lines(got, want, "");
+}
+
+static void test_source_lines(void **state)
+{
+    (void)state;
+    if (!data_is_there())
+        skip();
+    for (size_t i = 0; i < CAPTURES; i++)
+        each_object("lines", "", captures[i], check_source_lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_autofdo),
+        cmocka_unit_test(test_bolt),
+        cmocka_unit_test(test_lcov),
+        cmocka_unit_test(test_source_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
