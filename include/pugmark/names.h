@@ -168,6 +168,23 @@ struct pug_names_code {
 /** The n-th stretch of code, by start: sections with instructions, without data among them. */
 bool pug_names_code_at(struct pug_names_file *file, size_t n, struct pug_names_code *code);
 
+/* ---- demangling ---- */
+
+/**
+ * A linkage name of C++ (Itanium ABI) or Rust (v0 and before) as people write it; the name as it is
+ * where it is none. Lives as long as the names do. NULL gives NULL.
+ */
+const char *pug_names_readable(struct pug_names *names, const char *name);
+
+/**
+ * The same without names: writes at most `size` bytes with the closing NUL. The length of the whole
+ * text; 0: it is no such name, and nothing is written.
+ */
+size_t pug_demangle(const char *name, char *buffer, size_t size);
+
+/** The first bytes of a text, kept with the names; NULL: no memory. */
+const char *pug_names_keep(struct pug_names *names, const char *text, size_t length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,6 +79,42 @@ struct export_function_name {
 void pug_export_function(const struct export *export, uint32_t object, uint64_t vaddr,
                          struct export_function_name *name);
 
+/** A linkage name as the options want names: as people write it, unless they want it mangled. */
+const char *pug_export_readable(const struct export *export, const char *name);
+
+/* ---- calls.c ---- */
+
+/** An instruction that calls. */
+struct export_site {
+    uint32_t object;
+    uint64_t vaddr;
+};
+
+struct export_sites {
+    struct export_site *items; /* by place */
+    size_t count;
+};
+
+/** Calls that ran; free `items`, also where it failed. */
+enum pug_status pug_export_call_sites(const struct export *export, struct export_sites *sites);
+bool pug_export_is_call(const struct export_sites *sites, uint32_t object, uint64_t vaddr);
+
+/** How often a function was entered at its start: called, or jumped to from another one. */
+struct export_entry {
+    uint32_t object;
+    uint64_t vaddr, count;
+};
+
+struct export_entries {
+    struct export_entry *items; /* by place */
+    size_t count;
+};
+
+/** Free `items`, also where it failed. */
+enum pug_status pug_export_entries(const struct export *export, const struct export_sites *sites,
+                                   struct export_entries *entries);
+uint64_t pug_export_entered(const struct export_entries *entries, uint32_t object, uint64_t vaddr);
+
 /* ---- functions.c ---- */
 
 /** What a function did. */

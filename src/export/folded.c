@@ -75,7 +75,7 @@ static void put_line(const struct export *export, const struct folds *folds, uin
     for (uint32_t at = fold; at != PUG_PROFILE_NONE; at = folds->items[at].parent)
         path[depth++] = at;
     while (depth-- > 0) {
-        put_name(export->sink, name_of(folds, path[depth]));
+        put_name(export->sink, pug_export_readable(export, name_of(folds, path[depth])));
         pug_sink_text(export->sink, depth > 0 ? ";" : " ");
     }
     pug_sink_decimal(export->sink, folds->items[fold].weight);

@@ -34,3 +34,11 @@ void pug_export_function(const struct export *export, uint32_t object, uint64_t 
     snprintf(name->own, sizeof(name->own), "[%" PRIx64 "]", vaddr);
     name->name = name->own;
 }
+
+const char *pug_export_readable(const struct export *export, const char *name)
+{
+    if (export->options->mangled || !export->options->names)
+        return name;
+    const char *readable = pug_names_readable(export->options->names, name);
+    return readable ? readable : name;
+}

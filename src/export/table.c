@@ -58,12 +58,6 @@ static int by_self(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static const char *readable(const struct export *export, const char *name)
-{
-    (void)export;
-    return name;
-}
-
 static enum pug_status put_functions(const struct export *export,
                                      const struct export_functions *all)
 {
@@ -95,7 +89,7 @@ static enum pug_status put_functions(const struct export *export,
             pug_table_number(table, function->time);
         else
             pug_table_none(table);
-        pug_table_text(table, readable(export, function->name));
+        pug_table_text(table, pug_export_readable(export, function->name));
         pug_table_text(table, object_name(export, function->object));
     }
     return put_table(export, table, "Functions, by their own instructions");
@@ -217,7 +211,7 @@ static void put_place(const struct export *export, struct pug_table *table, uint
     struct pug_names_line line;
     char place[1024];
     pug_export_function(export, object, vaddr, &name);
-    snprintf(place, sizeof(place), "%s+0x%" PRIx64, readable(export, name.name),
+    snprintf(place, sizeof(place), "%s+0x%" PRIx64, pug_export_readable(export, name.name),
              vaddr - name.start);
     pug_table_text(table, place);
     if (file && pug_names_line(file, vaddr, &line) && line.line > 0) {

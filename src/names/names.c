@@ -81,6 +81,7 @@ void pug_names_free(struct pug_names *names)
     free_list(names->symdirs, names->symdir_count);
     free_list(names->debug_dirs, names->debug_dir_count);
     free(names->symfs);
+    free(names->readable);
     free(names);
 }
 

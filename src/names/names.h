@@ -60,6 +60,11 @@ struct pug_names_file {
     bool dwarf_read;
 };
 
+/** A name as it was asked for, one pointer for equal ones, and how people write it. */
+struct names_readable {
+    const char *name, *readable;
+};
+
 struct pug_names {
     struct pug_names_file *files;
     struct names_strings strings;
@@ -67,7 +72,9 @@ struct pug_names {
     char **symdirs, **debug_dirs;
     size_t symdir_count, debug_dir_count;
     size_t limit, used; /* bytes of units */
-    uint64_t clock;     /* counts uses, for who was used last */
+    struct names_readable *readable;
+    size_t readable_count, readable_room; /* slots; a power of two */
+    uint64_t clock;                       /* counts uses, for who was used last */
 };
 
 /* elf.c; without libelf these find nothing */
