@@ -161,10 +161,19 @@ void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pendi
         counts->failed = true;
 }
 
+void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending)
+{
+    if (pending->open && pending->foreseen)
+        pug_counts_add_jump(counts, pending, pending->target, UINT64_MAX);
+    pending->foreseen = false;
+}
+
 void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
-    if (seam->tail.open)
+    if (seam->tail.open && !(seam->tail.foreseen && to == seam->tail.target)) {
+        pug_counts_settle(counts, &seam->tail);
         pug_counts_add_jump(counts, &seam->tail, to, 1);
+    }
     seam->tail.open = false;
     if (seam->head == PUG_COUNT_HEAD_OPEN) {
         seam->head = PUG_COUNT_HEAD_PLACE;
@@ -172,8 +181,9 @@ void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, ui
     }
 }
 
-void pug_counts_break_off(struct pug_count_seam *seam)
+void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam)
 {
+    pug_counts_settle(counts, &seam->tail);
     seam->tail.open = false;
     if (seam->head == PUG_COUNT_HEAD_OPEN)
         seam->head = PUG_COUNT_HEAD_CLOSED;
@@ -206,14 +216,14 @@ static void add_other(struct pug_counts *counts, const struct pug_element *eleme
         if (element->flags & PUG_ELEM_RET_ADDR)
             pug_counts_go_on(counts, seam, element->end);
         else
-            pug_counts_break_off(seam);
+            pug_counts_break_off(counts, seam);
         break;
     case PUG_ELEM_ADDR_NACC:
     case PUG_ELEM_I_RANGE_NOPATH: pug_counts_go_on(counts, seam, element->start); break;
     case PUG_ELEM_TRACE_ON:
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_EO_TRACE:
-    case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(seam); break;
+    case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(counts, seam); break;
     default: break;
     }
 }
@@ -259,7 +269,7 @@ static void append_seam(struct pug_counts *counts, const struct pug_counts *late
     if (next->head == PUG_COUNT_HEAD_PLACE)
         pug_counts_go_on(counts, seam, next->head_to);
     else if (next->head == PUG_COUNT_HEAD_CLOSED)
-        pug_counts_break_off(seam);
+        pug_counts_break_off(counts, seam);
     if (!next->tail.open)
         return;
     seam->tail = next->tail;

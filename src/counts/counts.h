@@ -22,9 +22,10 @@ struct pug_count_table {
 /** A taken branch of which it is not known yet where it went. */
 struct pug_count_pending {
     bool open;
+    bool foreseen; /**< a direct one: that it went to `target` is counted already */
     uint8_t isa;
     uint32_t context;
-    uint64_t from;
+    uint64_t from, target;
 };
 
 /** What a source's first elements have to do with what came before them. */
@@ -73,7 +74,9 @@ void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pendi
 /** Execution of a source goes on at `to`. */
 void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to);
 /** It goes on nobody knows where. */
-void pug_counts_break_off(struct pug_count_seam *seam);
+void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam);
+/** What is foreseen counts only when it has come. */
+void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending);
 
 /** The branch that ends a range. */
 static inline struct pug_count_pending pug_counts_branch(const struct pug_element *range,

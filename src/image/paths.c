@@ -91,6 +91,52 @@ void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, u
     add_jump(paths, paths->context, from, to, count);
 }
 
+/* ---- hop by hop ---- */
+
+static struct pug_count_seam *seam_of(const struct pug_paths *paths)
+{
+    return pug_counts_seam(paths->counts, paths->map->config.source);
+}
+
+void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken)
+{
+    struct pug_count_seam *seam = seam_of(paths);
+    const bool direct = block->last_type == PUG_INSTR_BR;
+    if (!seam || !taken || !(direct || block->last_type == PUG_INSTR_BR_INDIRECT))
+        return;
+    seam->tail = (struct pug_count_pending){.open = true,
+                                            .foreseen = direct,
+                                            .isa = block->isa,
+                                            .context = paths->context,
+                                            .from = block->end - block->last_size,
+                                            .target = block->insn.target};
+}
+
+bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage)
+{
+    struct pug_batch *batch = stage->out.batch;
+    struct pug_paths *paths = stage->paths;
+    *chain = (struct pug_chain){.paths = paths};
+    if (!paths || !paths->counts || (batch->count > 0 && !batch->flush(batch)) ||
+        !pug_paths_begin(paths, &stage->out.blank) || !seam_of(paths))
+        return false;
+    paths->chain = chain;
+    return true;
+}
+
+void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
+{
+    struct pug_paths *paths = chain->paths;
+    uint32_t to;
+    if (!chain->last)
+        pug_counts_go_on(paths->counts, seam_of(paths), block->start);
+    else if (!pug_block_lasts(chain->last) || !pug_block_lasts(block) ||
+             chain->last->number >= PUG_PATH_NUMBERS || block->number >= PUG_PATH_NUMBERS)
+        pug_paths_add_jump(paths, chain->last, block->start, 1);
+    else if (!pug_paths_jump(paths, chain->last->number, block->start, &to))
+        pug_paths_keep_jump(paths, chain->last->number, block->start, block->number);
+}
+
 /* ---- spreading ---- */
 
 static uint32_t context_of(uint64_t key)
@@ -127,7 +173,7 @@ static void spread_jump(struct pug_paths *paths, struct pug_path_jump *jump)
     jump->hits = 0;
 }
 
-void pug_paths_spread(struct pug_paths *paths)
+static void spread(struct pug_paths *paths)
 {
     if (!paths->counts)
         return;
@@ -137,6 +183,13 @@ void pug_paths_spread(struct pug_paths *paths)
         spread_jump(paths, &paths->jumps[i]);
     empty_blocks(paths);
     paths->counted = 0;
+}
+
+void pug_paths_spread(struct pug_paths *paths)
+{
+    if (paths->chain)
+        pug_chain_break(paths->chain);
+    spread(paths);
 }
 
 void pug_paths_forget(struct pug_paths *paths)
@@ -160,7 +213,7 @@ static bool resize(struct pug_paths *paths, uint32_t count)
         free(jumps);
         return false;
     }
-    pug_paths_spread(paths);
+    spread(paths);
     free(paths->paths);
     free(paths->jumps);
     memset(larger, 0, count * sizeof(*larger));
@@ -232,6 +285,9 @@ void pug_paths_free(struct pug_paths *paths)
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
 {
     pug_paths_forget(paths); /* contexts are numbered by the counts */
+    struct pug_count_seam *seam = paths->counts ? seam_of(paths) : NULL;
+    if (seam)
+        pug_counts_settle(paths->counts, &seam->tail);
     paths->counts = counts;
     paths->context = UINT32_MAX;
 }

@@ -48,6 +48,7 @@ struct pug_paths {
     uint32_t context;                  /**< its number in the counts */
     uint64_t context_key;              /**< the same in keys */
     uint64_t counted;                  /**< bytes of trace since hits were spread */
+    struct pug_chain *chain;           /**< that is open, or NULL */
     uint32_t *touched;                 /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;
 };
@@ -69,6 +70,8 @@ void pug_paths_forget(struct pug_paths *paths);
 
 /** A hop over a block, once. */
 void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool taken);
+/** Execution goes on behind a block, the source's last. */
+void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken);
 /** The indirect branch of a block went to an address, once; or, with -1, it did not. */
 void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
                         uint64_t count);
@@ -117,6 +120,55 @@ static inline bool pug_paths_jump(const struct pug_paths *paths, uint32_t from, 
     jump->hits++;
     *to = jump->to;
     return true;
+}
+
+/* ---- hop by hop ---- */
+
+/**
+ * Hops in a row, for lanes that look at blocks. Between begin and end no element is pushed. Where
+ * blocks change under it the chain breaks, and goes on with the next hop.
+ */
+struct pug_chain {
+    struct pug_paths *paths;
+    const struct pug_block *last; /**< NULL: none yet */
+    bool taken;
+};
+
+/**
+ * False: ranges are not counted, or the consumer waits for elements that come before them. Memory
+ * that changes is counted, too.
+ */
+bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage);
+
+/** private: the first hop, or one behind an indirect branch. */
+void pug_chain_join(struct pug_chain *chain, const struct pug_block *block);
+
+/** The range of a whole block. */
+static inline void pug_chain_hop(struct pug_chain *chain, const struct pug_block *block, bool taken)
+{
+    struct pug_block *hit = (struct pug_block *)block;
+    if (!chain->last || (chain->taken && chain->last->last_type == PUG_INSTR_BR_INDIRECT))
+        pug_chain_join(chain, block);
+    if ((hit->hits[0] | hit->hits[1]) != 0 && hit->hits[taken] < UINT32_MAX)
+        hit->hits[taken]++;
+    else
+        pug_paths_hop(chain->paths, block, taken);
+    chain->last = block;
+    chain->taken = taken;
+}
+
+/** Where the last branch went, the next hop tells. */
+static inline void pug_chain_break(struct pug_chain *chain)
+{
+    if (chain->last)
+        pug_paths_leave(chain->paths, chain->last, chain->taken);
+    chain->last = NULL;
+}
+
+static inline void pug_chain_end(struct pug_chain *chain)
+{
+    pug_chain_break(chain);
+    chain->paths->chain = NULL;
 }
 
 #endif

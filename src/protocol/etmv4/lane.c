@@ -244,18 +244,10 @@ static inline bool can_number(const struct pug_block *block, uint32_t epoch)
            block->number < PUG_PATH_NUMBERS;
 }
 
-/** Leave the lane behind a block. Where its branch went is not counted before it is known. */
+/** Leave the lane behind a block. */
 static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
 {
-    struct pug_count_seam *seam = seam_of(c);
-    struct pug_element range;
-    const struct pug_range_context context = pug_range_context(&c->d->stage->out.blank);
-    pug_block_range(&range, block, index, &context, taken);
-    if (seam && pug_counts_jumps_on(&range)) {
-        if (block->insn.type == PUG_INSTR_BR)
-            pug_paths_add_jump(c->paths, block, block->insn.target, UINT64_MAX);
-        seam->tail = pug_counts_branch(&range, c->paths->context);
-    }
+    pug_paths_leave(c->paths, block, taken);
     leave(c->d, batch_end(c->d->stage->out.batch), block, taken, index);
     c->here = NOWHERE;
 }

@@ -3,6 +3,7 @@
  * @file The usual case of a walk by itself, with everything at hand: blocks that end in direct
  * branches and inferred returns, with links, and outcomes that are there.
  */
+#include "image/paths.h"
 #include "protocol/etrace/walk.h"
 
 /** The walk ends at its target, or may do so, in this block; `skip`: not at its first address. */
@@ -68,6 +69,23 @@ static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct p
 }
 
 /**
+ * The range of a block but for its first instruction, which was told already; at *e, which moves
+ * on. True: what follows is counted.
+ */
+static bool put_rest(struct pug_etrace_decoder *d, struct pug_element **e,
+                     const struct pug_block *block, bool taken, struct pug_chain *chain)
+{
+    struct pug_batch *batch = d->out->batch;
+    if (block->count > 1)
+        pug_range_fill((*e)++, &d->out->blank, d->index, d->pc + d->pc_size, block->end,
+                       block->count - 1, &block->insn, block->isa, taken);
+    batch->count = (uint32_t)(*e - batch->elements);
+    const bool counts = pug_chain_begin(chain, d->stage);
+    *e = &batch->elements[batch->count];
+    return counts;
+}
+
+/**
  * `predicts`: outcomes may be predictions; else all of them are explicit. A function of its own for
  * each use, since most streams have neither predictions nor a stack.
  */
@@ -78,10 +96,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     struct pug_etrace_walk *w = &d->walk;
     struct pug_etrace_outcomes outcomes = d->outcomes;
     struct pug_batch *batch = d->out->batch;
-    struct pug_element *e = &batch->elements[batch->count];
     const struct pug_element *const end = &batch->elements[batch->limit];
-    const struct pug_element *const blank = &d->out->blank;
-    const struct pug_range_context context = pug_range_context(blank);
+    const struct pug_range_context context = pug_range_context(&d->out->blank);
     const uint64_t target = w->goal.target, index = d->index;
     const uint32_t epoch = d->code->epoch;
     const struct pug_block *last = NULL;
@@ -89,6 +105,9 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     unsigned skip = w->reported;
     uint64_t start = skip ? d->pc + d->pc_size : block->start;
     bool returned = false, anew = false;
+    struct pug_chain chain;
+    bool counts = skip == 0 && pug_chain_begin(&chain, d->stage);
+    struct pug_element *e = &batch->elements[batch->count];
     while (e < end && pug_block_hops(block, epoch)) {
         const struct pug_block *next;
         const uint64_t left = predicts ? pug_etrace_outcomes_total(&outcomes) : outcomes.mapped;
@@ -125,12 +144,12 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
                 break;
             returned = block->insn.special;
         }
-        if (skip > 0)
-            pug_range_fill(e, blank, index, start, block->end, block->count - skip, &block->insn,
-                           block->isa, taken);
+        if (counts)
+            pug_chain_hop(&chain, block, taken);
+        else if (skip == 0)
+            pug_block_range(e++, block, index, &context, taken);
         else
-            pug_block_range(e, block, index, &context, taken);
-        e += block->count > skip;
+            counts = put_rest(d, &e, block, taken, &chain);
         last = block;
         block = next;
         start = block->start;
@@ -138,6 +157,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     }
     if (anew)
         begin_counts(d);
+    if (counts)
+        pug_chain_end(&chain);
     if (!last)
         return block;
     batch->count = (uint32_t)(e - batch->elements);

@@ -4,6 +4,7 @@
  * history bits on conditional branches, infers what the encoder left out, pushes a range for every
  * run of sequential instructions.
  */
+#include "image/paths.h"
 #include "protocol/ntrace/decode.h"
 
 /* ---- return stack: the newest addresses, the oldest are dropped ---- */
@@ -332,6 +333,8 @@ static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
     struct pug_out *out = &d->stage->out;
     const struct pug_range_context context = pug_range_context(&out->blank);
     const struct pug_block *before = d->before, *special = NULL;
+    struct pug_chain chain;
+    const bool counts = pug_chain_begin(&chain, d->stage);
     const bool history_only = walk->history_only, all_jumps = d->config->all_jumps;
     bool taken = d->by_jump;
     int64_t budget = walk->budget, passed = walk->passed;
@@ -354,13 +357,19 @@ static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
         } else if (block->insn.kind == PUG_RV_CALL) {
             stack_push(d, block->end);
         }
-        pug_block_range(&out->batch->elements[out->batch->count++], block, d->index, &context, go);
+        if (counts)
+            pug_chain_hop(&chain, block, go);
+        else
+            pug_block_range(&out->batch->elements[out->batch->count++], block, d->index, &context,
+                            go);
         special = NULL;
         passed += size;
         budget = left;
         before = block;
         taken = go;
     }
+    if (counts)
+        pug_chain_end(&chain);
     if (passed != walk->passed) {
         d->last = before->last;
         walk->range_start = d->pc = pug_block_next(before, taken);

@@ -3,7 +3,7 @@
 #ifndef PUG_PTM_DECODER_H
 #define PUG_PTM_DECODER_H
 
-#include "image/codemap.h"
+#include "image/paths.h"
 #include "protocol/ptm/ptm.h"
 
 #define PUG_PTM_STACK_ENTRIES 16u
@@ -47,6 +47,8 @@ struct pug_ptm_decoder {
     bool from_jumps;              /**< by its indirect branch, to `address` */
     /** Or at one that is not plain: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
+    struct pug_chain chain; /**< of the lane that counts */
+    bool counts;            /**< it does */
 
     /* suspended before a packet or one of its atoms, or before the end of trace */
     struct pug_packet packet;

@@ -77,14 +77,22 @@ static const struct pug_block *plain_block(struct pug_ptm_decoder *decoder, bool
     return plain ? block : NULL;
 }
 
-static inline struct pug_element *put_range(struct pug_ptm_decoder *decoder,
-                                            const struct pug_block *block, bool taken)
+/** `cycles` may be NULL. */
+static inline void put_range(struct pug_ptm_decoder *decoder, const struct pug_block *block,
+                             bool taken, const struct cycles *cycles)
 {
     struct pug_out *out = &decoder->stage->out;
+    if (decoder->counts) {
+        pug_chain_hop(&decoder->chain, block, taken);
+        return;
+    }
     struct pug_element *element = &out->batch->elements[out->batch->count++];
     const struct pug_range_context context = pug_range_context(&out->blank);
     pug_block_range(element, block, decoder->index, &context, taken);
-    return element;
+    if (cycles) {
+        element->flags |= PUG_ELEM_HAS_CC;
+        element->cycle_count = cycles->count;
+    }
 }
 
 /**
@@ -126,11 +134,7 @@ static unsigned take_atoms(struct pug_ptm_decoder *decoder, unsigned bits, unsig
         const struct pug_block *block = plain_block(decoder, true);
         if (!block)
             return count;
-        struct pug_element *element = put_range(decoder, block, bits & 1);
-        if (cycles) {
-            element->flags |= PUG_ELEM_HAS_CC;
-            element->cycle_count = cycles->count;
-        }
+        put_range(decoder, block, bits & 1, cycles);
         go_on(decoder, block, bits & 1);
     }
     return 0;
@@ -147,13 +151,15 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     pug_ptm_clear_packet(packet);
     packet->type = PUG_PTM_BRANCH_ADDRESS;
     pug_ptm_parse(reader, at, size);
-    struct pug_element *element = put_range(decoder, block, true);
-    pug_ptm_put_cycles(element, packet);
+    const struct cycles cycles = {.count = packet->cycle_count};
+    put_range(decoder, block, true, packet->has_cycle_count ? &cycles : NULL);
     if (block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
     decoder->isa = block->insn.next_isa;
     pug_ptm_branch_to(decoder, packet);
     bool told = pug_block_next(block, block->insn.type == PUG_INSTR_BR) == decoder->address;
+    if (decoder->counts && !told && block->last_type == PUG_INSTR_BR)
+        pug_chain_break(&decoder->chain); /* it went elsewhere than its opcode says */
     leave(decoder, block, true, told);
     return true;
 }
@@ -205,16 +211,24 @@ static enum pug_response decode_rest(struct pug_ptm_reader *reader, struct pug_p
     return pug_ptm_atoms(decoder, packet, packet->atoms.count - left);
 }
 
-/** With `each`, elements are delivered after each packet. */
+static inline void end_chain(struct pug_ptm_decoder *decoder)
+{
+    if (decoder->counts)
+        pug_chain_end(&decoder->chain);
+    decoder->counts = false;
+}
+
 static inline __attribute__((always_inline)) enum pug_response ride(struct pug_ptm_reader *reader,
                                                                     struct pug_ptm_decoder *decoder,
                                                                     struct pug_span *span,
-                                                                    const bool each)
+                                                                    const enum pug_want want)
 {
+    const bool each = want == PUG_WANT_EACH;
     struct pug_batch *batch = decoder->stage->out.batch;
     enum pug_response response = PUG_RESP_CONT;
     if (!can_ride(reader, decoder))
         return response;
+    decoder->counts = want == PUG_WANT_COUNTS && pug_chain_begin(&decoder->chain, decoder->stage);
     while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
            batch->response < PUG_RESP_WAIT) {
         const uint8_t header = *span->at;
@@ -224,6 +238,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
             break;
         span->at += size;
         if (left > 0) {
+            end_chain(decoder);
             response = decode_rest(reader, decoder, header, left);
             break;
         }
@@ -234,6 +249,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
             break;
         }
     }
+    end_chain(decoder);
     if (batch->response >= PUG_RESP_WAIT)
         decoder->unusual = NULL; /* memory may be another when it goes on */
     if (!decoder->stage->quirks.ptm_silent_context)
@@ -245,9 +261,9 @@ enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     switch (want) {
-    case PUG_WANT_COUNTS:
-    case PUG_WANT_BATCH: return ride(reader, decoder, span, false);
-    case PUG_WANT_EACH: return ride(reader, decoder, span, true);
+    case PUG_WANT_COUNTS: return ride(reader, decoder, span, PUG_WANT_COUNTS);
+    case PUG_WANT_BATCH: return ride(reader, decoder, span, PUG_WANT_BATCH);
+    case PUG_WANT_EACH: return ride(reader, decoder, span, PUG_WANT_EACH);
     case PUG_WANT_MARKS: pug_ptm_skim(reader, span); break;
     }
     return PUG_RESP_CONT;
