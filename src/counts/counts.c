@@ -8,19 +8,22 @@
 
 /* ---- tables ---- */
 
-static uint64_t hash_of(const uint64_t key[4])
+static inline uint64_t hash_of(const uint64_t key[4])
 {
-    uint64_t hash = key[0] * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 29 ^ key[1]) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 32 ^ key[2]) * UINT64_C(0x94d049bb133111eb);
-    return (hash ^ hash >> 31 ^ key[3]) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    const uint64_t first = (key[0] ^ key[2] << 17 ^ key[3]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (first ^ (key[1] ^ key[2] >> 32) * UINT64_C(0xbf58476d1ce4e5b9)) >> 32;
 }
 
-static uint32_t *find_slot(const struct pug_count_table *table, const uint64_t key[4])
+static inline bool same_key(const uint64_t a[4], const uint64_t b[4])
+{
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+}
+
+static inline uint32_t *find_slot(const struct pug_count_table *table, const uint64_t key[4])
 {
     for (uint64_t at = hash_of(key);; at++) {
         uint32_t *slot = &table->slots[at & table->slot_mask];
-        if (*slot == 0 || memcmp(table->items[*slot - 1].key, key, sizeof(table->items->key)) == 0)
+        if (*slot == 0 || same_key(table->items[*slot - 1].key, key))
             return slot;
     }
 }
@@ -123,11 +126,11 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
 
 struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
 {
-    for (uint32_t i = 0; i < counts->seam_count; i++) {
-        const uint32_t at = (counts->last_seam + i) % counts->seam_count;
-        if (counts->seams[at].source == source)
-            return &counts->seams[counts->last_seam = at];
-    }
+    if (counts->seam_count > 0 && counts->seams[counts->last_seam].source == source)
+        return &counts->seams[counts->last_seam];
+    for (uint32_t i = 0; i < counts->seam_count; i++)
+        if (counts->seams[i].source == source)
+            return &counts->seams[counts->last_seam = i];
     void *seams = counts->seams;
     struct pug_count_seam *seam =
         append_item(&seams, &counts->seam_count, &counts->seam_room, sizeof(*seam));
@@ -145,8 +148,18 @@ struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t sourc
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
                           const struct pug_element *range, uint64_t count)
 {
-    uint64_t tail;
+    /* not that cycles came with it; whole words, since it was stored so a moment ago */
+    static const struct pug_element kept = {.flags = PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL,
+                                            .type = 0xff,
+                                            .reason = 0xff,
+                                            .last_type = 0xff,
+                                            .last_subtype = 0xff,
+                                            .last_size = 0xff,
+                                            .isa = 0xff};
+    uint64_t tail, mask;
     memcpy(&tail, &range->flags, sizeof(tail));
+    memcpy(&mask, &kept.flags, sizeof(mask));
+    tail &= mask;
     const uint64_t key[4] = {range->start, range->end, (uint64_t)context << 32 | range->count,
                              tail};
     if (count > 0 && !add(&counts->ranges, key, count))
@@ -195,12 +208,10 @@ static void add_range_element(struct pug_counts *counts, const struct pug_elemen
     struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
     if (context == UINT32_MAX || !seam)
         return;
-    struct pug_element range = *element;
-    range.flags &= PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL; /* not that cycles came with it */
-    pug_counts_go_on(counts, seam, range.start);
-    pug_counts_add_range(counts, context, &range, 1);
-    if (pug_counts_jumps_on(&range))
-        seam->tail = pug_counts_branch(&range, context);
+    pug_counts_go_on(counts, seam, element->start);
+    pug_counts_add_range(counts, context, element, 1);
+    if (pug_counts_jumps_on(element))
+        seam->tail = pug_counts_branch(element, context);
 }
 
 /** What an element that is no range tells of where a branch went. */
@@ -296,6 +307,7 @@ void pug_counts_clear(struct pug_counts *counts)
     clear_table(&counts->ranges);
     clear_table(&counts->jumps);
     counts->context_count = counts->seam_count = 0;
+    counts->last_context = counts->last_seam = 0;
     counts->failed = false;
 }
 
