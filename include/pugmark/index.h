@@ -40,14 +40,17 @@ struct pug_index;
 
 struct pug_index_options {
     uint64_t block; /**< bytes of capture in a block, made a multiple of 512; 0: a good size */
-    bool full;      /**< keep every mark */
+    bool full;      /**< keep every mark, of all sources */
     bool elements;  /**< decode as well: the tree's sources do; keep the decoders' states */
     uint64_t limit; /**< index the first so many bytes only; 0: all */
     unsigned jobs;  /**< threads; 0: as many as there are processors. The result is the same */
     /** Progress, about every megabyte; false stops, the index is then partial. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
-    uint64_t spare[4]; /**< zero */
+    const uint16_t *full_ids; /**< sources of which every mark is kept; NULL: as `full` says */
+    size_t full_count;
+    uint64_t from;     /**< index from this position on only, made a multiple of the block */
+    uint64_t spare[1]; /**< zero */
 };
 
 /**
@@ -67,6 +70,31 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
                                  const uint8_t *bytes, uint64_t size,
                                  const struct pug_index_options *options, struct pug_index **index);
 void pug_index_free(struct pug_index *index);
+
+/* ---- while the trace is read ---- */
+
+/** Indexes what a tree reads, beside what it is read for. */
+struct pug_indexer;
+
+/**
+ * Attach an indexer to a tree that has read nothing yet, which may decode, and whose trace may
+ * still be arriving. It takes the sources' packet monitors, the tree's runs and frames: nobody else
+ * may. Of the options `block`, `full`, `full_ids` count; NULL: defaults. Free it before the tree.
+ * PUG_ERR_INVALID_PARAM_TYPE: a source has no packets.
+ */
+enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_options *options,
+                                struct pug_indexer **indexer);
+
+/**
+ * The trace has ended (pug_tree_end()): the index of it. The capture, as it was kept meanwhile, is
+ * what the index will be looked up with. The indexer is used up, the tree is as before.
+ * PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than what was read; PUG_ERR_NOT_INIT: it was
+ * finished before.
+ */
+enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
+                                   struct pug_index **index);
+/** NULL is left alone. */
+void pug_indexer_free(struct pug_indexer *indexer);
 
 /** What the tree's sources are, as a number: an index belongs to a capture and this. */
 uint64_t pug_index_identity(struct pug_tree *tree);
@@ -89,21 +117,30 @@ enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t 
 enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_t *bytes,
                                 uint64_t size, uint64_t identity, struct pug_index **index);
 
+/**
+ * The bytes of the file that pug_index_save() would write, for who keeps them elsewhere. They live
+ * as long as the index; pug_index_parse() takes them.
+ */
+const void *pug_index_bytes(const struct pug_index *index, size_t *size);
+
 /* ---- what is in it ---- */
 
 struct pug_index_info {
     const char *transport;
-    uint64_t trace_size, indexed; /**< bytes of the capture then; how many of them are indexed */
-    uint64_t block;               /**< bytes */
+    uint64_t trace_size; /**< bytes of the capture then */
+    uint64_t indexed;    /**< up to where it is indexed */
+    uint64_t block;      /**< bytes */
     uint64_t blocks, summaries, marks;
     uint64_t size; /**< bytes of the index itself */
     size_t sources;
     bool full, elements;
-    uint64_t spare[4]; /**< zero */
+    uint64_t from;     /**< … and from where on: 0 but for a part from the middle */
+    uint64_t spare[3]; /**< zero */
 };
 
 struct pug_index_source {
     uint16_t id;
+    bool full;            /**< every mark of it is kept */
     const char *protocol; /**< "" for an id without a source in the tree */
     uint64_t bytes;
     uint64_t counts[PUG_MARK_KINDS];
@@ -118,7 +155,8 @@ struct pug_index_summary {
     uint64_t first_at, last_at; /**< positions */
     uint64_t first, last;       /**< values */
     uint64_t least, greatest;
-    uint64_t spare[4]; /**< zero */
+    uint64_t sum;      /**< of all values: of time steps, how long the block took */
+    uint64_t spare[3]; /**< zero */
 };
 
 struct pug_index_mark {
@@ -184,6 +222,15 @@ struct pug_index_query {
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size,
                                const struct pug_index_query *query, struct pug_index_mark *mark);
+
+/**
+ * Where the time steps of a source (PUG_MARK_TIME_STEP: local timestamps, differences), added up
+ * from the begin of what is indexed, first come to `elapsed`; mark->value is the sum there. The
+ * rest as pug_index_find().
+ */
+enum pug_status pug_index_find_elapsed(const struct pug_index *index, struct pug_tree *tree,
+                                       const uint8_t *bytes, uint64_t size, uint16_t source,
+                                       uint64_t elapsed, struct pug_index_mark *mark);
 
 #ifdef __cplusplus
 }

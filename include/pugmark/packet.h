@@ -81,16 +81,21 @@ struct pug_packet {
 
 /** What a packet is for who looks for a place in the trace. */
 enum pug_mark_kind {
-    PUG_MARK_SYNC,      /**< a synchronisation point: PUG_PACKET_SYNC */
-    PUG_MARK_TIMESTAMP, /**< value: the time */
-    PUG_MARK_TRIGGER,   /**< value: what the trigger carries, else 0 */
-    PUG_MARK_EVENT,     /**< value: the event's number */
-    PUG_MARK_CONTEXT,   /**< value: context id (or process, or master of software trace) */
-    PUG_MARK_OVERFLOW,  /**< trace was lost */
-    PUG_MARK_DISCARD,   /**< trace was stopped and dropped what it held */
-    PUG_MARK_EXCEPTION, /**< value: its number */
-    PUG_MARK_ADDRESS,   /**< value: a whole address that the packet tells */
-    PUG_MARK_DATA,      /**< bytes of a source (an index alone knows these) */
+    PUG_MARK_SYNC,        /**< a synchronisation point: PUG_PACKET_SYNC */
+    PUG_MARK_TIMESTAMP,   /**< value: the time */
+    PUG_MARK_TRIGGER,     /**< value: what the trigger carries, else 0 */
+    PUG_MARK_EVENT,       /**< value: the event's number */
+    PUG_MARK_CONTEXT,     /**< value: context id (or process, or master of software trace) */
+    PUG_MARK_OVERFLOW,    /**< trace was lost */
+    PUG_MARK_DISCARD,     /**< trace was stopped and dropped what it held */
+    PUG_MARK_EXCEPTION,   /**< value: its number */
+    PUG_MARK_ADDRESS,     /**< value: a whole address that the packet tells */
+    PUG_MARK_DATA,        /**< bytes of a source (an index alone knows these) */
+    PUG_MARK_VMID,        /**< value: virtual machine */
+    PUG_MARK_TRACE_ON,    /**< tracing began or went on; value: enum pug_trace_on */
+    PUG_MARK_HARDWARE,    /**< a hardware source's packet (DWT); value: its discriminator */
+    PUG_MARK_TRANSACTION, /**< value: enum pug_memtrans */
+    PUG_MARK_TIME_STEP,   /**< value: time since the last such mark, or the last timestamp */
     PUG_MARK_KINDS
 };
 

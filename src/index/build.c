@@ -69,6 +69,7 @@ static void merge_summary(struct pug_index_file_summary *s,
     s->least = other->least < s->least ? other->least : s->least;
     s->greatest = other->greatest > s->greatest ? other->greatest : s->greatest;
     s->hash += other->hash;
+    s->sum += other->sum;
 }
 
 /** Packets that begin in one block and end in the next leave more than one summary. */
@@ -175,6 +176,9 @@ static void fill_sources(struct making *making, const struct pug_tree *tree)
         source->counts[summaries[i].kind] += summaries[i].count;
         making->failed = making->source_count > PUG_INDEX_SOURCE_LIMIT;
     }
+    for (size_t i = 0; i < making->source_count; i++)
+        for (size_t n = 0; n < making->job.full_count; n++)
+            making->sources[i].full |= making->job.full_ids[n] == making->sources[i].id;
     const size_t unknown = making->source_count > 0 &&
                            making->sources[making->source_count - 1].id == PUG_SOURCE_UNKNOWN;
     making->crowded |= making->source_count - unknown >= PUG_INDEX_SOURCE_LIMIT;
@@ -366,12 +370,14 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
         .tree = tree,
         .standing = standing,
         .bytes = bytes,
-        .first = making->kept,
+        .first = making->kept > 0 ? making->kept : h->from / h->block,
         .end = end,
         .ends = end == size,
         .block = h->block,
         .blocks = end / h->block + (end % h->block != 0),
         .full = options->full,
+        .full_ids = options->full_ids,
+        .full_count = options->full_ids ? options->full_count : 0,
         .rules = pug_index_value_rules(size, h->block),
         .take = take_yield,
         .take_context = making,
@@ -381,6 +387,8 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
     making->failed = making->job.blocks > UINT32_MAX || !making->blocks || !making->states;
     if (making->failed)
         return;
+    if (h->from > 0) /* states of a tree that does not know what was before are none */
+        making->threads = 1;
     if (making->kept > 0)
         memcpy(making->blocks, making->old->blocks, making->kept * sizeof(*making->blocks));
     gather_old(making);
@@ -404,7 +412,9 @@ static enum pug_status make(struct making *making, struct pug_tree *tree, struct
         if (making->job.rules.limits[kind] && !(making->values.given_up >> kind & 1))
             making->header.valued |= UINT32_C(1) << kind;
     making->failed |= has_to_renumber(making);
-    if (making->options->elements && !making->failed)
+    for (uint64_t block = 0; making->header.from > 0 && block < making->header.blocks; block++)
+        making->blocks[block].packets = 0;
+    if (making->options->elements && making->header.from == 0 && !making->failed)
         prove_elements(making, tree);
     return making->failed ? PUG_ERR_MEM : assemble(making, index);
 }
@@ -470,6 +480,9 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
         return PUG_ERR_INVALID_PARAM_VAL;
     struct making making =
         begin(tree, bytes, size, options, options->block ? options->block : default_block(tree));
+    making.header.from = options->from - options->from % making.header.block;
+    if (options->from > 0 && options->from >= size)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return make_and_clear(&making, tree, NULL, bytes, index);
 }
 
@@ -483,19 +496,33 @@ static uint64_t complete_blocks(const struct pug_index *old)
     return block;
 }
 
+/** Sources of which the old index has every mark; how many. */
+static size_t full_sources(const struct pug_index *old, uint16_t ids[PUG_INDEX_SOURCE_LIMIT])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < old->header->sources; i++)
+        if (old->sources[i].full)
+            ids[count++] = old->sources[i].id;
+    return count;
+}
+
 enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
                                  const uint8_t *bytes, uint64_t size,
                                  const struct pug_index_options *options, struct pug_index **index)
 {
     struct pug_index_options more = *options;
+    uint16_t full_ids[PUG_INDEX_SOURCE_LIMIT];
     if (size < old->header->trace_size)
         return PUG_ERR_INVALID_PARAM_VAL;
     more.full = old->header->flags & PUG_INDEX_FULL;
     more.elements = options->elements || (old->header->flags & PUG_INDEX_ELEMENTS);
+    more.full_count = full_sources(old, full_ids);
+    more.full_ids = full_ids;
     if (more.limit && more.limit < old->header->indexed)
         more.limit = old->header->indexed;
     struct making making = begin(tree, bytes, size, &more, old->header->block);
     struct pug_tree *reached = NULL;
+    making.header.from = old->header->from;
     making.old = old;
     making.kept = complete_blocks(old);
     if (making.kept > 0 && !pug_index_reach_block(old, tree, bytes, false, making.kept, &reached))
@@ -505,4 +532,50 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
     const enum pug_status status = make_and_clear(&making, tree, reached, bytes, index);
     pug_tree_free(reached);
     return status;
+}
+
+/* ---- what a watched tree gave ---- */
+
+/** Do all summaries lie in a capture of so many blocks? */
+static bool lies_within(const struct yield *yield, uint64_t blocks)
+{
+    const struct pug_index_file_summary *summaries = yield->summaries.items;
+    for (size_t i = 0; i < yield->summaries.count; i++)
+        if (summaries[i].block >= blocks)
+            return false;
+    return true;
+}
+
+enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
+                                   const struct yield *yield, const uint8_t *bytes, uint64_t size,
+                                   struct pug_index **index)
+{
+    const struct pug_index_options options = {.full = job->full};
+    struct making making = begin(tree, bytes, size, &options, job->block);
+    struct pug_index_file_header *h = &making.header;
+    making.job = *job;
+    h->indexed = size;
+    h->blocks = size / h->block + (size % h->block != 0);
+    h->flags = (job->full ? (unsigned)PUG_INDEX_FULL : 0u) | (unsigned)PUG_INDEX_ENDED;
+    making.blocks = h->blocks < UINT32_MAX ? calloc(h->blocks + 1, sizeof(*making.blocks)) : NULL;
+    making.failed = !making.blocks;
+    if (!lies_within(yield, h->blocks)) {
+        clear(&making);
+        return PUG_ERR_INVALID_PARAM_VAL;
+    }
+    gather(&making, &making.summaries, yield->summaries.items, yield->summaries.count);
+    gather(&making, &making.all_marks, yield->marks.items, yield->marks.count);
+    if (!making.failed) {
+        sort_all(&making);
+        fill_sources(&making, tree);
+        number_blocks(&making);
+    }
+    enum pug_status status = making.failed ? PUG_ERR_MEM : assemble(&making, index);
+    clear(&making);
+    return status;
+}
+
+uint64_t pug_index_default_block(const struct pug_tree *tree)
+{
+    return default_block(tree);
 }

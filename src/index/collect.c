@@ -21,7 +21,7 @@
 struct tally {
     uint64_t start; /* of the block */
     uint32_t count, first_at, last_at, hash;
-    uint64_t first, last, least, greatest;
+    uint64_t first, last, least, greatest, sum;
 };
 
 /** Values that the yield has for `block`. Zero is never among them. */
@@ -32,8 +32,9 @@ struct seen {
 
 struct source {
     struct collector *collector;
-    bool in_tree;
+    bool in_tree, full;
     uint16_t id;
+    const struct pug_source *watched; /* of a tree that somebody else feeds */
     struct tally tallies[PUG_MARK_KINDS];
     struct pug_mark_list list;
     struct pug_placed_mark marks[LIST];
@@ -104,6 +105,7 @@ static void close_tally(struct source *source, enum pug_mark_kind kind)
         .last = tally->last,
         .least = tally->least,
         .greatest = tally->greatest,
+        .sum = tally->sum,
     };
     keep(collector, &collector->yield->summaries, &summary);
     if (summary.block < collector->block)
@@ -197,13 +199,14 @@ static void forget_seen(struct collector *collector)
 static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_placed_mark *marks,
                          uint32_t count)
 {
-    uint64_t least = tally->least, greatest = tally->greatest;
+    uint64_t least = tally->least, greatest = tally->greatest, sum = tally->sum;
     uint32_t hash = tally->hash, n = 0;
     do {
         const uint64_t value = marks[n].value;
         least = value < least ? value : least;
         greatest = value > greatest ? value : greatest;
         hash += pug_index_mark_hash(marks[n].index, value);
+        sum += value;
         n++;
     } while (n < count && marks[n].kind == marks->kind && marks[n].index - tally->start < size);
     tally->count += n;
@@ -212,6 +215,7 @@ static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_pl
     tally->least = least;
     tally->greatest = greatest;
     tally->hash = hash;
+    tally->sum = sum;
     return n;
 }
 
@@ -228,7 +232,7 @@ static uint32_t add_marks(struct source *source, const struct pug_placed_mark *m
     count = tally_up(tally, job->block, marks, count);
     if (job->rules.limits[kind])
         note_values(source, kind, tally->start / job->block, marks, count);
-    for (uint32_t i = 0; job->full && i < count; i++)
+    for (uint32_t i = 0; source->full && i < count; i++)
         keep(collector, &collector->yield->marks,
              &(struct pug_index_file_mark){.at = marks[i].index,
                                            .value = marks[i].value,
@@ -262,6 +266,9 @@ static struct source *new_source(struct collector *collector, uint16_t id)
     }
     source->collector = collector;
     source->id = id;
+    source->full = collector->job->full;
+    for (size_t i = 0; i < collector->job->full_count; i++)
+        source->full |= collector->job->full_ids[i] == id;
     source->list = (struct pug_mark_list){.marks = source->marks, .room = LIST, .full = on_list};
     collector->sources[collector->source_count++] = source;
     collector->numbers[id] = (uint16_t)collector->source_count;
@@ -502,6 +509,16 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     return !collector->failed && (hand->number > 0 || take_start(job, hand->tree));
 }
 
+static void free_collector(struct collector *collector)
+{
+    for (size_t i = 0; collector && i < collector->source_count; i++) {
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            free(collector->sources[i]->seen[kind]);
+        free(collector->sources[i]);
+    }
+    free(collector);
+}
+
 static void close_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct job *job = context;
@@ -510,12 +527,7 @@ static void close_hand(void *context, struct pug_jobs_hand *hand)
         detach(hand->tree);
     else
         pug_tree_free(hand->tree);
-    for (size_t i = 0; collector && i < collector->source_count; i++) {
-        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
-            free(collector->sources[i]->seen[kind]);
-        free(collector->sources[i]);
-    }
-    free(collector);
+    free_collector(collector);
 }
 
 /** Equal pieces, a few for each thread. */
@@ -547,4 +559,89 @@ bool pug_index_collect(struct job *job, unsigned threads)
     struct pug_jobs_outcome outcome;
     pug_jobs_read(&plan, &client, &outcome);
     return !outcome.failed;
+}
+
+/* ---- a tree that somebody else feeds ---- */
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct source *source = context;
+    struct pug_mark marks[PUG_MARK_LIMIT];
+    if (op != PUG_OP_DATA)
+        return;
+    if (packet->flags & PUG_PACKET_SYNC)
+        add_mark(source, PUG_MARK_SYNC, packet->index, 0);
+    const struct pug_protocol *protocol = pug_source_protocol(source->watched);
+    size_t count =
+        protocol->packet_marks
+            ? protocol->packet_marks(pug_source_config(source->watched), packet->data, marks)
+            : 0;
+    for (size_t i = 0; i < count; i++)
+        add_mark(source, marks[i].kind, packet->index, marks[i].value);
+}
+
+/** Who reads a capture by blocks cuts bytes that are not framed there; here nobody does. */
+static void on_watched_run(void *context, const struct pug_run *run)
+{
+    const struct collector *collector = context;
+    struct pug_run piece = *run;
+    const uint64_t block = collector->job->block;
+    while (collector->transport->single && piece.size > block - piece.index % block) {
+        const size_t size = (size_t)(block - piece.index % block), left = piece.size - size;
+        piece.size = size;
+        on_run(context, &piece);
+        piece.index += size;
+        piece.bytes += size;
+        piece.size = left;
+    }
+    on_run(context, &piece);
+}
+
+struct collector *pug_index_watch(struct job *job, struct pug_tree *tree)
+{
+    struct collector *collector = calloc(1, sizeof(*collector));
+    bool good = collector && (collector->yield = new_yield(tree, 0)) != NULL;
+    if (good) {
+        collector->job = job;
+        collector->transport = pug_tree_transport(tree);
+    }
+    for (size_t n = 0; good && n < tree->source_count; n++) {
+        struct source *source = source_of(collector, pug_source_id(tree->sources[n]));
+        good = source && !tree->sources[n]->protocol->operate;
+        if (!good)
+            break;
+        source->in_tree = true;
+        source->watched = tree->sources[n];
+        pug_source_monitor(tree->sources[n], on_packet, source);
+    }
+    if (!good) {
+        if (collector)
+            pug_index_unwatch(collector, tree, NULL);
+        return NULL;
+    }
+    pug_tree_on_runs(tree, on_watched_run, collector);
+    (void)pug_tree_on_frames(tree, on_frame, collector, 4);
+    return collector;
+}
+
+void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struct yield **yield)
+{
+    for (size_t n = 0; n < tree->source_count; n++)
+        pug_source_monitor(tree->sources[n], NULL, NULL);
+    pug_tree_on_runs(tree, NULL, NULL);
+    (void)pug_tree_on_frames(tree, NULL, NULL, 0);
+    if (collector->yield)
+        close_tallies(collector);
+    bool whole = yield && !collector->failed;
+    if (yield)
+        *yield = whole ? collector->yield : NULL;
+    if (!whole)
+        pug_index_yield_free(collector->yield);
+    free_collector(collector);
+}
+
+void pug_index_yield_free(struct yield *yield)
+{
+    if (yield)
+        free_yield(NULL, yield);
 }

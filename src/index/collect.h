@@ -45,6 +45,8 @@ struct job {
     uint64_t blocks; /* up to `end` */
     bool elements;   /* decode; else the marks */
     bool full;
+    const uint16_t *full_ids; /* where not all are */
+    size_t full_count;
     struct pug_index_value_rules rules;
     atomic_uint given_up; /* bit set of kinds of which there are too many values by now */
     /** Take what a block gave; it is freed afterwards. False: stop. */
@@ -54,5 +56,26 @@ struct job {
 
 /** False: no memory. */
 bool pug_index_collect(struct job *job, unsigned threads);
+
+/* ---- a tree that somebody else feeds ---- */
+
+struct collector;
+
+/** A good size of blocks. */
+uint64_t pug_index_default_block(const struct pug_tree *tree);
+
+/**
+ * Watch all that a tree reads, beside what it is read for; one yield takes all of it. NULL: no
+ * memory, or a source that has no packets. The job is borrowed.
+ */
+struct collector *pug_index_watch(struct job *job, struct pug_tree *tree);
+/** Nothing more comes; *yield is the caller's, and NULL where there was no memory. */
+void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struct yield **yield);
+void pug_index_yield_free(struct yield *yield);
+
+/** What a watched tree gave, as an index of a capture that was read whole. */
+enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
+                                   const struct yield *yield, const uint8_t *bytes, uint64_t size,
+                                   struct pug_index **index);
 
 #endif

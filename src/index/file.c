@@ -127,7 +127,7 @@ static bool check_header(const void *bytes, size_t size)
         return false;
     return h->sources <= PUG_INDEX_SOURCE_LIMIT && h->block >= PUG_INDEX_BLOCK_MIN &&
            h->block <= PUG_INDEX_BLOCK_MAX && h->block % PUG_INDEX_ALIGNMENT == 0 &&
-           h->indexed <= h->trace_size &&
+           h->indexed <= h->trace_size && h->from % h->block == 0 && h->from <= h->indexed &&
            h->blocks == h->indexed / h->block + (h->indexed % h->block != 0) &&
            h->summaries <= UINT32_MAX && memchr(h->transport, 0, sizeof(h->transport)) != NULL &&
            h->checksum == pug_index_checksum(h);
@@ -137,7 +137,7 @@ static bool check_sources(const struct pug_index *index)
 {
     for (uint32_t i = 0; i < index->header->sources; i++) {
         const struct pug_index_file_source *source = &index->sources[i];
-        if (!memchr(source->protocol, 0, sizeof(source->protocol)) ||
+        if (!memchr(source->protocol, 0, sizeof(source->protocol)) || source->full > 1 ||
             (i > 0 && source->id <= source[-1].id))
             return false;
     }

@@ -141,8 +141,9 @@ static void read_with(const struct pug_index *index, const struct pug_index_file
     for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
         from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
         from -= from % PUG_INDEX_ALIGNMENT;
+        from = from < index->header->from ? index->header->from : from;
         read_from(reading, tree, bytes, from, index->header->indexed, summary->count);
-        if (from == 0 || is_proved(reading, summary))
+        if (from == index->header->from || is_proved(reading, summary))
             break;
     }
 }
@@ -213,6 +214,15 @@ static uint64_t marks_from(const struct pug_index *index, uint64_t at)
     return low;
 }
 
+/** Are all marks of a summary in the index? */
+static bool is_kept(const struct pug_index *index, const struct pug_index_file_summary *s)
+{
+    bool full = index->header->flags & PUG_INDEX_FULL;
+    for (uint32_t i = 0; i < index->header->sources && !full; i++)
+        full = index->sources[i].id == s->source && index->sources[i].full;
+    return full;
+}
+
 /** All marks of a summary, from an index that keeps them. */
 static void look_at_marks(const struct pug_index *index, const struct pug_index_file_summary *s,
                           const struct pug_index_query *query, struct pug_index_mark *best,
@@ -246,7 +256,7 @@ static void look(const struct pug_index *index, const struct pug_index_file_summ
     }
     if (s->kind == PUG_MARK_DATA)
         return;
-    if (index->header->flags & PUG_INDEX_FULL) {
+    if (is_kept(index, s)) {
         look_at_marks(index, s, query, best, found);
         return;
     }
@@ -313,4 +323,58 @@ enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *t
                 look(index, &index->summaries[n], tree, bytes, query, mark, &found);
     }
     return found ? PUG_OK : PUG_ERR_NOT_FOUND;
+}
+
+/* ---- times that are differences ---- */
+
+/** Add a mark's step. True: that is enough. */
+static bool add_step(const struct pug_index_file_summary *s, uint64_t at, uint64_t step,
+                     uint64_t elapsed, uint64_t *sum, struct pug_index_mark *mark)
+{
+    *sum += step;
+    *mark = (struct pug_index_mark){
+        .at = at, .value = *sum, .source = s->source, .kind = PUG_MARK_TIME_STEP};
+    return *sum >= elapsed;
+}
+
+/** Walk over the steps of a block; false: their marks cannot be had. */
+static bool walk_steps(const struct pug_index *index, const struct pug_index_file_summary *s,
+                       struct pug_tree *tree, const uint8_t *bytes, uint64_t elapsed, uint64_t sum,
+                       struct pug_index_mark *mark)
+{
+    uint64_t size = index->header->block;
+    struct reading reading;
+    bool found = false;
+    if (is_kept(index, s)) {
+        uint64_t end = marks_from(index, (s->block + UINT64_C(1)) * size);
+        for (uint64_t n = marks_from(index, s->block * size); n < end && !found; n++)
+            if (index->marks[n].kind == s->kind && index->marks[n].source == s->source)
+                found = add_step(s, index->marks[n].at, index->marks[n].value, elapsed, &sum, mark);
+        return found;
+    }
+    if (!read_block(index, s, tree, bytes, &reading))
+        return false;
+    for (size_t i = 0; i < reading.count && !found; i++)
+        found = add_step(s, reading.marks[i].at, reading.marks[i].value, elapsed, &sum, mark);
+    free(reading.marks);
+    return found;
+}
+
+enum pug_status pug_index_find_elapsed(const struct pug_index *index, struct pug_tree *tree,
+                                       const uint8_t *bytes, uint64_t size, uint16_t source,
+                                       uint64_t elapsed, struct pug_index_mark *mark)
+{
+    uint64_t sum = 0;
+    if (size < index->header->indexed)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    for (uint64_t n = 0; n < index->header->summaries; n++) {
+        const struct pug_index_file_summary *s = &index->summaries[n];
+        if (s->kind != PUG_MARK_TIME_STEP || s->source != source)
+            continue;
+        if (s->sum >= elapsed || sum >= elapsed - s->sum)
+            return walk_steps(index, s, tree, bytes, elapsed, sum, mark) ? PUG_OK
+                                                                         : PUG_ERR_NOT_FOUND;
+        sum += s->sum;
+    }
+    return PUG_ERR_NOT_FOUND;
 }

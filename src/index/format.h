@@ -10,7 +10,7 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are used as they lie");
 
 #define PUG_INDEX_MAGIC   "PUGINDEX"
-#define PUG_INDEX_VERSION 2u
+#define PUG_INDEX_VERSION 3u
 /* The checksum covers everything behind itself. */
 #define PUG_INDEX_CHECKED offsetof(struct pug_index_file_header, file_size)
 /* Blocks are made of whole frames of every kind, so that reading can start at each. */
@@ -34,10 +34,13 @@ struct pug_index_file_header {
     uint32_t valued; /* bit set of kinds: all their values are listed */
     uint32_t reserved;
     char transport[16];
+    uint64_t from; /* where what is indexed begins: a block */
 };
 
 struct pug_index_file_source {
-    uint16_t id, reserved[3];
+    uint16_t id;
+    uint16_t full; /* 1: every mark of it is kept, though not those of all */
+    uint16_t reserved[2];
     char protocol[24];
     uint64_t counts[PUG_MARK_KINDS];
     uint64_t reserved_2[2];
@@ -57,6 +60,7 @@ struct pug_index_file_summary {
     uint8_t kind, reserved;
     uint32_t count, first_at, last_at, hash; /* positions in the block */
     uint64_t first, last, least, greatest;
+    uint64_t sum; /* of all values */
 };
 
 struct pug_index_file_mark {
@@ -72,10 +76,10 @@ struct pug_index_file_value {
     uint8_t kind, reserved[7];
 };
 
-static_assert(sizeof(struct pug_index_file_header) == 144, "format");
-static_assert(sizeof(struct pug_index_file_source) == 128, "format");
+static_assert(sizeof(struct pug_index_file_header) == 152, "format");
+static_assert(sizeof(struct pug_index_file_source) == 168, "format");
 static_assert(sizeof(struct pug_index_file_block) == 32, "format");
-static_assert(sizeof(struct pug_index_file_summary) == 56, "format");
+static_assert(sizeof(struct pug_index_file_summary) == 64, "format");
 static_assert(sizeof(struct pug_index_file_mark) == 24, "format");
 static_assert(sizeof(struct pug_index_file_value) == 32, "format");
 

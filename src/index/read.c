@@ -9,6 +9,7 @@ void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
         .transport = h->transport,
         .trace_size = h->trace_size,
         .indexed = h->indexed,
+        .from = h->from,
         .block = h->block,
         .blocks = h->blocks,
         .summaries = h->summaries,
@@ -25,8 +26,11 @@ bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_ind
     if (n >= index->header->sources)
         return false;
     const struct pug_index_file_source *source = &index->sources[n];
-    *out = (struct pug_index_source){
-        .id = source->id, .protocol = source->protocol, .bytes = source->counts[PUG_MARK_DATA]};
+    *out =
+        (struct pug_index_source){.id = source->id,
+                                  .full = source->full || (index->header->flags & PUG_INDEX_FULL),
+                                  .protocol = source->protocol,
+                                  .bytes = source->counts[PUG_MARK_DATA]};
     memcpy(out->counts, source->counts, sizeof(out->counts));
     return true;
 }
@@ -48,6 +52,7 @@ bool pug_index_summary_at(const struct pug_index *index, uint64_t n, struct pug_
         .last = s->last,
         .least = s->least,
         .greatest = s->greatest,
+        .sum = s->sum,
     };
     return true;
 }
@@ -113,4 +118,10 @@ uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, u
         earliest = at < earliest ? at : earliest;
     }
     return earliest;
+}
+
+const void *pug_index_bytes(const struct pug_index *index, size_t *size)
+{
+    *size = index->size;
+    return index->bytes;
 }

@@ -18,6 +18,8 @@ struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t
         .part_shift = pug_index_part_shift(trace_size / block),
         .limits[PUG_MARK_EVENT] = limit,
         .limits[PUG_MARK_CONTEXT] = limit,
+        .limits[PUG_MARK_VMID] = limit,
+        .limits[PUG_MARK_HARDWARE] = limit,
         .limits[PUG_MARK_EXCEPTION] = limit,
         .limits[PUG_MARK_ADDRESS] = (size_t)(trace_size / BYTES_OF_ADDRESS) + 1,
     };

@@ -24,6 +24,29 @@ with=$("$pugmark" find "$demo" --sync) || fail "find with an index"
 "$pugmark" find "$demo" 2>/dev/null
 (($? == 2)) || fail "nothing to look for was accepted"
 
+# Kinds of place, beside each other.
+on=$("$pugmark" find "$demo" --trace-on) || fail "find --trace-on"
+[[ $on == $("$pugmark" list "$demo" --type TRACE_ON | sed -n '1s/^\( *[0-9]*  [0-9a-f]*  \).*/\10/p') ]] ||
+    fail "the first trace-on is at '$on'"
+"$pugmark" find "$demo" --transaction 2>/dev/null && fail "found a transaction"
+"$pugmark" find "$demo" --discard 2>/dev/null && fail "found a discard"
+"$pugmark" find "$demo" --vmid 9 2>/dev/null && fail "found a virtual machine"
+printf '\0\0\0\0\0\x80\x01a\x30\x0d\x12\x07\x11\x22\x33\x44\xc0\x85\x01\x01b\x20' >"$work/itm"
+[[ $("$pugmark" find --protocol itm "$work/itm" --elapsed 4 --quiet) == *" 16  00  136" ]] || fail "find --elapsed"
+[[ $("$pugmark" find --protocol itm "$work/itm" --dwt 0 --quiet) == *" 11  00  0" ]] || fail "find --dwt"
+"$pugmark" find --protocol itm "$work/itm" --elapsed 139 2>/dev/null && fail "found a time that did not come"
+
+# A part from the middle, and every mark of one source only.
+size=$(stat -c %s "$demo/trace.bin")
+for i in 1 2 3 4 5 6 7 8; do cat "$demo/trace.bin"; done >"$work/long"
+"$pugmark" index --protocol etmv4i --transport coresight --set TRCTRACEIDR=0x10 --quiet --block 1024 \
+    --from $((4 * size)) --output "$work/part" "$work/long" || fail "index --from"
+at=$("$pugmark" find --protocol etmv4i --transport coresight --set TRCTRACEIDR=0x10 --index "$work/part" \
+    --sync "$work/long") || fail "find in a part"
+read -r at _ <<<"$at"
+((at >= 4 * size - 1024)) || fail "the part begins at $((4 * size)), but has $at"
+"$pugmark" index "$demo" --rebuild --quiet --full-source 0x10 --output "$work/part" || fail "index --full-source"
+
 # A part is gone on with, also when the capture has grown; the result is that of the whole.
 for how in "" --full --elements; do
     # shellcheck disable=SC2086

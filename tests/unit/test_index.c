@@ -756,9 +756,217 @@ static void indexes_a_part(void **state)
     close_capture(&capture);
 }
 
+/* ---- parts from the middle ---- */
+
+/** What such an index finds is what one of all finds there, behind its first synchronisation. */
+static void indexes_from_the_middle(void **state)
+{
+    struct capture capture;
+    struct pug_index *part = NULL, *more = NULL, *whole;
+    struct pug_index_info info;
+    size_t size;
+    (void)state;
+    assert_true(open_capture(DEMO, &capture));
+    const struct pug_index_options options = {
+        .block = 1024, .from = capture.size / 3, .limit = capture.size / 2, .full = true};
+    part = build_with(&capture, &options);
+    whole = build(&capture, 1024, true);
+    pug_index_info(part, &info);
+    assert_int_equal(info.from, capture.size / 3 / 1024 * 1024);
+    assert_int_equal(info.indexed, capture.size / 2);
+    assert_int_equal(pug_index_block_summary(part, info.from / 1024), 0); /* nothing before it */
+    assert_true(part->header->marks > 0);
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < part->header->marks; i++) {
+        while (at < whole->header->marks && whole->marks[at].at < part->marks[i].at)
+            at++;
+        uint64_t same = at;
+        while (same < whole->header->marks && by_place(&whole->marks[same], &part->marks[i]) < 0)
+            same++;
+        assert_true(same < whole->header->marks);
+        assert_int_equal(by_place(&whole->marks[same], &part->marks[i]), 0);
+    }
+    /* from memory, and gone on with */
+    const void *file = pug_index_bytes(part, &size);
+    struct pug_tree *tree = new_tree(&capture);
+    struct pug_index *copy = NULL;
+    assert_int_equal(
+        pug_index_parse(file, size, capture.bytes, capture.size, pug_index_identity(tree), &copy),
+        PUG_OK);
+    const struct pug_index_options rest = {.block = 1024};
+    assert_int_equal(pug_index_extend(copy, tree, capture.bytes, capture.size, &rest, &more),
+                     PUG_OK);
+    pug_index_info(more, &info);
+    assert_int_equal(info.from, capture.size / 3 / 1024 * 1024);
+    assert_int_equal(info.indexed, capture.size);
+    assert_true(more->header->marks > part->header->marks);
+    pug_tree_free(tree);
+    tree = new_tree(&capture);
+    const struct pug_index_options beyond = {.from = capture.size};
+    struct pug_index *none = NULL;
+    assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &beyond, &none),
+                     PUG_ERR_INVALID_PARAM_VAL);
+    pug_tree_free(tree);
+    pug_index_free(copy);
+    pug_index_free(more);
+    pug_index_free(part);
+    pug_index_free(whole);
+    close_capture(&capture);
+}
+
+/** Every mark of one source, of the others summaries. */
+static void keeps_marks_of_some(const struct capture *capture)
+{
+    struct pug_index *whole = build(capture, 4096, true);
+    uint16_t id = whole->header->sources ? whole->sources[0].id : 0;
+    const struct pug_index_options options = {.block = 4096, .full_ids = &id, .full_count = 1};
+    struct pug_index *some = build_with(capture, &options), *more = NULL;
+    struct pug_index_source source;
+    uint64_t wanted = 0;
+    for (uint64_t i = 0; i < whole->header->marks; i++)
+        wanted += whole->marks[i].source == id;
+    assert_int_equal(some->header->marks, wanted);
+    for (size_t n = 0; pug_index_source_at(some, n, &source); n++)
+        assert_int_equal(source.full, source.id == id);
+    struct pug_tree *tree = new_tree(capture);
+    const struct pug_index_options rest = {.jobs = 1};
+    assert_int_equal(pug_index_extend(some, tree, capture->bytes, capture->size, &rest, &more),
+                     PUG_OK);
+    assert_int_equal(more->header->marks, wanted);
+    pug_tree_free(tree);
+    pug_index_free(more);
+    pug_index_free(some);
+    pug_index_free(whole);
+}
+
+static void is_full_by_source(void **state)
+{
+    (void)state;
+    each_capture(keeps_marks_of_some);
+}
+
+/* ---- while it is read ---- */
+
+static enum pug_response count_elements(void *context, const struct pug_element *elements,
+                                        size_t count, size_t *taken)
+{
+    (void)elements;
+    (void)taken;
+    *(uint64_t *)context += count;
+    return PUG_RESP_CONT;
+}
+
+/** Feed a capture in pieces as they arrive, up to *at; how many elements that gave. */
+static uint64_t feed_pieces(const struct capture *capture, struct pug_tree *tree, uint64_t *stopped)
+{
+    uint64_t elements = 0, at = 0;
+    enum pug_response response = PUG_RESP_CONT;
+    pug_tree_on_elements(tree, count_elements, &elements);
+    for (size_t piece = 1, used = 1; at < capture->size && PUG_RESP_IS_CONT(response) && used > 0;
+         at += used, piece = piece % 4000 + 509) {
+        size_t size = capture->size - at < piece ? (size_t)(capture->size - at) : piece;
+        response = pug_tree_data(tree, at, capture->bytes + at, size, &used);
+    }
+    if (PUG_RESP_IS_CONT(response))
+        pug_tree_end(tree);
+    *stopped = PUG_RESP_IS_CONT(response) ? at : 0;
+    return elements;
+}
+
+static void assert_same_marks(const struct pug_index *index, const struct pug_index *other)
+{
+    assert_int_equal(index->header->summaries, other->header->summaries);
+    assert_memory_equal(index->summaries, other->summaries,
+                        other->header->summaries * sizeof(*other->summaries));
+    assert_int_equal(index->header->marks, other->header->marks);
+    assert_memory_equal(index->marks, other->marks, other->header->marks * sizeof(*other->marks));
+    assert_int_equal(index->header->sources, other->header->sources);
+}
+
+/** Decoded and indexed at once: the same elements as without, and the index of a reading alone. */
+static void index_while_decoding(const struct capture *capture)
+{
+    const struct pug_index_options options = {.block = 4096, .full = true};
+    struct pug_index *index = NULL, *alone = build(capture, 4096, true), *again = alone;
+    struct pug_indexer *indexer = NULL;
+    uint64_t stopped;
+    struct pug_tree *tree = new_decoder(capture, true);
+    const uint64_t wanted = feed_pieces(capture, tree, &stopped);
+    pug_tree_free(tree);
+    tree = new_decoder(capture, true);
+    assert_int_equal(pug_indexer_new(tree, &options, &indexer), PUG_OK);
+    assert_int_equal(feed_pieces(capture, tree, &stopped), wanted);
+    assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &index), PUG_OK);
+    if (stopped == alone->header->indexed) /* else decoding gave up */
+        assert_same_marks(index, alone);
+    assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &again),
+                     PUG_ERR_NOT_INIT);
+    pug_indexer_free(indexer);
+    pug_index_free(index);
+    pug_index_free(alone);
+    pug_tree_free(tree);
+}
+
+static void indexes_while_decoding(void **state)
+{
+    struct pug_indexer *indexer;
+    struct pug_tree *tree = NULL;
+    (void)state;
+    each_capture(index_while_decoding);
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree), PUG_OK);
+    assert_int_equal(pug_indexer_new(tree, NULL, &indexer), PUG_OK);
+    pug_indexer_free(indexer); /* it need not be finished */
+    assert_int_equal(pug_indexer_new(NULL, NULL, &indexer), PUG_ERR_INVALID_PARAM_VAL);
+    pug_tree_free(tree);
+}
+
+/* ---- kinds ---- */
+
+/** Local times of an ITM add up to what its elements tell. */
+static void adds_up_times(void **state)
+{
+    static uint8_t trace[] = {0,    0,    0,    0,    0,    0x80, /* synchronisation */
+                              0x01, 'a',  0x30,                   /* port 0; 3 ticks */
+                              0x0d, 0x12,                         /* hardware source 1 */
+                              0x07, 0x11, 0x22, 0x33, 0x44,       /* hardware source 0 */
+                              0xc0, 0x85, 0x01,                   /* 133 ticks */
+                              0x01, 'b',  0x20};                  /* port 0; 2 ticks */
+    const struct capture capture = {
+        .protocol = "ITM", .transport = "plain", .bytes = trace, .size = sizeof(trace)};
+    const struct {
+        uint64_t elapsed, at, sum;
+    } cases[] = {{1, 8, 3}, {3, 8, 3}, {4, 16, 136}, {136, 16, 136}, {137, 21, 138}};
+    (void)state;
+    if (!pug_protocol_find("ITM"))
+        skip();
+    for (int full = 0; full < 2; full++) {
+        struct pug_index *index = build(&capture, 1024, full);
+        struct pug_tree *tree = new_tree(&capture);
+        struct pug_index_mark mark;
+        uint16_t id = pug_source_id(pug_tree_source_at(tree, 0));
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            assert_int_equal(pug_index_find_elapsed(index, tree, trace, sizeof(trace), id,
+                                                    cases[i].elapsed, &mark),
+                             PUG_OK);
+            assert_int_equal(mark.at, cases[i].at);
+            assert_int_equal(mark.value, cases[i].sum);
+        }
+        assert_int_equal(pug_index_find_elapsed(index, tree, trace, sizeof(trace), id, 139, &mark),
+                         PUG_ERR_NOT_FOUND);
+        const struct pug_index_query query = {
+            .kind = PUG_MARK_HARDWARE, .source = PUG_INDEX_ANY, .least = 0, .greatest = 0};
+        assert_int_equal(pug_index_find(index, tree, trace, sizeof(trace), &query, &mark), PUG_OK);
+        assert_int_equal(mark.at, 11);
+        pug_index_free(index);
+        pug_tree_free(tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(indexes_from_the_middle),  cmocka_unit_test(is_full_by_source),
+        cmocka_unit_test(indexes_while_decoding),   cmocka_unit_test(adds_up_times),
         cmocka_unit_test(finds_the_same),           cmocka_unit_test(knows_sources),
         cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
         cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),

@@ -11,7 +11,8 @@ struct find_options {
     struct input_options input;
     const char *index;
     struct option_value time, event, context, address, exception, after, before;
-    bool trigger, sync, overflow;
+    struct option_value vmid, hardware, elapsed;
+    bool trigger, sync, overflow, trace_on, discard, transaction;
 };
 
 static const struct option table[] = {
@@ -28,6 +29,17 @@ static const struct option table[] = {
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
     {"overflow", NULL, "a place where trace was lost", option_flag,
      offsetof(struct find_options, overflow)},
+    {"vmid", "N", "virtual machine N", option_given, offsetof(struct find_options, vmid)},
+    {"dwt", "N", "a packet of hardware source N of an ITM", option_given,
+     offsetof(struct find_options, hardware)},
+    {"elapsed", "T", "where local times, that are differences, add up to T", option_given,
+     offsetof(struct find_options, elapsed)},
+    {"trace-on", NULL, "a place where tracing began or went on", option_flag,
+     offsetof(struct find_options, trace_on)},
+    {"discard", NULL, "a place where the trace unit dropped what it held", option_flag,
+     offsetof(struct find_options, discard)},
+    {"transaction", NULL, "a begin or end of a memory transaction", option_flag,
+     offsetof(struct find_options, transaction)},
     {"after", "OFFSET", "the first at this trace offset or after it", option_given,
      offsetof(struct find_options, after)},
     {"before", "OFFSET", "the last before this trace offset", option_given,
@@ -53,6 +65,13 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
          options->exception.value},
         {options->sync, PUG_MARK_SYNC, 0, UINT64_MAX},
         {options->overflow, PUG_MARK_OVERFLOW, 0, UINT64_MAX},
+        {options->vmid.given, PUG_MARK_VMID, options->vmid.value, options->vmid.value},
+        {options->hardware.given, PUG_MARK_HARDWARE, options->hardware.value,
+         options->hardware.value},
+        {options->elapsed.given, PUG_MARK_TIME_STEP, 0, UINT64_MAX},
+        {options->trace_on, PUG_MARK_TRACE_ON, 0, UINT64_MAX},
+        {options->discard, PUG_MARK_DISCARD, 0, UINT64_MAX},
+        {options->transaction, PUG_MARK_TRANSACTION, 0, UINT64_MAX},
     };
     unsigned found = 0;
     *query = (struct pug_index_query){
@@ -70,7 +89,8 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
     }
     if (found != 1 || (options->before.given && options->after.given)) {
         fprintf(stderr, "pugmark: find needs one of --time, --trigger, --event, --context, "
-                        "--address, --exception, --sync, --overflow,\nand at most one of --after "
+                        "--address, --exception, --sync, --overflow,\n--vmid, --dwt, --elapsed, "
+                        "--trace-on, --discard, --transaction,\nand at most one of --after "
                         "and --before\n");
         return false;
     }
@@ -84,6 +104,19 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
     return true;
 }
 
+/** The one source that has local times, or the chosen one. */
+static enum pug_status find_elapsed(const struct pug_index *index, const struct input *input,
+                                    uint32_t wanted, uint64_t elapsed, struct pug_index_mark *mark)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return pug_index_find_elapsed(index, input->tree, input->trace, input->trace_size,
+                                          source.id, elapsed, mark);
+    return PUG_ERR_NOT_FOUND;
+}
+
 static int answer(struct input *input, const struct find_options *options,
                   const struct pug_index_query *query)
 {
@@ -92,14 +125,17 @@ static int answer(struct input *input, const struct find_options *options,
         return EXIT_INPUT;
     struct pug_index_mark mark;
     enum pug_status status =
-        pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+        options->elapsed.given
+            ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
+            : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     pug_index_free(index);
     if (status != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_TRACE_ERRORS;
     }
     output_text("%10" PRIu64 "  %02x  ", mark.at, mark.source);
-    bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT;
+    bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT ||
+               mark.kind == PUG_MARK_VMID;
     output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
     return EXIT_DONE;
 }

@@ -13,15 +13,33 @@
 struct index_options {
     struct input_options input;
     const char *output;
-    uint64_t block, limit;
+    uint64_t block, limit, from;
+    struct input_list full_sources;
     bool full, elements, rebuild;
 };
+
+static bool add_full_source(const struct option *option, void *target, const char *argument)
+{
+    struct input_list *list = target;
+    uint64_t id;
+    if (!option_number(option, &id, argument))
+        return false;
+    if (list->count == INPUT_LIST)
+        return option_refuse(option, argument, "too many of this option");
+    list->items[list->count++] = argument;
+    return true;
+}
 
 static const struct option table[] = {
     {"output", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
      offsetof(struct index_options, output)},
     {"block", "BYTES", "bytes of trace that one summary covers (default: 65536 or more)",
      option_number, offsetof(struct index_options, block)},
+    {"from", "OFFSET", "index only from this trace offset on: find then knows nothing before it",
+     option_number, offsetof(struct index_options, from)},
+    {"full-source", "ID",
+     "keep every mark of this source, of the others summaries; may be repeated", add_full_source,
+     offsetof(struct index_options, full_sources)},
     {"limit", "BYTES", "index only the first so many bytes of trace; later goes on to the end",
      option_number, offsetof(struct index_options, limit)},
     {"full", NULL, "keep every mark, not only summaries", option_flag,
@@ -35,11 +53,21 @@ static const struct option table[] = {
 static void describe(const struct pug_index *index, const char *path)
 {
     static const char *const kinds[PUG_MARK_KINDS] = {
-        [PUG_MARK_SYNC] = "syncs",        [PUG_MARK_TIMESTAMP] = "timestamps",
-        [PUG_MARK_TRIGGER] = "triggers",  [PUG_MARK_EVENT] = "events",
-        [PUG_MARK_CONTEXT] = "contexts",  [PUG_MARK_OVERFLOW] = "overflows",
-        [PUG_MARK_DISCARD] = "discards",  [PUG_MARK_EXCEPTION] = "exceptions",
-        [PUG_MARK_ADDRESS] = "addresses", [PUG_MARK_DATA] = "bytes",
+        [PUG_MARK_SYNC] = "syncs",
+        [PUG_MARK_TIMESTAMP] = "timestamps",
+        [PUG_MARK_TRIGGER] = "triggers",
+        [PUG_MARK_EVENT] = "events",
+        [PUG_MARK_CONTEXT] = "contexts",
+        [PUG_MARK_OVERFLOW] = "overflows",
+        [PUG_MARK_DISCARD] = "discards",
+        [PUG_MARK_EXCEPTION] = "exceptions",
+        [PUG_MARK_ADDRESS] = "addresses",
+        [PUG_MARK_DATA] = "bytes",
+        [PUG_MARK_VMID] = "virtual machines",
+        [PUG_MARK_TRACE_ON] = "starts",
+        [PUG_MARK_HARDWARE] = "hardware packets",
+        [PUG_MARK_TRANSACTION] = "transactions",
+        [PUG_MARK_TIME_STEP] = "time steps",
     };
     struct pug_index_info info;
     struct pug_index_source source;
@@ -78,7 +106,8 @@ static bool fits(const struct pug_index *index, const struct index_options *opti
 {
     struct pug_index_info info;
     pug_index_info(index, &info);
-    return (info.full || !options->full) &&
+    return (info.full || !options->full) && options->full_sources.count == 0 &&
+           info.from <= options->from && (info.from == 0) == (options->from == 0) &&
            (!options->block || (options->block <= info.block && info.block - options->block < 512));
 }
 
@@ -87,7 +116,16 @@ static int make(struct input *input, const struct index_options *options, const 
                 const struct pug_index *part)
 {
     struct progress progress = progress_begin(input->trace_size, options->input.quiet, NULL);
+    uint16_t full_ids[INPUT_LIST];
+    for (size_t i = 0; i < options->full_sources.count; i++) {
+        uint64_t id = 0;
+        parse_number(options->full_sources.items[i], &id);
+        full_ids[i] = (uint16_t)id;
+    }
     const struct pug_index_options how = {
+        .from = options->from,
+        .full_ids = full_ids,
+        .full_count = options->full_sources.count,
         .block = options->block,
         .limit = options->limit,
         .full = options->full,

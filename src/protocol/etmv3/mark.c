@@ -15,12 +15,15 @@ size_t pug_etmv3_marks(const void *config, const void *data, struct pug_mark mar
     case PUG_ETMV3_TRIGGER: return pug_mark_put(marks, n, PUG_MARK_TRIGGER, 0);
     case PUG_ETMV3_CONTEXT_ID:
         return pug_mark_put(marks, n, PUG_MARK_CONTEXT, packet->context.context_id);
+    case PUG_ETMV3_VMID: return pug_mark_put(marks, n, PUG_MARK_VMID, packet->context.vmid);
     case PUG_ETMV3_I_SYNC:
     case PUG_ETMV3_I_SYNC_CYCLE:
         if (packet->context.updated_context_id)
             n = pug_mark_put(marks, n, PUG_MARK_CONTEXT, packet->context.context_id);
         if (packet->isync.reason == PUG_ISYNC_RESTART_OVERFLOW)
             n = pug_mark_put(marks, n, PUG_MARK_OVERFLOW, 0);
+        if (packet->isync.reason != PUG_ISYNC_PERIODIC)
+            n = pug_mark_put(marks, n, PUG_MARK_TRACE_ON, pug_armv7_trace_on(packet->isync.reason));
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     case PUG_ETMV3_BRANCH_ADDRESS:
         if (packet->exception.present)

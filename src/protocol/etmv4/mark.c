@@ -15,6 +15,13 @@ size_t pug_etmv4_marks(const void *config, const void *data, struct pug_mark mar
                 n = pug_mark_put(marks, n, PUG_MARK_EVENT, bit);
         return n;
     case PUG_ETMV4_OVERFLOW: return pug_mark_put(marks, n, PUG_MARK_OVERFLOW, 0);
+    case PUG_ETMV4_TRACE_ON: return pug_mark_put(marks, n, PUG_MARK_TRACE_ON, PUG_TRACE_ON_NORMAL);
+    case PUG_ETMV4_TRANS_ST:
+        return pug_mark_put(marks, n, PUG_MARK_TRANSACTION, PUG_MEMTRANS_START);
+    case PUG_ETMV4_TRANS_COMMIT:
+        return pug_mark_put(marks, n, PUG_MARK_TRANSACTION, PUG_MEMTRANS_COMMIT);
+    case PUG_ETMV4_TRANS_FAIL:
+        return pug_mark_put(marks, n, PUG_MARK_TRANSACTION, PUG_MEMTRANS_FAIL);
     case PUG_ETMV4_DISCARD: return pug_mark_put(marks, n, PUG_MARK_DISCARD, 0);
     case PUG_ETMV4_EXCEPT:
     case PUG_ETMV4_PE_RESET:
@@ -26,6 +33,8 @@ size_t pug_etmv4_marks(const void *config, const void *data, struct pug_mark mar
     case PUG_ETMV4_ADDR_CTXT_L_64IS1:
         if (packet->context.updated_context_id)
             n = pug_mark_put(marks, n, PUG_MARK_CONTEXT, packet->context.context_id);
+        if (packet->context.updated_vmid)
+            n = pug_mark_put(marks, n, PUG_MARK_VMID, packet->context.vmid);
         if (packet->type == PUG_ETMV4_CTXT)
             return n;
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);

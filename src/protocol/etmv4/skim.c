@@ -17,6 +17,13 @@ static const uint8_t uses[] = {
     [PUG_ETMV4_FORM_ADDR_32] = ADDRESS,     [PUG_ETMV4_FORM_ADDR_64] = ADDRESS,
     [PUG_ETMV4_FORM_Q] = LEFT_TO_THE_READER};
 
+/** Packets that are a mark, though their form has none. */
+static inline bool has_mark(uint32_t type)
+{
+    return type == PUG_ETMV4_TRACE_ON || type == PUG_ETMV4_TRANS_ST ||
+           type == PUG_ETMV4_TRANS_COMMIT;
+}
+
 /** The size of a packet that is all there, if that is easily told; else 0. */
 static inline size_t size_of(const struct pug_etmv4_header *header, const uint8_t *at,
                              const uint8_t *end)
@@ -41,7 +48,7 @@ void pug_etmv4_skim(void *reader, struct pug_span *span)
             at++;
             continue;
         }
-        enum use use = uses[header->form];
+        enum use use = has_mark(header->type) ? LEFT_TO_THE_READER : (enum use)uses[header->form];
         size_t size = use ? size_of(header, at, end) : 0;
         if (size == 0 || !pug_mark_list_ready(list))
             break;

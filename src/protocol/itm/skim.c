@@ -29,6 +29,26 @@ static inline size_t plain_size(const uint8_t *at, size_t left)
     return timed ? local_time_size(at, left) : 0;
 }
 
+/** The time in a local timestamp: in its header, or 7 bits in each byte behind it. */
+static uint32_t local_time(const uint8_t *at, size_t size)
+{
+    uint32_t time = size == 1 ? at[0] >> 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        time |= (uint32_t)(at[i] & 0x7f) << (7 * (i - 1));
+    return time;
+}
+
+/** What a plain packet is: written by software or hardware, lost, or a time. */
+static struct pug_mark mark_of(const uint8_t *at, size_t size)
+{
+    const uint8_t header = *at;
+    if (header & 3)
+        return (struct pug_mark){header & 4 ? PUG_MARK_HARDWARE : PUG_MARK_EVENT, header >> 3};
+    if (header == OVERFLOW_BYTE)
+        return (struct pug_mark){PUG_MARK_OVERFLOW, 0};
+    return (struct pug_mark){PUG_MARK_TIME_STEP, local_time(at, size)};
+}
+
 void pug_itm_skim(void *reader, struct pug_span *span)
 {
     struct pug_itm_reader *r = reader;
@@ -38,13 +58,10 @@ void pug_itm_skim(void *reader, struct pug_span *span)
     if (!r->synced || r->open)
         return;
     for (; at < end && (size = plain_size(at, (size_t)(end - at))) > 0; at += size) {
-        bool written = (*at & 3) && !(*at & 4);
-        if (!written && *at != OVERFLOW_BYTE)
-            continue;
         if (!pug_mark_list_ready(list))
             break;
-        pug_mark_list_add(list, written ? PUG_MARK_EVENT : PUG_MARK_OVERFLOW,
-                          pug_run_index(span->run, at), written ? *at >> 3 : 0);
+        const struct pug_mark mark = mark_of(at, size);
+        pug_mark_list_add(list, mark.kind, pug_run_index(span->run, at), mark.value);
     }
     pug_itm_took(r, span, at);
 }
