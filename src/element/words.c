@@ -119,6 +119,7 @@ size_t pug_element_words(const struct pug_element *e, char *buffer, size_t size)
     case PUG_ELEM_ADDR_UNKNOWN: pug_text_put(&text, "the address is not known"); break;
     case PUG_ELEM_EXCEPTION: put_exception(&text, e); break;
     case PUG_ELEM_EXCEPTION_RET: pug_text_put(&text, "return from an exception"); break;
+    case PUG_ELEM_TIMESTAMP: pug_text_format(&text, "at %" PRIu64 " ticks", e->timestamp); break;
     case PUG_ELEM_EVENT: put_event(&text, e); break;
     case PUG_ELEM_MEMTRANS: put_transaction(&text, e->reason); break;
     case PUG_ELEM_SWTRACE: put_software(&text, e); break;

@@ -30,7 +30,9 @@ extern const struct command command_list;
 extern const struct command command_merge;
 extern const struct command command_pc;
 extern const struct command command_profile;
-extern const struct command command_record, command_stat;
+extern const struct command command_record;
+extern const struct command command_stat;
+extern const struct command command_timeline;
 extern const struct command command_trace;
 
 /**

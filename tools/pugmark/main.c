@@ -22,7 +22,9 @@ static const struct command *const commands[] = {
     &command_merge,
     &command_pc,
     &command_profile,
-    &command_record, &command_stat,
+    &command_record,
+    &command_stat,
+    &command_timeline,
     &command_trace,
 };
 /* clang-format on */

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Slices. What happens between two timestamps of a task waits until the second one comes, and
+ * gets times between them by how many instructions (or cycles) had run. A call waits, too, until it
+ * is known to have taken long enough.
+ */
+#include "slices.h"
+
+#include "places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** So much of a task waits for a timestamp at most; then it goes at the time it has. */
+#define WAITING_MOST (1u << 16)
+
+enum kind { ENTER, LEAVE, INSTANT, COUNTER, GAP };
+
+/** What waits for its time. */
+struct waiting {
+    uint64_t at; /* instructions or cycles of the task */
+    uint64_t value;
+    uint32_t name;
+    uint8_t kind;
+};
+
+/** A call that is open, and whether it is in the timeline yet. */
+struct open {
+    uint64_t time;
+    uint32_t name;
+    bool written, estimated;
+};
+
+struct task {
+    bool used;
+    uint64_t time;    /* the last timestamp; 0: none yet */
+    uint64_t time_at; /* instructions or cycles when it came */
+    uint64_t last;    /* the time that was last given out */
+    uint64_t now_at;  /* instructions or cycles */
+    struct waiting *waiting;
+    uint32_t waiting_count, waiting_room;
+    struct open *open;
+    uint32_t open_count, open_room, written; /* the first ones are written */
+};
+
+struct processor {
+    bool used;
+    uint32_t task;
+};
+
+/** A name by what it stands for. */
+struct interned {
+    uint64_t key; /* 0: free */
+    uint32_t name;
+};
+
+struct slices {
+    struct slices_options options;
+    struct pug_timeline *timeline;
+    struct places *places;
+    struct pug_calls *calls;
+    enum slices_clock clock;
+    struct task *tasks;
+    struct processor *processors;
+    struct interned *interned;
+    uint32_t task_count, processor_count, name_count, interned_room;
+    struct slices_numbers numbers;
+    bool failed;
+};
+
+/* Tasks and processors have tracks by turns. */
+#define TRACK_OF_TASK(n)      (2 * (n))
+#define TRACK_OF_PROCESSOR(n) (2 * (n) + 1)
+#define PROCESSORS_MOST       65536u
+#define TASKS_MOST            (UINT32_MAX / 4)
+
+/* ---- names ---- */
+
+static uint64_t mix(uint64_t key)
+{
+    key ^= key >> 31;
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+static struct interned *slot_of(struct interned *table, uint32_t room, uint64_t key)
+{
+    uint32_t at = (uint32_t)mix(key) & (room - 1);
+    while (table[at].key && table[at].key != key)
+        at = (at + 1) & (room - 1);
+    return &table[at];
+}
+
+static bool grow_names(struct slices *slices)
+{
+    uint32_t room = slices->interned_room ? 2 * slices->interned_room : 1024;
+    struct interned *table = calloc(room, sizeof(*table));
+    if (!table)
+        return false;
+    for (uint32_t i = 0; i < slices->interned_room; i++)
+        if (slices->interned[i].key)
+            *slot_of(table, room, slices->interned[i].key) = slices->interned[i];
+    free(slices->interned);
+    slices->interned = table;
+    slices->interned_room = room;
+    return true;
+}
+
+/** The number of a name; *is_new: the timeline has not been told it. */
+static uint32_t intern(struct slices *slices, uint64_t key, bool *is_new)
+{
+    *is_new = false;
+    if (2 * slices->name_count >= slices->interned_room && !grow_names(slices)) {
+        slices->failed = true;
+        return 0;
+    }
+    struct interned *slot = slot_of(slices->interned, slices->interned_room, key ? key : 1);
+    *is_new = slot->key == 0;
+    if (*is_new)
+        *slot = (struct interned){.key = key ? key : 1, .name = slices->name_count++};
+    return slot->name;
+}
+
+/* Keys of one kind never meet those of another. */
+enum { KEY_ADDRESS = 1, KEY_EXCEPTION, KEY_PORT, KEY_CHANNEL, KEY_EVENT, KEY_TASK };
+#define KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
+
+static uint32_t plain_name(struct slices *slices, uint64_t key, const char *what, uint64_t number)
+{
+    char text[96];
+    bool is_new;
+    uint32_t name = intern(slices, key, &is_new);
+    if (is_new) {
+        snprintf(text, sizeof(text), "%s %" PRIu64, what, number);
+        pug_timeline_name(slices->timeline, name, text, NULL, 0);
+    }
+    return name;
+}
+
+static uint32_t address_name(struct slices *slices, uint64_t address)
+{
+    char text[24];
+    bool is_new;
+    uint32_t name = intern(slices, KEY(KEY_ADDRESS, address), &is_new);
+    snprintf(text, sizeof(text), "0x%" PRIx64, address);
+    if (is_new)
+        pug_timeline_name(slices->timeline, name, text, NULL, 0);
+    return name;
+}
+
+/** The name of a frame: its function with file and line, its exception, or its address. */
+static uint32_t frame_name(struct slices *slices, uint32_t task, const struct pug_call_frame *frame)
+{
+    struct pug_names_line line = {.path = NULL};
+    uint64_t vaddr;
+    bool is_new;
+    if (frame->kind == PUG_CALL_EXCEPTION)
+        return plain_name(slices, KEY(KEY_EXCEPTION, frame->exception), "exception",
+                          frame->exception);
+    if (!frame->function.name)
+        return address_name(slices, frame->address);
+    uint32_t name = intern(slices, (uintptr_t)frame->function.name, &is_new);
+    if (!is_new)
+        return name;
+    struct pug_names_file *file = places_find(slices->places, task, frame->function.start, &vaddr);
+    if (!file || !pug_names_line(file, vaddr, &line))
+        line.path = NULL;
+    pug_timeline_name(slices->timeline, name, frame->function.name, line.path, line.line);
+    return name;
+}
+
+/* ---- tasks ---- */
+
+static bool make_room(void **items, uint32_t *room, uint32_t count, size_t size)
+{
+    if (count < *room)
+        return true;
+    uint32_t wanted = count + count / 2 + 16;
+    void *grown = realloc(*items, wanted * size);
+    if (!grown)
+        return false;
+    memset((char *)grown + *room * size, 0, (wanted - *room) * size);
+    *items = grown;
+    *room = wanted;
+    return true;
+}
+
+static struct task *task_of(struct slices *slices, uint32_t number)
+{
+    if (number >= TASKS_MOST ||
+        !make_room((void **)&slices->tasks, &slices->task_count, number, sizeof(struct task))) {
+        slices->failed = true;
+        return NULL;
+    }
+    return &slices->tasks[number];
+}
+
+static void declare_task(struct slices *slices, uint32_t number, const struct trace_item *item)
+{
+    const struct pug_capture_task *task =
+        item->where.task == PUG_NO_TASK
+            ? NULL
+            : pug_capture_task_at(slices->options.capture, item->where.task);
+    char words[96];
+    if (task)
+        snprintf(words, sizeof(words), "%s", *task->comm ? task->comm : "?");
+    else
+        places_task_words(slices->places, item, words, sizeof(words));
+    pug_timeline_track(slices->timeline, TRACK_OF_TASK(number),
+                       &(struct pug_track){.pid = task ? task->pid : -1,
+                                           .tid = task ? task->tid : -1,
+                                           .name = words});
+}
+
+/* ---- writing ---- */
+
+/** Open calls that lasted so long that they are to be seen; they nest, so all around them, too. */
+static void write_open(struct slices *slices, uint32_t number, struct task *task, uint64_t now)
+{
+    uint32_t upto = task->written;
+    for (uint32_t i = task->written; i < task->open_count; i++)
+        if (now - task->open[i].time >= slices->options.least)
+            upto = i + 1;
+    for (; task->written < upto; task->written++) {
+        const struct open *open = &task->open[task->written];
+        pug_timeline_enter(slices->timeline, TRACK_OF_TASK(number), open->time, open->name,
+                           open->estimated);
+        slices->numbers.written++;
+        slices->numbers.estimated += open->estimated;
+    }
+}
+
+static void write_one(struct slices *slices, uint32_t number, struct task *task,
+                      const struct waiting *it, uint64_t time, bool estimated)
+{
+    if (time < task->last)
+        time = task->last;
+    task->last = time;
+    write_open(slices, number, task, time);
+    switch (it->kind) {
+    case ENTER:
+        if (!make_room((void **)&task->open, &task->open_room, task->open_count,
+                       sizeof(struct open))) {
+            slices->failed = true;
+            return;
+        }
+        task->open[task->open_count++] =
+            (struct open){.time = time, .name = it->name, .estimated = estimated};
+        write_open(slices, number, task, time);
+        break;
+    case LEAVE:
+        if (task->open_count == 0)
+            break;
+        task->open_count--;
+        if (task->written > task->open_count) {
+            task->written = task->open_count;
+            pug_timeline_leave(slices->timeline, TRACK_OF_TASK(number), time);
+        } else {
+            slices->numbers.left_out++;
+        }
+        break;
+    case INSTANT:
+        pug_timeline_instant(slices->timeline, TRACK_OF_TASK(number), time, it->name, NULL);
+        break;
+    case COUNTER:
+        pug_timeline_counter(slices->timeline, TRACK_OF_TASK(number), time, it->name, it->value);
+        break;
+    default:
+        pug_timeline_gap(slices->timeline, TRACK_OF_TASK(number), time, time);
+        slices->numbers.gaps++;
+    }
+}
+
+/** Give times to all that waits: between the last timestamp and the one that came now. */
+static void write_waiting(struct slices *slices, uint32_t number, struct task *task, uint64_t time)
+{
+    const uint64_t from = task->time ? task->time : time;
+    const uint64_t span = time > from ? time - from : 0;
+    const uint64_t ran = task->now_at - task->time_at;
+    for (uint32_t i = 0; i < task->waiting_count; i++) {
+        const struct waiting *it = &task->waiting[i];
+        const uint64_t part = it->at - task->time_at;
+        const bool estimated = !slices->options.exact && span > 0 && part > 0 && ran > 0;
+        uint64_t at = from;
+        if (estimated)
+            at += (uint64_t)((double)span * ((double)part / (double)ran));
+        write_one(slices, number, task, it, at, estimated);
+    }
+    task->waiting_count = 0;
+}
+
+static bool has_times(const struct slices *slices)
+{
+    return slices->clock == SLICES_TIME;
+}
+
+static void put(struct slices *slices, uint32_t number, enum kind kind, uint64_t at, uint32_t name,
+                uint64_t value)
+{
+    struct task *task = task_of(slices, number);
+    const struct waiting it = {.at = at, .value = value, .name = name, .kind = (uint8_t)kind};
+    if (!task)
+        return;
+    if (!has_times(slices)) {
+        write_one(slices, number, task, &it, at, false);
+        return;
+    }
+    if (task->waiting_count == WAITING_MOST)
+        write_waiting(slices, number, task, task->time);
+    if (!make_room((void **)&task->waiting, &task->waiting_room, task->waiting_count,
+                   sizeof(struct waiting))) {
+        slices->failed = true;
+        return;
+    }
+    task->waiting[task->waiting_count++] = it;
+}
+
+/** How far a task has come, in what times are estimated with. */
+static uint64_t progress_of(const struct slices *slices, const struct pug_call_clock *now)
+{
+    if (slices->clock == SLICES_CYCLES || (slices->clock == SLICES_TIME && now->cycles > 0))
+        return now->cycles;
+    return now->instructions;
+}
+
+static void on_call(void *context, const struct pug_call_event *event)
+{
+    struct slices *slices = context;
+    const uint64_t at = progress_of(slices, &event->now);
+    struct task *task = task_of(slices, event->task);
+    if (!task)
+        return;
+    task->now_at = at > task->now_at ? at : task->now_at;
+    switch (event->kind) {
+    case PUG_CALL_ENTER:
+        put(slices, event->task, ENTER, at, frame_name(slices, event->task, event->frame), 0);
+        break;
+    case PUG_CALL_LEAVE: put(slices, event->task, LEAVE, at, 0, 0); break;
+    default: put(slices, event->task, GAP, at, 0, 0);
+    }
+}
+
+/* ---- what is beside the flow ---- */
+
+static void put_beside(struct slices *slices, uint32_t number, const struct pug_element *e,
+                       uint64_t at)
+{
+    switch ((enum pug_element_type)e->type) {
+    case PUG_ELEM_ITMTRACE:
+        if (e->reason == PUG_ITM_SWIT)
+            put(slices, number, COUNTER, at,
+                plain_name(slices, KEY(KEY_PORT, e->number), "ITM port", e->number), e->value);
+        break;
+    case PUG_ELEM_SWTRACE:
+        put(slices, number, COUNTER, at,
+            plain_name(slices, KEY(KEY_CHANNEL, PUG_SW_CHANNEL(e)), "channel", PUG_SW_CHANNEL(e)),
+            e->value);
+        break;
+    case PUG_ELEM_EVENT:
+        put(slices, number, INSTANT, at,
+            plain_name(slices, KEY(KEY_EVENT, e->number), "event", e->number), 0);
+        break;
+    case PUG_ELEM_EXCEPTION:
+        put(slices, number, INSTANT, at,
+            plain_name(slices, KEY(KEY_EXCEPTION, e->number), "exception", e->number), 0);
+        break;
+    default: break;
+    }
+}
+
+/** Which task a processor runs is a track of its own. */
+static void put_processor(struct slices *slices, const struct trace_item *item, uint32_t number)
+{
+    const int32_t cpu = item->where.cpu;
+    char words[96];
+    bool is_new;
+    if (cpu < 0 || (uint32_t)cpu >= PROCESSORS_MOST || item->where.time == 0 ||
+        item->where.task == PUG_NO_TASK)
+        return;
+    if (!make_room((void **)&slices->processors, &slices->processor_count, (uint32_t)cpu,
+                   sizeof(struct processor))) {
+        slices->failed = true;
+        return;
+    }
+    struct processor *processor = &slices->processors[cpu];
+    const uint32_t track = TRACK_OF_PROCESSOR((uint32_t)cpu);
+    if (processor->used && processor->task == number)
+        return;
+    if (!processor->used) {
+        snprintf(words, sizeof(words), "cpu %" PRId32, cpu);
+        pug_timeline_track(slices->timeline, track,
+                           &(struct pug_track){.pid = -1, .tid = -1, .name = words});
+    } else {
+        pug_timeline_leave(slices->timeline, track, item->where.time);
+    }
+    uint32_t name = intern(slices, KEY(KEY_TASK, number), &is_new);
+    if (is_new) {
+        places_task_words(slices->places, item, words, sizeof(words));
+        pug_timeline_name(slices->timeline, name, words, NULL, 0);
+    }
+    pug_timeline_enter(slices->timeline, track, item->where.time, name, false);
+    *processor = (struct processor){.used = true, .task = number};
+}
+
+/** The capture's time, or the trace's own where the capture has none; 0: the item tells none. */
+static uint64_t time_of(const struct slices *slices, const struct trace_item *item)
+{
+    if (pug_capture_times(slices->options.capture).unit != PUG_CAPTURE_NO_TIME)
+        return item->where.time;
+    return item->element.type == PUG_ELEM_TIMESTAMP ? item->element.timestamp : 0;
+}
+
+bool slices_take(struct slices *slices, const struct trace_item *item)
+{
+    const uint32_t number = places_task(item);
+    struct task *task = task_of(slices, number);
+    if (!task || !places_follow(slices->places, item))
+        return false;
+    if (!task->used) {
+        task->used = true;
+        declare_task(slices, number, item);
+    }
+    if (pug_calls_take(slices->calls, number, &item->element, 1) == PUG_ERR_MEM)
+        slices->failed = true;
+    task = &slices->tasks[number];
+    const uint64_t time = time_of(slices, item);
+    if (has_times(slices) && time && time != task->time) {
+        write_waiting(slices, number, task, time);
+        task->time = time;
+        task->time_at = task->now_at;
+    }
+    put_beside(slices, number, &item->element, task->now_at);
+    if (has_times(slices))
+        put_processor(slices, item, number);
+    return !slices->failed;
+}
+
+enum pug_status slices_end(struct slices *slices)
+{
+    pug_calls_end(slices->calls);
+    for (uint32_t i = 0; i < slices->task_count; i++)
+        write_waiting(slices, i, &slices->tasks[i], slices->tasks[i].time);
+    enum pug_status status = pug_timeline_end(slices->timeline);
+    slices->timeline = NULL;
+    return slices->failed ? PUG_ERR_MEM : status;
+}
+
+/* ---- making ---- */
+
+/** So much of a capture is looked at for times. */
+#define LOOKED_AT (UINT64_C(16) << 20)
+
+/** What clocks elements have, as a consumer of its own. */
+struct clocks {
+    bool time, cycles;
+};
+
+static void *clocks_begin(void *context, unsigned worker)
+{
+    (void)context;
+    (void)worker;
+    return calloc(1, sizeof(struct clocks));
+}
+
+static void clocks_elements(void *part, const struct pug_situation *where,
+                            const struct pug_element *elements, size_t count)
+{
+    struct clocks *clocks = part;
+    clocks->time |= where->time != 0;
+    for (size_t i = 0; i < count; i++) {
+        clocks->time |= elements[i].type == PUG_ELEM_TIMESTAMP && elements[i].timestamp != 0;
+        clocks->cycles |= (elements[i].flags & PUG_ELEM_HAS_CC) != 0;
+    }
+}
+
+static bool clocks_take(void *context, void *part)
+{
+    struct clocks *all = context, *clocks = part;
+    all->time |= clocks->time;
+    all->cycles |= clocks->cycles;
+    free(clocks);
+    return !all->time;
+}
+
+static bool clocks_progress(void *context, uint64_t done)
+{
+    (void)context;
+    return done < LOOKED_AT;
+}
+
+static enum slices_clock choose_clock(const struct slices_options *options)
+{
+    struct clocks clocks = {0};
+    const struct pug_capture_decode decode = {.context = &clocks,
+                                              .begin = clocks_begin,
+                                              .elements = clocks_elements,
+                                              .take = clocks_take,
+                                              .drop = free,
+                                              .times = true,
+                                              .progress = clocks_progress};
+    struct pug_capture_result result;
+    if (options->clock != SLICES_AUTO)
+        return options->clock;
+    if (pug_capture_times(options->capture).unit != PUG_CAPTURE_NO_TIME)
+        return SLICES_TIME;
+    pug_capture_decode(options->capture, &decode, &result); /* what fails here fails again later */
+    return clocks.time ? SLICES_TIME : clocks.cycles ? SLICES_CYCLES : SLICES_INSTRUCTIONS;
+}
+
+static const char *unit_of(const struct slices *slices)
+{
+    if (slices->clock == SLICES_CYCLES)
+        return "cycles";
+    if (slices->clock == SLICES_INSTRUCTIONS)
+        return "instructions";
+    return pug_capture_times(slices->options.capture).unit == PUG_CAPTURE_NANOSECONDS ? "ns"
+                                                                                      : "ticks";
+}
+
+struct slices *slices_new(const struct slices_options *options)
+{
+    struct slices *slices = calloc(1, sizeof(*slices));
+    if (!slices)
+        return NULL;
+    slices->options = *options;
+    slices->clock = choose_clock(options);
+    slices->places = places_new(options->capture, options->names);
+    const struct pug_calls_config calls = {.locate = places_locate,
+                                           .locate_context = slices->places,
+                                           .event = on_call,
+                                           .event_context = slices};
+    const struct pug_timeline_options timeline = {.sink = options->sink,
+                                                  .title = pug_capture_path(options->capture),
+                                                  .unit = unit_of(slices),
+                                                  .append = options->append,
+                                                  .append_context = options->append_context};
+    if (!slices->places || pug_calls_new(&calls, &slices->calls) != PUG_OK ||
+        pug_timeline_new(options->form, &timeline, &slices->timeline) != PUG_OK) {
+        slices_free(slices);
+        return NULL;
+    }
+    return slices;
+}
+
+void slices_free(struct slices *slices)
+{
+    if (!slices)
+        return;
+    if (slices->timeline)
+        pug_timeline_end(slices->timeline);
+    for (uint32_t i = 0; i < slices->task_count; i++) {
+        free(slices->tasks[i].waiting);
+        free(slices->tasks[i].open);
+    }
+    pug_calls_free(slices->calls);
+    places_free(slices->places);
+    free(slices->tasks);
+    free(slices->processors);
+    free(slices->interned);
+    free(slices);
+}
+
+struct slices_numbers slices_numbers(const struct slices *slices)
+{
+    return slices->numbers;
+}

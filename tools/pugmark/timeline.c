@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark timeline: calls as slices over time, a track for each thread (or source) and each
+ * processor, with exceptions, software trace and losses, in the formats that viewers read.
+ */
+#include "export/timeline.h"
+
+#include "capture_input.h"
+#include "command.h"
+#include "files/outfile.h"
+#include "progress.h"
+#include "slices.h"
+#include "trace_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct timeline_options {
+    struct input_options input;
+    struct capture_options capture;
+    enum pug_timeline_form form;
+    enum slices_clock clock;
+    const char *output;
+    uint64_t least;
+    bool exact;
+};
+
+static bool take_form(const struct option *option, void *target, const char *argument)
+{
+    static const char *const names[] = {"perfetto", "chrome", "speedscope", "ctf"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *(enum pug_timeline_form *)target = (enum pug_timeline_form)i;
+            return true;
+        }
+    }
+    return option_refuse(option, argument,
+                         "no format; there are perfetto, chrome, speedscope, ctf");
+}
+
+static bool take_clock(const struct option *option, void *target, const char *argument)
+{
+    static const char *const names[] = {"auto", "time", "cycles", "instructions"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *(enum slices_clock *)target = (enum slices_clock)i;
+            return true;
+        }
+    }
+    return option_refuse(option, argument, "there are auto, time, cycles, instructions");
+}
+
+static const struct option table[] = {
+    {"format", "FORMAT", "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
+     offsetof(struct timeline_options, form)},
+    {"output", "FILE", "where it goes (default: standard output; ctf needs a folder's name)",
+     option_string, offsetof(struct timeline_options, output)},
+    {"clock", "CLOCK", "time, cycles or instructions (default: the first that the trace has)",
+     take_clock, offsetof(struct timeline_options, clock)},
+    {"least", "N", "leave out calls that took less than N of the clock", option_number,
+     offsetof(struct timeline_options, least)},
+    {"exact", NULL, "times as the trace tells them: none is estimated between two timestamps",
+     option_flag, offsetof(struct timeline_options, exact)},
+};
+
+/* ---- a folder of streams ---- */
+
+struct folder {
+    const char *path;
+    char name[4096];
+    int error;
+};
+
+static const char *stream_name(struct folder *folder, uint32_t track)
+{
+    int length =
+        snprintf(folder->name, sizeof(folder->name), "%s/stream_%" PRIu32, folder->path, track);
+    return length > 0 && (size_t)length < sizeof(folder->name) ? folder->name : NULL;
+}
+
+static bool append(void *context, uint32_t track, const void *bytes, size_t size)
+{
+    struct folder *folder = context;
+    const char *name = stream_name(folder, track);
+    FILE *file = name ? fopen(name, "ab") : NULL;
+    bool good = file && fwrite(bytes, 1, size, file) == size;
+    good = file && fclose(file) == 0 && good;
+    if (!good && !folder->error)
+        folder->error = errno;
+    return good;
+}
+
+/** A new folder: streams are appended to, so what is there already would be mixed with them. */
+static bool make_folder(const char *path)
+{
+    if (!path) {
+        fprintf(stderr, "pugmark: --format ctf needs --output, a folder that is not there yet\n");
+        return false;
+    }
+    if (mkdir(path, 0777) == 0)
+        return true;
+    fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* ---- decoding ---- */
+
+static bool take_item(void *context, const struct trace_item *item)
+{
+    return slices_take(context, item);
+}
+
+static uint64_t size_of(const struct pug_capture *capture)
+{
+    const struct pug_capture_buffer *buffer;
+    uint64_t size = 0;
+    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
+        size += buffer->chosen ? buffer->size : 0;
+    return size;
+}
+
+static enum pug_status decode(struct capture_input *input, const struct timeline_options *options,
+                              struct slices *slices)
+{
+    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
+    struct capture_selection selection;
+    struct progress progress = progress_begin(size_of(input->capture), options->input.quiet, NULL);
+    struct trace_parts parts = {
+        .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
+    struct pug_capture_decode how = {.threads = (unsigned)options->input.jobs,
+                                     .selection = &selection.is,
+                                     .times = true,
+                                     .progress = progress_show,
+                                     .progress_context = &progress};
+    struct pug_capture_result result;
+    if (!capture_select(&options->input, &options->capture, &selection))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    trace_parts_decode(&parts, &how);
+    enum pug_status status = pug_capture_decode(input->capture, &how, &result);
+    progress_end(&progress);
+    return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
+}
+
+static void say_numbers(const struct slices *slices, bool quiet)
+{
+    struct slices_numbers numbers = slices_numbers(slices);
+    if (quiet)
+        return;
+    fprintf(stderr, "pugmark: %" PRIu64 " calls", numbers.written);
+    if (numbers.left_out)
+        fprintf(stderr, ", %" PRIu64 " shorter ones left out", numbers.left_out);
+    if (numbers.estimated)
+        fprintf(stderr, ", %" PRIu64 " with estimated times", numbers.estimated);
+    if (numbers.gaps)
+        fprintf(stderr, "; trace was lost %" PRIu64 " times", numbers.gaps);
+    fputs("\n", stderr);
+}
+
+/** Everything into the sink; an exit code. */
+static int write_slices(struct capture_input *input, const struct timeline_options *options,
+                        struct pug_sink *sink, struct folder *folder)
+{
+    struct pug_names *names = capture_names(&options->capture);
+    const struct slices_options how = {.capture = input->capture,
+                                       .names = names,
+                                       .form = options->form,
+                                       .clock = options->clock,
+                                       .least = options->least,
+                                       .exact = options->exact,
+                                       .sink = sink,
+                                       .append = append,
+                                       .append_context = folder};
+    struct slices *slices = names ? slices_new(&how) : NULL;
+    enum pug_status status = slices ? decode(input, options, slices) : PUG_ERR_MEM;
+    int code = capture_input_result(input, status);
+    enum pug_status written = slices ? slices_end(slices) : PUG_OK;
+    if (written != PUG_OK) {
+        fprintf(stderr, "pugmark: cannot write the timeline: %s\n",
+                written == PUG_ERR_FILE ? strerror(folder->error ? folder->error : errno)
+                                        : pug_status_text(written));
+        code = EXIT_INPUT;
+    }
+    if (slices)
+        say_numbers(slices, options->input.quiet);
+    slices_free(slices);
+    pug_names_free(names);
+    return code;
+}
+
+static int write_file(struct capture_input *input, const struct timeline_options *options)
+{
+    struct folder folder = {.path = options->output};
+    const bool is_folder = options->form == PUG_TIMELINE_CTF;
+    char metadata[4096];
+    struct pug_outfile *file;
+    if (is_folder && !make_folder(options->output))
+        return EXIT_INPUT;
+    snprintf(metadata, sizeof(metadata), "%s/metadata", options->output ? options->output : "");
+    const char *path = is_folder ? metadata : options->output ? options->output : "-";
+    if (pug_outfile_open(path, &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    int code = write_slices(input, options, &sink, &folder);
+    if (code == EXIT_INPUT) {
+        pug_outfile_abandon(file);
+    } else if (pug_outfile_commit(file) != PUG_OK) {
+        fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
+        code = EXIT_INPUT;
+    }
+    return code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct timeline_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      CAPTURE_OPTIONS(&options.capture),
+                                      INPUT_OPTIONS(&options.input)};
+    int code = command_start(self, argc, argv, sets, 3, 1);
+    struct capture_input input;
+    if (code >= 0)
+        return code;
+    if (!capture_input_open_with(&input, &options.input, &options.capture, argv[1]))
+        return EXIT_INPUT;
+    code = write_file(&input, &options);
+    capture_input_close(&input);
+    return code;
+}
+
+const struct command command_timeline = {
+    .name = "timeline",
+    .operands = "INPUT",
+    .summary = "calls over time, for Perfetto, chrome://tracing, speedscope or babeltrace",
+    .run = run,
+};
