@@ -164,6 +164,8 @@ static inline size_t pug_etmv4_plain_size(const struct pug_etmv4_header *header,
     return (size_t)(end - raw) >= size ? size : 0;
 }
 
+/** Pass over bytes that a search for an ASYNC need not look at, where nobody watches packets. */
+void pug_etmv4_pass_over_noise(struct pug_etmv4_reader *reader, struct pug_span *span);
 /** Read the fields of the complete packet in `raw` into `reader->packet`. */
 void pug_etmv4_read_fields(struct pug_etmv4_reader *reader, const uint8_t *raw, size_t size);
 

@@ -441,6 +441,9 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
 enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,
                                  enum pug_want want)
 {
+    reader *r = reader_state;
+    if (r->special & PUG_ETMV4_UNSYNCED)
+        pug_etmv4_pass_over_noise(r, span);
     switch (want) {
     case PUG_WANT_BATCH: return ride_all(reader_state, state, span, PUG_WANT_BATCH);
     case PUG_WANT_COUNTS: return ride_all(reader_state, state, span, PUG_WANT_COUNTS);

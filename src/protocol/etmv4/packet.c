@@ -294,6 +294,39 @@ static bool hunt_byte(reader *r, uint8_t byte, uint64_t index)
     return false;
 }
 
+/** Zeros from here on, a word at a time. */
+static size_t count_zeros(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *from = at;
+    uint64_t word = 0;
+    while (end - at >= 8 && (memcpy(&word, at, sizeof(word)), word == 0))
+        at += sizeof(word);
+    while (at < end && *at == 0)
+        at++;
+    return (size_t)(at - from);
+}
+
+/*
+ * Bytes that leave the search as it is: groups of eight in which no ASYNC can begin, and zeros
+ * where as many as an ASYNC has are held already. The last zeros are looked at, for their indexes.
+ */
+void pug_etmv4_pass_over_noise(reader *r, struct pug_span *span)
+{
+    const size_t left = (size_t)(span->end - span->at);
+    size_t passed = 0;
+    if (!r->unsynced_told || !r->hunting || r->dump > 0 || r->stage->quirks.etm4_hunt_labels)
+        return;
+    if (r->hunt == PUG_ETMV4_HUNT && r->held == 0) {
+        const uint8_t *zero = left > 0 ? memchr(span->at, 0, left) : NULL;
+        passed = (zero ? (size_t)(zero - span->at) : left) / 8 * 8;
+    } else if (r->hunt == PUG_ETMV4_HUNT_ASYNC && r->held == PUG_ETMV4_ASYNC_SIZE - 1) {
+        const size_t zeros = count_zeros(span->at, span->end);
+        passed = zeros > PUG_ETMV4_ASYNC_SIZE ? zeros - PUG_ETMV4_ASYNC_SIZE - 1 : 0;
+    }
+    r->stage->stats.unsynced += passed;
+    span->at += passed;
+}
+
 static PUG_NOINLINE bool hunt(reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     while (span->at < span->end) {
