@@ -32,7 +32,11 @@ typedef void pug_log_fn(void *context, const struct pug_log_record *record);
 
 struct pug_log;
 
-/** A log that passes on records up to `verbosity`. Starts without an output. NULL: no memory. */
+/**
+ * A log that passes on records up to `verbosity`, for the caller to free. Starts without an output.
+ * NULL: no memory. Where a log is asked for NULL is one that swallows all, and knows nothing. A log
+ * may be shared by trees of one thread; it must outlive them.
+ */
 struct pug_log *pug_log_new(enum pug_severity verbosity);
 void pug_log_free(struct pug_log *log);
 

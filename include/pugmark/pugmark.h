@@ -1,5 +1,50 @@
 // SPDX-License-Identifier: MIT
-/** @file Pugmark's whole public interface. */
+/**
+ * @file Pugmark's whole public interface; read as a manual it begins here.
+ *
+ * A processor's trace says in few bytes what it did. Pugmark rebuilds it: bytes become packets,
+ * packets *elements* (element.h): ranges of instructions that ran, exceptions, contexts, times,
+ * software's own messages. Every protocol ends in the same elements.
+ *
+ * The simple way: open what you have, and take elements.
+ *
+ *     capture.h     a snapshot, a file of trace, perf.data: opened and decoded in one way
+ *     cursor.h      the next element or instruction, from any place: pull in place of push
+ *     walk.h        the instructions of a range: address, size, bytes, class
+ *     calls.h       the functions that were entered and left, with times
+ *     names.h       functions, files and lines of addresses
+ *     profile.h     what ran how often
+ *
+ * The parts, for who has trace from elsewhere:
+ *
+ *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
+ *     jobs.h        a capture in memory on all processors, with the output of one thread
+ *     image.h       program memory: buffers, files, ELF files, callbacks; symbols
+ *     snapshot.h, params.h, settings.h    how trace units were configured
+ *     index.h       where times, events and synchronisation points are in a capture
+ *     packet.h, packet/NAME.h             packets themselves
+ *     log.h, status.h                     what went wrong, and where
+ *
+ * Who adds a protocol or a transport goes on in author/protocol.h.
+ *
+ * Rules that hold wherever a header says nothing else:
+ *
+ * - Functions that can fail return enum pug_status, PUG_OK or an error. A pointer that is NULL and
+ *   must not be is PUG_ERR_INVALID_PARAM_VAL. A failed call changes nothing, and where it was to
+ *   make something that is NULL.
+ * - pug_X_new(), pug_X_open(), pug_X_load() make objects that the caller frees with pug_X_free();
+ *   freeing NULL does nothing. An object does not own what it was given, which must outlive it,
+ *   unless the header says that it is copied. Strings that come out live as long as their object.
+ * - Functions that only ask an object, or tell it who listens, must be given one.
+ * - Two objects never meet: they may be used on two threads at once. One object belongs to one
+ *   thread at a time, but for images, captures, indexes and profiles that nobody changes: any
+ * number of threads may read them. Nothing is kept outside of objects but the list of protocols
+ * that a program registers.
+ * - Functions that write text work like snprintf(): always terminated where there is room for a
+ *   byte, and they return the length of the whole text.
+ * - Structs that are filled in have room to grow, `spare`, which is zero when they are initialised
+ *   by name. A zeroed option means as usual.
+ */
 #ifndef PUGMARK_PUGMARK_H
 #define PUGMARK_PUGMARK_H
 

@@ -7,6 +7,8 @@
 static const struct pug_setting *look_for(const struct pug_settings *settings, const char *name,
                                           bool word)
 {
+    if (!settings || !name)
+        return NULL;
     if (settings->watch)
         settings->watch->asked(settings->watch->context, name, word);
     for (size_t i = 0; i < settings->count; i++)

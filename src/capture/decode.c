@@ -201,6 +201,8 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *config,
                                    struct pug_capture_result *result)
 {
+    if (!capture || !config || !result)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture_decoding decoding = {.capture = capture,
                                             .config = config,
                                             .result = result,

@@ -54,6 +54,14 @@ static enum pug_status recognise(struct pug_capture *capture)
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **out)
 {
+    static const struct pug_capture_options usual;
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!input)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!options)
+        options = &usual;
     struct pug_capture *capture = calloc(1, sizeof(*capture));
     if (!capture)
         return PUG_ERR_MEM;

@@ -475,6 +475,11 @@ static struct making begin(struct pug_tree *tree, const uint8_t *bytes, uint64_t
 enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                 const struct pug_index_options *options, struct pug_index **index)
 {
+    static const struct pug_index_options usual;
+    if (!tree || (!bytes && size > 0) || !index)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!options)
+        options = &usual;
     if (options->block &&
         (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX))
         return PUG_ERR_INVALID_PARAM_VAL;
@@ -510,12 +515,16 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
                                  const uint8_t *bytes, uint64_t size,
                                  const struct pug_index_options *options, struct pug_index **index)
 {
-    struct pug_index_options more = *options;
+    struct pug_index_options more = {.block = 0};
     uint16_t full_ids[PUG_INDEX_SOURCE_LIMIT];
+    if (!old || !tree || !bytes || !index)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (options)
+        more = *options;
     if (size < old->header->trace_size)
         return PUG_ERR_INVALID_PARAM_VAL;
     more.full = old->header->flags & PUG_INDEX_FULL;
-    more.elements = options->elements || (old->header->flags & PUG_INDEX_ELEMENTS);
+    more.elements = more.elements || (old->header->flags & PUG_INDEX_ELEMENTS);
     more.full_count = full_sources(old, full_ids);
     more.full_ids = full_ids;
     if (more.limit && more.limit < old->header->indexed)

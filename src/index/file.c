@@ -231,6 +231,8 @@ static enum pug_status checked(struct pug_index *index, const uint8_t *bytes, ui
 enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_t *bytes,
                                 uint64_t size, uint64_t identity, struct pug_index **out)
 {
+    if (!file || !out || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_index *index = calloc(1, sizeof(*index));
     void *copy = malloc(file_size + 8);
     if (!index || !copy) {
@@ -261,6 +263,8 @@ static enum pug_status map_file(int file, struct pug_index *index)
 enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t size,
                                uint64_t identity, struct pug_index **out)
 {
+    if (!path || !out || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return PUG_ERR_FILE;
@@ -277,5 +281,7 @@ enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t 
 
 enum pug_status pug_index_save(const struct pug_index *index, const char *path)
 {
+    if (!index || !path)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return pug_outfile_save(path, index->bytes, index->size);
 }

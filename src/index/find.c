@@ -306,6 +306,8 @@ enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *t
                                const struct pug_index_query *query, struct pug_index_mark *mark)
 {
     struct places places;
+    if (!index || !query || !mark || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (size < index->header->indexed)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!find_places(index, query, &places))

@@ -21,6 +21,14 @@ unsigned pug_jobs_processors(void)
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result)
 {
+    static const struct pug_jobs usual;
+    struct pug_jobs_result unseen;
+    if (!tree || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!config)
+        config = &usual;
+    if (!result)
+        result = &unseen;
     struct pug_jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct pug_parts stored = pug_jobs_stored(&pool);
     struct pug_jobs_decoding decoding = {

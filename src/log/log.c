@@ -33,23 +33,27 @@ void pug_log_free(struct pug_log *log)
 
 void pug_log_set_verbosity(struct pug_log *log, enum pug_severity verbosity)
 {
-    log->verbosity = verbosity;
+    if (log)
+        log->verbosity = verbosity;
 }
 
 enum pug_severity pug_log_verbosity(const struct pug_log *log)
 {
-    return log->verbosity;
+    return log ? log->verbosity : PUG_SEV_NONE;
 }
 
 void pug_log_set_sink(struct pug_log *log, pug_log_fn *sink, void *context)
 {
+    if (!log)
+        return;
     log->sink = sink;
     log->context = context;
 }
 
 void pug_log_set_file(struct pug_log *log, FILE *file)
 {
-    log->file = file;
+    if (log)
+        log->file = file;
 }
 
 static void keep_last(struct pug_log *log, const struct pug_log_record *record)
@@ -89,12 +93,12 @@ const struct pug_log_record *pug_log_last(const struct pug_log *log)
 
 uint64_t pug_log_errors(const struct pug_log *log)
 {
-    return log->errors;
+    return log ? log->errors : 0;
 }
 
 uint64_t pug_log_warnings(const struct pug_log *log)
 {
-    return log->warnings;
+    return log ? log->warnings : 0;
 }
 
 size_t pug_log_text(const struct pug_log_record *record, char *buffer, size_t size)

@@ -133,6 +133,11 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
 enum pug_status pug_snapshot_open(const char *directory, const struct pug_snapshot_options *options,
                                   struct pug_snapshot **out)
 {
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!directory)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_snapshot *snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot)
         return PUG_ERR_MEM;

@@ -51,6 +51,8 @@ static void close_file(struct pug_trace *trace)
 enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
                                const struct pug_snapshot_buffer *buffer, struct pug_trace **out)
 {
+    if (!snapshot || !buffer || !out)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_trace *trace = calloc(1, sizeof(*trace));
     if (!trace)
         return PUG_ERR_MEM;

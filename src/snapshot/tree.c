@@ -307,6 +307,8 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
                                   const struct pug_snapshot_tree_config *config,
                                   struct pug_tree **tree)
 {
+    if (!snapshot || !buffer || !config || !tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct builder builder = {.snapshot = snapshot,
                               .config = config,
                               .memory = {.snapshot = snapshot, .image = config->image}};

@@ -534,6 +534,8 @@ void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *functi
 enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
                                 void *context)
 {
+    if (!source)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (source->decodes)
         return PUG_ERR_INVALID_PARAM_TYPE;
     source->sink = function;

@@ -389,6 +389,8 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want)
 {
+    if (!tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (tree->transport->single)
         return PUG_ERR_DCDT_NO_FORMATTER;
     tree->on_frame = function;
@@ -421,7 +423,7 @@ void pug_tree_attach_memory(struct pug_tree *tree, bool attached)
 
 enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
 {
-    if (size != 0 && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST))
+    if (!tree || (size != 0 && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST)))
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = PUG_OK;
     for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++)
