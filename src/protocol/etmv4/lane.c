@@ -107,10 +107,18 @@ leave(decoder *d, struct pug_element *end, const struct pug_block *from, bool ta
     return batch_end(batch);
 }
 
+/** The trace index of the range that was put down last: `ran`, where it was delivered. */
+static inline uint64_t last_index(const struct pug_batch *batch, const struct pug_element *end,
+                                  uint64_t ran)
+{
+    return end > batch->elements ? end[-1].index : ran;
+}
+
 /** Deliver. True: the consumer just goes on, and what the lane knows of the map still holds. */
-static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch)
+static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch, uint64_t *ran)
 {
     struct pug_batch *batch = d->stage->out.batch;
+    *ran = last_index(batch, *end, *ran);
     batch->count = (uint32_t)(*end - batch->elements);
     pug_batch_give(batch);
     *end = batch_end(batch);
@@ -155,7 +163,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
     struct pug_element *element = batch_end(batch);
     const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
     struct aim aim = *last;
-    uint64_t index = d->index;
+    uint64_t index = d->index, ran = index;
     uint32_t epoch = d->map->epoch, atoms = 1;
     bool taken = false;
     while (at < end) {
@@ -170,7 +178,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
             block = from && asks_for_address(d, from, taken) ? aimed_at(d, &aim) : NULL;
             continue;
         }
-        if (element > full && block && !deliver(d, &element, epoch))
+        if (element > full && block && !deliver(d, &element, epoch, &ran))
             break;
         index = pug_run_index(span->run, at++);
         atoms = header->atoms;
@@ -181,7 +189,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
         do {
             if (!block) {
                 if (from)
-                    element = leave(d, element, from, taken, element[-1].index);
+                    element = leave(d, element, from, taken, last_index(batch, element, ran));
                 from = NULL;
                 batch->count = (uint32_t)(element - batch->elements);
                 block = enter(d, &aim, index);
@@ -203,15 +211,15 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
         if (atoms > 1)
             break;
         if (!block && !asks_for_address(d, from, taken)) {
-            element = leave(d, element, from, taken, element[-1].index);
+            element = leave(d, element, from, taken, last_index(batch, element, ran));
             from = NULL;
         }
-        if (each && !deliver(d, &element, epoch))
+        if (each && !deliver(d, &element, epoch, &ran))
             break;
     }
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
-        leave(d, element, from, taken, element[-1].index);
+        leave(d, element, from, taken, last_index(batch, element, ran));
     d->index = index;
     span->at = at;
     *last = aim;
