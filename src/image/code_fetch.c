@@ -51,7 +51,7 @@ static enum pug_status enter(struct pug_codemap *map, struct pug_code_cursor *cu
 {
     struct pug_window window;
     cursor->valid = false;
-    if (!pug_image_find(map->config.image, &map->store->space, address, &window))
+    if (!pug_image_find(map->store->image, &map->store->space, address, &window))
         return PUG_ERR_MEM_NACC;
     if (!window.bytes)
         return enter_page(map, cursor, &window, address, tried);
@@ -73,7 +73,7 @@ static const uint8_t *bytes_at(struct pug_codemap *map, struct pug_code_cursor *
     if (*avail == LONGEST || cursor->page || cursor->last == cursor->end)
         return cursor->bytes + (address - cursor->first);
     /* A piece of a file ends here, and the next one goes on. */
-    int64_t got = pug_image_read(map->config.image, &map->store->space, address, cursor->straddle,
+    int64_t got = pug_image_read(map->store->image, &map->store->space, address, cursor->straddle,
                                  sizeof(cursor->straddle));
     *avail = got > 0 ? (unsigned)got : 0;
     return cursor->straddle;

@@ -46,14 +46,15 @@ static bool find_view(struct pug_codemap *map, const struct pug_reader_space *re
 {
     struct pug_codemap_store *store = map->store;
     for (size_t i = 0; i < store->view_count; i++) {
-        if (same_space(&store->views[i], reduced)) {
+        if (store->views[i].memory == store->memory &&
+            same_space(&store->views[i].space, reduced)) {
             set_view(map, i);
             return true;
         }
     }
     if (store->view_count == store->view_capacity) {
         size_t capacity = store->view_capacity ? store->view_capacity * 2 : 8;
-        struct pug_reader_space *views =
+        struct pug_code_view *views =
             capacity > MAX_VIEWS ? NULL : realloc(store->views, capacity * sizeof(*views));
         if (!views)
             return false;
@@ -61,7 +62,8 @@ static bool find_view(struct pug_codemap *map, const struct pug_reader_space *re
         store->view_capacity = capacity;
     }
     set_view(map, store->view_count);
-    store->views[store->view_count++] = *reduced;
+    store->views[store->view_count++] =
+        (struct pug_code_view){.space = *reduced, .memory = store->memory};
     return true;
 }
 
@@ -107,7 +109,7 @@ static void restart(struct pug_codemap *map)
     map->generation = *map->image_generation;
     store->stats.restarts++;
     store->view_count = 0;
-    pug_image_reduce(map->config.image, &reduced);
+    pug_image_reduce(store->image, &reduced);
     (void)find_view(map, &reduced); /* the list has room for the first one */
 }
 
@@ -141,6 +143,7 @@ struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
     }
     map->config = *config;
     map->store = store;
+    store->image = config->image;
     store->scratch = scratch;
     map->image_generation = &config->image->generation;
     store->limit = config->limit ? config->limit : DEFAULT_LIMIT;
@@ -223,33 +226,69 @@ void pug_codemap_stop_at_calls(struct pug_codemap *map)
     map->stops_at_calls = true;
 }
 
+static void enter_view(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
+    struct pug_reader_space reduced = store->space;
+    pug_image_reduce(store->image, &reduced);
+    if (!find_view(map, &reduced))
+        restart(map);
+}
+
+/* What a decoder stands on is not good any more. */
+static void leave_blocks(struct pug_codemap *map)
+{
+    if (map->epoch < LAST_EPOCH)
+        map->epoch++;
+    else
+        restart_later(map);
+}
+
+/* Ask which memory counts; true: it is another one. */
+static bool choose(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
+    const struct pug_memory_chooser *chooser = map->config.chooser;
+    if (!chooser || !chooser->choose)
+        return false;
+    const struct pug_memory_choice choice =
+        chooser->choose(chooser->context, &store->space, store->moment);
+    const bool other = choice.number != store->memory || choice.image != store->image;
+    store->image = choice.image;
+    store->memory = choice.number;
+    if (other)
+        leave_blocks(map);
+    return other;
+}
+
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space)
 {
     struct pug_codemap_store *store = map->store;
-    if (same_space(space, &store->space))
-        return;
+    const bool same = same_space(space, &store->space);
     bool other_context = space->has_context_id != store->space.has_context_id ||
                          space->context_id != store->space.context_id ||
                          space->has_vmid != store->space.has_vmid ||
                          space->vmid != store->space.vmid;
     store->space = *space;
     store->space.source = map->config.source;
+    if (!choose(map) && same)
+        return;
     if (other_context)
         pug_codemap_context_changed(map);
-    struct pug_reader_space reduced = store->space;
-    pug_image_reduce(map->config.image, &reduced);
-    if (!find_view(map, &reduced))
-        restart(map);
+    enter_view(map);
+}
+
+void pug_codemap_moment(struct pug_codemap *map, uint64_t index)
+{
+    map->store->moment = index;
+    if (choose(map))
+        enter_view(map);
 }
 
 void pug_codemap_context_changed(struct pug_codemap *map)
 {
-    if (map->config.image->callbacks == 0)
-        return;
-    if (map->epoch < LAST_EPOCH)
-        map->epoch++;
-    else
-        restart_later(map);
+    if (map->store->image->callbacks > 0)
+        leave_blocks(map);
 }
 
 void pug_codemap_forget_volatile(struct pug_codemap *map)
@@ -390,7 +429,7 @@ static size_t room_for_block(const struct pug_codemap *map)
         room += CHUNK * sizeof(struct pug_block);
     if (slots_full(store))
         room += (store->slot_count ? store->slot_count : FIRST_SLOTS) * sizeof(struct pug_slot);
-    if (map->config.image->callbacks > 0)
+    if (store->image->callbacks > 0)
         room += pages_room(store) + rests_room(store);
     return room;
 }

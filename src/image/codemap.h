@@ -104,8 +104,27 @@ static_assert(offsetof(struct pug_block, start) == offsetof(struct pug_element, 
  * such a jump cannot be followed.
  */
 
+/** One of several memories. No two that are different have the same number; 0 is none. */
+struct pug_memory_choice {
+    const struct pug_image *image;
+    uint64_t number;
+};
+
+/**
+ * Which memory a source sees: asked where its context, or the moment, changes. An answer holds
+ * until the next question. `index` is that of the packet that says so.
+ */
+typedef struct pug_memory_choice
+pug_memory_choose_fn(void *context, const struct pug_reader_space *space, uint64_t index);
+
+struct pug_memory_chooser {
+    pug_memory_choose_fn *choose; /**< NULL: there is one image only */
+    void *context;
+};
+
 struct pug_codemap_config {
     const struct pug_image *image;
+    const struct pug_memory_chooser *chooser; /**< or NULL; may be filled later */
     struct pug_isa_config isa;
     pug_classify_fn *classify; /**< NULL: pug_isa_classify() */
     void *classify_context;
@@ -156,6 +175,12 @@ void pug_codemap_stop_at_calls(struct pug_codemap *map);
 
 /** The address space to read in from now on. `source` is filled in by the map. */
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space);
+
+/**
+ * Another moment of the trace begins with the packet at `index`: where memories are chosen, another
+ * one may count from here on. Blocks that a decoder stands on are left behind then.
+ */
+void pug_codemap_moment(struct pug_codemap *map, uint64_t index);
 
 /** The trace says that the context changed: volatile memory may be another. */
 void pug_codemap_context_changed(struct pug_codemap *map);

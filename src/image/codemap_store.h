@@ -53,11 +53,20 @@ struct pug_insn_entry {
 
 #define PUG_INSN_ENTRIES 8192u
 
+/** What blocks can be told apart by, besides their addresses. */
+struct pug_code_view {
+    struct pug_reader_space space; /**< reduced */
+    uint64_t memory;               /**< number of the memory that was chosen, or 0 */
+};
+
 struct pug_codemap_store {
-    struct pug_reader_space space;  /**< as asked for */
-    struct pug_reader_space *views; /**< reduced; a view is a number in this list */
+    struct pug_reader_space space; /**< as asked for */
+    struct pug_code_view *views;   /**< a view is a number in this list */
     size_t view_count, view_capacity;
     uint16_t view;
+    const struct pug_image *image; /**< of the view */
+    uint64_t memory;               /**< its number, where it was chosen */
+    uint64_t moment;
 
     struct pug_block **chunks; /**< of blocks */
     size_t chunk_count, chunk_limit;

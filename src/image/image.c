@@ -380,13 +380,26 @@ static uint64_t undisturbed(const struct pug_image *image, const struct pug_read
 
 #define WINDOW_LIMIT 0x10000
 
+static bool look_up(const struct pug_image *image, uint64_t address, struct pug_window *window)
+{
+    struct pug_image_piece piece;
+    if (!image->lookup || !image->lookup(image->lookup_context, address, &piece))
+        return false;
+    *window = (struct pug_window){.accessor = &image->looked_up,
+                                  .bytes = piece.bytes + (address - piece.first),
+                                  .first = address,
+                                  .last = piece.last,
+                                  .end = piece.end};
+    return true;
+}
+
 bool pug_image_find(const struct pug_image *image, const struct pug_reader_space *space,
                     uint64_t address, struct pug_window *window)
 {
     size_t upper = index_upper(image, address);
     const struct pug_index_entry *entry = find_entry(image, space, address, upper);
     if (!entry)
-        return false;
+        return look_up(image, address, window);
     const struct pug_accessor *accessor = entry->accessor;
     uint64_t within = address - entry->start, size = WINDOW_LIMIT;
     *window = (struct pug_window){.first = address, .end = entry->end, .accessor = accessor};

@@ -36,6 +36,16 @@ struct pug_index_entry {
 
 struct pug_symbols;
 
+/** Memory from an address on, in one piece, that stays while the image does. */
+struct pug_image_piece {
+    const uint8_t *bytes;
+    uint64_t first, last; /**< that `bytes` holds, inclusive */
+    uint64_t end;         /**< last address that more pieces may have */
+};
+
+/** Memory that another room keeps; false where it has none. On any thread. */
+typedef bool pug_image_lookup_fn(void *context, uint64_t address, struct pug_image_piece *piece);
+
 struct pug_image {
     struct pug_accessor **accessors; /**< in the order of adding */
     size_t count, capacity;
@@ -45,6 +55,10 @@ struct pug_image {
     struct pug_quirks quirks;
     uint64_t generation, next_order;
     size_t callbacks, in_spaces, in_contexts; /**< accessors that are, or are placed, so */
+    /** Asked for what no accessor has; or NULL. It never changes its mind. */
+    pug_image_lookup_fn *lookup;
+    void *lookup_context;
+    struct pug_accessor looked_up; /**< stands for what lookup() finds */
 };
 
 /** Memory from an address on, as far as one accessor has it in one piece (at most 64 KiB). */

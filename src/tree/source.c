@@ -54,6 +54,7 @@ static enum pug_status make_codemap(struct pug_source *source)
         return PUG_ERR_MEM;
     struct pug_codemap_config config = {
         .image = tree->image ? tree->image : tree->empty_image,
+        .chooser = &tree->chooser,
         .isa = {.track_it = true, .check_opcode = source->stage.options.check_opcode},
         .classify = source->classify ? source->classify : tree->classify,
         .classify_context = source->classify ? source->classify_context : tree->classify_context,

@@ -4,6 +4,7 @@
 #define PUG_TREE_INTERNAL_H
 
 #include "pugmark/author/transport.h"
+#include "image/codemap.h"
 #include "pugmark/counts.h"
 #include "pugmark/tree.h"
 #include "tree/slots.h"
@@ -39,6 +40,7 @@ struct pug_tree {
     struct pug_transport_stats transport_stats;
 
     struct pug_image *image, *empty_image;
+    struct pug_memory_chooser chooser; /* of its sources' code maps */
     uint32_t memory_page; /* bytes that callbacks are asked for; 0: of one instruction */
     bool memory_missing;  /* there is an image, but nobody attached it yet */
     struct pug_log *log;

@@ -14,6 +14,7 @@ static struct pug_element *blank_of(struct pug_etmv3_decoder *decoder)
 /** Program memory is read in the current context from now on. */
 static void tell_space(struct pug_etmv3_decoder *decoder)
 {
+    pug_codemap_moment(decoder->code, decoder->index);
     pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
     pug_etmv3_refresh(decoder);
 }
@@ -65,6 +66,7 @@ static void isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_pack
         pug_etmv3_put(decoder, PUG_ELEM_TRACE_ON)->reason =
             pug_armv7_trace_on(packet->isync.reason);
         pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
+        pug_codemap_moment(decoder->code, decoder->index);
     }
     decoder->state = PUG_ETMV3_DECODE;
     if (first)

@@ -43,6 +43,7 @@ void pug_etmv4_put_context(decoder *d, uint64_t index, const struct pug_etmv4_p0
         blank->context_flags |= PUG_CTX_VMID;
     }
     d->space = pug_space_of_level(blank->security, context->el);
+    pug_codemap_moment(d->map, index);
     pug_codemap_space(d->map, &(struct pug_reader_space){
                                   .space = d->space,
                                   .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
@@ -190,6 +191,7 @@ static void commit_trace_on(decoder *d, const struct pug_etmv4_p0 *p0)
     d->prev_overflow = false;
     d->expect_valid = false;
     pug_etmv4_flush_returns(d);
+    pug_codemap_moment(d->map, p0->index);
 }
 
 /** An element that one step does away with. */

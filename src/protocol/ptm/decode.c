@@ -27,6 +27,7 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
 static void put_context(struct pug_ptm_decoder *decoder)
 {
     pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
+    pug_codemap_moment(decoder->code, decoder->index);
     pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
 }
 
@@ -49,6 +50,8 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
                                         context->hyp && !quirks->ptm_isync_hyp_lost);
     if (context->updated_context_id)
         elsewhere |= pug_armv7_set_context_id(decoder->stage, context->context_id);
+    if (starts)
+        pug_codemap_moment(decoder->code, decoder->index);
     if (elsewhere)
         pug_armv7_tell_space(decoder->stage, &decoder->config->registers);
     changed |= elsewhere;
