@@ -91,6 +91,7 @@ void pug_capture_free(struct pug_capture *capture)
                                 &capture->texts};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free(lists[i]->items);
+    free((void *)(uintptr_t)capture->head.bytes);
     pthread_mutex_destroy(&capture->lock);
     free(capture->title);
     free(capture->path);

@@ -14,6 +14,12 @@
 
 #include <pthread.h>
 
+struct pug_capture_bytes {
+    const uint8_t *bytes;
+    uint64_t size;
+    bool mapped;
+};
+
 struct pug_address_space {
     const struct pug_image *image;
     struct pug_reader_space reader; /**< who reads it: where the image knows contexts */
@@ -38,6 +44,7 @@ struct pug_capture_desk {
     struct pug_capture *capture;
     uint32_t stretch;
     bool times; /**< situations are to have times from within the stretch */
+    bool moves; /**< memory may change within it, without a change of ids */
 };
 
 /** What a kind of input does. */
@@ -46,6 +53,8 @@ struct pug_capture_way {
     /** A tree for a stretch's buffer, and its image, which is the capture's. */
     enum pug_status (*tree)(struct pug_capture *capture, uint32_t stretch, bool decode,
                             struct pug_log *log, struct pug_tree **tree);
+    /** Stretches with the same number can be decoded by one tree; NULL: those of a buffer. */
+    uint32_t (*tree_kind)(const struct pug_capture *capture, uint32_t stretch);
     /** As pug_capture_bytes(). */
     size_t (*read)(const struct pug_capture *capture, uint32_t stretch, uint64_t from, void *bytes,
                    size_t size, enum pug_status *status);
@@ -54,7 +63,7 @@ struct pug_capture_way {
     /** NULL: a plain one will do. */
     struct pug_capture_desk *(*desk)(struct pug_capture *capture);
     void (*desk_free)(struct pug_capture_desk *desk);
-    /** The desk, and the tree, go over to this stretch; NULL: nothing to do. */
+    /** The desk, and the tree, go over to desk->stretch; NULL: nothing to do. */
     enum pug_status (*begin)(struct pug_capture_desk *desk, struct pug_tree *tree);
     /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
     void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
@@ -81,8 +90,9 @@ struct pug_capture {
     struct pug_list objects;   /**< struct pug_capture_object * */
     struct pug_list texts;     /**< char *: strings of all these */
     struct pug_capture_time times;
-    pthread_mutex_t lock;   /**< guards what is found and made while it is decoded */
-    struct pug_list images; /**< struct pug_capture_images: by buffer */
+    pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
+    struct pug_list images;        /**< struct pug_capture_images: by buffer */
+    struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */
 };
 
 struct pug_capture_fact {
@@ -138,6 +148,9 @@ struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture);
 /** Fill a new capture, whose `path` and `options` are there. */
 enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder);
 enum pug_status pug_capture_open_raw(struct pug_capture *capture);
+enum pug_status pug_perf_open(struct pug_capture *capture);
+/** Is it the begin of a perf.data file? */
+bool pug_perf_recognise(const uint8_t *bytes, size_t size);
 
 /** Add what the options say of the program to an image. */
 enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug_image *image,
@@ -156,12 +169,6 @@ enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug
 void pug_capture_images_free(struct pug_capture *capture);
 
 /* ---- memory.c: bytes of a file ---- */
-
-struct pug_capture_bytes {
-    const uint8_t *bytes;
-    uint64_t size;
-    bool mapped;
-};
 
 /** Map a regular file. The log says why not. */
 enum pug_status pug_capture_map(const struct pug_capture *capture, const char *path,

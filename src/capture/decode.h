@@ -19,13 +19,21 @@ struct pug_capture_decoding {
     uint64_t done; /**< bytes of the stretches before */
 };
 
+/** Trees that a worker keeps, so that what they know of the program's code stays. */
+#define PUG_CAPTURE_LANE_TREES 8u
+
+struct pug_capture_lane_tree {
+    struct pug_tree *tree;
+    uint32_t kind;
+};
+
 /** What one worker decodes with. */
 struct pug_capture_lane {
     const struct pug_capture_decoding *decoding;
     struct pug_capture_desk *desk;
-    struct pug_tree *tree; /**< of pool.c: made for `tree_buffer` */
-    uint32_t tree_buffer;
-    struct pug_log *log; /**< of pool.c */
+    struct pug_capture_lane_tree trees[PUG_CAPTURE_LANE_TREES]; /**< of pool.c */
+    struct pug_tree *tree;                                      /**< one of these, at work */
+    struct pug_log *log;                                        /**< of pool.c */
     /* Where the last elements belonged. */
     struct pug_situation situation;
     struct pug_reader_space reader;

@@ -27,7 +27,8 @@ void pug_capture_lane_close(struct pug_capture_lane *lane)
         lane->desk->capture->way->desk_free(lane->desk);
     else
         free(lane->desk);
-    pug_tree_free(lane->tree);
+    for (size_t i = 0; i < PUG_CAPTURE_LANE_TREES; i++)
+        pug_tree_free(lane->trees[i].tree);
     pug_log_free(lane->log);
 }
 
@@ -42,11 +43,17 @@ enum pug_status pug_capture_lane_begin(struct pug_capture_lane *lane, uint32_t s
 
 /* ---- one situation ---- */
 
+/** Does time pass, or may memory change, before an element, where its ids do not tell? */
+static inline bool is_moment(const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_TRACE_ON || element->type == PUG_ELEM_PE_CONTEXT;
+}
+
 /** Do two elements of one batch belong together? */
-static inline bool together(const struct pug_element *a, const struct pug_element *b)
+static inline bool together(const struct pug_element *a, const struct pug_element *b, bool moves)
 {
     const unsigned ids = a->context_flags & IDS;
-    if (a->source != b->source || (b->context_flags & IDS) != ids || b->type == PUG_ELEM_TRACE_ON)
+    if (a->source != b->source || (b->context_flags & IDS) != ids || (moves && is_moment(b)))
         return false;
     return !ids || (a->context_id == b->context_id && a->vmid == b->vmid);
 }
@@ -96,7 +103,7 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     const uint32_t stretch = lane->desk->stretch;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
     const struct pug_reader_space reader = reader_of(first);
-    const bool moves = lane->desk->times && first->type == PUG_ELEM_TRACE_ON;
+    const bool moves = (lane->desk->times || lane->desk->moves) && is_moment(first);
     if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader))
         return;
     lane->situation = (struct pug_situation){.buffer = place->buffer,
@@ -170,9 +177,10 @@ static void give(struct pug_capture_lane *lane, void *part, const struct pug_ele
 void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
                                const struct pug_element *elements, size_t count)
 {
+    const bool moves = lane->desk->times || lane->desk->moves;
     size_t from = 0;
     for (size_t to = 1; to <= count; to++) {
-        if (to < count && together(&elements[to - 1], &elements[to]))
+        if (to < count && together(&elements[to - 1], &elements[to], moves))
             continue;
         give(lane, part, elements + from, to - from);
         from = to;

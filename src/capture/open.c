@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
+#include "files/infile.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /** The folder: the input, or what its snapshot.ini stands in. NULL: no memory. */
 static char *folder_of(const char *path)
@@ -27,28 +31,97 @@ static enum pug_status open_folder(struct pug_capture *capture)
     return status;
 }
 
+/* ---- what is in it ---- */
+
+#define HEAD 16u
+
+/** The first bytes of a file: as many as there are, up to HEAD. */
+static size_t read_head(const char *path, uint8_t *head)
+{
+    struct pug_infile *file;
+    if (pug_infile_open(path, &file) != PUG_OK)
+        return 0;
+    const size_t size = pug_infile_size(file) < HEAD ? (size_t)pug_infile_size(file) : HEAD;
+    const bool good = pug_infile_read(file, 0, head, size) == PUG_OK;
+    pug_infile_close(file);
+    return good ? size : 0;
+}
+
+/** The same of standard input, which goes on behind them. */
+static enum pug_status read_stream_head(struct pug_capture *capture)
+{
+    uint8_t *head = calloc(1, HEAD);
+    ssize_t got = 1;
+    if (!head)
+        return PUG_ERR_MEM;
+    capture->head.bytes = head;
+    while (capture->head.size < HEAD && got > 0) {
+        got = read(STDIN_FILENO, head + capture->head.size, HEAD - capture->head.size);
+        if (got > 0)
+            capture->head.size += (uint64_t)got;
+    }
+    return PUG_OK;
+}
+
+static enum pug_status refuse(const struct pug_capture *capture, const char *why)
+{
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, why);
+    return PUG_ERR_FILE;
+}
+
+static enum pug_status open_file(struct pug_capture *capture)
+{
+    uint8_t head[HEAD];
+    if (pug_perf_recognise(head, read_head(capture->path, head)))
+        return pug_perf_open(capture);
+    refuse(capture, "no snapshot; a single file of trace needs --protocol or --params");
+    return PUG_ERR_NOT_FOUND;
+}
+
+/** A snapshot, or the directory that `perf record` makes for some of its options. */
+static enum pug_status open_any_folder(struct pug_capture *capture)
+{
+    char path[PATH_MAX];
+    uint8_t head[HEAD];
+    const int length = snprintf(path, sizeof(path), "%s/data", capture->path);
+    const bool perf = length > 0 && (size_t)length < sizeof(path) &&
+                      pug_perf_recognise(head, read_head(path, head));
+    return perf ? pug_perf_open(capture) : open_folder(capture);
+}
+
+static enum pug_status open_stream(struct pug_capture *capture)
+{
+    capture->kind = PUG_CAPTURE_STREAM;
+    if (capture->options.protocol || capture->options.params)
+        return pug_capture_open_raw(capture);
+    if (strcmp(capture->path, "-") != 0)
+        return pug_perf_open(capture);
+    enum pug_status status = read_stream_head(capture);
+    if (status != PUG_OK || pug_perf_recognise(capture->head.bytes, (size_t)capture->head.size))
+        return status == PUG_OK ? pug_perf_open(capture) : status;
+    refuse(capture, "neither perf.data nor described: trace needs --protocol or --params");
+    return PUG_ERR_NOT_FOUND;
+}
+
 static enum pug_status recognise(struct pug_capture *capture)
 {
     struct stat place;
     const bool described = capture->options.protocol || capture->options.params;
-    const bool standard = strcmp(capture->path, "-") == 0;
-    if (!standard && stat(capture->path, &place) != 0)
-        return pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
-                               strerror(errno)),
-               PUG_ERR_FILE;
-    if (standard || S_ISFIFO(place.st_mode) || S_ISCHR(place.st_mode))
-        capture->kind = PUG_CAPTURE_STREAM;
+    if (strcmp(capture->path, "-") == 0)
+        return open_stream(capture);
+    if (stat(capture->path, &place) != 0)
+        return refuse(capture, strerror(errno));
+    /* Sockets and other devices are told here, when there is a way to read them. */
+    if (S_ISFIFO(place.st_mode) || S_ISCHR(place.st_mode))
+        return open_stream(capture);
     if (described)
         return pug_capture_open_raw(capture);
-    char *folder = capture->kind == PUG_CAPTURE_STREAM ? NULL : folder_of(capture->path);
-    const bool other = folder && strcmp(folder, capture->path) != 0;
+    if (S_ISDIR(place.st_mode))
+        return open_any_folder(capture);
+    char *folder = folder_of(capture->path);
+    const bool names_snapshot = folder && strcmp(folder, capture->path) != 0;
     free(folder);
-    if (capture->kind != PUG_CAPTURE_STREAM && (S_ISDIR(place.st_mode) || other))
-        return open_folder(capture);
-    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK,
-                    "%s: no snapshot; a single file of trace needs --protocol or --params",
-                    capture->path);
-    return PUG_ERR_NOT_FOUND;
+    return names_snapshot ? open_folder(capture) : open_file(capture);
 }
 
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,

@@ -7,6 +7,7 @@
  */
 #include "capture/decode.h"
 #include "log/records.h"
+#include "tree/tree_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,24 +141,41 @@ static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
 
 /* ---- one stretch ---- */
 
-/** The worker's tree, as it is before any trace, for a stretch. */
-static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
+static uint32_t kind_of(const struct pug_capture *capture, uint32_t stretch)
+{
+    return capture->way->tree_kind ? capture->way->tree_kind(capture, stretch)
+                                   : pug_capture_stretches(capture)[stretch].buffer;
+}
+
+/** A tree that the worker has for such stretches, or a new one. */
+static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct pug_tree **tree)
 {
     struct pug_capture_lane *lane = worker->lane;
     struct pug_capture *capture = worker->pool->decoding->capture;
-    const uint32_t buffer = pug_capture_stretches(capture)[stretch].buffer;
+    const uint32_t kind = kind_of(capture, stretch);
+    struct pug_capture_lane_tree *slot = &lane->trees[kind % PUG_CAPTURE_LANE_TREES];
     enum pug_status status = PUG_OK;
-    if (lane->tree && lane->tree_buffer == buffer && !capture->way->begin)
-        return pug_tree_reset(lane->tree) == PUG_RESP_CONT ? PUG_OK : PUG_ERR_FAIL;
-    pug_tree_free(lane->tree);
-    lane->tree = NULL;
-    status = pug_capture_tree(capture, stretch, true, lane->log, &lane->tree);
-    if (status != PUG_OK)
-        return status;
-    lane->tree_buffer = buffer;
-    pug_tree_on_elements(lane->tree, on_elements, worker);
-    return pug_capture_choose_sources(worker->pool->decoding, lane->tree) ? PUG_OK
-                                                                          : PUG_ERR_NOT_FOUND;
+    if (!slot->tree || slot->kind != kind) {
+        pug_tree_free(slot->tree);
+        *slot = (struct pug_capture_lane_tree){.kind = kind};
+        status = pug_capture_tree(capture, stretch, true, lane->log, &slot->tree);
+        if (status != PUG_OK)
+            return status;
+        pug_tree_on_elements(slot->tree, on_elements, worker);
+    }
+    *tree = slot->tree;
+    return pug_capture_choose_sources(worker->pool->decoding, *tree) ? PUG_OK : PUG_ERR_NOT_FOUND;
+}
+
+/** The worker's tree for a stretch, as it is before any trace. */
+static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
+{
+    struct pug_tree *tree;
+    enum pug_status status = find_tree(worker, stretch, &tree);
+    worker->lane->tree = status == PUG_OK ? tree : NULL;
+    if (status == PUG_OK)
+        status = pug_capture_lane_begin(worker->lane, stretch, tree);
+    return status == PUG_OK ? pug_tree_renew(tree) : status;
 }
 
 /** Bytes [0, size) of a block through the tree; false: it is fatal, *used says where. */
@@ -217,8 +235,6 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
         if (!piece)
             return false;
         enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
-        if (status == PUG_OK && first)
-            status = pug_capture_lane_begin(worker->lane, stretch, worker->lane->tree);
         more = status == PUG_OK && read_block(worker, stretch, &at, job);
         worker->piece = NULL;
         if (!piece_put(worker, n, piece))

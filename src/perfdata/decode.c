@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/** @file perf.data as a capture: bytes of stretches, and who ran with which memory. */
+#include "perfdata/perfdata.h"
+#include "perfdata/program.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KNOWN 64u /* threads that a desk remembers */
+
+/** A thread in the stretch, where its memory is the same all along. */
+struct known {
+    int32_t tid;
+    bool guest, valid;
+    const struct pug_perf_space *space;
+};
+
+struct desk {
+    struct pug_capture_desk base; /* first */
+    struct pug_perf *perf;
+    const struct pug_perf_cut *cut;
+    uint64_t from, to; /* when it was recorded */
+    struct pug_perf_marks *marks;
+    bool marks_read;
+    uint64_t last_time[128]; /* by trace id: it never goes back */
+    struct known known[KNOWN];
+};
+
+static const struct pug_perf_cut *cut_of(const struct pug_perf *perf, uint32_t stretch)
+{
+    return (const struct pug_perf_cut *)perf->cuts.items + stretch;
+}
+
+/* ---- bytes ---- */
+
+static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+                         void *bytes, size_t size, enum pug_status *status)
+{
+    const struct pug_perf *perf = capture->own;
+    const struct pug_perf_cut *cut = cut_of(perf, stretch);
+    const struct pug_perf_file *files = perf->files.items;
+    *status = pug_infile_read(files[cut->file].in, cut->at + from, bytes, size);
+    return *status == PUG_OK ? size : 0;
+}
+
+/* ---- times ---- */
+
+/** Counter to the clock of records (section 15). */
+static uint64_t to_clock(const struct pug_perf *perf, uint64_t cycles)
+{
+    if (perf->clock.is_short)
+        cycles = perf->clock.cycles + ((cycles - perf->clock.cycles) & perf->clock.mask);
+    const uint64_t whole = cycles >> perf->clock.shift;
+    const uint64_t rest = cycles & ((UINT64_C(1) << perf->clock.shift) - 1);
+    return perf->clock.zero + whole * perf->clock.mult +
+           (rest * perf->clock.mult >> perf->clock.shift);
+}
+
+/** What the trace's timestamps say of an index; false: nothing. */
+static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
+{
+    if (!desk->perf->has_trace_times ||
+        (!desk->marks && !(desk->marks = pug_perf_marks_new(desk->perf))))
+        return false;
+    if (!desk->marks_read)
+        pug_perf_marks_read(desk->marks, desk->base.stretch);
+    desk->marks_read = true;
+    /* Timestamps of 0: hardware without a counter. */
+    return pug_perf_marks_time(desk->marks, source, index, time) && *time != 0;
+}
+
+/** The clock's time of an index, as far as the stretch and its timestamps tell. */
+static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
+{
+    if (!desk->perf->virtual_time || !trace_time(desk, source, index, time))
+        return false;
+    *time = to_clock(desk->perf, *time);
+    *time = *time < desk->from ? desk->from : *time > desk->to ? desk->to : *time;
+    return true;
+}
+
+/* ---- threads ---- */
+
+/** Who runs; -1: nobody says. */
+static int32_t tid_of(const struct desk *desk, const struct pug_reader_space *reader)
+{
+    if (desk->cut->tid >= 0)
+        return desk->cut->tid;
+    if (desk->perf->ids_in == PUG_PERF_CONTEXT_ID && reader->has_context_id)
+        return (int32_t)reader->context_id;
+    if (desk->perf->ids_in == PUG_PERF_VMID && reader->has_vmid)
+        return (int32_t)reader->vmid;
+    return -1;
+}
+
+/* ---- spaces ---- */
+
+struct layers {
+    const struct pug_perf_frozen *then, *now;
+};
+
+/** A process's ranges when the stretch began and when it was taken. */
+static struct layers layers_of(struct desk *desk, uint32_t process)
+{
+    struct layers layers = {NULL, NULL};
+    if (process == UINT32_MAX)
+        return layers;
+    layers.now = pug_perf_ranges_at(desk->perf, process, desk->to);
+    layers.then = pug_perf_ranges_at(desk->perf, process, desk->from);
+    return layers;
+}
+
+static uint32_t process_of(const struct desk *desk, int32_t tid, uint64_t time)
+{
+    const uint32_t task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
+    return task == PUG_NO_TASK
+               ? UINT32_MAX
+               : pug_perf_process_at(desk->perf, pug_capture_tasks(desk->base.capture)[task].pid,
+                                     time);
+}
+
+/** The space of a thread at an index; *stays: it is the same in the whole stretch. */
+static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, bool guest,
+                                               uint16_t source, uint64_t index, bool *stays)
+{
+    struct pug_perf *perf = desk->perf;
+    const uint32_t process = process_of(desk, tid, desk->to);
+    const uint32_t kernel = guest ? PUG_PERF_GUEST_KERNEL : PUG_PERF_KERNEL;
+    struct layers user = layers_of(desk, process), system = layers_of(desk, kernel);
+    const uint32_t before = process_of(desk, tid, desk->from);
+    uint64_t time;
+    *stays = user.then == user.now && system.then == system.now && before == process;
+    if (!*stays && clock_time(desk, source, index, &time)) {
+        const uint32_t then = process_of(desk, tid, time);
+        user.now = then == UINT32_MAX ? NULL : pug_perf_ranges_at(perf, then, time);
+        user.then = NULL;
+        system.now = pug_perf_ranges_at(perf, kernel, time);
+    } else if (!*stays) {
+        *stays = true;
+    }
+    return pug_perf_space_of(perf, user.now, user.then == user.now ? NULL : user.then, system.now);
+}
+
+static bool in_guest(const struct desk *desk, const struct pug_reader_space *reader)
+{
+    return desk->perf->guests && desk->perf->ids_in == PUG_PERF_VMID &&
+           reader->space == PUG_SPACE_EL1N;
+}
+
+static const struct pug_perf_space *space_at(struct desk *desk, int32_t tid, bool guest,
+                                             uint16_t source, uint64_t index)
+{
+    struct known *known = &desk->known[((uint32_t)tid * 2u + guest) % KNOWN];
+    if (known->valid && known->tid == tid && known->guest == guest)
+        return known->space;
+    bool stays;
+    pthread_mutex_lock(&desk->perf->capture->lock);
+    const struct pug_perf_space *space = find_space(desk, tid, guest, source, index, &stays);
+    pthread_mutex_unlock(&desk->perf->capture->lock);
+    if (stays)
+        *known = (struct known){.tid = tid, .guest = guest, .valid = true, .space = space};
+    return space;
+}
+
+/** What a decoder sees from an index on. */
+static struct pug_memory_choice choose(void *context, const struct pug_reader_space *reader,
+                                       uint64_t index)
+{
+    struct desk *desk = context;
+    static const struct pug_image nothing;
+    const struct pug_perf_space *space =
+        space_at(desk, tid_of(desk, reader), in_guest(desk, reader), reader->source, index);
+    return space ? (struct pug_memory_choice){&space->image, space->public.number}
+                 : (struct pug_memory_choice){&nothing, 0};
+}
+
+/* ---- situations ---- */
+
+static uint64_t situation_time(struct desk *desk, const struct pug_capture_moment *moment,
+                               uint64_t otherwise)
+{
+    uint64_t time = otherwise;
+    uint64_t *last = &desk->last_time[moment->source % 128];
+    if (desk->base.times && !clock_time(desk, moment->source, moment->index, &time))
+        (void)trace_time(desk, moment->source, moment->index, &time);
+    if (time < *last)
+        time = *last;
+    return *last = time;
+}
+
+static void situate(struct pug_capture_desk *base, const struct pug_capture_moment *moment,
+                    struct pug_situation *situation)
+{
+    struct desk *desk = (struct desk *)base;
+    const struct pug_perf_cpu *cpu = pug_perf_cpu_of(desk->perf, desk->cut->lineup, moment->source);
+    const int32_t tid = tid_of(desk, &moment->reader);
+    uint64_t time = desk->to;
+    if (cpu)
+        situation->cpu = cpu->cpu;
+    situation->time = situation_time(desk, moment, desk->to);
+    if (desk->base.times)
+        (void)clock_time(desk, moment->source, moment->index, &time);
+    situation->task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
+    const struct pug_perf_space *space =
+        space_at(desk, tid, in_guest(desk, &moment->reader), moment->source, moment->index);
+    situation->space = space ? &space->public : NULL;
+}
+
+/* ---- desks ---- */
+
+static struct pug_capture_desk *desk_new(struct pug_capture *capture)
+{
+    struct desk *desk = calloc(1, sizeof(*desk));
+    if (!desk)
+        return NULL;
+    desk->perf = capture->own;
+    desk->base.moves = desk->perf->virtual_time;
+    return &desk->base;
+}
+
+static void desk_free(struct pug_capture_desk *base)
+{
+    struct desk *desk = (struct desk *)base;
+    pug_perf_marks_free(desk->marks);
+    free(desk);
+}
+
+static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tree)
+{
+    struct desk *desk = (struct desk *)base;
+    const struct pug_capture_stretch *stretch =
+        &pug_capture_stretches(base->capture)[base->stretch];
+    desk->cut = cut_of(desk->perf, base->stretch);
+    desk->from = desk->cut->begin;
+    desk->to = stretch->time;
+    desk->marks_read = false;
+    memset(desk->last_time, 0, sizeof(desk->last_time));
+    memset(desk->known, 0, sizeof(desk->known));
+    tree->chooser = (struct pug_memory_chooser){choose, desk};
+    return PUG_OK;
+}
+
+static uint32_t tree_kind(const struct pug_capture *capture, uint32_t stretch)
+{
+    return cut_of(capture->own, stretch)->lineup;
+}
+
+static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+                            struct pug_log *log, struct pug_tree **out)
+{
+    struct pug_perf *perf = capture->own;
+    if (perf->lineups.count == 0)
+        return PUG_ERR_RDR_NO_DECODER;
+    return pug_perf_tree(perf, cut_of(perf, stretch)->lineup, decode, log, out);
+}
+
+/* ---- the end ---- */
+
+static void free_list(struct pug_list *list)
+{
+    free(list->items);
+}
+
+static void free_objects(struct pug_perf *perf)
+{
+    struct pug_perf_object *details = perf->details.items;
+    for (size_t i = 0; i < perf->details.count; i++)
+        if (details[i].program != perf->memory)
+            pug_perf_program_free(details[i].program);
+    pug_perf_program_free(perf->memory);
+}
+
+static void free_spaces(struct pug_perf *perf)
+{
+    struct pug_perf_space **spaces = perf->spaces.items;
+    struct pug_perf_frozen **frozen = perf->frozen.items;
+    struct pug_perf_process *processes = perf->processes.items;
+    for (size_t i = 0; i < perf->spaces.count; i++)
+        free(spaces[i]);
+    for (size_t i = 0; i < perf->frozen.count; i++) {
+        free(frozen[i]->items);
+        free(frozen[i]);
+    }
+    for (size_t i = 0; i < perf->processes.count; i++)
+        pug_perf_process_free(&processes[i]);
+}
+
+static void free_own(struct pug_capture *capture)
+{
+    struct pug_perf *perf = capture->own;
+    struct pug_perf_file *files = perf->files.items;
+    struct pug_perf_lineup *lineups = perf->lineups.items;
+    for (size_t i = 0; i < perf->files.count; i++) {
+        pug_infile_close(files[i].in);
+        free(files[i].path);
+    }
+    for (size_t i = 0; i < perf->lineups.count; i++)
+        free(lineups[i].cpus);
+    free_objects(perf);
+    free_spaces(perf);
+    struct pug_list *lists[] = {
+        &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,     &perf->auxtrace,
+        &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,    &perf->lineups,
+        &perf->processes, &perf->lives,      &perf->threads, &perf->details, &perf->table,
+        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->frozen,  &perf->addresses};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        free_list(lists[i]);
+    free(perf->kallsyms);
+    free(perf->kallsyms_text);
+    free(perf->folder);
+    free(perf);
+}
+
+const struct pug_capture_way pug_perf_way = {
+    .free = free_own,
+    .tree = tree,
+    .tree_kind = tree_kind,
+    .read = read_bytes,
+    .desk = desk_new,
+    .desk_free = desk_free,
+    .begin = begin,
+    .situate = situate,
+    .locate = pug_perf_locate,
+    .seek = pug_perf_seek,
+};

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/** @file Whose trace is in a stretch (section 9), and the trees for it (section 10). */
+#include "perfdata/perfdata.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+struct lining {
+    struct pug_perf *perf;
+    uint32_t *of_buffers; /* formatted; by buffer */
+    uint32_t *of_cpus;    /* raw; by number in `cpus` */
+    uint32_t all;         /* formatted: every processor */
+    uint64_t collisions;
+};
+
+static struct pug_perf_cpu *cpus_of(const struct pug_perf *perf)
+{
+    return perf->cpus.items;
+}
+
+static uint32_t find_cpu(const struct pug_perf *perf, int32_t number)
+{
+    const struct pug_perf_cpu *cpus = cpus_of(perf);
+    for (uint32_t i = 0; i < perf->cpus.count; i++)
+        if (cpus[i].cpu == number)
+            return i;
+    return NONE;
+}
+
+/* ---- lineups ---- */
+
+static bool has_id(const struct pug_perf *perf, const struct pug_perf_lineup *lineup, uint8_t id)
+{
+    for (size_t i = 0; i < lineup->count; i++)
+        if (cpus_of(perf)[lineup->cpus[i]].id == id)
+            return true;
+    return false;
+}
+
+static bool shares_sink(const struct pug_perf_cpu *cpu, const struct pug_perf_cpu *with)
+{
+    return !with || cpu == with || !with->has_sink || !cpu->has_sink || cpu->sink == with->sink;
+}
+
+/** All processors that have the sink of one, or all there are. NONE: no memory. */
+static uint32_t add_lineup(struct lining *lining, const struct pug_perf_cpu *with, bool raw)
+{
+    struct pug_perf *perf = lining->perf;
+    struct pug_perf_lineup *lineup = pug_list_add(&perf->lineups, sizeof(*lineup));
+    if (!lineup || !(lineup->cpus = calloc(perf->cpus.count + 1, sizeof(*lineup->cpus))))
+        return NONE;
+    lineup->raw = raw;
+    for (uint32_t i = 0; i < perf->cpus.count; i++) {
+        const struct pug_perf_cpu *cpu = &cpus_of(perf)[i];
+        if (raw ? cpu != with : !cpu->has_trace || !shares_sink(cpu, with))
+            continue;
+        if (!raw && has_id(perf, lineup, cpu->id))
+            lining->collisions++;
+        else
+            lineup->cpus[lineup->count++] = i;
+    }
+    return (uint32_t)perf->lineups.count - 1;
+}
+
+/** Buffers of processors with one sink have one lineup. */
+static uint32_t lineup_of_sink(struct lining *lining, uint32_t cpu)
+{
+    const struct pug_perf *perf = lining->perf;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(perf->capture);
+    const struct pug_perf_cpu *own = &cpus_of(perf)[cpu];
+    for (size_t i = 0; i < perf->capture->buffers.count; i++) {
+        if (lining->of_buffers[i] == NONE || buffers[i].cpu < 0)
+            continue;
+        const uint32_t other = find_cpu(perf, buffers[i].cpu);
+        if (other != NONE && cpus_of(perf)[other].has_sink &&
+            cpus_of(perf)[other].sink == own->sink)
+            return lining->of_buffers[i];
+    }
+    return add_lineup(lining, own, false);
+}
+
+static uint32_t formatted_lineup(struct lining *lining, uint32_t buffer)
+{
+    const struct pug_perf *perf = lining->perf;
+    const int32_t number = pug_capture_buffers(perf->capture)[buffer].cpu;
+    const uint32_t cpu = number >= 0 ? find_cpu(perf, number) : NONE;
+    if (lining->of_buffers[buffer] != NONE)
+        return lining->of_buffers[buffer];
+    if (cpu != NONE && cpus_of(perf)[cpu].has_sink)
+        return lining->of_buffers[buffer] = lineup_of_sink(lining, cpu);
+    if (lining->all == NONE)
+        lining->all = add_lineup(lining, NULL, false);
+    return lining->of_buffers[buffer] = lining->all;
+}
+
+/** Raw bytes are of the buffer's processor, or the record's, or else any. */
+static uint32_t raw_lineup(struct lining *lining, int32_t number)
+{
+    uint32_t cpu = find_cpu(lining->perf, number);
+    if (cpu == NONE)
+        cpu = 0;
+    if (lining->of_cpus[cpu] == NONE)
+        lining->of_cpus[cpu] = add_lineup(lining, &cpus_of(lining->perf)[cpu], true);
+    return lining->of_cpus[cpu];
+}
+
+static enum pug_status assign(struct lining *lining)
+{
+    struct pug_perf *perf = lining->perf;
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(perf->capture);
+    struct pug_perf_cut *cuts = perf->cuts.items;
+    for (size_t i = 0; i < perf->cuts.count; i++) {
+        cuts[i].lineup = stretches[i].flags & PUG_STRETCH_RAW
+                             ? raw_lineup(lining, stretches[i].cpu)
+                             : formatted_lineup(lining, stretches[i].buffer);
+        if (cuts[i].lineup == NONE)
+            return PUG_ERR_MEM;
+    }
+    return PUG_OK;
+}
+
+/* ---- sources ---- */
+
+static enum pug_status list_source(struct pug_perf *perf, uint32_t buffer,
+                                   const struct pug_perf_cpu *cpu)
+{
+    struct pug_capture *capture = perf->capture;
+    struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+    struct pug_setting items[12];
+    size_t count;
+    if (!source)
+        return PUG_ERR_MEM;
+    *source = (struct pug_capture_source){
+        .buffer = buffer,
+        .id = cpu->id,
+        .name = pug_capture_keep_format(capture, "cpu%d", (int)cpu->cpu),
+        .protocol = pug_perf_source(cpu, items, &count),
+        .cpu = cpu->cpu};
+    return PUG_OK;
+}
+
+/** Sources of a buffer: those of its first stretch. */
+static enum pug_status list_sources(struct pug_perf *perf)
+{
+    const struct pug_capture *capture = perf->capture;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    const struct pug_perf_cut *cuts = perf->cuts.items;
+    const struct pug_perf_lineup *lineups = perf->lineups.items;
+    enum pug_status status = PUG_OK;
+    for (uint32_t i = 0; i < capture->buffers.count && status == PUG_OK; i++) {
+        if (buffers[i].stretch_count == 0)
+            continue;
+        const struct pug_perf_lineup *lineup = &lineups[cuts[buffers[i].first_stretch].lineup];
+        for (size_t n = 0; n < lineup->count && status == PUG_OK; n++)
+            status = list_source(perf, i, &cpus_of(perf)[lineup->cpus[n]]);
+    }
+    return status;
+}
+
+enum pug_status pug_perf_line_up(struct pug_perf *perf)
+{
+    struct lining lining = {.perf = perf, .all = NONE};
+    const size_t buffers = perf->capture->buffers.count;
+    if (perf->cuts.count == 0 || perf->cpus.count == 0)
+        return PUG_OK;
+    lining.of_buffers = malloc((buffers + 1) * sizeof(*lining.of_buffers));
+    lining.of_cpus = malloc((perf->cpus.count + 1) * sizeof(*lining.of_cpus));
+    enum pug_status status = lining.of_buffers && lining.of_cpus ? PUG_OK : PUG_ERR_MEM;
+    if (status == PUG_OK) {
+        memset(lining.of_buffers, 0xff, buffers * sizeof(*lining.of_buffers));
+        memset(lining.of_cpus, 0xff, perf->cpus.count * sizeof(*lining.of_cpus));
+        status = assign(&lining);
+    }
+    if (status == PUG_OK)
+        status = list_sources(perf);
+    if (lining.collisions)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: processors share a trace id in a buffer; their trace is decoded as "
+                        "that of the first one",
+                        perf->capture->path);
+    free(lining.of_buffers);
+    free(lining.of_cpus);
+    return status;
+}
+
+const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t number,
+                                           uint16_t id)
+{
+    const struct pug_perf_lineup *lineup =
+        (const struct pug_perf_lineup *)perf->lineups.items + number;
+    for (size_t i = 0; i < lineup->count; i++)
+        if (lineup->raw || cpus_of(perf)[lineup->cpus[i]].id == id)
+            return &cpus_of(perf)[lineup->cpus[i]];
+    return NULL;
+}
+
+/* ---- trees ---- */
+
+/* Bytes of code maps that all sources of a tree have together, and the least that one gets. */
+#define CODE_OF_ALL ((size_t)64 << 20)
+#define CODE_OF_ONE ((size_t)8 << 20)
+
+enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decode,
+                              struct pug_log *log, struct pug_tree **out)
+{
+    static const struct pug_setting frames[] = {{.name = "mem_align", .value = 1},
+                                                {.name = "reset_on_4x_fsync", .value = 1}};
+    const struct pug_perf_lineup *lineup =
+        (const struct pug_perf_lineup *)perf->lineups.items + number;
+    const struct pug_capture_options *options = &perf->capture->options;
+    const size_t share = CODE_OF_ALL / (lineup->count + 1);
+    struct pug_tree_config config = {
+        .transport = lineup->raw ? "plain" : "coresight",
+        .settings = {.items = frames, .count = lineup->raw ? 0 : 2},
+        .log = log,
+        .quirks = options->quirks,
+        .code_limit = options->code_limit   ? options->code_limit
+                      : share > CODE_OF_ONE ? CODE_OF_ONE
+                                            : share,
+    };
+    enum pug_status status = pug_tree_new(&config, out);
+    size_t added = 0;
+    for (size_t i = 0; i < lineup->count && status == PUG_OK; i++) {
+        struct pug_setting items[12];
+        struct pug_source_config source = {.decode = decode, .options = options->decode};
+        const struct pug_perf_cpu *cpu = &cpus_of(perf)[lineup->cpus[i]];
+        source.protocol = pug_perf_source(cpu, items, &source.settings.count);
+        source.settings.items = items;
+        added += pug_tree_add_source(*out, &source, NULL) == PUG_OK;
+    }
+    if (status == PUG_OK && added == 0) {
+        pug_tree_free(*out);
+        status = PUG_ERR_RDR_NO_DECODER;
+    }
+    return status;
+}

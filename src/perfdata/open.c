@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/** @file Containers (sections 2 and 4): files, pipes, directories; then all facts put together. */
+#include "perfdata/perfdata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC       "PERFILE2"
+#define OTHER_ORDER "2ELIFREP"
+#define FIRST_MAGIC "PERFFILE"
+#define PIPE_HEADER 16u
+#define FILE_HEADER 104u
+#define OLD_HEADER  72u
+#define ATTR_LEAST  80u
+#define FEATURES    256u
+
+struct section {
+    uint64_t offset, size;
+};
+
+bool pug_perf_recognise(const uint8_t *bytes, size_t size)
+{
+    return size >= 8 && (memcmp(bytes, MAGIC, 8) == 0 || memcmp(bytes, OTHER_ORDER, 8) == 0 ||
+                         memcmp(bytes, FIRST_MAGIC, 8) == 0);
+}
+
+static enum pug_status refuse(const struct pug_perf *perf, const char *why)
+{
+    pug_capture_say(perf->capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", perf->capture->path, why);
+    return PUG_ERR_FILE;
+}
+
+/* ---- files ---- */
+
+static enum pug_status add_file(struct pug_perf *perf, const char *path)
+{
+    struct pug_infile *in;
+    const enum pug_status status = pug_infile_open(path, &in);
+    if (status != PUG_OK)
+        return status;
+    struct pug_perf_file *file = pug_list_add(&perf->files, sizeof(*file));
+    char *copy = strdup(path);
+    if (!file || !copy) {
+        pug_infile_close(in);
+        free(copy);
+        return PUG_ERR_MEM;
+    }
+    *file = (struct pug_perf_file){in, copy};
+    return PUG_OK;
+}
+
+static const struct pug_infile *first_file(const struct pug_perf *perf)
+{
+    return ((const struct pug_perf_file *)perf->files.items)->in;
+}
+
+/** A stream is kept in a file without a name, so that its trace can be read where it is needed. */
+static enum pug_status spool(struct pug_perf *perf)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    const bool standard = strcmp(perf->capture->path, "-") == 0;
+    snprintf(path, sizeof(path), "%s/pugmark-XXXXXX", folder && *folder ? folder : "/tmp");
+    const int kept = mkstemp(path);
+    if (kept < 0)
+        return refuse(perf, strerror(errno));
+    const int from = standard ? STDIN_FILENO : open(perf->capture->path, O_RDONLY | O_CLOEXEC);
+    uint8_t *block = malloc(1u << 16);
+    bool good = from >= 0 && block;
+    const struct pug_capture_bytes *head = &perf->capture->head;
+    good = good && (head->size == 0 || write(kept, head->bytes, head->size) == (ssize_t)head->size);
+    for (ssize_t got = 1; good && got > 0;) {
+        got = read(from, block, 1u << 16);
+        good = got >= 0 || errno == EINTR;
+        for (ssize_t done = 0, put; good && done < got; done += put) {
+            put = write(kept, block + done, (size_t)(got - done));
+            good = put > 0;
+        }
+        if (got < 0)
+            got = 1;
+    }
+    const int why = errno;
+    free(block);
+    if (from >= 0 && !standard)
+        close(from);
+    close(kept);
+    enum pug_status status = good ? add_file(perf, path) : refuse(perf, strerror(why));
+    unlink(path);
+    return status;
+}
+
+/* ---- the header of a file ---- */
+
+static bool inside(const struct section *section, uint64_t size)
+{
+    return section->offset <= size && section->size <= size - section->offset;
+}
+
+static enum pug_status read_attr(struct pug_perf *perf, const uint8_t *entry, size_t size)
+{
+    const struct pug_infile *in = first_file(perf);
+    const struct section ids = {pug_bytes_64(entry + size - 16), pug_bytes_64(entry + size - 8)};
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    if (!inside(&ids, pug_infile_size(in)) || ids.size / 8 > PUG_PERF_IDS)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: the ids of an event are not in the file", perf->capture->path);
+    else if (ids.size >= 8 && (bytes = malloc((size_t)ids.size)) != NULL &&
+             pug_infile_read(in, ids.offset, bytes, (size_t)ids.size) == PUG_OK)
+        count = (size_t)ids.size / 8;
+    const enum pug_status status = pug_perf_take_attr(perf, entry, size - 16, bytes, count);
+    free(bytes);
+    return status;
+}
+
+static enum pug_status read_attrs(struct pug_perf *perf, const struct section *attrs,
+                                  uint64_t entry_size)
+{
+    const struct pug_infile *in = first_file(perf);
+    if (!inside(attrs, pug_infile_size(in)) || entry_size < ATTR_LEAST || entry_size > 65536)
+        return refuse(perf, "the attributes in its header cannot be");
+    uint8_t *entry = malloc((size_t)entry_size);
+    enum pug_status status = entry ? PUG_OK : PUG_ERR_MEM;
+    for (uint64_t at = 0; status == PUG_OK && at + entry_size <= attrs->size; at += entry_size) {
+        status = pug_infile_read(in, attrs->offset + at, entry, (size_t)entry_size);
+        if (status == PUG_OK)
+            status = read_attr(perf, entry, (size_t)entry_size);
+    }
+    free(entry);
+    if (status == PUG_ERR_LIMIT)
+        return refuse(perf, "it has more attributes or ids than can be");
+    return status;
+}
+
+static void read_feature(struct pug_perf *perf, unsigned bit, const struct section *section)
+{
+    const struct pug_infile *in = first_file(perf);
+    uint8_t *bytes = NULL;
+    if (!inside(section, pug_infile_size(in)) || section->size > PUG_PERF_FEATURE ||
+        !(bytes = malloc((size_t)section->size + 1)) ||
+        pug_infile_read(in, section->offset, bytes, (size_t)section->size) != PUG_OK)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: offset %llu, feature %u: it cannot be read", perf->capture->path,
+                        (unsigned long long)section->offset, bit);
+    else
+        pug_perf_take_feature(perf, bit, bytes, (size_t)section->size);
+    free(bytes);
+}
+
+/** Behind the data stands where each feature is (section 3). */
+static void read_features(struct pug_perf *perf, const uint8_t *bits, uint64_t at)
+{
+    const struct pug_infile *in = first_file(perf);
+    uint8_t place[16];
+    for (unsigned bit = 0; bit < FEATURES; bit++) {
+        if (!(bits[bit / 8] >> bit % 8 & 1))
+            continue;
+        if (pug_infile_read(in, at, place, sizeof(place)) != PUG_OK) {
+            pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                            "%s: the list of features behind the data is not there",
+                            perf->capture->path);
+            return;
+        }
+        const struct section section = {pug_bytes_64(place), pug_bytes_64(place + 8)};
+        read_feature(perf, bit, &section);
+        at += sizeof(place);
+    }
+}
+
+static enum pug_status read_file(struct pug_perf *perf, const uint8_t *header, uint64_t size)
+{
+    const uint64_t length = pug_infile_size(first_file(perf));
+    const struct section attrs = {pug_bytes_64(header + 24), pug_bytes_64(header + 32)};
+    struct section data = {pug_bytes_64(header + 40), pug_bytes_64(header + 48)};
+    enum pug_status status = read_attrs(perf, &attrs, pug_bytes_64(header + 16));
+    if (status != PUG_OK)
+        return status;
+    if (data.offset > length)
+        return refuse(perf, "its data would begin behind its end");
+    if (data.size > length - data.offset) {
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: it is shorter than it says: %llu bytes of its data are missing",
+                        perf->capture->path,
+                        (unsigned long long)(data.size - (length - data.offset)));
+        data.size = length - data.offset;
+    } else if (data.size == 0) {
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: it was never finished; all up to its end is taken",
+                        perf->capture->path);
+        data.size = length - data.offset;
+    } else if (size >= FILE_HEADER) {
+        read_features(perf, header + OLD_HEADER, data.offset + data.size);
+    }
+    return pug_perf_walk(perf, 0, data.offset, data.offset + data.size);
+}
+
+static enum pug_status read_container(struct pug_perf *perf)
+{
+    const struct pug_infile *in = first_file(perf);
+    uint8_t header[FILE_HEADER] = {0};
+    const uint64_t length = pug_infile_size(in);
+    if (length < PIPE_HEADER || pug_infile_read(in, 0, header, PIPE_HEADER) != PUG_OK)
+        return refuse(perf, "it ends inside its header");
+    if (memcmp(header, OTHER_ORDER, 8) == 0)
+        return refuse(perf, "it was written by a big-endian machine, which is not supported");
+    if (memcmp(header, FIRST_MAGIC, 8) == 0)
+        return refuse(perf, "it has perf's first format, of before 2010");
+    if (memcmp(header, MAGIC, 8) != 0)
+        return refuse(perf, "it is no perf.data");
+    const uint64_t size = pug_bytes_64(header + 8);
+    perf->piped = size == PIPE_HEADER;
+    if (perf->piped)
+        return pug_perf_walk(perf, 0, PIPE_HEADER, length);
+    const size_t wanted = length < FILE_HEADER ? (size_t)length : FILE_HEADER;
+    if (size < OLD_HEADER || wanted < OLD_HEADER ||
+        pug_infile_read(in, 0, header, wanted) != PUG_OK)
+        return refuse(perf, "its header has a size that cannot be");
+    return read_file(perf, header, size);
+}
+
+/* ---- directories ---- */
+
+/** data.0, data.1, …: records without a header, a file for each reader thread. */
+static enum pug_status read_parts(struct pug_perf *perf)
+{
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < PUG_PERF_FILES; i++) {
+        snprintf(path, sizeof(path), "%s/data.%u", perf->folder, i);
+        if (add_file(perf, path) != PUG_OK)
+            return PUG_OK;
+        const struct pug_perf_file *files = perf->files.items;
+        const uint32_t number = (uint32_t)perf->files.count - 1;
+        const enum pug_status status =
+            pug_perf_walk(perf, number, 0, pug_infile_size(files[number].in));
+        if (status != PUG_OK)
+            return status;
+    }
+    return PUG_OK;
+}
+
+static enum pug_status open_files(struct pug_perf *perf)
+{
+    const struct pug_capture *capture = perf->capture;
+    char path[PATH_MAX];
+    struct stat place;
+    if (capture->kind == PUG_CAPTURE_STREAM)
+        return spool(perf);
+    if (stat(capture->path, &place) != 0 || !S_ISDIR(place.st_mode))
+        snprintf(path, sizeof(path), "%s", capture->path);
+    else if ((perf->folder = strdup(capture->path)) == NULL)
+        return PUG_ERR_MEM;
+    else
+        snprintf(path, sizeof(path), "%s/data", capture->path);
+    const enum pug_status status = add_file(perf, path);
+    if (status == PUG_ERR_FILE)
+        return refuse(perf, strerror(errno));
+    return status;
+}
+
+/* ---- everything together ---- */
+
+static void title(struct pug_perf *perf)
+{
+    struct pug_capture *capture = perf->capture;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    char text[160];
+    snprintf(text, sizeof(text), "perf.data%s%s, %s, metadata version %llu%s",
+             perf->simpleperf ? " of simpleperf" : "",
+             perf->piped    ? ", a pipe's"
+             : perf->folder ? ", a directory"
+                            : "",
+             capture->buffers.count == 0 ? "without trace"
+             : buffers[0].cpu < 0        ? "per thread"
+                                         : "per processor",
+             (unsigned long long)perf->info_version, perf->snapshot_mode ? ", snapshot mode" : "");
+    capture->title = strdup(text);
+}
+
+static void tell(struct pug_perf *perf)
+{
+    struct pug_capture *capture = perf->capture;
+    if (perf->lost)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: %llu records were lost while recording: memory maps may be missing",
+                        capture->path, (unsigned long long)perf->lost);
+    if (perf->lost)
+        pug_capture_add_fact(capture, "lost records", "%llu", (unsigned long long)perf->lost);
+    if (perf->auxtrace.count > 0 && !perf->has_info)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK,
+                        "%s: nothing in it says how CoreSight was set up: its trace cannot be "
+                        "decoded",
+                        capture->path);
+    capture->times = (struct pug_capture_time){
+        .unit = !perf->has_times                               ? PUG_CAPTURE_NO_TIME
+                : perf->has_trace_times && !perf->virtual_time ? PUG_CAPTURE_TICKS
+                                                               : PUG_CAPTURE_NANOSECONDS,
+        .origin = !perf->has_times                               ? "order of records"
+                  : perf->has_trace_times && !perf->virtual_time ? "trace timestamps"
+                                                                 : "perf clock",
+        .first = perf->first_sample,
+        .last = perf->last_sample ? perf->last_sample : perf->last_time,
+    };
+}
+
+static enum pug_status settle(struct pug_perf *perf)
+{
+    pug_perf_settle_objects(perf);
+    enum pug_status status = pug_perf_settle_ids(perf);
+    if (status == PUG_OK)
+        status = pug_perf_cut(perf);
+    if (status == PUG_OK)
+        status = pug_perf_settle_events(perf);
+    if (status == PUG_OK)
+        status = pug_perf_line_up(perf);
+    return status;
+}
+
+static enum pug_status check_buffer(const struct pug_perf *perf)
+{
+    const struct pug_capture *capture = perf->capture;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    char names[512] = "";
+    if (!capture->options.buffer)
+        return PUG_OK;
+    for (size_t i = 0; i < capture->buffers.count; i++) {
+        if (buffers[i].chosen)
+            return PUG_OK;
+        strncat(names, " ", sizeof(names) - strlen(names) - 1);
+        strncat(names, buffers[i].name, sizeof(names) - strlen(names) - 1);
+    }
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer %s; there are:%s",
+                    capture->path, capture->options.buffer, names);
+    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+}
+
+enum pug_status pug_perf_open(struct pug_capture *capture)
+{
+    struct pug_perf *perf = calloc(1, sizeof(*perf));
+    if (!perf)
+        return PUG_ERR_MEM;
+    perf->capture = capture;
+    perf->kernel_start = UINT64_C(1) << 63;
+    capture->own = perf;
+    capture->way = &pug_perf_way;
+    enum pug_status status = open_files(perf);
+    capture->kind = PUG_CAPTURE_PERF;
+    if (status == PUG_OK)
+        status = read_container(perf);
+    if (status == PUG_OK && perf->folder)
+        status = read_parts(perf);
+    if (status == PUG_OK)
+        status = settle(perf);
+    if (status != PUG_OK)
+        return status;
+    title(perf);
+    tell(perf);
+    return check_buffer(perf);
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file perf.data from inside. One way: containers to records (open.c, walk.c, unzip.c), records to
+ * facts (record.c, feature.c, info.c), facts to stretches (cut.c), to tasks and address spaces by
+ * time (tasks.c, process.c, space.c), to objects and their text (object.c, seek.c, program.c,
+ * kernel.c, module.c); decode.c gives it all to the capture.
+ *
+ * Numbers of sections are those of the file format as perf's sources describe it.
+ */
+#ifndef PUG_PERFDATA_PERFDATA_H
+#define PUG_PERFDATA_PERFDATA_H
+
+#include "base/bytes.h"
+#include "base/grow.h"
+#include "capture/capture.h"
+#include "files/infile.h"
+
+#include <stdatomic.h>
+
+/* ---- limits ---- */
+
+#define PUG_PERF_ATTRS   4096u       /* attributes */
+#define PUG_PERF_IDS     (1u << 20)  /* event ids */
+#define PUG_PERF_CPUS    65536u      /* processors in AUXTRACE_INFO */
+#define PUG_PERF_FEATURE (64u << 20) /* bytes of a feature or a record that is kept */
+#define PUG_PERF_FILES   4096u       /* data.N of a directory */
+#define PUG_PERF_RANGES  65536u      /* executable ranges of a process at one time */
+
+/* ---- records ---- */
+
+enum pug_perf_type {
+    PUG_PERF_MMAP = 1,
+    PUG_PERF_LOST = 2,
+    PUG_PERF_COMM = 3,
+    PUG_PERF_EXIT = 4,
+    PUG_PERF_FORK = 7,
+    PUG_PERF_MMAP2 = 10,
+    PUG_PERF_AUX = 11,
+    PUG_PERF_ITRACE_START = 12,
+    PUG_PERF_LOST_SAMPLES = 13,
+    PUG_PERF_SWITCH_CPU_WIDE = 15,
+    PUG_PERF_NAMESPACES = 16,
+    PUG_PERF_KSYMBOL = 17,
+    PUG_PERF_TEXT_POKE = 20,
+    PUG_PERF_HW_ID = 21,
+    PUG_PERF_HEADER_ATTR = 64,
+    PUG_PERF_TRACING_DATA = 66,
+    PUG_PERF_BUILD_ID = 67,
+    PUG_PERF_AUXTRACE_INFO = 70,
+    PUG_PERF_AUXTRACE = 71,
+    PUG_PERF_AUXTRACE_ERROR = 72,
+    PUG_PERF_TIME_CONV = 79,
+    PUG_PERF_FEATURE_RECORD = 80,
+    PUG_PERF_COMPRESSED = 81,
+    PUG_PERF_COMPRESSED2 = 83,
+    PUG_PERF_SIMPLEPERF = 32768, /**< from here on the size has 32 bits */
+    PUG_PERF_KERNEL_SYMBOLS = 32769,
+    PUG_PERF_SPLIT = 32772,
+    PUG_PERF_SPLIT_END = 32773,
+};
+
+struct pug_perf_record {
+    uint32_t type;
+    uint16_t misc;
+    uint32_t file;   /**< number of the file it stands in */
+    uint64_t offset; /**< there; of a compressed one: of its compressed record */
+    const uint8_t *body;
+    size_t size;     /**< of the body */
+    uint64_t behind; /**< file offset of the bytes behind the record; 0: it is compressed */
+};
+
+struct pug_perf_attr {
+    uint32_t type;
+    uint64_t config, config2, sample_type, flags;
+};
+
+struct pug_perf_id {
+    uint64_t id;
+    uint32_t attr;
+};
+
+/** What the sample id block of a record says (section 6). */
+struct pug_perf_sample {
+    int32_t pid, tid; /**< -1: it does not say */
+    int32_t cpu;
+    uint64_t time;
+};
+
+/* ---- facts ---- */
+
+struct pug_perf_aux {
+    uint64_t time, offset, size, flags;
+    int32_t cpu, tid;
+    uint32_t order; /**< of records in the files */
+    uint64_t place; /**< of the record, for messages */
+};
+
+struct pug_perf_auxtrace {
+    uint64_t offset, size; /**< in the buffer's endless stream */
+    uint64_t at;           /**< in the file */
+    uint32_t file;
+    int32_t cpu, tid;
+};
+
+struct pug_perf_hw_id {
+    int32_t cpu;
+    uint32_t sink;
+    uint8_t id;
+    bool has_sink;
+};
+
+enum pug_perf_registers { PUG_PERF_ETMV3, PUG_PERF_ETMV4, PUG_PERF_ETE };
+
+/** A processor that AUXTRACE_INFO describes. */
+struct pug_perf_cpu {
+    int32_t cpu;
+    enum pug_perf_registers kind;
+    uint64_t words[9]; /**< parameters in their order; absent ones are 0 */
+    uint32_t count;    /**< of parameters that are there */
+    uint8_t id;        /**< trace id */
+    bool has_trace;
+    bool has_sink;
+    uint32_t sink;
+};
+
+enum pug_perf_event_kind {
+    PUG_PERF_EVENT_MAP,
+    PUG_PERF_EVENT_NAME,
+    PUG_PERF_EVENT_EXEC,
+    PUG_PERF_EVENT_FORK,  /**< a new process */
+    PUG_PERF_EVENT_START, /**< a thread is known to belong to a process */
+    PUG_PERF_EVENT_SYMBOL,
+    PUG_PERF_EVENT_POKE,
+};
+
+/** Whose maps and memory. */
+enum pug_perf_machine { PUG_PERF_HOST, PUG_PERF_GUEST };
+
+/** What changes in time. */
+struct pug_perf_event {
+    uint64_t time;
+    uint32_t order;
+    uint8_t kind;    /**< enum pug_perf_event_kind */
+    uint8_t machine; /**< enum pug_perf_machine */
+    bool executable, kernel;
+    int32_t pid, tid, parent;
+    uint64_t address, size, offset;
+    uint32_t object;
+    const char *name;     /**< NAME, EXEC */
+    const uint8_t *bytes; /**< POKE: the new text, `size` of it */
+};
+
+/* ---- tasks and spaces ---- */
+
+struct pug_perf_range {
+    uint64_t start, last; /**< inclusive */
+    uint64_t offset;      /**< of `start`, in whatever the object counts in */
+    uint32_t object;
+    const uint8_t *bytes; /**< text of its own, or NULL: the object's */
+};
+
+struct pug_perf_ranges {
+    struct pug_perf_range *items;
+    size_t count, room;
+};
+
+/** A change of a process's address space. */
+struct pug_perf_change {
+    uint64_t time;
+    struct pug_perf_range range;
+    bool executable; /**< else it only makes room */
+    bool clears;     /**< exec: everything goes */
+};
+
+/** One life of a process id. */
+struct pug_perf_process {
+    int32_t pid;
+    uint64_t begin;
+    uint32_t parent; /**< whose ranges it began with, or UINT32_MAX */
+    uint64_t parent_time;
+    struct pug_list changes; /**< struct pug_perf_change, by time */
+    /* What was found out: states as far as they were made. */
+    struct pug_perf_ranges now;
+    size_t applied;         /**< changes in `now` */
+    bool begun;             /**< `now` has what the parent gave */
+    struct pug_list epochs; /**< struct pug_perf_epoch, in ascending order */
+};
+
+/** The ranges of a process while nothing in them is taken away: its changes [from, to] are in. */
+struct pug_perf_epoch {
+    size_t from, to;
+    struct pug_perf_frozen *ranges;
+};
+
+/** Ranges that do not change any more; several spaces have them. */
+struct pug_perf_frozen {
+    uint64_t number;
+    struct pug_perf_range *items;
+    size_t count;
+};
+
+/** From when on a process id is which process. */
+struct pug_perf_life {
+    int32_t pid;
+    uint64_t time;
+    uint32_t process;
+};
+
+/** When a thread is a task. */
+struct pug_perf_thread {
+    int32_t tid;
+    uint64_t time;
+    uint32_t task; /**< number in the capture */
+};
+
+struct pug_perf_space {
+    struct pug_address_space public; /**< first */
+    struct pug_perf *perf;
+    const struct pug_perf_frozen *user, *user_before, *kernel; /**< or NULL */
+    struct pug_image image;
+};
+
+/* ---- objects ---- */
+
+struct pug_perf_program;
+
+struct pug_perf_object {
+    struct pug_perf_program *program; /**< its text, where it was found */
+    _Atomic bool sought;
+    bool guest;
+    uint64_t first_address; /**< kernel and modules: where it was mapped first */
+    uint64_t first_offset;
+    uint64_t first_size;
+    /* What simpleperf's FILE features say. */
+    bool has_memory_offset;
+    uint64_t memory_offset, min_vaddr;
+};
+
+/* ---- the whole ---- */
+
+struct pug_perf_told {
+    const char *path;
+    uint8_t build_id[20];
+    uint8_t size;
+};
+
+/** What simpleperf says of a file: where its lowest address lies. */
+struct pug_perf_file_fact {
+    const char *path;
+    uint64_t min_vaddr, offset;
+    bool in_memory; /**< a module: `offset` is from where it is mapped */
+};
+
+struct pug_perf_file {
+    struct pug_infile *in;
+    char *path;
+};
+
+struct pug_perf {
+    struct pug_capture *capture;
+    char *folder; /**< of a directory, or NULL */
+    struct pug_list files;
+    struct pug_list attrs; /**< struct pug_perf_attr */
+    struct pug_list ids;   /**< struct pug_perf_id, by id */
+    bool ids_sorted;
+    bool simpleperf;
+    bool has_times; /**< of records */
+    uint64_t last_time;
+    uint32_t order; /**< of records */
+    bool piped;
+
+    struct pug_list aux;      /**< struct pug_perf_aux */
+    struct pug_list auxtrace; /**< struct pug_perf_auxtrace */
+    struct pug_list hw_ids;   /**< struct pug_perf_hw_id */
+    struct pug_list events;   /**< struct pug_perf_event */
+    struct pug_list cpus;     /**< struct pug_perf_cpu, by number */
+    bool has_info, snapshot_mode, refused_hw_id;
+    uint64_t info_version;
+    uint64_t lost, lost_samples, decoder_errors;
+    uint64_t kernel_start; /**< where kernel addresses begin */
+    char *kallsyms;        /**< that the file holds, or NULL */
+    const char *release;   /**< of the kernel, or NULL */
+    uint64_t first_sample, last_sample;
+
+    struct {
+        bool known;
+        uint64_t shift, mult, zero, cycles, mask;
+        bool is_short;
+    } clock;
+    bool virtual_time; /**< all sources' timestamps are the clock's cycles */
+    bool has_trace_times;
+    enum { PUG_PERF_NO_IDS, PUG_PERF_CONTEXT_ID, PUG_PERF_VMID } ids_in;
+    bool guests;
+
+    struct pug_list cuts;       /**< struct pug_perf_cut: by stretch */
+    struct pug_list lineups;    /**< struct pug_perf_lineup */
+    struct pug_list processes;  /**< struct pug_perf_process; kernels first */
+    struct pug_list lives;      /**< struct pug_perf_life: processes by pid and time */
+    struct pug_list threads;    /**< struct pug_perf_thread, by tid and time */
+    struct pug_list details;    /**< struct pug_perf_object: by the capture's object */
+    struct pug_list table;      /**< uint32_t: objects by hash of path and build id, plus 1 */
+    struct pug_list file_facts; /**< struct pug_perf_file_fact */
+    struct pug_list told;       /**< struct pug_perf_told: build ids by path */
+    struct pug_list spaces;     /**< struct pug_perf_space * */
+    struct pug_list frozen;     /**< struct pug_perf_frozen * */
+    struct pug_list addresses;  /**< struct pug_perf_symbol, by name: kernel symbols */
+    bool addresses_read;
+    char *kallsyms_text;             /**< that they point into */
+    struct pug_perf_program *memory; /**< the kernel's, as a core file; or NULL */
+    const char *memory_path;
+    bool memory_sought;
+    struct pug_list branches; /**< of branch lists */
+    uint64_t numbers;
+};
+
+/** The sources that may be in a stretch: one tree decodes all stretches of a lineup. */
+struct pug_perf_lineup {
+    bool raw;
+    uint32_t *cpus; /**< numbers in `cpus` */
+    size_t count;
+};
+
+/** Where the bytes of a stretch are. */
+struct pug_perf_cut {
+    uint32_t file;
+    uint64_t at;
+    uint64_t begin;  /**< nothing in it is older */
+    int32_t tid;     /**< of a per-thread buffer, or -1 */
+    uint32_t lineup; /**< number of the sources that may be in it */
+};
+
+#define PUG_PERF_NO_PARENT    UINT32_MAX
+#define PUG_PERF_KERNEL       0u /* number of the host kernel among the processes */
+#define PUG_PERF_GUEST_KERNEL 1u
+
+/* walk.c */
+/** Read all records of a file's part. What is damaged ends it, with a message. */
+enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t from, uint64_t end);
+/** Records in memory; returns how many bytes of it were whole ones. `place` is for messages. */
+size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place,
+                            const uint8_t *bytes, size_t size, bool *damaged);
+void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint32_t type,
+                     const char *why);
+
+/* unzip.c */
+struct pug_perf_unzip;
+/** The bytes of one compressed record; the records that are complete by now are read. */
+enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **state, uint32_t file,
+                               uint64_t place, const uint8_t *bytes, size_t size);
+void pug_perf_unzip_free(struct pug_perf_unzip *state);
+
+/* record.c */
+void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *record);
+enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, size_t size,
+                                   const uint8_t *ids, size_t id_count);
+
+/* info.c */
+/** AUXTRACE_INFO's words. */
+void pug_perf_take_info(struct pug_perf *perf, const struct pug_perf_record *record);
+/** Which trace id is which processor, when all records were read. */
+enum pug_status pug_perf_settle_ids(struct pug_perf *perf);
+/** A processor's source as the tree takes it; `items` has room for 12 settings. */
+const char *pug_perf_source(const struct pug_perf_cpu *cpu, struct pug_setting *items,
+                            size_t *count);
+
+/* feature.c */
+void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *bytes, size_t size);
+/** An entry of build ids: from its pid on. */
+void pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t *body, size_t size);
+
+/* simpleperf.c */
+void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t *bytes,
+                              size_t size);
+
+/* cut.c */
+enum pug_status pug_perf_cut(struct pug_perf *perf);
+
+/* tasks.c: all events to tasks and processes */
+enum pug_status pug_perf_settle_events(struct pug_perf *perf);
+uint32_t pug_perf_task_at(const struct pug_perf *perf, int32_t tid, uint64_t time);
+/** The life of a process at a time, or UINT32_MAX. */
+uint32_t pug_perf_process_at(const struct pug_perf *perf, int32_t pid, uint64_t time);
+
+/* process.c */
+/**
+ * The ranges of a process at a time, with all that were added later and took nothing away. Under
+ * the capture's lock. NULL: no memory.
+ */
+const struct pug_perf_frozen *pug_perf_ranges_at(struct pug_perf *perf, uint32_t process,
+                                                 uint64_t time);
+void pug_perf_process_free(struct pug_perf_process *process);
+/** The range that holds an address; else NULL, and the hole in *first and *last. */
+const struct pug_perf_range *pug_perf_find_range(const struct pug_perf_frozen *ranges,
+                                                 uint64_t address, uint64_t *first, uint64_t *last);
+
+/* space.c */
+/** The space of these ranges; `before` fills holes. Under the lock; NULL: no memory. */
+const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
+                                               const struct pug_perf_frozen *user,
+                                               const struct pug_perf_frozen *before,
+                                               const struct pug_perf_frozen *kernel);
+bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space *space,
+                     uint64_t address, struct pug_location *location);
+
+/* object.c */
+/** The object of a path and a build id (size 0: none), made if need be; PUG_NO_OBJECT: no memory.
+ */
+uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
+                         const uint8_t *build_id, size_t build_id_size, uint16_t misc);
+/** A path has this build id, where its maps do not tell another. */
+void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
+                            size_t size);
+/** When all records and features were read: objects get the build ids that were told. */
+void pug_perf_settle_objects(struct pug_perf *perf);
+bool pug_perf_same_build_id(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size);
+
+static inline struct pug_perf_object *pug_perf_details(const struct pug_perf *perf)
+{
+    return perf->details.items;
+}
+
+/* roots.c */
+/**
+ * A path below a root, with all links in it resolved as if the root were "/": nothing outside can
+ * be meant. Like snprintf(); 0: it is too long, or links go in a circle.
+ */
+size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t size);
+/** Files of this name in a folder and all below it, links not followed; NULL: any name. */
+typedef bool pug_perf_found_fn(void *context, const char *path);
+void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *found, void *context);
+
+/* seek.c */
+void pug_perf_seek(struct pug_capture *capture, uint32_t object);
+/** Take a file for an object if it has its build id, or whatever it has; true: it was taken. */
+bool pug_perf_try(struct pug_perf *perf, uint32_t object, const char *path, bool whatever);
+/** Take a file below the folder of recorded paths; "" for it is "/". */
+bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path);
+bool pug_perf_try_cache(struct pug_perf *perf, uint32_t object);
+bool pug_perf_try_folders(struct pug_perf *perf, uint32_t object, const char *name);
+
+/* kernel.c */
+struct pug_perf_symbol {
+    const char *name, *module; /**< module: "" for the kernel's own */
+    uint64_t address;
+};
+/** Where the kernel has a symbol, by kallsyms: that of a module, else the kernel's; false: no. */
+bool pug_perf_kernel_symbol(struct pug_perf *perf, const char *module, const char *name,
+                            uint64_t *address);
+void pug_perf_seek_kernel(struct pug_perf *perf, uint32_t object);
+/** Take a copy of the kernel's memory for an object of it; false: there is none. */
+bool pug_perf_take_memory(struct pug_perf *perf, uint32_t object);
+
+/* module.c */
+/** Place a module's code as it lies in memory, with its branches relocated. */
+enum pug_status pug_perf_place_module(struct pug_perf *perf, uint32_t object,
+                                      struct pug_perf_program *program);
+
+/* lineup.c */
+/** Find the lineup of each stretch, and list the capture's sources. */
+enum pug_status pug_perf_line_up(struct pug_perf *perf);
+/** The processor whose trace id it is in a lineup, or NULL. */
+const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t lineup,
+                                           uint16_t id);
+enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t lineup, bool decode,
+                              struct pug_log *log, struct pug_tree **tree);
+
+/* marks.c */
+struct pug_perf_marks;
+struct pug_perf_marks *pug_perf_marks_new(struct pug_perf *perf);
+void pug_perf_marks_free(struct pug_perf_marks *marks);
+/** Read the timestamps of a stretch. */
+void pug_perf_marks_read(struct pug_perf_marks *marks, uint32_t stretch);
+/**
+ * The timestamp of a source that dates what begins at an index: the next one, or where there is
+ * none the last. False: there is none at all.
+ */
+bool pug_perf_marks_time(const struct pug_perf_marks *marks, uint16_t source, uint64_t index,
+                         uint64_t *time);
+
+/* decode.c */
+extern const struct pug_capture_way pug_perf_way;
+
+#endif

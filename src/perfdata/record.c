@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+/** @file From records to facts (sections 5 and 6). */
+#include "perfdata/perfdata.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bits of sample_type. */
+#define SAMPLE_TID        0x2u
+#define SAMPLE_TIME       0x4u
+#define SAMPLE_ID         0x40u
+#define SAMPLE_CPU        0x80u
+#define SAMPLE_STREAM_ID  0x200u
+#define SAMPLE_IDENTIFIER 0x10000u
+
+/* Bits of an attribute's flags. */
+#define SAMPLE_ID_ALL (UINT64_C(1) << 18)
+
+/* Bits of misc. */
+#define MISC_MODE     7u
+#define MISC_DATA     (1u << 13) /* of MMAP */
+#define MISC_EXEC     (1u << 13) /* of COMM */
+#define MISC_BUILD_ID (1u << 14) /* of MMAP2 */
+
+enum { MODE_KERNEL = 1, MODE_USER = 2, MODE_GUEST_KERNEL = 4, MODE_GUEST_USER = 5 };
+
+#define PROT_EXECUTE 4u
+
+/* ---- attributes ---- */
+
+enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, size_t size,
+                                   const uint8_t *ids, size_t id_count)
+{
+    if (size < 64 || perf->attrs.count >= PUG_PERF_ATTRS ||
+        perf->ids.count + id_count > PUG_PERF_IDS)
+        return PUG_ERR_LIMIT;
+    struct pug_perf_attr *taken = pug_list_add(&perf->attrs, sizeof(*taken));
+    if (!taken)
+        return PUG_ERR_MEM;
+    *taken = (struct pug_perf_attr){.type = pug_bytes_32(attr),
+                                    .config = pug_bytes_64(attr + 8),
+                                    .config2 = size >= 72 ? pug_bytes_64(attr + 64) : 0,
+                                    .sample_type = pug_bytes_64(attr + 24),
+                                    .flags = pug_bytes_64(attr + 40)};
+    perf->has_times |= (taken->flags & SAMPLE_ID_ALL) && (taken->sample_type & SAMPLE_TIME);
+    for (size_t i = 0; i < id_count; i++) {
+        struct pug_perf_id *id = pug_list_add(&perf->ids, sizeof(*id));
+        if (!id)
+            return PUG_ERR_MEM;
+        *id = (struct pug_perf_id){pug_bytes_64(ids + 8 * i), (uint32_t)perf->attrs.count - 1};
+    }
+    perf->ids_sorted = false;
+    return PUG_OK;
+}
+
+static int by_id(const void *left, const void *right)
+{
+    const struct pug_perf_id *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/** The attribute of an event id; id 0 and those that nobody told have the first one. */
+static const struct pug_perf_attr *attr_of(struct pug_perf *perf, uint64_t id)
+{
+    const struct pug_perf_attr *attrs = perf->attrs.items;
+    if (!perf->ids_sorted && perf->ids.count > 0)
+        qsort(perf->ids.items, perf->ids.count, sizeof(struct pug_perf_id), by_id);
+    perf->ids_sorted = true;
+    const struct pug_perf_id key = {.id = id},
+                             *found = perf->ids.count == 0
+                                          ? NULL
+                                          : bsearch(&key, perf->ids.items, perf->ids.count,
+                                                    sizeof(key), by_id);
+    return &attrs[found ? found->attr : 0];
+}
+
+/* ---- the sample id block ---- */
+
+/** The event id at the record's end. All attributes of a file agree about its place. */
+static uint64_t event_id(const struct pug_perf_attr *attr, const struct pug_perf_record *record)
+{
+    size_t from_end = 8;
+    if (!(attr->sample_type & SAMPLE_IDENTIFIER)) {
+        if (!(attr->sample_type & SAMPLE_ID))
+            return 0;
+        from_end += 8 * ((attr->sample_type & SAMPLE_CPU) != 0);
+        from_end += 8 * ((attr->sample_type & SAMPLE_STREAM_ID) != 0);
+    }
+    return record->size >= from_end ? pug_bytes_64(record->body + record->size - from_end) : 0;
+}
+
+/** Read the block and cut it off the body; false: the record is too short for it. */
+static bool take_sample(struct pug_perf *perf, struct pug_perf_record *record,
+                        struct pug_perf_sample *sample)
+{
+    static const uint32_t fields[] = {SAMPLE_TID,       SAMPLE_TIME, SAMPLE_ID,
+                                      SAMPLE_STREAM_ID, SAMPLE_CPU,  SAMPLE_IDENTIFIER};
+    *sample = (struct pug_perf_sample){.pid = -1, .tid = -1, .cpu = PUG_NO_CPU};
+    if (perf->attrs.count == 0)
+        return true;
+    const struct pug_perf_attr *attr = perf->attrs.items;
+    if (perf->attrs.count > 1)
+        attr = attr_of(perf, event_id(attr, record));
+    if (!(attr->flags & SAMPLE_ID_ALL))
+        return true;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        count += (attr->sample_type & fields[i]) != 0;
+    if (record->size < 8 * count)
+        return false;
+    record->size -= 8 * count;
+    const uint8_t *at = record->body + record->size;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (!(attr->sample_type & fields[i]))
+            continue;
+        if (fields[i] == SAMPLE_TID) {
+            sample->pid = (int32_t)pug_bytes_32(at);
+            sample->tid = (int32_t)pug_bytes_32(at + 4);
+        } else if (fields[i] == SAMPLE_TIME) {
+            sample->time = pug_bytes_64(at);
+        } else if (fields[i] == SAMPLE_CPU) {
+            sample->cpu = (int32_t)pug_bytes_32(at);
+        }
+        at += 8;
+    }
+    return true;
+}
+
+/* ---- events ---- */
+
+static struct pug_perf_event *add_event(struct pug_perf *perf, enum pug_perf_event_kind kind,
+                                        const struct pug_perf_sample *sample)
+{
+    struct pug_perf_event *event = pug_list_add(&perf->events, sizeof(*event));
+    if (!event)
+        return NULL;
+    event->kind = (uint8_t)kind;
+    event->order = perf->order;
+    event->time = sample->time;
+    event->pid = event->tid = event->parent = -1;
+    event->object = PUG_NO_OBJECT;
+    return event;
+}
+
+/** A string of a record, which may lack its end. */
+static const char *string(struct pug_bytes *body, size_t *length)
+{
+    const size_t left = pug_bytes_left(body);
+    const char *text = (const char *)body->at;
+    *length = left > 0 ? strnlen(text, left) : 0;
+    return left > 0 ? text : "";
+}
+
+static void take_map(struct pug_perf *perf, const struct pug_perf_record *record,
+                     const struct pug_perf_sample *sample, struct pug_bytes *body)
+{
+    uint8_t id[20];
+    size_t id_size = 0, length;
+    const bool second = record->type == PUG_PERF_MMAP2;
+    const unsigned mode = record->misc & MISC_MODE;
+    const int32_t pid = (int32_t)pug_bytes_take_32(body), tid = (int32_t)pug_bytes_take_32(body);
+    const uint64_t address = pug_bytes_take_64(body), size = pug_bytes_take_64(body);
+    const uint64_t offset = pug_bytes_take_64(body);
+    const uint8_t *extra = second ? pug_bytes_take(body, 24) : NULL;
+    const uint32_t prot = second ? pug_bytes_take_32(body) : 0;
+    if (second)
+        (void)pug_bytes_take_32(body);
+    const char *path = string(body, &length);
+    if (body->bad || size == 0) {
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        body->bad ? "it is too short" : "its range is empty");
+        return;
+    }
+    if (extra && (record->misc & MISC_BUILD_ID) && extra[0] <= sizeof(id)) {
+        id_size = extra[0];
+        memcpy(id, extra + 4, id_size);
+    }
+    struct pug_perf_event *event = add_event(perf, PUG_PERF_EVENT_MAP, sample);
+    if (!event)
+        return;
+    event->kernel = mode == MODE_KERNEL || mode == MODE_GUEST_KERNEL;
+    event->machine =
+        mode == MODE_GUEST_KERNEL || mode == MODE_GUEST_USER ? PUG_PERF_GUEST : PUG_PERF_HOST;
+    event->executable =
+        event->kernel || (second ? (prot & PROT_EXECUTE) != 0 : !(record->misc & MISC_DATA));
+    event->pid = pid;
+    event->tid = tid;
+    event->address = address;
+    event->size = size - 1 > UINT64_MAX - address ? UINT64_MAX - address : size;
+    event->offset = offset;
+    if (event->executable)
+        event->object = pug_perf_object(perf, path, length, id, id_size, record->misc);
+}
+
+static void take_name(struct pug_perf *perf, const struct pug_perf_record *record,
+                      const struct pug_perf_sample *sample, struct pug_bytes *body)
+{
+    size_t length;
+    const int32_t pid = (int32_t)pug_bytes_take_32(body), tid = (int32_t)pug_bytes_take_32(body);
+    const char *name = string(body, &length);
+    struct pug_perf_event *event =
+        body->bad
+            ? NULL
+            : add_event(perf, record->misc & MISC_EXEC ? PUG_PERF_EVENT_EXEC : PUG_PERF_EVENT_NAME,
+                        sample);
+    if (!event)
+        return;
+    event->pid = pid;
+    event->tid = tid;
+    event->name = pug_capture_keep(perf->capture, name, length);
+}
+
+static void take_fork(struct pug_perf *perf, const struct pug_perf_sample *sample,
+                      struct pug_bytes *body)
+{
+    const int32_t pid = (int32_t)pug_bytes_take_32(body), parent = (int32_t)pug_bytes_take_32(body);
+    const int32_t tid = (int32_t)pug_bytes_take_32(body);
+    struct pug_perf_event *event =
+        body->bad
+            ? NULL
+            : add_event(perf, pid == parent ? PUG_PERF_EVENT_START : PUG_PERF_EVENT_FORK, sample);
+    if (!event)
+        return;
+    event->pid = pid;
+    event->tid = tid;
+    event->parent = parent;
+}
+
+static void take_start(struct pug_perf *perf, int32_t pid, int32_t tid,
+                       const struct pug_perf_sample *sample)
+{
+    struct pug_perf_event *event =
+        pid > 0 && tid > 0 ? add_event(perf, PUG_PERF_EVENT_START, sample) : NULL;
+    if (!event)
+        return;
+    event->pid = pid;
+    event->tid = tid;
+}
+
+static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sample,
+                        struct pug_bytes *body)
+{
+    static const uint16_t gone = 1;
+    const uint64_t address = pug_bytes_take_64(body);
+    const uint32_t size = pug_bytes_take_32(body), kind = pug_bytes_take_32(body);
+    size_t length;
+    const char *name = string(body, &length);
+    struct pug_perf_event *event =
+        body->bad || size == 0 ? NULL : add_event(perf, PUG_PERF_EVENT_SYMBOL, sample);
+    char path[300];
+    if (!event)
+        return;
+    event->kernel = true;
+    event->executable = !(kind >> 16 & gone);
+    event->address = address;
+    event->size = size - 1 > UINT64_MAX - address ? UINT64_MAX - address : size;
+    if (!event->executable)
+        return;
+    const int count = snprintf(path, sizeof(path), "[%s]", length > 0 ? name : "bpf");
+    event->object =
+        pug_perf_object(perf, path, (size_t)count < sizeof(path) ? (size_t)count : sizeof(path) - 1,
+                        NULL, 0, MODE_KERNEL);
+}
+
+static void take_poke(struct pug_perf *perf, const struct pug_perf_sample *sample,
+                      struct pug_bytes *body)
+{
+    const uint64_t address = pug_bytes_take_64(body);
+    const uint32_t sizes = pug_bytes_take_32(body);
+    const uint16_t old_size = (uint16_t)sizes, new_size = (uint16_t)(sizes >> 16);
+    (void)pug_bytes_take(body, old_size);
+    const uint8_t *bytes = pug_bytes_take(body, new_size);
+    struct pug_perf_event *event = !bytes || new_size == 0 || new_size - 1u > UINT64_MAX - address
+                                       ? NULL
+                                       : add_event(perf, PUG_PERF_EVENT_POKE, sample);
+    uint8_t *copy = event ? malloc(new_size) : NULL;
+    char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
+    if (!place) {
+        free(copy);
+        if (event)
+            perf->events.count--;
+        return;
+    }
+    *place = (char *)copy;
+    memcpy(copy, bytes, new_size);
+    event->kernel = event->executable = true;
+    event->address = address;
+    event->size = new_size;
+    event->bytes = copy;
+}
+
+/* ---- trace ---- */
+
+static void take_aux(struct pug_perf *perf, const struct pug_perf_record *record,
+                     const struct pug_perf_sample *sample, struct pug_bytes *body)
+{
+    struct pug_perf_aux aux = {.time = sample->time,
+                               .cpu = sample->cpu,
+                               .tid = sample->tid,
+                               .order = perf->order,
+                               .place = record->offset};
+    aux.offset = pug_bytes_take_64(body);
+    aux.size = pug_bytes_take_64(body);
+    aux.flags = pug_bytes_take_64(body);
+    struct pug_perf_aux *taken = body->bad ? NULL : pug_list_add(&perf->aux, sizeof(*taken));
+    if (taken)
+        *taken = aux;
+}
+
+static void take_auxtrace(struct pug_perf *perf, const struct pug_perf_record *record,
+                          struct pug_bytes *body)
+{
+    struct pug_perf_auxtrace trace = {.at = record->behind, .file = record->file};
+    trace.size = pug_bytes_take_64(body);
+    trace.offset = pug_bytes_take_64(body);
+    (void)pug_bytes_take_64(body); /* reference */
+    (void)pug_bytes_take_32(body); /* number of the map */
+    trace.tid = (int32_t)pug_bytes_take_32(body);
+    trace.cpu = (int32_t)pug_bytes_take_32(body);
+    if (body->bad || trace.size > UINT64_MAX - trace.offset)
+        return;
+    struct pug_perf_auxtrace *taken = pug_list_add(&perf->auxtrace, sizeof(*taken));
+    if (taken)
+        *taken = trace;
+}
+
+static void take_hw_id(struct pug_perf *perf, const struct pug_perf_record *record,
+                       const struct pug_perf_sample *sample, struct pug_bytes *body)
+{
+    const uint64_t word = pug_bytes_take_64(body);
+    if (body->bad || sample->cpu < 0) {
+        pug_perf_damage(perf, record->file, record->offset, record->type, "it tells no processor");
+        return;
+    }
+    if (word >> 60 != 0) {
+        perf->refused_hw_id = true;
+        return;
+    }
+    struct pug_perf_hw_id *id = pug_list_add(&perf->hw_ids, sizeof(*id));
+    if (id)
+        *id = (struct pug_perf_hw_id){.cpu = sample->cpu,
+                                      .sink = (uint32_t)(word >> 8),
+                                      .id = (uint8_t)word & 0x7f,
+                                      .has_sink = (word >> 56 & 0xf) > 0};
+}
+
+static void take_clock(struct pug_perf *perf, struct pug_bytes *body)
+{
+    perf->clock.shift = pug_bytes_take_64(body);
+    perf->clock.mult = pug_bytes_take_64(body);
+    perf->clock.zero = pug_bytes_take_64(body);
+    perf->clock.known = !body->bad && perf->clock.shift < 64 && perf->clock.mult > 0;
+    if (pug_bytes_left(body) < 18)
+        return;
+    perf->clock.cycles = pug_bytes_take_64(body);
+    perf->clock.mask = pug_bytes_take_64(body);
+    perf->clock.is_short = body->at[1] != 0;
+}
+
+/* ---- all records ---- */
+
+static void take_kernel_record(struct pug_perf *perf, struct pug_perf_record *record)
+{
+    struct pug_perf_sample sample;
+    if (!take_sample(perf, record, &sample)) {
+        pug_perf_damage(perf, record->file, record->offset, record->type, "it is too short");
+        return;
+    }
+    /* Records that a recorder made up, and files without times, are as old as what is before. */
+    if (!perf->has_times)
+        sample.time = perf->order;
+    struct pug_bytes body = pug_bytes_of(record->body, record->size);
+    switch (record->type) {
+    case PUG_PERF_MMAP:
+    case PUG_PERF_MMAP2: take_map(perf, record, &sample, &body); break;
+    case PUG_PERF_COMM: take_name(perf, record, &sample, &body); break;
+    case PUG_PERF_FORK: take_fork(perf, &sample, &body); break;
+    case PUG_PERF_ITRACE_START:
+        if (record->size >= 8)
+            take_start(perf, (int32_t)pug_bytes_32(record->body),
+                       (int32_t)pug_bytes_32(record->body + 4), &sample);
+        break;
+    case PUG_PERF_SWITCH_CPU_WIDE: take_start(perf, sample.pid, sample.tid, &sample); break;
+    case PUG_PERF_LOST:
+        perf->lost += record->size >= 16 ? pug_bytes_64(record->body + 8) : 1;
+        break;
+    case PUG_PERF_LOST_SAMPLES:
+        perf->lost_samples += record->size >= 8 ? pug_bytes_64(record->body) : 1;
+        break;
+    case PUG_PERF_KSYMBOL: take_symbol(perf, &sample, &body); break;
+    case PUG_PERF_TEXT_POKE: take_poke(perf, &sample, &body); break;
+    case PUG_PERF_AUX: take_aux(perf, record, &sample, &body); break;
+    case PUG_PERF_HW_ID: take_hw_id(perf, record, &sample, &body); break;
+    default: break;
+    }
+    if (sample.time > perf->last_time)
+        perf->last_time = sample.time;
+}
+
+static void take_attr_record(struct pug_perf *perf, const struct pug_perf_record *record)
+{
+    const size_t size = record->size >= 8 ? pug_bytes_32(record->body + 4) : 0;
+    if (!perf->piped)
+        return;
+    if (size < 64 || size > record->size) {
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "its attribute has no possible size");
+        return;
+    }
+    (void)pug_perf_take_attr(perf, record->body, size, record->body + size,
+                             (record->size - size) / 8);
+}
+
+void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *given)
+{
+    struct pug_perf_record record = *given;
+    struct pug_bytes body = pug_bytes_of(record.body, record.size);
+    perf->order++;
+    if (record.type < PUG_PERF_HEADER_ATTR) {
+        take_kernel_record(perf, &record);
+        return;
+    }
+    switch (record.type) {
+    case PUG_PERF_HEADER_ATTR: take_attr_record(perf, &record); break;
+    case PUG_PERF_BUILD_ID:
+        pug_perf_take_build_id(perf, record.misc, record.body, record.size);
+        break;
+    case PUG_PERF_AUXTRACE_INFO: pug_perf_take_info(perf, &record); break;
+    case PUG_PERF_AUXTRACE: take_auxtrace(perf, &record, &body); break;
+    case PUG_PERF_AUXTRACE_ERROR: perf->decoder_errors++; break;
+    case PUG_PERF_TIME_CONV: take_clock(perf, &body); break;
+    case PUG_PERF_FEATURE_RECORD:
+        if (record.size >= 8)
+            pug_perf_take_feature(perf, pug_bytes_64(record.body), record.body + 8,
+                                  record.size - 8);
+        break;
+    case PUG_PERF_KERNEL_SYMBOLS:
+        if (record.size >= 4 && !perf->kallsyms)
+            perf->kallsyms = strndup((const char *)record.body + 4, record.size - 4);
+        break;
+    default: break;
+    }
+}

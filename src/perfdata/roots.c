@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/** @file Paths that a capture names, kept below the folders that the user gave. */
+#include "perfdata/perfdata.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As many links as the kernel follows. */
+#define MOST_LINKS 40u
+
+struct way {
+    const char *root;
+    char done[PATH_MAX]; /* behind the root: "/a/b" */
+    char rest[PATH_MAX]; /* that is still to go */
+    unsigned links;
+};
+
+/** Put what a link says in front of the rest. */
+static bool follow(struct way *way, const char *link)
+{
+    char rest[PATH_MAX];
+    const int length = snprintf(rest, sizeof(rest), "%s/%s", link, way->rest);
+    if (++way->links > MOST_LINKS || length < 0 || (size_t)length >= sizeof(rest))
+        return false;
+    memcpy(way->rest, rest, (size_t)length + 1);
+    if (*link == '/')
+        way->done[0] = 0;
+    return true;
+}
+
+/** One component further; false: it cannot be. */
+static bool step(struct way *way, const char *name, size_t length)
+{
+    char path[2 * PATH_MAX], link[PATH_MAX];
+    if (length == 1 && name[0] == '.')
+        return true;
+    if (length == 2 && memcmp(name, "..", 2) == 0) {
+        char *slash = strrchr(way->done, '/');
+        if (slash)
+            *slash = 0;
+        return true;
+    }
+    const size_t at = strlen(way->done);
+    if (at + 1 + length >= sizeof(way->done))
+        return false;
+    const int written =
+        snprintf(path, sizeof(path), "%s%s/%.*s", way->root, way->done, (int)length, name);
+    if (written < 0 || (size_t)written >= sizeof(path))
+        return false;
+    const ssize_t size = readlink(path, link, sizeof(link) - 1);
+    if (size > 0) {
+        link[size] = 0;
+        return follow(way, link);
+    }
+    way->done[at] = '/';
+    memcpy(way->done + at + 1, name, length);
+    way->done[at + 1 + length] = 0;
+    return true;
+}
+
+size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t size)
+{
+    struct way way = {.root = strcmp(root, "/") == 0 ? "" : root};
+    char name[NAME_MAX + 1];
+    if (strlen(path) >= sizeof(way.rest))
+        return 0;
+    strcpy(way.rest, path);
+    for (;;) {
+        const size_t skip = strspn(way.rest, "/"), length = strcspn(way.rest + skip, "/");
+        if (length == 0)
+            break;
+        if (length >= sizeof(name))
+            return 0;
+        memcpy(name, way.rest + skip, length);
+        memmove(way.rest, way.rest + skip + length, strlen(way.rest + skip + length) + 1);
+        if (!step(&way, name, length))
+            return 0;
+    }
+    const int written = snprintf(buffer, size, "%s%s", way.root, way.done);
+    return written < 0 || (size_t)written >= size ? 0 : (size_t)written;
+}
+
+/* ---- searching folders ---- */
+
+#define MOST_DEPTH 32u
+#define MOST_FILES 1000000u
+
+struct search {
+    const char *name;
+    pug_perf_found_fn *found;
+    void *context;
+    size_t files;
+    bool done;
+};
+
+static void search_folder(struct search *search, const char *folder, unsigned depth);
+
+static void search_entry(struct search *search, const char *folder, const char *name,
+                         unsigned depth)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    const int written = snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (written < 0 || (size_t)written >= sizeof(path) || lstat(path, &status) != 0)
+        return;
+    if (S_ISDIR(status.st_mode) && depth < MOST_DEPTH)
+        search_folder(search, path, depth + 1);
+    else if (S_ISREG(status.st_mode) && (!search->name || strcmp(name, search->name) == 0))
+        search->done = search->found(search->context, path);
+}
+
+static void search_folder(struct search *search, const char *folder, unsigned depth)
+{
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+    while (stream && !search->done && (entry = readdir(stream)) != NULL) {
+        search->done |= ++search->files > MOST_FILES;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            search_entry(search, folder, entry->d_name, depth);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *found, void *context)
+{
+    struct search search = {.name = name, .found = found, .context = context};
+    search_folder(&search, folder, 0);
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/** @file Looking for the text of objects (section 13). */
+#include "perfdata/perfdata.h"
+#include "perfdata/program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- taking a file ---- */
+
+static void hex_of(const uint8_t *id, size_t size, char *text)
+{
+    for (size_t i = 0; i < size; i++)
+        sprintf(text + 2 * i, "%02x", id[i]);
+    text[2 * size] = 0;
+}
+
+/** Why a file that is there is not taken; the first reason stays. */
+static void refuse(struct pug_perf *perf, struct pug_capture_object *object,
+                   enum pug_object_state state, const char *path, const char *why)
+{
+    if (object->state != PUG_OBJECT_MISSING)
+        return;
+    object->state = state;
+    object->why = pug_capture_keep_format(perf->capture, "%s: %s", path, why);
+}
+
+static bool fits(struct pug_perf *perf, struct pug_capture_object *object, const char *path,
+                 const struct pug_perf_program *program)
+{
+    if (object->build_id_size > 0 &&
+        !pug_perf_same_build_id(object->build_id, object->build_id_size, program->build_id,
+                                program->build_id_size)) {
+        refuse(perf, object, PUG_OBJECT_OTHER_BUILD, path,
+               program->build_id_size > 0 ? "it has another build id" : "it has no build id");
+        return false;
+    }
+    if (!program->has_text) {
+        refuse(perf, object, PUG_OBJECT_UNUSABLE, path, "it holds no code");
+        return false;
+    }
+    return true;
+}
+
+bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool whatever)
+{
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    struct pug_perf_program *program;
+    const enum pug_status status = pug_perf_program_open(path, 0, &program);
+    if (status == PUG_ERR_FILE)
+        return false;
+    if (status != PUG_OK) {
+        refuse(perf, object, PUG_OBJECT_UNUSABLE, path, "no ELF file, or a damaged one");
+        return false;
+    }
+    if (!whatever && !fits(perf, object, path, program)) {
+        pug_perf_program_free(program);
+        return false;
+    }
+    object->state = pug_perf_same_build_id(object->build_id, object->build_id_size,
+                                           program->build_id, program->build_id_size)
+                        ? PUG_OBJECT_FOUND
+                        : PUG_OBJECT_UNVERIFIED;
+    object->file = pug_capture_keep(perf->capture, path, SIZE_MAX);
+    object->why = NULL;
+    details->program = program;
+    return true;
+}
+
+static bool try_below(struct pug_perf *perf, uint32_t object, const char *root, const char *path)
+{
+    char file[PATH_MAX];
+    return pug_perf_resolve(root, path, file, sizeof(file)) > 0 &&
+           pug_perf_try(perf, object, file, false);
+}
+
+/* ---- places ---- */
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool try_replacements(struct pug_perf *perf, uint32_t number)
+{
+    const struct pug_capture_roots *roots = &perf->capture->options.roots;
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    for (size_t i = 0; i < roots->replacement_count; i++) {
+        const struct pug_capture_replacement *taken = &roots->replacements[i];
+        if (strcmp(taken->path, object->path) != 0 &&
+            strcmp(taken->path, last_component(object->path)) != 0)
+            continue;
+        if (pug_perf_try(perf, number, taken->file, true))
+            return true;
+    }
+    return false;
+}
+
+/** perf's cache: .build-id/XX/YYYY…/elf, or vdso, kallsyms beside it. */
+bool pug_perf_try_cache(struct pug_perf *perf, uint32_t number)
+{
+    const struct pug_capture_roots *roots = &perf->capture->options.roots;
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const char *home = getenv("HOME"), *file = object->kind == PUG_OBJECT_VDSO ? "vdso" : "elf";
+    char root[PATH_MAX], path[128], hex[41];
+    if (object->build_id_size < 2 || (!roots->build_ids && !home) ||
+        (roots->build_ids && !*roots->build_ids))
+        return false;
+    hex_of(object->build_id, object->build_id_size, hex);
+    snprintf(root, sizeof(root), "%s%s", roots->build_ids ? roots->build_ids : home,
+             roots->build_ids ? "" : "/.debug");
+    snprintf(path, sizeof(path), "/.build-id/%.2s/%s/%s", hex, hex + 2, file);
+    if (try_below(perf, number, root, path))
+        return true;
+    snprintf(path, sizeof(path), "/.build-id/%.2s/%s", hex, hex + 2);
+    return try_below(perf, number, root, path);
+}
+
+static const char *symfs_of(const struct pug_perf *perf)
+{
+    const char *symfs = perf->capture->options.roots.symfs;
+    return symfs && *symfs ? symfs : "/";
+}
+
+bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path)
+{
+    return try_below(perf, object, symfs_of(perf), path);
+}
+
+struct wanted {
+    struct pug_perf *perf;
+    uint32_t object;
+};
+
+static bool try_found(void *context, const char *path)
+{
+    const struct wanted *wanted = context;
+    return pug_perf_try(wanted->perf, wanted->object, path, false);
+}
+
+/** A file of any name is taken only for its build id. */
+static bool try_by_id(void *context, const char *path)
+{
+    const struct wanted *wanted = context;
+    const struct pug_capture_object *object =
+        pug_capture_objects(wanted->perf->capture)[wanted->object];
+    struct pug_perf_program *program;
+    if (pug_perf_program_open(path, 0, &program) != PUG_OK)
+        return false;
+    const bool same = pug_perf_same_build_id(object->build_id, object->build_id_size,
+                                             program->build_id, program->build_id_size);
+    pug_perf_program_free(program);
+    return same && pug_perf_try(wanted->perf, wanted->object, path, false);
+}
+
+bool pug_perf_try_folders(struct pug_perf *perf, uint32_t number, const char *name)
+{
+    const struct pug_capture_roots *roots = &perf->capture->options.roots;
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    struct wanted wanted = {perf, number};
+    for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
+        pug_perf_search(roots->symdirs[i], name ? name : last_component(object->path), try_found,
+                        &wanted);
+    for (size_t i = 0; i < roots->symdir_count && !details->program && object->build_id_size > 0;
+         i++)
+        pug_perf_search(roots->symdirs[i], NULL, try_by_id, &wanted);
+    return details->program != NULL;
+}
+
+/* ---- debuginfod ---- */
+
+/** What debuginfod-find prints: the path of a file in its cache; false: it found nothing. */
+static bool run_debuginfod(const char *urls, const char *hex, char *path, size_t size)
+{
+    char variable[4096];
+    char program[] = "debuginfod-find", kind[] = "executable";
+    char *arguments[] = {program, kind, (char *)(uintptr_t)hex, NULL};
+    char **environment, **end = environ;
+    int ends[2], status = -1;
+    pid_t child;
+    while (*end)
+        end++;
+    environment = calloc((size_t)(end - environ) + 2, sizeof(*environment));
+    if (!environment || pipe(ends) != 0) {
+        free(environment);
+        return false;
+    }
+    snprintf(variable, sizeof(variable), "DEBUGINFOD_URLS=%s", urls);
+    environment[0] = variable;
+    for (size_t i = 0, n = 1; environ[i]; i++)
+        if (strncmp(environ[i], "DEBUGINFOD_URLS=", 16) != 0)
+            environment[n++] = environ[i];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    const bool started =
+        posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environment) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t got = 1; started && got > 0 && length + 1 < size;
+         length += got > 0 ? (size_t)got : 0)
+        got = read(ends[0], path + length, size - 1 - length);
+    close(ends[0]);
+    path[length] = 0;
+    path[strcspn(path, "\n")] = 0;
+    return started && waitpid(child, &status, 0) == child && status == 0 && *path == '/';
+}
+
+static bool try_debuginfod(struct pug_perf *perf, uint32_t number)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const char *urls = perf->capture->options.roots.debuginfod;
+    char hex[41], path[PATH_MAX];
+    if (!urls || !*urls || object->build_id_size == 0)
+        return false;
+    hex_of(object->build_id, object->build_id_size, hex);
+    return run_debuginfod(urls, hex, path, sizeof(path)) && pug_perf_try(perf, number, path, false);
+}
+
+/* ---- symbols elsewhere ---- */
+
+static void take_symbols(struct pug_perf *perf, struct pug_capture_object *object, const char *path)
+{
+    struct pug_perf_program *program;
+    char file[PATH_MAX];
+    if (object->symbols || pug_perf_resolve(symfs_of(perf), path, file, sizeof(file)) == 0 ||
+        pug_perf_program_open(file, 0, &program) != PUG_OK)
+        return;
+    if (object->build_id_size == 0 ||
+        pug_perf_same_build_id(object->build_id, object->build_id_size, program->build_id,
+                               program->build_id_size))
+        object->symbols = pug_capture_keep(perf->capture, file, SIZE_MAX);
+    pug_perf_program_free(program);
+}
+
+/** Debug information that lies where distributions put it. */
+static void find_symbols(struct pug_perf *perf, struct pug_capture_object *object)
+{
+    char path[PATH_MAX], hex[41];
+    if (object->build_id_size > 1) {
+        hex_of(object->build_id, object->build_id_size, hex);
+        snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+        take_symbols(perf, object, path);
+    }
+    snprintf(path, sizeof(path), "/usr/lib/debug%s.debug", object->path);
+    take_symbols(perf, object, path);
+    snprintf(path, sizeof(path), "/usr/lib/debug%s", object->path);
+    take_symbols(perf, object, path);
+}
+
+/* ---- all together ---- */
+
+static void explain(struct pug_perf *perf, struct pug_capture_object *object)
+{
+    char hex[41];
+    if (object->state == PUG_OBJECT_MISSING && object->kind == PUG_OBJECT_MEMORY) {
+        object->why = "memory that no file holds";
+    } else if (object->state == PUG_OBJECT_MISSING) {
+        hex_of(object->build_id, object->build_id_size, hex);
+        object->why = pug_capture_keep_format(
+            perf->capture, "not below %s%s; give --symfs DIR, --symdir DIR or --dso %s=FILE%s%s%s",
+            symfs_of(perf), object->build_id_size > 0 ? " or in the build id cache" : "",
+            object->path, *hex ? " (or --debuginfod URL; build id " : "", hex, *hex ? ")" : "");
+    } else if (object->why) {
+        object->why = pug_capture_keep_format(perf->capture, "%s; give --dso %s=FILE", object->why,
+                                              object->path);
+    }
+}
+
+/** A module lies in a copy of the kernel's memory, or is placed as the kernel did it. */
+static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    if (!found && pug_perf_take_memory(perf, number))
+        return;
+    if (!found)
+        found = pug_perf_try_cache(perf, number) ||
+                (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
+                pug_perf_try_folders(perf, number, NULL);
+    if (found)
+        (void)pug_perf_place_module(perf, number, pug_perf_details(perf)[number].program);
+}
+
+static void seek_file(struct pug_perf *perf, uint32_t number, bool found)
+{
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    found = found || pug_perf_try_cache(perf, number) ||
+            (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
+            pug_perf_try_folders(perf, number, NULL) || try_debuginfod(perf, number);
+    if (found)
+        find_symbols(perf, object);
+}
+
+static void seek(struct pug_perf *perf, uint32_t number)
+{
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const bool found = try_replacements(perf, number);
+    switch (object->kind) {
+    case PUG_OBJECT_MEMORY: break;
+    case PUG_OBJECT_KERNEL: pug_perf_seek_kernel(perf, number); break;
+    case PUG_OBJECT_MODULE: seek_module(perf, number, found); break;
+    case PUG_OBJECT_VDSO:
+        if (!found && !pug_perf_try_cache(perf, number))
+            (void)pug_perf_try_folders(perf, number, "vdso.so");
+        break;
+    case PUG_OBJECT_FILE: seek_file(perf, number, found); break;
+    }
+    explain(perf, object);
+}
+
+void pug_perf_seek(struct pug_capture *capture, uint32_t object)
+{
+    struct pug_perf *perf = capture->own;
+    struct pug_perf_object *details = &pug_perf_details(perf)[object];
+    pthread_mutex_lock(&capture->lock);
+    if (!atomic_load_explicit(&details->sought, memory_order_relaxed)) {
+        seek(perf, object);
+        atomic_store_explicit(&details->sought, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&capture->lock);
+}

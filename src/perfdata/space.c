@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/** @file Address spaces as decoders see them, and where an address lies in its object. */
+#include "perfdata/program.h"
+
+#include "perfdata/perfdata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ranges ---- */
+
+/** The range that holds an address: the process's, else the kernel's. The hole around it if not. */
+static const struct pug_perf_range *find(const struct pug_perf_space *space, uint64_t address,
+                                         uint64_t *first, uint64_t *last)
+{
+    const struct pug_perf_frozen *layers[] = {space->user, space->user_before, space->kernel};
+    *first = 0;
+    *last = UINT64_MAX;
+    for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+        uint64_t from, to;
+        const struct pug_perf_range *range =
+            layers[i] ? pug_perf_find_range(layers[i], address, &from, &to) : NULL;
+        if (!layers[i])
+            continue;
+        *first = from > *first ? from : *first;
+        *last = to < *last ? to : *last;
+        if (range)
+            return range;
+    }
+    return NULL;
+}
+
+/* ---- text ---- */
+
+static const struct pug_perf_program *program_of(struct pug_perf *perf, uint32_t object)
+{
+    struct pug_perf_object *details = &pug_perf_details(perf)[object];
+    if (!atomic_load_explicit(&details->sought, memory_order_acquire))
+        pug_perf_seek(perf->capture, object);
+    return details->program;
+}
+
+static bool counts_in_addresses(enum pug_object_kind kind)
+{
+    return kind == PUG_OBJECT_KERNEL || kind == PUG_OBJECT_MODULE;
+}
+
+static const uint8_t *text_at(struct pug_perf *perf, const struct pug_perf_range *range,
+                              uint64_t address, uint64_t *size)
+{
+    const uint64_t at = range->offset + (address - range->start);
+    const struct pug_perf_program *program =
+        range->object == PUG_NO_OBJECT ? NULL : program_of(perf, range->object);
+    if (!program)
+        return NULL;
+    switch (pug_capture_objects(perf->capture)[range->object]->kind) {
+    case PUG_OBJECT_KERNEL: return pug_perf_program_at_vaddr(program, at - program->slide, size);
+    case PUG_OBJECT_MODULE:
+        return program->placed_count > 0 ? pug_perf_program_placed(program, at, size)
+                                         : pug_perf_program_at_vaddr(program, at, size);
+    default: return pug_perf_program_at(program, at, size);
+    }
+}
+
+static bool look_up(void *context, uint64_t address, struct pug_image_piece *piece)
+{
+    const struct pug_perf_space *space = context;
+    uint64_t first, last, size;
+    const struct pug_perf_range *range = find(space, address, &first, &last);
+    if (!range)
+        return false;
+    piece->end = range->last < last ? range->last : last;
+    if (range->bytes) {
+        *piece = (struct pug_image_piece){range->bytes, range->start, piece->end, piece->end};
+        return true;
+    }
+    piece->bytes = text_at(space->perf, range, address, &size);
+    if (!piece->bytes)
+        return false;
+    piece->first = address;
+    piece->last = size - 1 < piece->end - address ? address + (size - 1) : piece->end;
+    return true;
+}
+
+/* ---- spaces ---- */
+
+const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
+                                               const struct pug_perf_frozen *user,
+                                               const struct pug_perf_frozen *before,
+                                               const struct pug_perf_frozen *kernel)
+{
+    struct pug_perf_space **spaces = perf->spaces.items;
+    for (size_t i = perf->spaces.count; i-- > 0;)
+        if (spaces[i]->user == user && spaces[i]->user_before == before &&
+            spaces[i]->kernel == kernel)
+            return spaces[i];
+    struct pug_perf_space *space = calloc(1, sizeof(*space));
+    struct pug_perf_space **place = space ? pug_list_add(&perf->spaces, sizeof(*place)) : NULL;
+    if (!place) {
+        free(space);
+        return NULL;
+    }
+    *space = (struct pug_perf_space){
+        .public = {.image = &space->image, .number = ++perf->numbers},
+        .perf = perf,
+        .user = user,
+        .user_before = before,
+        .kernel = kernel,
+        .image = {.lookup = look_up,
+                  .lookup_context = space,
+                  .looked_up = {.kind = PUG_ACCESS_BUFFER}},
+    };
+    return *place = space;
+}
+
+/* ---- places ---- */
+
+/** What an address is in the object's own file. */
+static void place(struct pug_perf *perf, const struct pug_perf_range *range,
+                  struct pug_location *location)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[range->object];
+    const struct pug_perf_object *details = &pug_perf_details(perf)[range->object];
+    const struct pug_perf_program *program = program_of(perf, range->object);
+    if (!counts_in_addresses(object->kind)) {
+        if (!program || !pug_perf_program_vaddr(program, location->offset, &location->vaddr))
+            location->vaddr = details->min_vaddr
+                                  ? location->offset - details->memory_offset + details->min_vaddr
+                                  : location->offset;
+        return;
+    }
+    if (object->kind == PUG_OBJECT_KERNEL) {
+        location->vaddr = location->offset - (program ? program->slide : 0);
+    } else {
+        location->vaddr = location->offset - details->first_address;
+        if (details->has_memory_offset)
+            location->vaddr += details->min_vaddr - details->memory_offset;
+        for (size_t i = 0; program && i < program->placed_count; i++)
+            if (location->offset - program->placed[i].address < program->placed[i].size)
+                location->vaddr =
+                    location->offset - program->placed[i].address + program->placed[i].vaddr;
+    }
+    location->offset = location->vaddr;
+    if (program && object->kind == PUG_OBJECT_KERNEL)
+        (void)pug_perf_program_offset(program, location->vaddr, &location->offset);
+}
+
+bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space *public,
+                     uint64_t address, struct pug_location *location)
+{
+    const struct pug_perf_space *space = (const struct pug_perf_space *)public;
+    const struct pug_perf_range *range = find(space, address, &location->first, &location->last);
+    (void)capture;
+    if (!range || range->object == PUG_NO_OBJECT)
+        return false;
+    location->object = range->object;
+    location->offset = range->offset + (address - range->start);
+    place(space->perf, range, location);
+    return true;
+}

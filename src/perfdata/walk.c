@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/** @file From bytes to records (section 5), through a window on the file. */
+#include "perfdata/perfdata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW ((size_t)256 << 10)
+#define HEADER 8u
+
+struct walk {
+    struct pug_perf *perf;
+    uint32_t file;
+    uint64_t at, end;
+    uint8_t *window;
+    uint64_t first; /* that is in the window */
+    size_t held;
+    uint8_t *large; /* a record that does not fit into the window */
+    struct pug_perf_unzip *unzip;
+    struct pug_memory_bytes {
+        uint8_t *bytes;
+        size_t count;
+    } split; /* bodies of split records so far */
+};
+
+void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint32_t type,
+                     const char *why)
+{
+    const struct pug_perf_file *files = perf->files.items;
+    const char *path = file < perf->files.count ? files[file].path : "";
+    pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: offset %llu, record of type %u: %s",
+                    path, (unsigned long long)offset, type, why);
+}
+
+/** `size` bytes at `at`, which are in the file; NULL: they cannot be read. */
+static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
+{
+    const struct pug_perf_file *files = walk->perf->files.items;
+    if (at >= walk->first && at - walk->first <= walk->held &&
+        size <= walk->held - (size_t)(at - walk->first))
+        return walk->window + (at - walk->first);
+    uint64_t left = walk->end - at;
+    walk->held = left < WINDOW ? (size_t)left : WINDOW;
+    walk->first = at;
+    if (size > walk->held ||
+        pug_infile_read(files[walk->file].in, at, walk->window, walk->held) != PUG_OK) {
+        walk->held = 0;
+        return NULL;
+    }
+    return walk->window;
+}
+
+/** A body longer than the window. NULL: it cannot be read, or is not wanted. */
+static const uint8_t *peek_large(struct walk *walk, uint64_t at, size_t size)
+{
+    const struct pug_perf_file *files = walk->perf->files.items;
+    free(walk->large);
+    walk->large = malloc(size);
+    if (walk->large && pug_infile_read(files[walk->file].in, at, walk->large, size) != PUG_OK) {
+        free(walk->large);
+        walk->large = NULL;
+    }
+    return walk->large;
+}
+
+/* ---- records that are more than themselves ---- */
+
+/** Bytes that stand behind a record and belong to it; -1: it cannot be. */
+static int64_t bytes_behind(const struct pug_perf_record *record)
+{
+    if (record->type == PUG_PERF_AUXTRACE) {
+        uint64_t size = record->size >= 40 ? pug_bytes_64(record->body) : 0;
+        return record->size < 40 || size > INT64_MAX ? -1 : (int64_t)size;
+    }
+    if (record->type == PUG_PERF_TRACING_DATA)
+        return record->size < 4 ? -1 : (int64_t)((pug_bytes_32(record->body) + 7ull) & ~7ull);
+    return 0;
+}
+
+static void take_split(struct walk *walk, const struct pug_perf_record *record)
+{
+    if (record->type == PUG_PERF_SPLIT) {
+        if (walk->split.count + record->size > PUG_PERF_FEATURE)
+            return;
+        uint8_t *bytes = realloc(walk->split.bytes, walk->split.count + record->size + 1);
+        if (!bytes)
+            return;
+        memcpy(bytes + walk->split.count, record->body, record->size);
+        walk->split.bytes = bytes;
+        walk->split.count += record->size;
+        return;
+    }
+    bool damaged = false;
+    uint8_t *bytes = walk->split.bytes;
+    size_t count = walk->split.count;
+    walk->split = (struct pug_memory_bytes){0};
+    pug_perf_walk_memory(walk->perf, walk->file, record->offset, bytes, count, &damaged);
+    free(bytes);
+}
+
+static enum pug_status take_compressed(struct walk *walk, const struct pug_perf_record *record)
+{
+    const uint8_t *bytes = record->body;
+    size_t size = record->size;
+    if (record->type == PUG_PERF_COMPRESSED2) {
+        uint64_t told = size >= 8 ? pug_bytes_64(bytes) : 0;
+        if (size < 8 || told > size - 8) {
+            pug_perf_damage(walk->perf, walk->file, record->offset, record->type,
+                            "it tells more bytes than it has");
+            return PUG_OK;
+        }
+        bytes += 8;
+        size = (size_t)told;
+    }
+    return pug_perf_unzip(walk->perf, &walk->unzip, walk->file, record->offset, bytes, size);
+}
+
+static enum pug_status take(struct walk *walk, const struct pug_perf_record *record)
+{
+    switch (record->type) {
+    case PUG_PERF_COMPRESSED:
+    case PUG_PERF_COMPRESSED2: return take_compressed(walk, record);
+    case PUG_PERF_SPLIT:
+    case PUG_PERF_SPLIT_END: take_split(walk, record); return PUG_OK;
+    default: pug_perf_take_record(walk->perf, record); return PUG_OK;
+    }
+}
+
+/* ---- walking ---- */
+
+/** Type, misc and size of the header at `bytes`; the body's begin and size in the record. */
+static uint64_t read_header(const uint8_t *bytes, struct pug_perf_record *record)
+{
+    record->type = pug_bytes_32(bytes);
+    record->misc = pug_bytes_16(bytes + 4);
+    if (record->type <= PUG_PERF_SIMPLEPERF)
+        return pug_bytes_16(bytes + 6);
+    const uint64_t size = (uint64_t)record->misc << 16 | pug_bytes_16(bytes + 6);
+    record->misc = 0;
+    return size;
+}
+
+/** The record at walk->at; false: the walk ends. */
+static bool step(struct walk *walk, enum pug_status *status)
+{
+    struct pug_perf_record record = {.file = walk->file, .offset = walk->at};
+    const uint64_t left = walk->end - walk->at;
+    const uint8_t *header = left < HEADER ? NULL : peek(walk, walk->at, HEADER);
+    const char *trouble = NULL;
+    if (!header) {
+        pug_perf_damage(walk->perf, walk->file, walk->at, 0,
+                        left < HEADER ? "the data end inside its header" : "it cannot be read");
+        return false;
+    }
+    const uint64_t size = read_header(header, &record);
+    if (size < HEADER)
+        trouble = "its size is less than that of a header; what follows is not read";
+    else if (size > left)
+        trouble = "it does not fit into the rest of the data; what follows is not read";
+    else if (size - HEADER > PUG_PERF_FEATURE)
+        record.size = 0;
+    else
+        record.size = (size_t)size - HEADER;
+    if (!trouble) {
+        record.body = record.size <= WINDOW ? peek(walk, walk->at + HEADER, record.size)
+                                            : peek_large(walk, walk->at + HEADER, record.size);
+        if (!record.body)
+            trouble = "it cannot be read";
+    }
+    if (trouble) {
+        pug_perf_damage(walk->perf, walk->file, walk->at, record.type, trouble);
+        return false;
+    }
+    record.behind = walk->at + size;
+    const int64_t behind = bytes_behind(&record);
+    if (behind < 0 || (uint64_t)behind > left - size) {
+        pug_perf_damage(walk->perf, walk->file, walk->at, record.type,
+                        "the bytes behind it are not all there; what follows is not read");
+        return false;
+    }
+    walk->at += size + (uint64_t)behind;
+    *status = take(walk, &record);
+    return *status == PUG_OK;
+}
+
+enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t from, uint64_t end)
+{
+    struct walk walk = {.perf = perf, .file = file, .at = from, .end = end};
+    enum pug_status status = PUG_OK;
+    walk.window = malloc(WINDOW);
+    if (!walk.window)
+        return PUG_ERR_MEM;
+    while (walk.at < walk.end && step(&walk, &status))
+        continue;
+    pug_perf_unzip_free(walk.unzip);
+    free(walk.split.bytes);
+    free(walk.large);
+    free(walk.window);
+    return status;
+}
+
+size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place,
+                            const uint8_t *bytes, size_t size, bool *damaged)
+{
+    size_t at = 0;
+    while (size - at >= HEADER) {
+        struct pug_perf_record record = {.file = file, .offset = place};
+        const uint64_t whole = read_header(bytes + at, &record);
+        if (whole < HEADER) {
+            pug_perf_damage(perf, file, place, record.type,
+                            "inside of it, a size is less than that of a header");
+            *damaged = true;
+            return at;
+        }
+        if (whole > size - at)
+            break;
+        record.body = bytes + at + HEADER;
+        record.size = (size_t)whole - HEADER;
+        at += (size_t)whole;
+        if (record.type != PUG_PERF_AUXTRACE && record.type != PUG_PERF_TRACING_DATA)
+            pug_perf_take_record(perf, &record);
+    }
+    return at;
+}
