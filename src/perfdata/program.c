@@ -238,7 +238,7 @@ enum pug_status pug_perf_program_open(const char *path, uint64_t base,
     if (!program)
         return PUG_ERR_MEM;
     program->base = base;
-    enum pug_status status = pug_file_open(path, &program->file);
+    enum pug_status status = pug_file_open(path, false, &program->file);
     if (status == PUG_OK)
         status = read_headers(program);
     if (status == PUG_OK)
