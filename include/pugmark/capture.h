@@ -120,6 +120,7 @@ bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **
 
 struct pug_capture_buffer {
     const char *name;
+    const char *file;      /**< where its bytes are */
     const char *transport; /**< by name; of some stretches "plain", where flags say so */
     uint64_t size;         /**< bytes of trace in its stretches */
     int32_t cpu, tid;      /**< whose buffer it is, or PUG_NO_CPU */
@@ -211,7 +212,7 @@ struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
 
 /* ---- decoding ---- */
 
-/** One version of an address space. Valid while elements() is called. */
+/** One version of an address space. It lives as long as the capture. */
 struct pug_address_space;
 
 /** Where elements belong. */
@@ -293,9 +294,9 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    struct pug_capture_result *result);
 
 /**
- * A tree for the sources of a buffer, as it is decoded with: for who wants packets. Feed it one
- * stretch, as pug_capture_bytes() gives it, and free it, before the capture. Elements of it see one
- * address space: that of the stretch's begin. PUG_ERR_RDR_NO_DECODER: none of them can be decoded.
+ * A tree for the sources of a stretch, as it is decoded with: for who wants packets, or one stretch
+ * alone. Feed it that stretch, as pug_capture_bytes() gives it, and free it before the capture.
+ * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
  */
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
                                  struct pug_log *log, struct pug_tree **tree);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The capture: its strings, its messages, and what can be asked of it. */
 #include "capture/capture.h"
+#include "tree/tree_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,6 +78,10 @@ void pug_capture_free(struct pug_capture *capture)
 {
     if (!capture)
         return;
+    struct pug_capture_desk **desks = capture->desks.items;
+    for (size_t i = 0; i < capture->desks.count; i++)
+        capture->way->desk_free(desks[i]);
+    free(capture->desks.items);
     if (capture->way && capture->way->free)
         capture->way->free(capture);
     pug_capture_images_free(capture);
@@ -192,12 +197,39 @@ const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stre
                : NULL;
 }
 
+/** A desk for somebody's tree, which lasts until the capture is freed. */
+static enum pug_status give_desk(struct pug_capture *capture, uint32_t stretch,
+                                 struct pug_tree *tree)
+{
+    struct pug_capture_desk *desk = capture->way->desk(capture);
+    pthread_mutex_lock(&capture->lock);
+    struct pug_capture_desk **place = desk ? pug_list_add(&capture->desks, sizeof(*place)) : NULL;
+    if (place)
+        *place = desk;
+    pthread_mutex_unlock(&capture->lock);
+    if (!place) {
+        if (desk)
+            capture->way->desk_free(desk);
+        return PUG_ERR_MEM;
+    }
+    desk->capture = capture;
+    desk->stretch = stretch;
+    const enum pug_status status = capture->way->begin(desk, tree);
+    return status == PUG_OK ? pug_tree_renew(tree) : status;
+}
+
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
                                  struct pug_log *log, struct pug_tree **tree)
 {
     if (stretch >= capture->stretches.count)
         return PUG_ERR_INVALID_PARAM_VAL;
-    return capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
+    enum pug_status status = capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
+    if (status != PUG_OK || !decode || !capture->way->begin)
+        return status;
+    status = give_desk(capture, (uint32_t)stretch, *tree);
+    if (status != PUG_OK)
+        pug_tree_free(*tree);
+    return status;
 }
 
 bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,

@@ -90,6 +90,7 @@ struct pug_capture {
     struct pug_list objects;   /**< struct pug_capture_object * */
     struct pug_list texts;     /**< char *: strings of all these */
     struct pug_capture_time times;
+    struct pug_list desks;         /**< struct pug_capture_desk *: of trees that were given away */
     pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
     struct pug_list images;        /**< struct pug_capture_images: by buffer */
     struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */

@@ -24,6 +24,12 @@ static enum pug_status map_open(int file, const struct stat *status,
     return PUG_OK;
 }
 
+static enum pug_status fail(const struct pug_capture *capture, const char *path, const char *why)
+{
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", path, why);
+    return PUG_ERR_FILE;
+}
+
 enum pug_status pug_capture_map(const struct pug_capture *capture, const char *path,
                                 struct pug_capture_bytes *bytes)
 {
@@ -31,16 +37,15 @@ enum pug_status pug_capture_map(const struct pug_capture *capture, const char *p
     *bytes = (struct pug_capture_bytes){0};
     /* Looked at before it is opened: a FIFO would wait for a writer. */
     if (stat(path, &status) != 0)
-        return pug_capture_say(capture, PUG_SEV_ERROR, PUG_ERR_FILE, "%s: %s", path,
-                               strerror(errno));
+        return fail(capture, path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return pug_capture_say(capture, PUG_SEV_ERROR, PUG_ERR_FILE, "%s: not a file", path);
+        return fail(capture, path, "not a file");
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     enum pug_status result = PUG_ERR_FILE;
     if (file >= 0 && fstat(file, &status) == 0)
         result = map_open(file, &status, bytes);
     if (result != PUG_OK)
-        pug_capture_say(capture, PUG_SEV_ERROR, PUG_ERR_FILE, "%s: %s", path, strerror(errno));
+        (void)fail(capture, path, strerror(errno));
     if (file >= 0)
         close(file);
     return result;

@@ -158,7 +158,7 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
     if (!slot->tree || slot->kind != kind) {
         pug_tree_free(slot->tree);
         *slot = (struct pug_capture_lane_tree){.kind = kind};
-        status = pug_capture_tree(capture, stretch, true, lane->log, &slot->tree);
+        status = capture->way->tree(capture, stretch, true, lane->log, &slot->tree);
         if (status != PUG_OK)
             return status;
         pug_tree_on_elements(slot->tree, on_elements, worker);

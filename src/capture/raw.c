@@ -282,8 +282,13 @@ static enum pug_status understand(struct pug_capture *capture)
     if (status != PUG_OK)
         return PUG_ERR_FILE;
     status = choose_ways(capture, raw);
-    if (status == PUG_OK)
+    if (status == PUG_OK) {
+        char title[96];
+        snprintf(title, sizeof(title), "%s, framed as %s", raw->protocol->name,
+                 raw->transport->name);
+        capture->title = strdup(title);
         status = take_settings(capture, raw);
+    }
     if (status == PUG_OK && raw->params && pug_params_sources(raw->params) > 0)
         status = describe_listed(capture);
     return status == PUG_OK ? check_settings(capture) : status;
@@ -297,6 +302,7 @@ static enum pug_status add_stretch(struct pug_capture *capture)
     if (!buffer || !stretch || !pug_list_add(&capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
+                                          .file = capture->path,
                                           .transport = raw->transport->name,
                                           .size = raw->bytes.size,
                                           .cpu = PUG_NO_CPU,
@@ -316,7 +322,7 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
         capture->kind = PUG_CAPTURE_RAW;
     capture->own = raw;
     capture->way = &pug_capture_raw_way;
-    capture->title = strdup("one file of trace");
+
     enum pug_status status = understand(capture);
     if (status == PUG_OK)
         status = pug_capture_raw_bytes(capture);

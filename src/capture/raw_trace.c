@@ -121,11 +121,6 @@ static enum pug_status describe_found(struct pug_capture *capture, const struct 
     const char **protocols = calloc(UINT16_MAX + 1, sizeof(*protocols));
     enum pug_status status = ids && protocols ? PUG_OK : PUG_ERR_MEM;
     size_t count = status == PUG_OK ? choose(capture, found, ids, protocols) : 0;
-    if (status == PUG_OK && count == 0) {
-        status = PUG_ERR_RDR_NO_DECODER;
-        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
-                        capture->options.wanted_count ? "no such source in it" : "no source in it");
-    }
     if (status == PUG_OK)
         status = pug_capture_raw_describe(capture, ids, protocols, count);
     free(ids);
@@ -202,6 +197,12 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
     if (status != PUG_OK)
         return pug_capture_say(capture, PUG_SEV_ERROR, status, "%s (%s)", capture->path,
                                raw->transport->name);
+    if (capture->sources.count == 0) {
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
+                        capture->options.wanted_count ? "no such source in it" : "no source in it");
+        pug_tree_free(*tree);
+        return PUG_ERR_NOT_FOUND;
+    }
     const struct pug_capture_source *source;
     size_t added = 0;
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)

@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,17 +113,24 @@ static enum pug_status find_bytes(struct pug_capture *capture,
                                   const struct pug_snapshot_buffer *buffer,
                                   struct pug_capture_bytes *bytes)
 {
+    char path[PATH_MAX];
     const struct from_snapshot *own = capture->own;
     if (strchr(buffer->file, ','))
         return read_parts(capture, buffer, bytes);
-    size_t size = pug_snapshot_path(own->snapshot, buffer->file, NULL, 0) + 1;
-    char *path = malloc(size);
-    if (!path)
-        return PUG_ERR_MEM;
-    pug_snapshot_path(own->snapshot, buffer->file, path, size);
-    enum pug_status status = pug_capture_map(capture, path, bytes);
-    free(path);
-    return status;
+    return pug_snapshot_path(own->snapshot, buffer->file, path, sizeof(path)) < sizeof(path)
+               ? pug_capture_map(capture, path, bytes)
+               : PUG_ERR_LIMIT;
+}
+
+/** Of one file its path, of several their names. */
+static const char *file_of(struct pug_capture *capture, const struct pug_snapshot_buffer *buffer)
+{
+    char path[PATH_MAX];
+    const struct from_snapshot *own = capture->own;
+    if (strchr(buffer->file, ','))
+        return buffer->file;
+    pug_snapshot_path(own->snapshot, buffer->file, path, sizeof(path));
+    return pug_capture_keep(capture, path, sizeof(path));
 }
 
 static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
@@ -171,6 +179,7 @@ static enum pug_status add_buffer(struct pug_capture *capture,
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){
         .name = found->name,
+        .file = file_of(capture, found),
         .transport = pug_snapshot_transport(own->snapshot, found),
         .cpu = PUG_NO_CPU,
         .tid = -1,

@@ -13,7 +13,8 @@
 static bool must_be_alone(const struct pug_tree *tree)
 {
     if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame || tree->classify ||
-        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
+        tree->chooser.choose || (tree->image && tree->image->callbacks > 0) ||
+        pug_quirks_any(&tree->quirks))
         return true;
     for (size_t i = 0; i < tree->source_count; i++)
         if (tree->sources[i]->monitor || tree->sources[i]->sink)

@@ -123,6 +123,7 @@ static enum pug_status list_buffers(struct pug_perf *perf)
                            ? pug_capture_keep_format(capture, "cpu%d", (int)buffer->cpu)
                            : pug_capture_keep_format(capture, "thread%d", (int)buffer->tid);
         buffer->transport = "coresight";
+        buffer->file = ((const struct pug_perf_file *)perf->files.items)[trace->file].path;
         buffer->chosen =
             !capture->options.buffer || strcmp(capture->options.buffer, buffer->name) == 0;
     }
@@ -213,14 +214,20 @@ static int by_time(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/** When a buffer was emptied: last, and the time before that. */
+struct emptied {
+    uint64_t last, before;
+};
+
 /** What was recorded into a buffer since it was emptied before: the stretch is no older. */
-static void note_begin(const struct pug_capture *capture, uint64_t *emptied, struct piece *piece)
+static void note_begin(struct emptied *emptied, struct piece *piece)
 {
-    const bool whole = piece->stretch.flags & PUG_STRETCH_SNAPSHOT;
-    const uint32_t buffer = piece->stretch.buffer;
-    (void)capture;
-    piece->cut.begin = whole ? 0 : emptied[buffer];
-    emptied[buffer] = piece->stretch.time;
+    const uint64_t time = piece->stretch.time;
+    if (time > emptied->last) {
+        emptied->before = emptied->last;
+        emptied->last = time;
+    }
+    piece->cut.begin = piece->stretch.flags & PUG_STRETCH_SNAPSHOT ? 0 : emptied->before;
 }
 
 static enum pug_status keep(struct cutting *cutting)
@@ -229,7 +236,7 @@ static enum pug_status keep(struct cutting *cutting)
     struct pug_capture *capture = perf->capture;
     struct piece *pieces = cutting->pieces.items;
     const size_t count = cutting->pieces.count;
-    uint64_t *emptied = calloc(capture->buffers.count + 1, sizeof(*emptied));
+    struct emptied *emptied = calloc(capture->buffers.count + 1, sizeof(*emptied));
     bool good = emptied &&
                 pug_list_reserve(&capture->stretches, count, sizeof(struct pug_capture_stretch)) &&
                 pug_list_reserve(&perf->cuts, count, sizeof(struct pug_perf_cut));
@@ -237,7 +244,7 @@ static enum pug_status keep(struct cutting *cutting)
         qsort(pieces, count, sizeof(*pieces), by_time);
     for (size_t i = 0; good && i < count; i++) {
         struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[pieces[i].stretch.buffer];
-        note_begin(capture, emptied, &pieces[i]);
+        note_begin(&emptied[pieces[i].stretch.buffer], &pieces[i]);
         if (buffer->stretch_count++ == 0)
             buffer->first_stretch = i;
         buffer->size += pieces[i].stretch.size;

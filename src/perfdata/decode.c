@@ -76,7 +76,6 @@ static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint6
     if (!desk->perf->virtual_time || !trace_time(desk, source, index, time))
         return false;
     *time = to_clock(desk->perf, *time);
-    *time = *time < desk->from ? desk->from : *time > desk->to ? desk->to : *time;
     return true;
 }
 

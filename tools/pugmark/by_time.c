@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: MIT
 #include "by_time.h"
 
+#include "command.h"
 #include "output.h"
 #include "progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-int by_time_run(struct capture_input *input, struct pug_correlate *correlate)
+/** The exit code: how decoding ended, and what was logged meanwhile. */
+static int result_of(struct input *input, enum pug_status status)
+{
+    if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: %s: %s\n", pug_capture_path(input->capture),
+                status == PUG_ERR_MEM ? pug_status_text(status)
+                                      : "none of its sources can be decoded");
+    if (status == PUG_ERR_DATA_DECODE_FATAL)
+        return EXIT_FATAL;
+    return status == PUG_OK ? input_result(input) : EXIT_INPUT;
+}
+
+int by_time_run(struct input *input, struct pug_correlate *correlate)
 {
     const struct pug_capture_buffer *buffer;
     uint64_t all = 0;
     for (size_t n = 0; (buffer = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
         all += buffer->chosen ? buffer->size : 0;
     struct progress progress = progress_begin(all, input->options->quiet, output_wanted);
-    const struct pug_correlate_choice choice = {.sources = input->sources,
-                                                .source_count = input->source_count,
+    const struct pug_correlate_choice choice = {.sources = input->lists.sources,
+                                                .source_count = input->options->sources.count,
                                                 .log = input->log,
                                                 .progress = progress_show,
                                                 .progress_context = &progress};
     enum pug_status status = pug_correlate_capture(correlate, input->capture, &choice);
     progress_end(&progress);
-    return capture_input_result(input, status);
+    return result_of(input, status);
 }
 
-static void tell(const struct capture_input *input, const struct pug_correlate_stream *stream,
+static void tell(const struct input *input, const struct pug_correlate_stream *stream,
                  uint64_t number, const char *what)
 {
     const struct pug_capture_buffer *buffer = pug_capture_buffer_at(input->capture, stream->buffer);
@@ -33,7 +46,7 @@ static void tell(const struct capture_input *input, const struct pug_correlate_s
                 buffer && buffer->name ? buffer->name : "?", number, what);
 }
 
-void by_time_tell(const struct capture_input *input, const struct pug_correlate *correlate)
+void by_time_tell(const struct input *input, const struct pug_correlate *correlate)
 {
     struct pug_correlate_stream stream;
     for (size_t n = 0; pug_correlate_stream(correlate, n, &stream) && !input->options->quiet; n++) {

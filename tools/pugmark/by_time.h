@@ -3,13 +3,13 @@
 #ifndef PUGMARK_TOOL_BY_TIME_H
 #define PUGMARK_TOOL_BY_TIME_H
 
-#include "capture_input.h"
+#include "input.h"
 
 /** Decode and correlate everything that was chosen; the exit code. */
-int by_time_run(struct capture_input *input, struct pug_correlate *correlate);
+int by_time_run(struct input *input, struct pug_correlate *correlate);
 
 /** Say on standard error of which streams what is not known. */
-void by_time_tell(const struct capture_input *input, const struct pug_correlate *correlate);
+void by_time_tell(const struct input *input, const struct pug_correlate *correlate);
 
 /** "100+5", ">100", "<100", "?100": the time of an element, in words. */
 void by_time_text(const struct pug_correlated *element, char text[48]);

@@ -58,7 +58,7 @@ struct followed {
 
 struct calls {
     const struct input *input; /* NULL: by time, then these */
-    struct capture_input *capture;
+    struct input *capture;
     struct pug_correlate *correlate;
     struct pug_tree **trees; /* of the buffers: their images name functions */
     struct pug_calls *stacks;
@@ -414,10 +414,10 @@ static void free_trees(struct calls *calls)
 
 static int calls_by_time(const struct calls_options *options, const char *operand)
 {
-    struct capture_input input;
+    struct input input;
     struct calls calls = {.capture = &input, .summary = options->summary};
     const struct pug_correlate_config config = {.give = on_correlated, .context = &calls};
-    if (!capture_input_open(&input, &options->input, operand))
+    if (!input_open(&input, &options->input, operand))
         return EXIT_INPUT;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
@@ -432,7 +432,7 @@ static int calls_by_time(const struct calls_options *options, const char *operan
     pug_calls_free(calls.stacks);
     pug_correlate_free(calls.correlate);
     free_trees(&calls);
-    capture_input_close(&input);
+    input_close(&input);
     int written = output_end();
     return written ? written : code;
 }

@@ -30,13 +30,17 @@ struct encapsulation_lines *encapsulation_lines_new(const struct input *input,
 {
     if (strcmp(pug_transport_name(pug_tree_transport(input->tree)), "encapsulation") != 0)
         return NULL;
+    /* Those of a parameter file are with its sources'. */
+    const struct pug_capture_source *source = pug_capture_source_at(input->capture, 0);
+    const struct pug_settings settings =
+        source && source->settings ? *source->settings : (struct pug_settings){0};
     struct encapsulation_lines *lines = calloc(1, sizeof(*lines));
     if (!lines)
         return NULL;
     lines->tree = input->tree;
     lines->print = print;
     lines->context = context;
-    if (pug_encapsulation_new(&input->transport_settings, NULL, &lines->reader) != PUG_OK) {
+    if (pug_encapsulation_new(&settings, NULL, &lines->reader) != PUG_OK) {
         free(lines);
         return NULL;
     }

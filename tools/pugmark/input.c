@@ -1,320 +1,278 @@
 // SPDX-License-Identifier: MIT
 #include "input.h"
+
+#include "command.h"
 #include "diagnosis.h"
+#include "input_lists.h"
+#include "output.h"
+#include "progress.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 
-#include "command.h"
-#include "progress.h"
-#include "raw.h"
-#include "snapshot_input.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static bool add_to_list(const struct option *option, void *target, const char *argument)
-{
-    struct input_list *list = target;
-    if (list->count == INPUT_LIST)
-        return option_refuse(option, argument, "too many of this option");
-    list->items[list->count++] = argument;
-    return true;
-}
-
-static bool add_source_id(const struct option *option, void *target, const char *argument)
-{
-    uint64_t id;
-    return option_number(option, &id, argument) && add_to_list(option, target, argument);
-}
-
-static bool add_setting(const struct option *option, void *target, const char *argument)
-{
-    if (!strchr(argument, '=') || *argument == '=')
-        return option_refuse(option, argument, "expected NAME=VALUE");
-    return add_to_list(option, target, argument);
-}
-
-/** "FILE@NUMBER"; where the number is not needed, "FILE". */
-static bool is_program(const char *argument, bool needed)
-{
-    const char *at = strrchr(argument, '@');
-    uint64_t number;
-    return at ? parse_number(at + 1, &number) : !needed;
-}
-
-static bool add_elf_file(const struct option *option, void *target, const char *argument)
-{
-    if (!is_program(argument, false))
-        return option_refuse(option, argument, "expected FILE or FILE@BIAS, a number");
-    return add_to_list(option, target, argument);
-}
-
-static bool add_image_file(const struct option *option, void *target, const char *argument)
-{
-    if (!is_program(argument, true))
-        return option_refuse(option, argument, "expected FILE@ADDRESS, a number");
-    return add_to_list(option, target, argument);
-}
-
-const struct option input_option_table[] = {
-    {"buffer", "NAME", "trace buffer of a snapshot (default: its first)", option_string,
-     offsetof(struct input_options, buffer)},
-    {"source", "ID", "only this trace source; may be repeated", add_source_id,
-     offsetof(struct input_options, sources)},
-    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help`: names)",
-     option_string, offsetof(struct input_options, protocol)},
-    {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
-     option_string, offsetof(struct input_options, transport)},
-    {"set", "NAME=VALUE",
-     "a register or parameter (of one source: SOURCE:NAME=VALUE); may be repeated", add_setting,
-     offsetof(struct input_options, settings)},
-    {"core", "NAME", "what the traced cores are: Cortex-A53, ARMv8-A; before what INPUT says",
-     option_string, offsetof(struct input_options, core)},
-    {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string,
-     offsetof(struct input_options, params)},
-    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_elf_file,
-     offsetof(struct input_options, elf)},
-    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_image_file,
-     offsetof(struct input_options, image)},
-    {"reference", NULL, "imitate the reference decoder's quirks", option_flag,
-     offsetof(struct input_options, reference)},
-    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
-     offsetof(struct input_options, jobs)},
-    {"quiet", NULL, "no messages about the trace, no progress", option_flag,
-     offsetof(struct input_options, quiet)},
-};
-const size_t input_option_count = sizeof(input_option_table) / sizeof(input_option_table[0]);
-
-/* ---- opening ---- */
-
-static bool map_trace(struct input *input)
-{
-    int file = open(input->trace_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* no wait for a FIFO */
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0) {
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, strerror(errno));
-        if (file >= 0)
-            close(file);
-        return false;
-    }
-    input->trace_size = (uint64_t)status.st_size;
-    bool good = S_ISREG(status.st_mode);
-    if (!good)
-        fprintf(stderr, "pugmark: %s: not a file\n", input->trace_path);
-    if (good && input->trace_size > 0) {
-        void *bytes = mmap(NULL, input->trace_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (bytes == MAP_FAILED) {
-            fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, strerror(errno));
-            good = false;
-        } else {
-            input->trace = bytes;
-        }
-    }
-    close(file);
-    return good;
-}
-
-/** "FILE@NUMBER" in two; without "@" the number is 0. */
-static bool split_at(const char *word, char *path, size_t size, uint64_t *number)
-{
-    const char *at = strrchr(word, '@');
-    size_t length = at ? (size_t)(at - word) : strlen(word);
-    *number = 0;
-    if ((at && !parse_number(at + 1, number)) || length >= size) {
-        fprintf(stderr, "pugmark: '%s': the name is too long\n", word);
-        return false;
-    }
-    memcpy(path, word, length);
-    path[length] = 0;
-    return true;
-}
-
-/** Why a file of program memory could not be taken. */
-static const char *trouble(const char *path, enum pug_status status)
-{
-    if (status == PUG_ERR_FORMAT)
-        return "not an ELF file, or a damaged one";
-    if (status != PUG_ERR_FILE)
-        return pug_status_text(status);
-    return access(path, R_OK) == 0 ? "not a file, or an empty one" : strerror(errno);
-}
-
-static bool add_elf(struct input *input, const char *path, uint64_t bias)
-{
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    enum pug_status status = pug_image_add_elf(input->image, &anywhere, path, bias);
-    if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: cannot use as a program: %s\n", path, trouble(path, status));
-    return status == PUG_OK;
-}
-
-static bool add_programs(struct input *input)
-{
-    const struct input_options *options = input->options;
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    char path[4096];
-    uint64_t number;
-    /* The setting "alias": code runs there, too, that is linked for lower addresses. */
-    uint64_t alias = pug_settings_number(&input->transport_settings, "alias", 0);
-    for (size_t i = 0; i < options->elf.count; i++) {
-        if (!split_at(options->elf.items[i], path, sizeof(path), &number) ||
-            !add_elf(input, path, number) || (alias && !add_elf(input, path, number + alias)))
-            return false;
-    }
-    for (size_t i = 0; i < options->image.count; i++) {
-        if (!split_at(options->image.items[i], path, sizeof(path), &number))
-            return false;
-        struct pug_region whole = {.address = number};
-        enum pug_status status = pug_image_add_file(input->image, &anywhere, path, &whole, 1);
-        if (status != PUG_OK) {
-            fprintf(stderr, "pugmark: %s: cannot use as a memory image: %s\n", path,
-                    trouble(path, status));
-            return false;
-        }
-    }
-    return true;
-}
+/* ---- messages ---- */
 
 static void on_log(void *context, const struct pug_log_record *record)
 {
     const struct input *input = context;
-    /* Why there is no tree is no message about the trace. */
-    const bool quiet = input->options->quiet && (input->tree || record->severity != PUG_SEV_ERROR);
+    /* Why there is no capture, or no tree, is no message about the trace. */
+    const bool quiet =
+        input->options->quiet && (input->opened || record->severity != PUG_SEV_ERROR);
+    if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
+        if (!quiet)
+            fprintf(stderr, "pugmark: %s\n", record->text);
+        return;
+    }
     diagnosis_log(input->diagnosis, record, quiet);
 }
 
-/** Of a snapshot and of a single file, each has options that say nothing of the other. */
-static bool options_fit(const struct input_options *options, bool raw)
+/* ---- opening ---- */
+
+/** Of one file of trace, and of other inputs, each has options that say nothing of the other. */
+static bool options_fit(const struct input_options *options)
 {
+    const bool raw = options->protocol || options->params;
     const char *misplaced = raw                  ? options->buffer ? "buffer" : NULL
                             : options->transport ? "transport"
                                                  : NULL;
     if (misplaced)
         fprintf(stderr, "pugmark: --%s is for %s\n", misplaced,
-                raw ? "snapshots" : "single files of trace, with --protocol or --params");
+                raw ? "snapshots and perf.data"
+                    : "single files of trace, with --protocol or --params");
     return !misplaced;
+}
+
+/** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
+static bool cut_source(const struct input *input, struct pug_setting *setting)
+{
+    const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
+    const struct pug_snapshot_device *device;
+    const char *colon = snapshot ? strrchr(setting->name, ':') : NULL;
+    size_t length = colon ? (size_t)(colon - setting->name) : 0;
+    for (size_t n = 0; colon && (device = pug_snapshot_device_at(snapshot, n)); n++) {
+        if (strncmp(device->name, setting->name, length) == 0 && !device->name[length]) {
+            setting->name = colon + 1;
+            return true;
+        }
+    }
+    if (colon)
+        fprintf(stderr, "pugmark: --set %s: no such source\n", setting->name);
+    return !colon;
+}
+
+/** Was everything of --set and --core asked for? */
+static bool all_read(const struct input *input)
+{
+    struct pug_setting *items = calloc(input->set.count + 1, sizeof(*items));
+    const char *whose =
+        pug_capture_snapshot(input->capture) ? "this snapshot" : pug_capture_title(input->capture);
+    bool good = items != NULL;
+    for (size_t i = 0; good && i < input->set.count; i++) {
+        items[i] = input->set.items[i];
+        good = cut_source(input, &items[i]);
+    }
+    good = good && known_take(&input->known, items, input->set.count, whose);
+    free(items);
+    return good;
+}
+
+static bool open_capture(struct input *input, const char *operand)
+{
+    const struct input_options *options = input->options;
+    input->watch = (struct pug_settings_watch){known_note, &input->known};
+    struct pug_capture_options capture = {
+        .log = input->log,
+        .decode = {.data_elements = !options->reference, .join_payloads = !options->reference},
+        .protocol = options->protocol,
+        .params = options->params,
+        .transport = options->transport,
+        .settings = {input->set.items, input->set.count, &input->watch},
+        .wanted = input->lists.sources,
+        .wanted_count = options->sources.count,
+        .buffer = options->buffer,
+        .programs = input->lists.programs,
+        .program_count = options->elf.count + options->image.count,
+        .roots = {.symfs = options->symfs,
+                  .symdirs = options->symdirs.items,
+                  .symdir_count = options->symdirs.count,
+                  .build_ids = options->build_ids,
+                  .replacements = input->lists.replacements,
+                  .replacement_count = options->replacements.count,
+                  .kernel = options->vmlinux,
+                  .kallsyms = options->kallsyms,
+                  .debuginfod = options->debuginfod},
+    };
+    if (options->reference)
+        capture.quirks = pug_quirks_reference();
+    const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
+    if (status == PUG_ERR_INVALID_PARAM_VAL)
+        input->failure = EXIT_USAGE;
+    if (status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: out of memory\n");
+    return status == PUG_OK;
+}
+
+/** Settings of one file are all read when it is opened, those of others with their first tree. */
+static bool check_settings(struct input *input)
+{
+    const enum pug_capture_kind kind = pug_capture_kind(input->capture);
+    if (kind == PUG_CAPTURE_SNAPSHOT)
+        return true;
+    known_note(&input->known, "alias", false); /* read where programs are added */
+    input->failure = EXIT_USAGE;
+    if (!all_read(input))
+        return false;
+    input->failure = EXIT_INPUT;
+    return true;
+}
+
+/** The trace of the stretch at hand; false, having said why. */
+static bool take_trace(struct input *input)
+{
+    const struct pug_capture_stretch *stretch =
+        pug_capture_stretch_at(input->capture, input->stretch);
+    enum pug_status status = PUG_OK;
+    free(input->trace_copy);
+    input->trace_copy = NULL;
+    input->trace_path = pug_capture_buffer_at(input->capture, stretch->buffer)->file;
+    input->trace = pug_capture_memory(input->capture, input->stretch);
+    input->trace_size = stretch->size;
+    if (input->trace)
+        return true;
+    input->trace = input->trace_copy = malloc((size_t)stretch->size + 1);
+    if (input->trace_copy)
+        input->trace_size = pug_capture_bytes(input->capture, input->stretch, 0, input->trace_copy,
+                                              (size_t)stretch->size, &status);
+    if (!input->trace_copy || status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
+                pug_status_text(input->trace_copy ? status : PUG_ERR_MEM));
+    return input->trace_copy && status == PUG_OK;
+}
+
+static bool is_chosen(const struct input *input, const struct pug_capture_stretch *stretch)
+{
+    return pug_capture_buffer_at(input->capture, stretch->buffer)->chosen;
+}
+
+static void drop_tree(struct input *input)
+{
+    diagnosis_free(input->diagnosis);
+    input->diagnosis = NULL;
+    pug_tree_free(input->tree);
+    input->tree = NULL;
+}
+
+/** Stand at the first chosen stretch from here on. Where there is none the trace is empty. */
+static bool go_to(struct input *input, size_t from)
+{
+    const struct pug_capture_stretch *stretch;
+    drop_tree(input);
+    for (size_t n = from; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++) {
+        if (!is_chosen(input, stretch))
+            continue;
+        input->stretch = n;
+        return take_trace(input);
+    }
+    input->trace = NULL;
+    input->trace_size = 0;
+    return false;
 }
 
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
-    const bool raw = options->protocol || options->params;
-    *input = (struct input){.options = options, .failure = EXIT_INPUT};
-    if (!options_fit(options, raw)) {
-        input->failure = EXIT_USAGE;
+    *input = (struct input){.options = options, .failure = EXIT_USAGE};
+    if (!options_fit(options))
         return false;
-    }
+    input->failure = EXIT_INPUT;
     input->log = pug_log_new(PUG_SEV_WARN);
-    input->image = pug_image_new();
-    if (!input->log || !input->image) {
+    if (!input->log || !input_lists_take(&input->lists, options) ||
+        !set_options_take(&input->set, options, 0)) {
         fprintf(stderr, "pugmark: out of memory\n");
         input_close(input);
         return false;
     }
     pug_log_set_sink(input->log, on_log, input);
-    bool good = raw ? raw_open(input, operand) : snapshot_input_open(input, operand);
-    if (!good || !(input->trace_copy || map_trace(input)) ||
-        (input->raw && !raw_find_sources(input))) {
+    bool good = open_capture(input, operand) && check_settings(input);
+    if (good &&
+        !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
+        input->failure = EXIT_USAGE;
+        good = false;
+    }
+    if (!good) {
         input_close(input);
         return false;
     }
+    input->opened = true;
+    input->errors_before = pug_log_errors(input->log);
+    input->trace_path = pug_capture_path(input->capture);
+    (void)go_to(input, 0);
     return true;
+}
+
+bool input_next(struct input *input)
+{
+    return go_to(input, input->stretch + 1);
+}
+
+size_t input_count(const struct input *input)
+{
+    const struct pug_capture_stretch *stretch;
+    size_t count = 0;
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++)
+        count += is_chosen(input, stretch);
+    return count;
+}
+
+void input_head(const struct input *input, size_t number)
+{
+    const struct pug_capture_stretch *stretch = pug_capture_stretch_at(input->capture, number);
+    if (input_count(input) > 1)
+        output_text("# buffer %s, from offset %" PRIu64 ", %" PRIu64 " bytes\n",
+                    pug_capture_buffer_at(input->capture, stretch->buffer)->name, stretch->offset,
+                    stretch->size);
 }
 
 void input_close(struct input *input)
 {
-    diagnosis_free(input->diagnosis);
-    pug_tree_free(input->tree);
-    pug_image_free(input->image);
+    drop_tree(input);
+    pug_capture_free(input->capture);
     pug_log_free(input->log);
-    if (input->trace_copy)
-        free(input->trace_copy);
-    else if (input->trace)
-        munmap((void *)(uintptr_t)input->trace, input->trace_size);
-    snapshot_input_close(input);
-    raw_close(input);
-    free(input->sources);
-    free(input->trace_path);
+    free(input->trace_copy);
+    set_options_free(&input->set);
+    known_free(&input->known);
+    input_lists_free(&input->lists);
     *input = (struct input){.failure = input->failure};
 }
 
-/* ---- decoding ---- */
+/* ---- trees ---- */
 
 bool input_wants(const struct input *input, uint16_t id)
 {
-    const struct input_list *wanted = &input->options->sources;
-    uint64_t number;
-    for (size_t i = 0; i < wanted->count; i++)
-        if (parse_number(wanted->items[i], &number) && number == id)
+    for (size_t i = 0; i < input->options->sources.count; i++)
+        if (input->lists.sources[i] == id)
             return true;
-    return wanted->count == 0;
+    return input->options->sources.count == 0;
 }
 
-static bool add_source(struct input *input, const struct input_source *described, bool decode,
-                       const struct pug_decode_options *options)
-{
-    struct pug_source_config config = {
-        .protocol = described->protocol,
-        .settings = described->settings,
-        .decode = decode,
-        .options = *options,
-    };
-    enum pug_status status = pug_tree_add_source(input->tree, &config, NULL);
-    if (status == PUG_OK)
-        return true;
-    fprintf(stderr, "pugmark: source %s (%s): %s\n", described->name, described->protocol,
-            pug_status_text(status));
-    return false;
-}
-
-/** The tree of a file that the command line describes; false, having said why. */
-static bool described_tree(struct input *input, bool decode,
-                           const struct pug_decode_options *options)
-{
-    struct pug_tree_config config = {
-        .transport = input->transport,
-        .settings = input->transport_settings,
-        .image = input->image,
-        .log = input->log,
-    };
-    if (input->options->reference)
-        config.quirks = pug_quirks_reference();
-    enum pug_status status = pug_tree_new(&config, &input->tree);
-    if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s (%s): %s\n", input->trace_path, input->transport,
-                pug_status_text(status));
-        return false;
-    }
-    size_t added = 0;
-    for (size_t i = 0; i < input->source_count; i++)
-        added += add_source(input, &input->sources[i], decode, options);
-    return added > 0;
-}
-
-static bool snapshot_tree(struct input *input, bool decode,
-                          const struct pug_decode_options *options)
-{
-    enum pug_status status = snapshot_input_tree(input, decode, options);
-    if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
-                status == PUG_ERR_RDR_NO_DECODER ? "none of its sources can be decoded"
-                                                 : pug_status_text(status));
-    return status == PUG_OK;
-}
-
-static bool has_source(const struct input *input, uint64_t id)
+static bool has_source(const struct input *input, uint16_t id)
 {
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
         if (pug_source_id(source) == id)
             return true;
     return false;
+}
+
+bool input_selects(const struct input *input)
+{
+    const struct pug_capture_selection *selection = &input->lists.selection;
+    return selection->pid_count || selection->tid_count || selection->cpu_count ||
+           selection->comm_count || selection->object_count || selection->has_from ||
+           selection->has_to;
 }
 
 static void say_no_source(const struct input *input, const char *wanted)
@@ -337,13 +295,12 @@ static bool choose_sources(struct input *input)
     if (!single)
         pug_tree_enable_all(input->tree, false);
     for (size_t i = 0; i < wanted->count; i++) {
-        uint64_t id = 0;
-        parse_number(wanted->items[i], &id);
+        const uint16_t id = input->lists.sources[i];
         if (has_source(input, id)) {
             found++;
             if (!single)
-                pug_tree_enable(input->tree, (uint16_t)id, true);
-        } else if (!input->sources_told) {
+                pug_tree_enable(input->tree, id, true);
+        } else if (!input->sources_told && input_count(input) == 1) {
             say_no_source(input, wanted->items[i]);
         }
     }
@@ -351,32 +308,42 @@ static bool choose_sources(struct input *input)
     return found > 0;
 }
 
-/** Memory is the tree's as much as the input's: each tree gets its own. */
-static bool renew_image(struct input *input)
+static enum pug_status make_tree(struct input *input, bool decode)
 {
-    pug_image_free(input->image);
-    input->image = pug_image_new();
-    return input->image && add_programs(input);
+    drop_tree(input);
+    if (!pug_capture_stretch_at(input->capture, input->stretch))
+        return PUG_ERR_NOT_FOUND;
+    input->opened = false;
+    const enum pug_status status =
+        pug_capture_tree(input->capture, input->stretch, decode, input->log, &input->tree);
+    input->opened = true;
+    if (status == PUG_OK)
+        input->image = pug_tree_image(input->tree);
+    return status;
+}
+
+/** Settings of a snapshot are read when its first tree is made. */
+static bool settings_fit(const struct input *input)
+{
+    return pug_capture_kind(input->capture) != PUG_CAPTURE_SNAPSHOT || all_read(input);
 }
 
 bool input_tree(struct input *input, bool decode)
 {
-    const struct pug_decode_options options = {.data_elements = !input->options->reference,
-                                               .join_payloads = !input->options->reference};
-    diagnosis_free(input->diagnosis);
-    input->diagnosis = NULL;
-    pug_tree_free(input->tree);
-    input->tree = NULL;
     pug_log_set_sink(input->log, on_log, input);
-    input->errors_before = pug_log_errors(input->log);
-    if (!renew_image(input))
+    if (input->stretch == 0)
+        input->errors_before = pug_log_errors(input->log);
+    if (!pug_capture_stretch_at(input->capture, input->stretch)) {
+        fprintf(stderr, "pugmark: %s: there is no trace in it\n", input->trace_path);
         return false;
-    if (!(input->snapshot ? snapshot_tree(input, decode, &options)
-                          : described_tree(input, decode, &options)))
+    }
+    const enum pug_status status = make_tree(input, decode);
+    if (status == PUG_ERR_RDR_NO_DECODER)
+        fprintf(stderr, "pugmark: %s: none of its sources can be decoded\n", input->trace_path);
+    if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
         return false;
-    if (!choose_sources(input))
-        return false;
-    if (!input->options->reference)
+    /* Evidence speaks of one memory, which perf.data's processes do not have. */
+    if (!input->options->reference && pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
         input->diagnosis = diagnosis_new(input);
     return true;
 }
@@ -389,16 +356,48 @@ void input_on_elements(struct input *input, pug_elements_fn *function, void *con
         pug_tree_on_elements(input->tree, function, context);
 }
 
-bool input_flow_tree(struct input *input)
+static bool flows(const struct input *input)
 {
     const struct pug_source *source;
-    if (!input_tree(input, true))
-        return false;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
         if (pug_source_protocol(source)->program_flow)
             return true;
+    return false;
+}
+
+bool input_flow_tree(struct input *input)
+{
+    if (!input_tree(input, true))
+        return false;
+    if (flows(input))
+        return true;
     fprintf(stderr, "pugmark: %s: no source of program flow in it\n", input->trace_path);
     return false;
+}
+
+/** Is there a stretch with program flow? Makes its tree, and says nothing but of --set. */
+static bool find_flow(struct input *input)
+{
+    do {
+        pug_log_set_sink(input->log, NULL, NULL);
+        const bool made = make_tree(input, false) == PUG_OK;
+        pug_log_set_sink(input->log, on_log, input);
+        input->refused = made && !settings_fit(input);
+        if (made && !input->refused && flows(input)) {
+            input->refused = !choose_sources(input);
+            return !input->refused;
+        }
+    } while (!input->refused && input_next(input));
+    return false;
+}
+
+bool input_has_flow(struct input *input)
+{
+    const bool found = find_flow(input);
+    if (found || input->refused)
+        return found;
+    (void)go_to(input, 0);
+    return input_flow_tree(input);
 }
 
 /* ---- running ---- */
@@ -414,8 +413,59 @@ unsigned input_jobs(const struct input *input)
     return wanted < MOST_JOBS ? (unsigned)wanted : MOST_JOBS;
 }
 
+static void say_stopped(const struct input *input, uint64_t at)
+{
+    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
+}
+
+/** What a part gets of a stretch that does not begin at offset 0. */
+struct part_sink {
+    const struct pug_parts *parts;
+    void *part;
+};
+
+static enum pug_response to_part(void *context, const struct pug_element *elements, size_t count,
+                                 size_t *taken)
+{
+    const struct part_sink *sink = context;
+    *taken = count;
+    if (sink->part)
+        sink->parts->elements(sink->part, elements, count);
+    return PUG_RESP_CONT;
+}
+
+#define BLOCK ((uint64_t)64 << 10)
+
+/** The same as pug_tree_decode(), on this thread, of a stretch from the middle of a buffer. */
+static void run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
+                     struct progress *progress, struct pug_jobs_result *result)
+{
+    struct part_sink sink = {.parts = parts};
+    bool more = true;
+    if (parts)
+        pug_tree_on_elements(input->tree, to_part, &sink);
+    while (more) {
+        const uint64_t left = input->trace_size - result->at;
+        size_t used = 0;
+        sink.part = parts ? parts->begin(parts->context, 0) : NULL;
+        if (left > 0)
+            result->response =
+                pug_tree_data(input->tree, offset + result->at, input->trace + result->at,
+                              (size_t)(left < BLOCK ? left : BLOCK), &used);
+        result->at += used;
+        more = used > 0 && result->at < input->trace_size && !PUG_RESP_IS_FATAL(result->response);
+        if (!more && !PUG_RESP_IS_FATAL(result->response))
+            result->response = pug_tree_end(input->tree);
+        more = progress_show(progress, result->at) && more;
+        if (sink.part && !parts->take(parts->context, sink.part))
+            more = false;
+    }
+}
+
 void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
 {
+    const struct pug_capture_stretch *stretch =
+        pug_capture_stretch_at(input->capture, input->stretch);
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
     if (parts && input->diagnosis)
         parts = diagnosis_parts(input->diagnosis, parts);
@@ -424,16 +474,57 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                                   .piece = input->piece,
                                   .progress = progress_show,
                                   .progress_context = &progress};
-    struct pug_jobs_result result;
-    enum pug_status status =
-        pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
+    struct pug_jobs_result result = {.response = PUG_RESP_CONT};
+    enum pug_status status = PUG_OK;
+    if (stretch->offset > 0)
+        run_from(input, parts, stretch->offset, &progress, &result);
+    else
+        status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
     if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
-    input->fatal = status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
+    input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
     if (PUG_RESP_IS_FATAL(result.response))
-        fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path,
-                result.at);
+        say_stopped(input, result.at);
+}
+
+static uint64_t bytes_of_all(const struct input *input)
+{
+    const struct pug_capture_stretch *stretch;
+    uint64_t bytes = 0;
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++)
+        bytes += is_chosen(input, stretch) ? stretch->size : 0;
+    return bytes;
+}
+
+int input_concluded(struct input *input, enum pug_status status,
+                    const struct pug_capture_result *result)
+{
+    if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
+                status == PUG_ERR_MEM ? pug_status_text(status)
+                                      : "none of its sources can be decoded");
+    if (result->stopped > 0)
+        say_stopped(input, result->at);
+    input->fatal |= result->stopped > 0 || status == PUG_ERR_MEM;
+    return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
+}
+
+bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
+                  struct pug_capture_result *result)
+{
+    struct progress progress = progress_begin(bytes_of_all(input), input->options->quiet, go_on);
+    decode->threads = input_jobs(input);
+    decode->piece = input->piece;
+    decode->selection = &input->lists.selection;
+    decode->times |= input->options->time != NULL;
+    decode->progress = progress_show;
+    decode->progress_context = &progress;
+    input->errors_before = pug_log_errors(input->log);
+    const enum pug_status status = pug_capture_decode(input->capture, decode, result);
+    progress_end(&progress);
+    (void)input_concluded(input, status, result);
+    return status == PUG_OK;
 }
 
 int input_result(struct input *input)

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-/** @file The input of every subcommand: a snapshot, or one file of trace described by options. */
+/**
+ * @file The input of every subcommand: a capture (pugmark/capture.h), with the options that say how
+ * to open it and what of it is wanted. Commands that look at elements alone decode all of it at
+ * once (input_decode()); those that look at trees go through its stretches one by one.
+ */
 #ifndef PUGMARK_TOOL_INPUT_H
 #define PUGMARK_TOOL_INPUT_H
 
+#include "known.h"
 #include "options.h"
 #include "pugmark/pugmark.h"
+#include "set_options.h"
 
 #define INPUT_LIST 64
 
@@ -20,6 +26,8 @@ struct input_options {
     const char *protocol, *transport, *params;
     const char *core;
     struct input_list settings, elf, image;
+    struct input_list pids, tids, cpus, comms, objects, replacements, symdirs;
+    const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
 };
@@ -32,39 +40,54 @@ extern const size_t input_option_count;
         input_option_table, input_option_count, (options_)                                         \
     }
 
-/** A source that the input describes. Settings and their strings belong to the input. */
-struct input_source {
-    char name[64]; /**< of the device, or the file */
-    char core[64]; /**< of the traced core, or "" */
-    const char *protocol;
-    struct pug_settings settings;
+/** The options' lists as the capture takes them. */
+struct input_lists {
+    struct pug_capture_program programs[2 * INPUT_LIST];
+    struct pug_capture_replacement replacements[INPUT_LIST];
+    uint16_t sources[INPUT_LIST];
+    int32_t pids[INPUT_LIST], tids[INPUT_LIST], cpus[INPUT_LIST];
+    struct pug_capture_selection selection;
+    char *words; /**< copies of what had to be cut */
 };
 
 struct input {
     const struct input_options *options;
+    struct input_lists lists;
     struct pug_log *log;
-    struct pug_image *image;
-    const char *protocol, *transport; /**< of a described file */
-    struct pug_settings transport_settings;
-    struct input_source *sources;
-    size_t source_count;
-    char *trace_path;
+    struct pug_capture *capture;
+    /* The stretch at hand: */
+    size_t stretch;
+    const char *trace_path; /**< what it is called in messages */
     const uint8_t *trace;
     uint64_t trace_size;
     struct pug_tree *tree;
-    struct diagnosis *diagnosis; /**< private: of this tree; NULL where the reference is imitated */
+    const struct pug_image *image; /**< of the tree */
+    struct diagnosis *diagnosis;   /**< private: of this tree; NULL where nothing is diagnosed */
+
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
-    uint64_t errors_before; /**< private: errors logged before this tree was made */
-    bool sources_told;      /**< those that were asked for and are not there */
-    uint8_t *trace_copy;    /**< private: the trace where it is not mapped */
-    void *snapshot;         /**< private: of a snapshot input */
-    void *raw;              /**< private: settings of a described file */
+    uint64_t errors_before; /**< private: errors logged before the first tree was made */
+    bool opened;            /**< private: messages are about the trace from now on */
+    bool refused;           /**< private: options do not fit, and that was told */
+    bool sources_told;      /**< private: those that were asked for and are not there */
+    uint8_t *trace_copy;    /**< private: the trace where it is not in memory anyhow */
+    struct set_options set; /**< private: --set and --core */
+    struct known known;     /**< private: the names that transport and protocols look for */
+    struct pug_settings_watch watch;
 };
 
-/** Open the input; false, having said why, if it cannot be read. */
+/** Open the input; false, having said why, if it cannot be read. It stands at the first stretch. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
+
+/** Go on to the next stretch that is chosen; false: there is none. */
+bool input_next(struct input *input);
+
+/** How many stretches are chosen. */
+size_t input_count(const struct input *input);
+
+/** A line that tells of which stretch what follows is, where there are several. */
+void input_head(const struct input *input, size_t stretch);
 
 /** A new tree with all (chosen) sources, in place of the one before; false, having said why. */
 bool input_tree(struct input *input, bool decode);
@@ -76,18 +99,38 @@ bool input_flow_tree(struct input *input);
 bool input_wants(const struct input *input, uint16_t id);
 
 /**
- * Run the whole trace through the tree and end it, on as many threads as wanted; `go_on` may end it
- * early. Elements go to `parts`, or, where that is NULL, where the tree's go.
+ * Run the stretch's whole trace through the tree and end it, on as many threads as wanted; `go_on`
+ * may end it early. Elements go to `parts`, or, where that is NULL, where the tree's go.
  */
 void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void));
 
-/** How many threads input_run() uses at most. */
+/**
+ * Decode all that is chosen, with what the options select; `decode` says whom elements go to, the
+ * rest of it is filled in here. False, having said why: nothing of it can be decoded.
+ */
+bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
+                  struct pug_capture_result *result);
+
+/** Do options select more than buffers and sources? Then input_decode() is asked. */
+bool input_selects(const struct input *input);
+
+/**
+ * After some other way of decoding all of it: say how that ended, where it did not end well; the
+ * exit code.
+ */
+int input_concluded(struct input *input, enum pug_status status,
+                    const struct pug_capture_result *result);
+
+/** Has it program flow? False, having said so, if no source has any. */
+bool input_has_flow(struct input *input);
+
+/** How many threads input_run() and input_decode() use at most. */
 unsigned input_jobs(const struct input *input);
 
 /** Elements to a function on the caller's thread, for input_run() without parts. */
 void input_on_elements(struct input *input, pug_elements_fn *function, void *context);
 
-/** After the last run: say what is wrong with it, if something is. The exit code. */
+/** After the last run of a tree: say what is wrong with it, if something is. The exit code. */
 int input_result(struct input *input);
 
 void input_close(struct input *input);

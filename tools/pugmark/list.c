@@ -311,20 +311,61 @@ static void detach(struct list_state *state)
     state->dwt = NULL;
 }
 
-/** The whole trace through the tree. */
-static int list_all(struct list_state *state, bool elements)
+static void print_situated(void *context, unsigned worker, const struct pug_situation *situation,
+                           const struct pug_element *elements, size_t count)
+{
+    (void)situation;
+    print_elements(context, worker, elements, count);
+}
+
+static void print_head(void *context, uint32_t stretch)
+{
+    const struct list_state *state = context;
+    input_head(state->input, stretch);
+}
+
+/** Everything that is chosen, where elements alone are looked at. */
+static int list_chosen(struct list_state *state)
+{
+    struct text_printer printer = {
+        .situated = print_situated, .context = state, .head = print_head};
+    struct pug_capture_decode decode = text_decode(&printer);
+    struct pug_capture_result result;
+    state->input->piece = TEXT_PIECE;
+    return input_decode(state->input, &decode, output_wanted, &result) ? input_result(state->input)
+                                                                       : EXIT_INPUT;
+}
+
+/** A whole stretch through the tree. */
+static int list_stretch(struct list_state *state, bool elements)
 {
     if (!input_tree(state->input, elements))
-        return EXIT_INPUT;
+        return state->input->failure;
+    input_head(state->input, state->input->stretch);
     attach(state, elements);
     /* packets join to events in their order */
-    struct text_printer printer = {print_elements, state};
+    struct text_printer printer = {.print = print_elements, .context = state};
     const struct pug_parts parts = text_parts(&printer);
     state->input->piece = TEXT_PIECE;
     bool alone = elements && !state->dwt && !state->packets;
     input_run(state->input, alone ? &parts : NULL, output_wanted);
     detach(state);
     return input_result(state->input);
+}
+
+/** The whole trace. Packets, and events in words, are made of trees, one after the other. */
+static int list_all(struct list_state *state, bool elements)
+{
+    int code, worst = EXIT_DONE;
+    if (elements && !state->options->packets &&
+        (pug_capture_kind(state->input->capture) == PUG_CAPTURE_PERF ||
+         input_selects(state->input)))
+        return list_chosen(state);
+    do {
+        code = list_stretch(state, elements);
+        worst = code > worst ? code : worst;
+    } while (output_wanted() && input_next(state->input));
+    return worst;
 }
 
 /* ---- windows ---- */
@@ -406,8 +447,9 @@ static void read_window(struct list_state *state, struct window *window, bool el
 /** Events in words join packets, which may have begun before the window. */
 static bool has_events(const struct input *input)
 {
-    for (size_t i = 0; i < input->source_count; i++)
-        if (strcmp(input->sources[i].protocol, "ITM") == 0)
+    const struct pug_capture_source *source;
+    for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++)
+        if (strcmp(source->protocol, "ITM") == 0)
             return true;
     return false;
 }
@@ -493,7 +535,7 @@ static void put_front(const struct list_options *options, const struct pug_captu
 
 struct by_time_state {
     const struct list_options *options;
-    const struct capture_input *input;
+    const struct input *input;
     const struct pug_correlate *correlate;
 };
 
@@ -519,11 +561,11 @@ static bool list_correlated(void *context, const struct pug_correlated *elements
 
 static int list_by_time(const struct list_options *options, const char *operand)
 {
-    struct capture_input input;
+    struct input input;
     struct pug_correlate *correlate;
     struct by_time_state state = {.options = options, .input = &input};
     const struct pug_correlate_config config = {.give = list_correlated, .context = &state};
-    if (!capture_input_open(&input, &options->input, operand))
+    if (!input_open(&input, &options->input, operand))
         return EXIT_INPUT;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &correlate) == PUG_OK) {
@@ -534,7 +576,7 @@ static int list_by_time(const struct list_options *options, const char *operand)
         by_time_tell(&input, correlate);
         pug_correlate_free(correlate);
     }
-    capture_input_close(&input);
+    input_close(&input);
     int written = output_end();
     return written ? written : code;
 }

@@ -7,16 +7,22 @@
 #include "text_parts.h"
 #include "verify.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct pc_options {
     struct input_options input;
-    bool samples;
+    bool samples, by_thread;
     struct verify_options verify;
 };
 
 static const struct option table[] = {
+    {"by-thread", NULL, "lines \"TID PC\", a thread's together and by time, threads in order",
+     option_flag, offsetof(struct pc_options, by_thread)},
     {"samples", NULL, "the addresses of PC samples (N-Trace, DWT) instead", option_flag,
      offsetof(struct pc_options, samples)},
     {"verify", "PATH", "compare with the path that ran (docs/path-format.md)", option_string,
@@ -26,10 +32,17 @@ static const struct option table[] = {
 };
 
 #define ADDRESSES 256u /* that are taken from a walk at a time */
+#define WALKS     8u   /* that a worker keeps, each of one image */
+
+/** A worker's walks, made when it first needs one. */
+struct walks {
+    struct pug_walk *walks[WALKS];
+    const struct pug_image *images[WALKS];
+};
 
 struct pc_state {
     struct input *input;
-    struct pug_walk **walks; /* of each worker, made when it first needs one */
+    struct walks *walks; /* of each worker */
     atomic_bool failed;
 };
 
@@ -53,13 +66,21 @@ static void put_pc(uint64_t address)
     output_took((size_t)(put_hex(room, address) - room));
 }
 
-/** A worker's walk; NULL: no memory. */
-static struct pug_walk *walk_of(struct pc_state *state, unsigned worker)
+/** A worker's walk through an image; NULL: no memory. */
+static struct pug_walk *walk_of(struct pc_state *state, unsigned worker,
+                                const struct pug_image *image)
 {
-    const struct pug_walk_config config = {.image = state->input->image};
-    if (!state->walks[worker] && pug_walk_new(&config, &state->walks[worker]) != PUG_OK)
+    const struct pug_walk_config config = {.image = image};
+    const size_t slot = (size_t)((uintptr_t)image / 64 % WALKS);
+    struct walks *walks = &state->walks[worker];
+    if (walks->walks[slot] && walks->images[slot] == image)
+        return walks->walks[slot];
+    pug_walk_free(walks->walks[slot]);
+    walks->walks[slot] = NULL;
+    walks->images[slot] = image;
+    if (pug_walk_new(&config, &walks->walks[slot]) != PUG_OK)
         state->failed = true;
-    return state->walks[worker];
+    return walks->walks[slot];
 }
 
 static void print_range(struct pug_walk *walk, const struct pug_element *range)
@@ -86,26 +107,253 @@ static bool is_sample(const struct pug_element *e, uint64_t *address)
     return true;
 }
 
-static void print_samples(void *context, unsigned worker, const struct pug_element *elements,
-                          size_t count)
+static void print_samples(void *context, unsigned worker, const struct pug_situation *situation,
+                          const struct pug_element *elements, size_t count)
 {
-    struct pc_state *state = context;
     uint64_t address;
+    (void)context;
     (void)worker;
+    (void)situation;
     for (size_t i = 0; i < count; i++)
-        if (is_sample(&elements[i], &address) && input_wants(state->input, elements[i].source))
+        if (is_sample(&elements[i], &address))
             put_pc(address);
 }
 
-static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
-                           size_t count)
+static void print_ranges(struct pug_walk *walk, const struct pug_element *elements, size_t count)
+{
+    for (size_t i = 0; walk && i < count; i++)
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            print_range(walk, &elements[i]);
+}
+
+static void print_elements(void *context, unsigned worker, const struct pug_situation *situation,
+                           const struct pug_element *elements, size_t count)
+{
+    if (situation->space)
+        print_ranges(walk_of(context, worker, pug_address_space_image(situation->space)), elements,
+                     count);
+}
+
+/* ---- by thread ---- */
+
+/** Lines of one thread, in the file that keeps all lines. */
+struct slice {
+    int32_t tid;
+    uint64_t time;
+    uint64_t number; /* in the order of decoding */
+    uint64_t at, size;
+};
+
+/** What a part has: lines, and whose they are. */
+struct thread_part {
+    struct thread_state *state;
+    unsigned worker;
+    struct output_text_buffer text;
+    struct slice *slices;
+    size_t count, room;
+};
+
+struct thread_state {
+    struct pc_state *pc;
+    FILE *kept;
+    uint64_t size;
+    struct slice *slices;
+    size_t count, room;
+    bool failed;
+};
+
+static void *thread_begin(void *context, unsigned worker)
+{
+    struct thread_part *part = calloc(1, sizeof(*part));
+    if (part) {
+        part->state = context;
+        part->worker = worker;
+    }
+    return part;
+}
+
+static bool add_slice(struct slice **slices, size_t *count, size_t *room, const struct slice *slice)
+{
+    if (*count == *room) {
+        const size_t more = *room ? *room * 2 : 64;
+        struct slice *grown = realloc(*slices, more * sizeof(*grown));
+        if (!grown)
+            return false;
+        *slices = grown;
+        *room = more;
+    }
+    (*slices)[(*count)++] = *slice;
+    return true;
+}
+
+static void put_thread_pc(const char *tid, size_t length, uint64_t address)
+{
+    char *room = output_room();
+    memcpy(room, tid, length);
+    output_took((size_t)(put_hex(room + length, address) - room));
+}
+
+static void put_thread_ranges(struct pug_walk *walk, int32_t tid,
+                              const struct pug_element *elements, size_t count)
+{
+    uint64_t addresses[ADDRESSES];
+    char text[16];
+    const size_t length = (size_t)snprintf(text, sizeof(text), "%d ", (int)tid);
+    for (size_t i = 0; i < count; i++) {
+        size_t got;
+        if (elements[i].type != PUG_ELEM_INSTR_RANGE)
+            continue;
+        (void)pug_walk_begin(walk, &elements[i]);
+        while ((got = pug_walk_addresses(walk, addresses, ADDRESSES)) > 0)
+            for (size_t n = 0; n < got; n++)
+                put_thread_pc(text, length, addresses[n]);
+    }
+}
+
+static void thread_elements(void *context, const struct pug_situation *situation,
+                            const struct pug_element *elements, size_t count)
+{
+    struct thread_part *part = context;
+    struct pc_state *pc = part->state->pc;
+    const struct pug_capture_task *task =
+        situation->task == PUG_NO_TASK ? NULL
+                                       : pug_capture_task_at(pc->input->capture, situation->task);
+    struct pug_walk *walk =
+        situation->space ? walk_of(pc, part->worker, pug_address_space_image(situation->space))
+                         : NULL;
+    struct slice slice = {
+        .tid = task ? task->tid : -1, .time = situation->time, .at = part->text.count};
+    if (!walk)
+        return;
+    output_to(&part->text);
+    put_thread_ranges(walk, slice.tid, elements, count);
+    output_to(NULL);
+    slice.size = part->text.count - slice.at;
+    if (slice.size > 0 && !add_slice(&part->slices, &part->count, &part->room, &slice))
+        part->text.failed = true;
+}
+
+static void thread_drop(void *context)
+{
+    struct thread_part *part = context;
+    free(part->text.bytes);
+    free(part->slices);
+    free(part);
+}
+
+static bool thread_take(void *context, void *taken)
+{
+    struct thread_state *state = context;
+    struct thread_part *part = taken;
+    state->failed |=
+        part->text.failed || (part->text.count > 0 && fwrite(part->text.bytes, 1, part->text.count,
+                                                             state->kept) != part->text.count);
+    for (size_t i = 0; i < part->count && !state->failed; i++) {
+        struct slice slice = part->slices[i];
+        slice.at += state->size;
+        slice.number = state->count;
+        state->failed = !add_slice(&state->slices, &state->count, &state->room, &slice);
+    }
+    state->size += part->text.count;
+    thread_drop(part);
+    return !state->failed;
+}
+
+static int by_thread_and_time(const void *left, const void *right)
+{
+    const struct slice *a = left, *b = right;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/** All lines in the order in which they are wanted. */
+static bool put_slices(struct thread_state *state)
+{
+    if (state->count > 0)
+        qsort(state->slices, state->count, sizeof(*state->slices), by_thread_and_time);
+    for (size_t i = 0; i < state->count && output_wanted(); i++) {
+        uint64_t left = state->slices[i].size;
+        if (fseeko(state->kept, (off_t)state->slices[i].at, SEEK_SET) != 0)
+            return false;
+        while (left > 0) {
+            const size_t size = left < OUTPUT_ROOM ? (size_t)left : OUTPUT_ROOM;
+            if (fread(output_room(), 1, size, state->kept) != size)
+                return false;
+            output_took(size);
+            left -= size;
+        }
+    }
+    return true;
+}
+
+/** Print lines by thread; an exit code. */
+static int run_by_thread(struct pc_state *pc)
+{
+    struct thread_state state = {.pc = pc, .kept = tmpfile()};
+    struct pug_capture_result result;
+    struct pug_capture_decode decode = {.context = &state,
+                                        .begin = thread_begin,
+                                        .elements = thread_elements,
+                                        .take = thread_take,
+                                        .drop = thread_drop,
+                                        .times = true};
+    int code = EXIT_INPUT;
+    if (!state.kept)
+        fprintf(stderr, "pugmark: no temporary file: %s\n", strerror(errno));
+    else if (input_decode(pc->input, &decode, NULL, &result))
+        code = state.failed || !put_slices(&state) ? EXIT_FATAL : input_result(pc->input);
+    if (state.kept)
+        fclose(state.kept);
+    free(state.slices);
+    return code;
+}
+
+/* ---- */
+
+static void print_plain_samples(void *context, unsigned worker, const struct pug_element *elements,
+                                size_t count)
+{
+    print_samples(context, worker, NULL, elements, count);
+}
+
+static void print_plain(void *context, unsigned worker, const struct pug_element *elements,
+                        size_t count)
 {
     struct pc_state *state = context;
-    struct pug_walk *walk = walk_of(state, worker);
-    for (size_t i = 0; walk && i < count; i++)
-        if (elements[i].type == PUG_ELEM_INSTR_RANGE &&
-            input_wants(state->input, elements[i].source))
-            print_range(walk, &elements[i]);
+    print_ranges(walk_of(state, worker, state->input->image), elements, count);
+}
+
+/** Stretch by stretch, so that what is wrong with one can be told. */
+static int run_trees(struct pc_state *pc, bool samples)
+{
+    struct text_printer printer = {.print = samples ? print_plain_samples : print_plain,
+                                   .context = pc};
+    const struct pug_parts parts = text_parts(&printer);
+    int code, worst = EXIT_DONE;
+    do {
+        code = EXIT_INPUT;
+        if (input_tree(pc->input, true)) {
+            input_run(pc->input, &parts, output_wanted);
+            code = input_result(pc->input);
+        }
+        worst = code > worst ? code : worst;
+    } while (output_wanted() && input_next(pc->input));
+    return worst;
+}
+
+static int run_in_order(struct pc_state *pc, bool samples)
+{
+    struct text_printer printer = {.situated = samples ? print_samples : print_elements,
+                                   .context = pc};
+    struct pug_capture_decode decode = text_decode(&printer);
+    struct pug_capture_result result;
+    if (pug_capture_kind(pc->input->capture) != PUG_CAPTURE_PERF && !input_selects(pc->input))
+        return run_trees(pc, samples);
+    return input_decode(pc->input, &decode, output_wanted, &result) ? input_result(pc->input)
+                                                                    : EXIT_INPUT;
 }
 
 static int pc_run(const struct command *self, int argc, char **argv)
@@ -121,17 +369,16 @@ static int pc_run(const struct command *self, int argc, char **argv)
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     const unsigned jobs = input_jobs(&input);
-    struct pc_state state = {.input = &input, .walks = calloc(jobs, sizeof(struct pug_walk *))};
-    struct text_printer printer = {options.samples ? print_samples : print_elements, &state};
-    const struct pug_parts parts = text_parts(&printer);
+    struct pc_state state = {.input = &input, .walks = calloc(jobs, sizeof(*state.walks))};
     int code = EXIT_INPUT;
     input.piece = TEXT_PIECE;
-    if (state.walks && (options.samples ? input_tree(&input, true) : input_flow_tree(&input))) {
-        input_run(&input, &parts, output_wanted);
-        code = state.failed ? EXIT_FATAL : input_result(&input);
-    }
+    if (state.walks && (options.samples || input_has_flow(&input)))
+        code = options.by_thread ? run_by_thread(&state) : run_in_order(&state, options.samples);
+    if (state.failed)
+        code = EXIT_FATAL;
     for (unsigned i = 0; state.walks && i < jobs; i++)
-        pug_walk_free(state.walks[i]);
+        for (unsigned n = 0; n < WALKS; n++)
+            pug_walk_free(state.walks[i].walks[n]);
     free(state.walks);
     input_close(&input);
     int written = output_end();

@@ -80,7 +80,7 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
 {
     const struct pug_export_options wanted = {
         .names = names,
-        .object = capture_chosen_object(&options->capture),
+        .object = capture_chosen_object(&options->input),
         .weight = !options->weight || *options->weight == 'i' ? PUG_WEIGHT_INSTRUCTIONS
                   : *options->weight == 'c'                   ? PUG_WEIGHT_CYCLES
                                                               : PUG_WEIGHT_TIME,
@@ -98,7 +98,6 @@ static int profile_inputs(char **operands, const struct profile_options *options
 {
     const struct profile_input what = {
         .input = &options->input,
-        .options = &options->capture,
         .names = names,
         .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
     };
@@ -130,7 +129,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     const struct pug_export_format *format = options.format    ? find_format(options.format)
                                              : !options.output ? find_format("table")
                                                                : NULL;
-    struct pug_names *names = capture_names(&options.capture);
+    struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;
     int code = profile_inputs(argv + 1, &options, format, names);

@@ -64,9 +64,6 @@ int profile_save(struct pug_profile *profile, const char *path)
 
 /* ---- captures ---- */
 
-/* More threads than this are a mistake. */
-#define MOST_JOBS 1024
-
 static uint64_t bytes_of(const struct pug_capture *capture)
 {
     const struct pug_capture_buffer *buffer;
@@ -76,30 +73,25 @@ static uint64_t bytes_of(const struct pug_capture *capture)
     return bytes ? bytes : 1;
 }
 
-static int count_capture(const struct profile_input *what, const struct capture_input *opened,
+static int count_capture(const struct profile_input *what, struct input *opened,
                          struct pug_profile *profile)
 {
-    struct capture_selection selection;
-    if (!capture_select(what->input, what->options, &selection))
-        return EXIT_USAGE;
+    /* Which object is wanted is asked of the profile: branches come from others. */
+    struct pug_capture_selection selection = opened->lists.selection;
+    selection.object_count = 0;
     struct progress progress = progress_begin(bytes_of(opened->capture), what->input->quiet, NULL);
     const struct pug_profiler_options options = {
-        .threads = (unsigned)(what->input->jobs < MOST_JOBS ? what->input->jobs : MOST_JOBS),
+        .threads = input_jobs(opened),
         .stacks = what->stacks,
         .names = what->names,
-        .selection = &selection.is,
+        .selection = &selection,
         .progress = progress_show,
         .progress_context = &progress,
     };
     struct pug_capture_result result;
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
-    const int code = capture_input_result(opened, status);
-    if (result.stopped == 0 || code > EXIT_TRACE_ERRORS)
-        return code;
-    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n",
-            pug_capture_path(opened->capture), result.at);
-    return EXIT_FATAL;
+    return input_concluded(opened, status, &result);
 }
 
 static int add_file(const char *path, struct pug_profile *profile)
@@ -118,11 +110,11 @@ int profile_add(const struct profile_input *what, const char *operand, struct pu
 {
     if (is_profile(operand))
         return add_file(operand, profile);
-    struct capture_input opened;
-    if (!capture_input_open_with(&opened, what->input, what->options, operand))
-        return EXIT_INPUT;
+    struct input opened;
+    if (!input_open(&opened, what->input, operand))
+        return opened.failure;
     const int code = count_capture(what, &opened, profile);
-    capture_input_close(&opened);
+    input_close(&opened);
     return code;
 }
 

@@ -3,13 +3,11 @@
 #ifndef PUGMARK_TOOL_PROFILE_INPUT_H
 #define PUGMARK_TOOL_PROFILE_INPUT_H
 
-#include "capture_input.h"
 #include "capture_options.h"
 
 /** What there is to add up. */
 struct profile_input {
     const struct input_options *input;
-    const struct capture_options *options;
     struct pug_names *names;
     bool stacks; /**< follow calls */
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "set_options.h"
 
+#include "input.h"
+
 #include <stdlib.h>
 #include <string.h>
 

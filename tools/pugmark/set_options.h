@@ -3,7 +3,9 @@
 #ifndef PUGMARK_TOOL_SET_OPTIONS_H
 #define PUGMARK_TOOL_SET_OPTIONS_H
 
-#include "input.h"
+#include "pugmark/settings.h"
+
+struct input_options;
 
 /** Settings of the command line. The items' strings are in `words`. */
 struct set_options {

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 struct text_part {
-    const struct text_printer *printer;
+    struct text_printer *printer;
+    bool placed; /* in a stretch */
+    uint32_t stretch;
     unsigned worker;
     struct output_text_buffer text;
 };
@@ -39,7 +41,12 @@ static void drop(void *context)
 static bool take(void *context, void *taken)
 {
     struct text_part *part = taken;
-    (void)context;
+    struct text_printer *printer = context;
+    if (printer->head && part->placed && (!printer->begun || printer->stretch != part->stretch)) {
+        printer->head(printer->context, part->stretch);
+        printer->begun = true;
+        printer->stretch = part->stretch;
+    }
     output_buffer(&part->text);
     drop(part);
     return output_wanted();
@@ -49,4 +56,21 @@ struct pug_parts text_parts(struct text_printer *printer)
 {
     return (struct pug_parts){
         .context = printer, .begin = begin, .elements = print, .take = take, .drop = drop};
+}
+
+static void print_situated(void *context, const struct pug_situation *situation,
+                           const struct pug_element *elements, size_t count)
+{
+    struct text_part *part = context;
+    part->placed = true;
+    part->stretch = situation->stretch;
+    output_to(&part->text);
+    part->printer->situated(part->printer->context, part->worker, situation, elements, count);
+    output_to(NULL);
+}
+
+struct pug_capture_decode text_decode(struct text_printer *printer)
+{
+    return (struct pug_capture_decode){
+        .context = printer, .begin = begin, .elements = print_situated, .take = take, .drop = drop};
 }

@@ -9,9 +9,18 @@
 typedef void text_print_fn(void *context, unsigned worker, const struct pug_element *elements,
                            size_t count);
 
+/** The same of elements that are in one situation. */
+typedef void text_situated_fn(void *context, unsigned worker, const struct pug_situation *situation,
+                              const struct pug_element *elements, size_t count);
+
 struct text_printer {
-    text_print_fn *print;
+    text_print_fn *print;       /**< for input_run() */
+    text_situated_fn *situated; /**< for input_decode() */
     void *context;
+    /** Says of which stretch what follows is; or NULL. */
+    void (*head)(void *context, uint32_t stretch);
+    bool begun; /**< private: stretch of the last head */
+    uint32_t stretch;
 };
 
 /** Text is much longer than trace: threads take less at once. */
@@ -19,5 +28,8 @@ struct text_printer {
 
 /** Parts for input_run(); the printer must outlive it. */
 struct pug_parts text_parts(struct text_printer *printer);
+
+/** The same for input_decode(). */
+struct pug_capture_decode text_decode(struct text_printer *printer);
 
 #endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "input_lists.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Room for copies of words that are cut in their place. */
+static bool make_room(struct input_lists *lists, const struct input_options *options)
+{
+    const struct input_list *const cut[] = {&options->elf, &options->image, &options->replacements};
+    size_t bytes = 1;
+    for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+        for (size_t n = 0; n < cut[i]->count; n++)
+            bytes += strlen(cut[i]->items[n]) + 1;
+    lists->words = malloc(bytes);
+    return lists->words != NULL;
+}
+
+/** A copy of a word, cut at the last (or first) `mark`; *tail is behind it, or NULL. */
+static char *cut_copy(char **room, const char *word, char mark, bool last, char **tail)
+{
+    char *copy = *room;
+    strcpy(copy, word);
+    *room += strlen(word) + 1;
+    char *at = last ? strrchr(copy, mark) : strchr(copy, mark);
+    *tail = at ? at + 1 : NULL;
+    if (at)
+        *at = 0;
+    return copy;
+}
+
+static void take_programs(struct input_lists *lists, const struct input_options *options,
+                          char **room)
+{
+    struct pug_capture_program *program = lists->programs;
+    char *tail;
+    for (size_t i = 0; i < options->elf.count; i++, program++) {
+        program->path = cut_copy(room, options->elf.items[i], '@', true, &tail);
+        if (tail)
+            (void)parse_number(tail, &program->address);
+    }
+    for (size_t i = 0; i < options->image.count; i++, program++) {
+        program->path = cut_copy(room, options->image.items[i], '@', true, &tail);
+        program->plain = true;
+        (void)parse_number(tail, &program->address);
+    }
+}
+
+static void take_numbers(const struct input_list *list, int32_t *numbers)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        (void)parse_number(list->items[i], &number);
+        numbers[i] = (int32_t)number;
+    }
+}
+
+bool input_lists_take(struct input_lists *lists, const struct input_options *options)
+{
+    uint64_t number = 0;
+    char *tail;
+    if (!make_room(lists, options))
+        return false;
+    char *room = lists->words;
+    take_programs(lists, options, &room);
+    for (size_t i = 0; i < options->replacements.count; i++) {
+        lists->replacements[i].path =
+            cut_copy(&room, options->replacements.items[i], '=', false, &tail);
+        lists->replacements[i].file = tail;
+    }
+    for (size_t i = 0; i < options->sources.count; i++) {
+        (void)parse_number(options->sources.items[i], &number);
+        lists->sources[i] = (uint16_t)number;
+    }
+    take_numbers(&options->pids, lists->pids);
+    take_numbers(&options->tids, lists->tids);
+    take_numbers(&options->cpus, lists->cpus);
+    lists->selection = (struct pug_capture_selection){
+        .pids = lists->pids,
+        .pid_count = options->pids.count,
+        .tids = lists->tids,
+        .tid_count = options->tids.count,
+        .cpus = lists->cpus,
+        .cpu_count = options->cpus.count,
+        .comms = options->comms.items,
+        .comm_count = options->comms.count,
+        .sources = lists->sources,
+        .source_count = options->sources.count,
+        .objects = options->objects.items,
+        .object_count = options->objects.count,
+    };
+    return true;
+}
+
+void input_lists_free(struct input_lists *lists)
+{
+    free(lists->words);
+}
+
+/* ---- times ---- */
+
+#define NANOSECONDS 9u
+
+/** "12.5", in seconds, or a number of the capture's own. False: it is neither. */
+static bool parse_time(const char *word, size_t length, uint64_t *time)
+{
+    char text[64];
+    if (length == 0 || length >= sizeof(text))
+        return false;
+    memcpy(text, word, length);
+    text[length] = 0;
+    char *point = strchr(text, '.');
+    if (!point)
+        return parse_number(text, time);
+    *point = 0;
+    uint64_t fraction = 0;
+    unsigned digits = 0;
+    for (const char *at = point + 1; *at; at++) {
+        if (!isdigit((unsigned char)*at))
+            return false;
+        if (digits++ < NANOSECONDS)
+            fraction = fraction * 10 + (uint64_t)(*at - '0');
+    }
+    for (; digits < NANOSECONDS; digits++)
+        fraction *= 10;
+    if (*text ? !parse_number(text, time) || *time > UINT64_MAX / UINT64_C(1000000000) - 1
+              : !(*time = 0, true))
+        return false;
+    *time = *time * UINT64_C(1000000000) + fraction;
+    return true;
+}
+
+bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit)
+{
+    struct pug_capture_selection *selection = &lists->selection;
+    const char *comma = words ? strchr(words, ',') : NULL;
+    if (!words)
+        return true;
+    const size_t first = comma ? (size_t)(comma - words) : strlen(words);
+    const char *const rest = comma ? comma + 1 : "";
+    selection->has_from = first > 0;
+    selection->has_to = *rest != 0;
+    const bool good = (!selection->has_from || parse_time(words, first, &selection->from)) &&
+                      (!selection->has_to || parse_time(rest, strlen(rest), &selection->to)) &&
+                      (selection->has_from || selection->has_to);
+    if (!good)
+        fprintf(stderr, "pugmark: --time %s: expected FROM,TO, one of which may be left out\n",
+                words);
+    else if (unit == PUG_CAPTURE_NO_TIME)
+        fprintf(stderr, "pugmark: --time: nothing in this input has a time\n");
+    return good && unit != PUG_CAPTURE_NO_TIME;
+}

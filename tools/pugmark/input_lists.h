@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/** @file What the shared options list, as the library takes it. */
+#ifndef PUGMARK_TOOL_INPUT_LISTS_H
+#define PUGMARK_TOOL_INPUT_LISTS_H
+
+#include "input.h"
+
+/** Fill the lists; false, having said why. */
+bool input_lists_take(struct input_lists *lists, const struct input_options *options);
+void input_lists_free(struct input_lists *lists);
+
+/** The times that --time says, in a capture's unit; false, having said why. */
+bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/** @file The options that all subcommands share. */
+#include "input.h"
+
+#include <string.h>
+
+static bool add_to_list(const struct option *option, void *target, const char *argument)
+{
+    struct input_list *list = target;
+    if (list->count == INPUT_LIST)
+        return option_refuse(option, argument, "too many of this option");
+    list->items[list->count++] = argument;
+    return true;
+}
+
+static bool add_number(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    return option_number(option, &number, argument) && add_to_list(option, target, argument);
+}
+
+static bool add_setting(const struct option *option, void *target, const char *argument)
+{
+    if (!strchr(argument, '=') || *argument == '=')
+        return option_refuse(option, argument, "expected NAME=VALUE");
+    return add_to_list(option, target, argument);
+}
+
+/** "FILE@NUMBER"; where the number is not needed, "FILE". */
+static bool is_program(const char *argument, bool needed)
+{
+    const char *at = strrchr(argument, '@');
+    uint64_t number;
+    return at ? parse_number(at + 1, &number) : !needed;
+}
+
+static bool add_elf_file(const struct option *option, void *target, const char *argument)
+{
+    if (!is_program(argument, false))
+        return option_refuse(option, argument, "expected FILE or FILE@BIAS, a number");
+    return add_to_list(option, target, argument);
+}
+
+static bool add_image_file(const struct option *option, void *target, const char *argument)
+{
+    if (!is_program(argument, true))
+        return option_refuse(option, argument, "expected FILE@ADDRESS, a number");
+    return add_to_list(option, target, argument);
+}
+
+/** "PATH=FILE" says where an object is, "NAME" which ones are wanted. */
+static bool add_object(const struct option *option, void *target, const char *argument)
+{
+    struct input_options *options = target;
+    return add_to_list(option, strchr(argument, '=') ? &options->replacements : &options->objects,
+                       argument);
+}
+
+#define IN(member) offsetof(struct input_options, member)
+
+const struct option input_option_table[] = {
+    {"buffer", "NAME", "only this trace buffer (default: all)", option_string, IN(buffer)},
+    {"source", "ID", "only this trace source; may be repeated", add_number, IN(sources)},
+    {"pid", "PID", "only this process; may be repeated", add_number, IN(pids)},
+    {"tid", "TID", "only this thread; may be repeated", add_number, IN(tids)},
+    {"comm", "NAME", "only threads of this name; may be repeated", add_to_list, IN(comms)},
+    {"cpu", "CPU", "only what ran on this processor; may be repeated", add_number, IN(cpus)},
+    {"dso", "NAME", "only code of this program or library; or PATH=FILE: it is in that file",
+     add_object, 0},
+    {"time", "FROM,TO", "only what ran then: seconds.fraction, or the capture's own numbers",
+     option_string, IN(time)},
+    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help`: names)",
+     option_string, IN(protocol)},
+    {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
+     option_string, IN(transport)},
+    {"set", "NAME=VALUE",
+     "a register or parameter (of one source: SOURCE:NAME=VALUE); may be repeated", add_setting,
+     IN(settings)},
+    {"core", "NAME", "what the traced cores are: Cortex-A53, ARMv8-A; before what INPUT says",
+     option_string, IN(core)},
+    {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string, IN(params)},
+    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_elf_file,
+     IN(elf)},
+    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_image_file,
+     IN(image)},
+    {"symfs", "DIR", "programs that INPUT names are below this folder (default: /)", option_string,
+     IN(symfs)},
+    {"symdir", "DIR", "look for programs here and below, by build id and name; may be repeated",
+     add_to_list, IN(symdirs)},
+    {"buildid-dir", "DIR", "perf's build id cache (default: ~/.debug)", option_string,
+     IN(build_ids)},
+    {"vmlinux", "FILE", "the kernel: its ELF file, or a kcore", option_string, IN(vmlinux)},
+    {"kallsyms", "FILE", "the kernel's symbols", option_string, IN(kallsyms)},
+    {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
+     IN(debuginfod)},
+    {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
+    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
+     IN(jobs)},
+    {"quiet", NULL, "no messages about the trace, no progress", option_flag, IN(quiet)},
+};
+const size_t input_option_count = sizeof(input_option_table) / sizeof(input_option_table[0]);
