@@ -3,8 +3,8 @@
 #ifndef PUG_TREE_INTERNAL_H
 #define PUG_TREE_INTERNAL_H
 
-#include "pugmark/author/transport.h"
 #include "image/codemap.h"
+#include "pugmark/author/transport.h"
 #include "pugmark/counts.h"
 #include "pugmark/tree.h"
 #include "tree/slots.h"
