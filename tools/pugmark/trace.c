@@ -3,7 +3,7 @@
  * @file pugmark trace: what happened, for a reader: each instruction with its place in the source
  * and what became of it, indented by calls; all of it, or the way to some place.
  */
-#include "capture_input.h"
+#include "capture_options.h"
 #include "command.h"
 #include "pager.h"
 #include "progress.h"
@@ -131,14 +131,14 @@ static uint64_t size_of(const struct pug_capture *capture)
     return size;
 }
 
-static int decode(struct capture_input *input, const struct trace_options *options,
-                  const struct capture_selection *selection, struct trace_parts *parts)
+static int decode(struct input *input, const struct trace_options *options,
+                  struct trace_parts *parts)
 {
     struct pug_capture *capture = input->capture;
     struct progress progress =
         progress_begin(size_of(capture), options->input.quiet || parts->wanted->limits.all, NULL);
-    struct pug_capture_decode wanted = {.threads = (unsigned)options->input.jobs,
-                                        .selection = &selection->is,
+    struct pug_capture_decode wanted = {.threads = input_jobs(input),
+                                        .selection = &input->lists.selection,
                                         .times = true,
                                         .progress = show_progress,
                                         .progress_context = &progress};
@@ -148,9 +148,7 @@ static int decode(struct capture_input *input, const struct trace_options *optio
     progress_end(&progress);
     if (status == PUG_OK && parts->failed)
         status = PUG_ERR_MEM;
-    if (status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: out of memory\n");
-    return capture_input_result(input, status);
+    return input_concluded(input, status, &result);
 }
 
 static void say_nothing_found(const struct trace_wanted *wanted)
@@ -180,8 +178,7 @@ static void cut_first(struct trace_item *first, const struct trace_wanted *wante
         first->skip = (uint32_t)(weight - wanted->limits.before);
 }
 
-static int trace(struct capture_input *input, struct pug_names *names,
-                 const struct trace_options *options, const struct capture_selection *selection,
+static int trace(struct input *input, struct pug_names *names, const struct trace_options *options,
                  const struct trace_wanted *wanted)
 {
     struct pager *pager = pager_open(options->no_pager);
@@ -202,7 +199,7 @@ static int trace(struct capture_input *input, struct pug_names *names,
     struct printing printing = {.text = trace_text_new(&how), .pager = pager};
     struct trace_parts parts = {
         .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};
-    int code = printing.text ? decode(input, options, selection, &parts) : EXIT_FATAL;
+    int code = printing.text ? decode(input, options, &parts) : EXIT_FATAL;
     struct trace_item *item = trace_window_items(&parts.window);
     cut_first(item, wanted);
     for (; item && !printing.failed && pager_wanted(pager); item = item->next)
@@ -230,18 +227,17 @@ static int run(const struct command *self, int argc, char **argv)
                                       INPUT_OPTIONS(&options.input)};
     int code = command_start(self, argc, argv, sets, 3, 1);
     struct trace_wanted wanted;
-    struct capture_selection selection;
-    struct capture_input input;
+    struct input input;
     if (code >= 0)
         return code;
-    if (!choose(&options, &wanted) || !capture_select(&options.input, &options.capture, &selection))
+    if (!choose(&options, &wanted))
         return EXIT_USAGE;
-    if (!capture_input_open_with(&input, &options.input, &options.capture, argv[1]))
-        return EXIT_INPUT;
-    struct pug_names *names = capture_names(&options.capture);
-    code = names ? trace(&input, names, &options, &selection, &wanted) : EXIT_FATAL;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
+    struct pug_names *names = capture_names(&options.input, &options.capture);
+    code = names ? trace(&input, names, &options, &wanted) : EXIT_FATAL;
     pug_names_free(names);
-    capture_input_close(&input);
+    input_close(&input);
     return code;
 }
 
