@@ -37,10 +37,9 @@ static const struct option table[] = {
 
 static int cover(char **operands, const struct coverage_options *options, struct pug_names *names)
 {
-    const struct profile_input what = {
-        .input = &options->input, .options = &options->capture, .names = names};
+    const struct profile_input what = {.input = &options->input, .names = names};
     const struct pug_export_options wanted = {.names = names,
-                                              .object = capture_chosen_object(&options->capture)};
+                                              .object = capture_chosen_object(&options->input)};
     struct pug_profile *profile = pug_profile_new();
     int code = profile ? EXIT_DONE : EXIT_INPUT;
     for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
@@ -67,7 +66,7 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
-    struct pug_names *names = capture_names(&options.capture);
+    struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;
     int code = cover(argv + 1, &options, names);
