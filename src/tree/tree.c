@@ -45,8 +45,10 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->stage.out.batch = &tree->batch;
     pug_source_count(source, tree->counts);
     source->stage.marks = other->stage.marks;
-    if (source->stage.code)
+    if (source->stage.code) {
         source->stage.code->config.batch = &tree->batch;
+        source->stage.code->config.chooser = &tree->chooser;
+    }
     tree->sources[n] = source;
     (void)pug_slots_put(&tree->slots, source->slot, source); /* there was another */
     return other;
