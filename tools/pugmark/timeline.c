@@ -5,7 +5,7 @@
  */
 #include "export/timeline.h"
 
-#include "capture_input.h"
+#include "capture_options.h"
 #include "command.h"
 #include "files/outfile.h"
 #include "progress.h"
@@ -123,24 +123,20 @@ static uint64_t size_of(const struct pug_capture *capture)
     return size;
 }
 
-static enum pug_status decode(struct capture_input *input, const struct timeline_options *options,
-                              struct slices *slices)
+static enum pug_status decode(struct input *input, const struct timeline_options *options,
+                              struct pug_capture_result *result, struct slices *slices)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
-    struct capture_selection selection;
     struct progress progress = progress_begin(size_of(input->capture), options->input.quiet, NULL);
     struct trace_parts parts = {
         .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
-    struct pug_capture_decode how = {.threads = (unsigned)options->input.jobs,
-                                     .selection = &selection.is,
+    struct pug_capture_decode how = {.threads = input_jobs(input),
+                                     .selection = &input->lists.selection,
                                      .times = true,
                                      .progress = progress_show,
                                      .progress_context = &progress};
-    struct pug_capture_result result;
-    if (!capture_select(&options->input, &options->capture, &selection))
-        return PUG_ERR_INVALID_PARAM_VAL;
     trace_parts_decode(&parts, &how);
-    enum pug_status status = pug_capture_decode(input->capture, &how, &result);
+    enum pug_status status = pug_capture_decode(input->capture, &how, result);
     progress_end(&progress);
     return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
 }
@@ -161,10 +157,10 @@ static void say_numbers(const struct slices *slices, bool quiet)
 }
 
 /** Everything into the sink; an exit code. */
-static int write_slices(struct capture_input *input, const struct timeline_options *options,
+static int write_slices(struct input *input, const struct timeline_options *options,
                         struct pug_sink *sink, struct folder *folder)
 {
-    struct pug_names *names = capture_names(&options->capture);
+    struct pug_names *names = capture_names(&options->input, &options->capture);
     const struct slices_options how = {.capture = input->capture,
                                        .names = names,
                                        .form = options->form,
@@ -175,8 +171,9 @@ static int write_slices(struct capture_input *input, const struct timeline_optio
                                        .append = append,
                                        .append_context = folder};
     struct slices *slices = names ? slices_new(&how) : NULL;
-    enum pug_status status = slices ? decode(input, options, slices) : PUG_ERR_MEM;
-    int code = capture_input_result(input, status);
+    struct pug_capture_result result = {0};
+    enum pug_status status = slices ? decode(input, options, &result, slices) : PUG_ERR_MEM;
+    int code = input_concluded(input, status, &result);
     enum pug_status written = slices ? slices_end(slices) : PUG_OK;
     if (written != PUG_OK) {
         fprintf(stderr, "pugmark: cannot write the timeline: %s\n",
@@ -191,7 +188,7 @@ static int write_slices(struct capture_input *input, const struct timeline_optio
     return code;
 }
 
-static int write_file(struct capture_input *input, const struct timeline_options *options)
+static int write_file(struct input *input, const struct timeline_options *options)
 {
     struct folder folder = {.path = options->output};
     const bool is_folder = options->form == PUG_TIMELINE_CTF;
@@ -223,13 +220,13 @@ static int run(const struct command *self, int argc, char **argv)
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
     int code = command_start(self, argc, argv, sets, 3, 1);
-    struct capture_input input;
+    struct input input;
     if (code >= 0)
         return code;
-    if (!capture_input_open_with(&input, &options.input, &options.capture, argv[1]))
-        return EXIT_INPUT;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
     code = write_file(&input, &options);
-    capture_input_close(&input);
+    input_close(&input);
     return code;
 }
 
