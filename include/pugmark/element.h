@@ -265,6 +265,14 @@ size_t pug_element_words(const struct pug_element *element, char *buffer, size_t
 /** What happened, for an EVENT's `reason`: "trigger", "pc sample", "watchpoint" … */
 const char *pug_event_kind_name(enum pug_event_kind kind);
 
+/** An element's `reason` in words, by its type: "overflow", "load"; NULL where it has none. */
+const char *pug_element_reason_name(const struct pug_element *element);
+
+/** "branch", "call", "non-secure" … */
+const char *pug_instr_type_name(enum pug_instr_type type);
+const char *pug_instr_subtype_name(enum pug_instr_subtype subtype);
+const char *pug_security_name(enum pug_security security);
+
 /** "A64", "T32" … */
 const char *pug_isa_name(enum pug_isa isa);
 

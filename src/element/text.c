@@ -117,17 +117,6 @@ static void put_exception(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, "tval:0x%llx ", (unsigned long long)e->value);
 }
 
-const char *pug_event_kind_name(enum pug_event_kind kind)
-{
-    static const char *const names[PUG_EVENT_KINDS] = {
-        [PUG_EVENT_UNKNOWN] = "unknown",       [PUG_EVENT_TRIGGER] = "trigger",
-        [PUG_EVENT_NUMBERED] = "numbered",     [PUG_EVENT_PC_SAMPLE] = "pc sample",
-        [PUG_EVENT_WATCHPOINT] = "watchpoint", [PUG_EVENT_CALL] = "call",
-        [PUG_EVENT_EXCEPTION] = "exception",   [PUG_EVENT_INTERRUPT] = "interrupt",
-        [PUG_EVENT_CONTEXT] = "context",       [PUG_EVENT_CONTROL] = "control"};
-    return kind < PUG_EVENT_KINDS ? names[kind] : "unknown";
-}
-
 /** A point in the program beside the flow. */
 static void put_point(struct pug_text *text, const struct pug_element *e)
 {

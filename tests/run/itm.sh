@@ -21,6 +21,9 @@ want cycles $'[            10] Hi!\n[           100] abc' \
 want seconds $'[      0.000010] Hi!\n[      0.000100] abc' \
     "$("$bin/pugmark" itm --quiet --clock 1000000 "$tmp/swo.bin")"
 
+want elsewhere "pugmark: $tmp/swo.bin: nothing was written to port 7; there is on port 0, 3" \
+    "$("$bin/pugmark" itm --port 7 "$tmp/swo.bin" 2>&1 | grep port)"
+
 # Without any ASYNC.
 bytes 01 48 01 69 >"$tmp/unsynced.bin"
 want unsynced "" "$("$bin/pugmark" itm "$tmp/unsynced.bin")"
@@ -41,11 +44,11 @@ want tpiu K "$("$bin/pugmark" itm --transport coresight --set fsyncs=1 --set hsy
 # What the DWT says, in words.
 bytes $async 0e 0f 10 47 aa b8 00 08 4f 10 00 00 20 8f 07 00 00 00 8d 2a 0e 0f 20 >"$tmp/dwt.bin"
 want words '         6  00  ITMTRACE(exception 15 SysTick entered)
-         9  00  ITMTRACE(data write 0x20000010 = 7 by 0x0800b8aa)
+         9  00  ITMTRACE(data write 0x20000010 = 7 by 0x0800b8aa (comparator 0))
         24  00  ITMTRACE(data write comparator 0 = 0x2a)
         26  00  ITMTRACE(exception 15 SysTick exited)' \
     "$("$bin/pugmark" list --protocol itm --type ITMTRACE "$tmp/dwt.bin")"
-want watched '        24  00  ITMTRACE(data write 0x20000014 = 0x2a)' \
+want watched '        24  00  ITMTRACE(data write 0x20000014 = 0x2a (comparator 0))' \
     "$("$bin/pugmark" list --protocol itm --type ITMTRACE --set DWT_COMP0=0x20000014 --from 24 --to 25 "$tmp/dwt.bin")"
 want json '{"index": 26, "source": 0, "type": "ITMTRACE", "kind": 1, "number": 1, "size": 2, "value": "0x200f", "timestamp": 0, "overflow": false, "words": "exception 15 SysTick exited"}' \
     "$("$bin/pugmark" list --protocol itm --format jsonl --from 26 --type ITMTRACE "$tmp/dwt.bin")"

@@ -124,12 +124,12 @@ static void joined_accesses(void **state)
     rec_itm_dwt(&bytes, 0, 2, 1);
     pug_dwt_init(&events.dwt, false);
     assert_events(&events, &bytes,
-                  "11 data write 0x20000010 = 7\n"
-                  "6 data read 0x1234 = 0xbeef by 0x0800b8aa\n"
+                  "11 data write 0x20000010 = 7 (comparator 1)\n"
+                  "6 data read 0x1234 = 0xbeef by 0x0800b8aa (comparator 0)\n"
                   "27 data write comparator 0 = 0x124\n"
-                  "37 data access 0x44\n"
+                  "37 data access 0x44 (comparator 3)\n"
                   "32 data access comparator 2 by 0x00000100\n"
-                  "39 data access 0x48\n"
+                  "39 data access 0x48 (comparator 3)\n"
                   "41 event counters wrapped: EXC\n");
 }
 
@@ -146,8 +146,8 @@ static void known_comparators(void **state)
     pug_dwt_set_comparator(&events.dwt, 0, 0x20000010);
     pug_dwt_set_comparator(&events.dwt, 4, 1);
     assert_events(&events, &bytes,
-                  "6 data write 0x20000010 = 7\n"
-                  "11 data write 0x20000014 = 8\n"
+                  "6 data write 0x20000010 = 7 (comparator 0)\n"
+                  "11 data write 0x20000014 = 8 (comparator 0)\n"
                   "19 data write comparator 1 = 9\n");
 }
 
@@ -166,7 +166,7 @@ static void times(void **state)
     pug_dwt_init(&events.dwt, true);
     assert_events(&events, &bytes,
                   "6 exception 15 SysTick entered @1000\n"
-                  "9 data access 0x0010 @1000\n"
+                  "9 data access 0x0010 (comparator 0) @1000\n"
                   "16 (lost) port 0 = 0x61 @1005\n"
                   "20 port 0 = 0x62 @1005\n");
 }

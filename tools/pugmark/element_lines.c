@@ -62,6 +62,16 @@ static void words_json(const struct pug_element *e)
     output_text(", \"words\": \"%s\"", words);
 }
 
+/** An enumeration in words; as its number where it has none. */
+static void reason_json(const char *name, const struct pug_element *e)
+{
+    const char *word = pug_element_reason_name(e);
+    if (word)
+        output_text(", \"%s\": \"%s\"", name, word);
+    else if (e->reason)
+        output_text(", \"%s\": %u", name, e->reason);
+}
+
 static void event_json(const struct pug_element *e)
 {
     output_text(", \"kind\": \"%s\"", pug_event_kind_name((enum pug_event_kind)e->reason));
@@ -78,9 +88,9 @@ static void event_json(const struct pug_element *e)
 /** A way that is not known; of a Core Trace Module with the jump that it ended with. */
 static void nopath_json(const struct pug_element *e)
 {
-    output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64
-                "\", \"count\": %u, \"reason\": %u",
-                e->start, e->end, e->count, e->reason);
+    output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64 "\", \"count\": %u",
+                e->start, e->end, e->count);
+    reason_json("reason", e);
     if (e->flags & PUG_ELEM_HAS_VALUE)
         output_text(", \"last\": \"0x%" PRIx64 "\", \"call\": %s, \"return\": %s", e->value,
                     PUG_JUMP_FLAGS(e) & PUG_JUMP_CALL ? "true" : "false",
@@ -95,15 +105,17 @@ void element_line_json(const struct pug_element *e, const char *front)
     switch ((enum pug_element_type)e->type) {
     case PUG_ELEM_INSTR_RANGE:
         output_text(", \"start\": \"0x%" PRIx64 "\", \"end\": \"0x%" PRIx64
-                    "\", \"count\": %u, \"isa\": \"%s\", \"executed\": %s, \"last_type\": %u, "
-                    "\"last_subtype\": %u, \"last_size\": %u, \"conditional\": %s",
+                    "\", \"count\": %u, \"isa\": \"%s\", \"executed\": %s, \"last_type\": \"%s\", "
+                    "\"last_subtype\": \"%s\", \"last_size\": %u, \"conditional\": %s",
                     e->start, e->end, e->count, pug_isa_name((enum pug_isa)e->isa),
-                    e->flags & PUG_ELEM_EXECUTED ? "true" : "false", e->last_type, e->last_subtype,
-                    e->last_size, e->flags & PUG_ELEM_CONDITIONAL ? "true" : "false");
+                    e->flags & PUG_ELEM_EXECUTED ? "true" : "false",
+                    pug_instr_type_name((enum pug_instr_type)e->last_type),
+                    pug_instr_subtype_name((enum pug_instr_subtype)e->last_subtype), e->last_size,
+                    e->flags & PUG_ELEM_CONDITIONAL ? "true" : "false");
         break;
     case PUG_ELEM_I_RANGE_NOPATH: nopath_json(e); break;
     case PUG_ELEM_TRACE_ON:
-        output_text(", \"reason\": %u", e->reason);
+        reason_json("reason", e);
         if (e->reason == PUG_TRACE_ON_OVERFLOW)
             output_text(", \"missed\": %u", e->number);
         break;
@@ -111,8 +123,9 @@ void element_line_json(const struct pug_element *e, const char *front)
         output_text(", \"address\": \"0x%" PRIx64 "\", \"space\": %u", e->start, e->number);
         break;
     case PUG_ELEM_PE_CONTEXT:
-        output_text(", \"isa\": \"%s\", \"security\": %u, \"bits\": %d",
-                    pug_isa_name((enum pug_isa)e->isa), e->security,
+        output_text(", \"isa\": \"%s\", \"security\": \"%s\", \"bits\": %d",
+                    pug_isa_name((enum pug_isa)e->isa),
+                    pug_security_name((enum pug_security)e->security),
                     e->context_flags & PUG_CTX_BITS64 ? 64 : 32);
         if (e->context_flags & PUG_CTX_LEVEL)
             output_text(", \"level\": %d", e->level);
@@ -131,7 +144,8 @@ void element_line_json(const struct pug_element *e, const char *front)
     case PUG_ELEM_TIMESTAMP: output_text(", \"timestamp\": %" PRIu64, e->timestamp); break;
     case PUG_ELEM_EVENT: event_json(e); break;
     case PUG_ELEM_SYNC_MARKER:
-        output_text(", \"kind\": %u, \"number\": %u", e->reason, e->number);
+        reason_json("kind", e);
+        output_text(", \"number\": %u", e->number);
         break;
     case PUG_ELEM_SWTRACE:
         output_text(", \"master\": %u, \"channel\": %u, \"bits\": %u, \"value\": \"0x%" PRIx64
@@ -145,16 +159,17 @@ void element_line_json(const struct pug_element *e, const char *front)
             payload_json(e);
         break;
     case PUG_ELEM_ITMTRACE:
-        output_text(", \"kind\": %u, \"number\": %u, \"size\": %u, \"value\": \"0x%" PRIx64
+        reason_json("kind", e);
+        output_text(", \"number\": %u, \"size\": %u, \"value\": \"0x%" PRIx64
                     "\", \"timestamp\": %" PRIu64 ", \"overflow\": %s",
-                    e->reason, e->number, e->last_size, e->value, e->timestamp,
+                    e->number, e->last_size, e->value, e->timestamp,
                     e->flags & PUG_ELEM_OVERFLOW ? "true" : "false");
         words_json(e);
         break;
     case PUG_ELEM_BUS_TRANSFER:
-        output_text(", \"access\": %u, \"size\": %u, \"address\": \"0x%" PRIx64
-                    "\", \"master\": %u",
-                    e->reason, e->last_size, e->start, PUG_BUS_MASTER(e));
+        reason_json("access", e);
+        output_text(", \"size\": %u, \"address\": \"0x%" PRIx64 "\", \"master\": %u", e->last_size,
+                    e->start, PUG_BUS_MASTER(e));
         if (e->flags & PUG_ELEM_HAS_VALUE)
             output_text(", \"value\": \"0x%" PRIx64 "\"", e->value);
         if (e->flags & PUG_ELEM_HAS_TS)
@@ -165,7 +180,8 @@ void element_line_json(const struct pug_element *e, const char *front)
         break;
     case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE:
-        output_text(", \"access\": %u, \"size\": %u", e->reason, e->last_size);
+        reason_json("access", e);
+        output_text(", \"size\": %u", e->last_size);
         if (e->type == PUG_ELEM_DATA_ADDRESS || (e->flags & PUG_ELEM_HAS_ADDRESS))
             output_text(", \"address\": \"0x%" PRIx64 "\"", e->start);
         if (e->type == PUG_ELEM_DATA_VALUE)
@@ -173,9 +189,7 @@ void element_line_json(const struct pug_element *e, const char *front)
         if (e->flags & PUG_ELEM_HAS_PC)
             output_text(", \"pc\": \"0x%" PRIx64 "\"", e->end);
         break;
-    default:
-        if (e->reason)
-            output_text(", \"reason\": %u", e->reason);
+    default: reason_json("reason", e);
     }
     if (e->flags & PUG_ELEM_HAS_CC)
         output_text(", \"cycle_count\": %u", e->cycle_count);

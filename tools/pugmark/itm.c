@@ -26,11 +26,15 @@ static const struct option table[] = {
      offsetof(struct itm_options, clock)},
 };
 
+#define PORTS 256u
+
 struct itm_state {
     const struct itm_options *options;
     const struct input *input;
     struct dwt_sources *sources;
     bool in_line;
+    bool written;              /* something was written to the port */
+    uint8_t others[PORTS / 8]; /* bits: ports with something, of those that are not asked for */
 };
 
 static void put_time(const struct itm_state *state, const struct pug_dwt_event *event)
@@ -60,13 +64,37 @@ static void put_write(struct itm_state *state, const struct pug_dwt_event *event
     }
 }
 
+/** Where the text may be, if there is none where it was looked for. */
+static void say_ports(const struct itm_state *state)
+{
+    unsigned said = 0;
+    if (state->written || state->options->input.quiet)
+        return;
+    for (unsigned port = 0; port < PORTS; port++) {
+        if (!(state->others[port / 8] >> port % 8 & 1))
+            continue;
+        if (said++ == 0)
+            fprintf(stderr,
+                    "pugmark: %s: nothing was written to port %" PRIu64 "; there is on port",
+                    state->input->trace_path, state->options->port);
+        fprintf(stderr, "%s %u", said > 1 ? "," : "", port);
+    }
+    if (said > 0)
+        fprintf(stderr, "\n");
+}
+
 static void put_events(struct itm_state *state, const struct pug_dwt *dwt, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct pug_dwt_event *event = &dwt->events[i];
-        if (event->kind == PUG_DWT_STIMULUS && event->number == state->options->port &&
-            input_wants(state->input, event->source))
+        if (event->kind != PUG_DWT_STIMULUS || !input_wants(state->input, event->source))
+            continue;
+        if (event->number == state->options->port) {
+            state->written = true;
             put_write(state, event);
+        } else if (event->number < PORTS) {
+            state->others[event->number / 8] |= (uint8_t)(1u << event->number % 8);
+        }
     }
 }
 
@@ -105,6 +133,7 @@ static int decode(struct itm_state *state, struct input *input)
     for (size_t n = 0; (dwt = dwt_sources_at(state->sources, n)) != NULL; n++)
         put_events(state, dwt, pug_dwt_finish(dwt));
     dwt_sources_free(state->sources);
+    say_ports(state);
     return input_result(input);
 }
 

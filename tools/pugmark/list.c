@@ -143,6 +143,30 @@ static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
            take_turn(state, index);
 }
 
+/** An event, of one packet or of several, as JSON. */
+static void dwt_event_json(const struct pug_dwt_event *event, const char *words)
+{
+    output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"type\": \"ITMTRACE\", "
+                "\"kind\": \"hardware source\"",
+                event->index, event->source);
+    if (event->kind == PUG_DWT_EXCEPTION)
+        output_text(", \"exception\": %u", event->number);
+    if (event->kind == PUG_DWT_DATA || event->kind == PUG_DWT_MATCH)
+        output_text(", \"comparator\": %u", event->comparator);
+    if (event->has_address)
+        output_text(", \"address\": \"0x%x\", \"address_bytes\": %u", event->address,
+                    event->address_size);
+    if (event->has_value)
+        output_text(", \"value\": \"0x%x\", \"size\": %u, \"write\": %s", event->value, event->size,
+                    event->write ? "true" : "false");
+    if (event->has_pc || event->kind == PUG_DWT_PC_SAMPLE)
+        output_text(", \"pc\": \"0x%x\"", event->pc);
+    if (event->has_time)
+        output_text(", \"timestamp\": %" PRIu64, event->time);
+    output_text(", \"overflow\": %s, \"words\": \"%s\"}\n", event->overflow ? "true" : "false",
+                words);
+}
+
 /** What the DWT says goes out in words, the packets of one data access together. */
 static void list_events(struct list_state *state, const struct pug_element *e)
 {
@@ -154,8 +178,11 @@ static void list_events(struct list_state *state, const struct pug_element *e)
             !is_listed(state, event->index, event->source, PUG_ELEM_ITMTRACE))
             continue;
         pug_dwt_text(event, words, sizeof(words));
-        output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
-                    event->overflow ? "ITM_OVERFLOW; " : "", words);
+        if (state->options->format == FORMAT_JSONL)
+            dwt_event_json(event, words);
+        else
+            output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
+                        event->overflow ? "ITM_OVERFLOW; " : "", words);
     }
     if (!dwt_sources_knows(state->dwt, e))
         state->unsure = state->seen + 1; /* what waits now may be listed wrongly, too */
@@ -205,6 +232,8 @@ static void put_raw(const uint8_t *raw, uint32_t size)
         snprintf(room + 2 * (size_t)i, 3, "%02x", raw[i]);
     output_took(2 * (size_t)size);
 }
+
+#define PACKET_CSV_HEADER "index,source,kind,packet,bytes\n"
 
 /** As JSON or CSV; `more`: fields of the JSON object. */
 static void put_packet(enum format format, uint64_t index, uint16_t id, const char *text,
@@ -290,7 +319,7 @@ static void attach_packets(struct list_state *state)
 static void attach(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
-    if (elements && state->options->format == FORMAT_TEXT && !state->options->input.reference)
+    if (elements && state->options->format != FORMAT_CSV && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements)
         input_on_elements(input, on_elements, state);
@@ -586,6 +615,10 @@ static const char *misfit(const struct list_options *options)
 {
     if (options->window.count.given && !options->window.around.given)
         return "--count needs --around";
+    if (options->window.radius.given && !options->window.around.given)
+        return "--radius needs --around";
+    if (options->window.radius.given && options->window.count.given)
+        return "--radius and --count are two ways to say how much";
     if (options->types && options->packets && !options->elements)
         return "--type is of elements; packets alone are listed (--elements lists both)";
     if (options->from > options->to)
@@ -597,7 +630,7 @@ static const char *misfit(const struct list_options *options)
 
 static int list_run(const struct command *self, int argc, char **argv)
 {
-    struct list_options options = {.to = UINT64_MAX, .window.radius = 1024};
+    struct list_options options = {.to = UINT64_MAX, .window.radius.value = 1024};
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       {window_option_table, window_option_count, &options.window},
                                       INPUT_OPTIONS(&options.input)};
@@ -624,6 +657,8 @@ static int list_run(const struct command *self, int argc, char **argv)
     bool elements = options.elements || !options.packets;
     if (options.format == FORMAT_CSV && elements)
         output_text(ELEMENT_CSV_HEADER);
+    else if (options.format == FORMAT_CSV)
+        output_text(PACKET_CSV_HEADER);
     int code = window_wanted(&options.window) ? list_window(&state, &options, elements)
                                               : list_all(&state, elements);
     input_close(&input);

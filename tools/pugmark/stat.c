@@ -95,6 +95,8 @@ static double now(void)
 static double pass(struct input *input, struct counts *counts, uint64_t *errors, uint64_t *warnings)
 {
     *counts = (struct counts){0};
+    const uint64_t errors_before = pug_log_errors(input->log);
+    const uint64_t warnings_before = pug_log_warnings(input->log);
     if (!input_tree(input, true))
         return -1;
     const struct pug_parts parts = {.context = counts,
@@ -102,8 +104,6 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
                                     .elements = counts_elements,
                                     .take = counts_take,
                                     .drop = free};
-    uint64_t errors_before = pug_log_errors(input->log);
-    uint64_t warnings_before = pug_log_warnings(input->log);
     double start = now();
     input_run(input, &parts, NULL);
     double seconds = now() - start;

@@ -13,7 +13,7 @@ const struct option window_option_table[] = {
      offsetof(struct window_options, to_time)},
     {"around", "OFFSET", "what begins near this trace offset", option_given,
      offsetof(struct window_options, around)},
-    {"radius", "BYTES", "how near (default: 1024)", option_number,
+    {"radius", "BYTES", "how near (default: 1024)", option_given,
      offsetof(struct window_options, radius)},
     {"count", "N", "instead of near: the N listed before it and the N from it on", option_given,
      offsetof(struct window_options, count)},
@@ -51,7 +51,7 @@ bool window_open(struct window *window, struct input *input, const struct window
         return false;
     window->index = index;
     if (options->around.given && !options->count.given) {
-        uint64_t at = options->around.value, radius = options->radius;
+        uint64_t at = options->around.value, radius = options->radius.value;
         narrow(window, at > radius ? at - radius : 0,
                at < UINT64_MAX - radius ? at + radius : UINT64_MAX);
     }

@@ -8,7 +8,7 @@
 /** What --from-time, --to-time, --around, --radius and --count say. */
 struct window_options {
     struct option_value from_time, to_time, around, count;
-    uint64_t radius;
+    struct option_value radius;
     const char *index;
 };
 

@@ -213,6 +213,8 @@ static void put_data(struct pug_text *text, const struct pug_dwt_event *event)
     }
     if (event->has_pc)
         pug_text_format(text, " by 0x%08x", event->pc);
+    if (event->has_address)
+        pug_text_format(text, " (comparator %u)", event->comparator);
 }
 
 size_t pug_dwt_text(const struct pug_dwt_event *event, char *buffer, size_t size)
