@@ -38,6 +38,9 @@ struct pug_quirks {
     /** CoreSight frames: skipped bytes, a partial frame at the end, trigger and flush ids go
         unmentioned. Right: the log has them. */
     unsigned silent_framing : 1;
+    /** A packet that the end of trace cuts off goes unmentioned (but by E-Trace and N-Trace).
+        Right: the log has it. */
+    unsigned silent_end : 1;
     /* ---- STM and ITM ---- */
     /** A bad packet is fatal for a full decode; a packet listing stays synchronised after it.
         Right: the source looks for the next synchronisation packet. */

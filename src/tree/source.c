@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void pug_stage_log_cut(struct pug_stage *stage, uint64_t index)
+{
+    if (!stage->quirks.silent_end)
+        pug_stage_log(stage, stage->reader_name, PUG_SEV_WARN, PUG_ERR_TRUNCATED, index,
+                      "the trace ends inside a packet");
+}
+
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text)
 {

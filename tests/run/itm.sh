@@ -50,7 +50,7 @@ want words '         6  00  ITMTRACE(exception 15 SysTick entered)
     "$("$bin/pugmark" list --protocol itm --type ITMTRACE "$tmp/dwt.bin")"
 want watched '        24  00  ITMTRACE(data write 0x20000014 = 0x2a (comparator 0))' \
     "$("$bin/pugmark" list --protocol itm --type ITMTRACE --set DWT_COMP0=0x20000014 --from 24 --to 25 "$tmp/dwt.bin")"
-want json '{"index": 26, "source": 0, "type": "ITMTRACE", "kind": 1, "number": 1, "size": 2, "value": "0x200f", "timestamp": 0, "overflow": false, "words": "exception 15 SysTick exited"}' \
+want json '{"index": 26, "source": 0, "type": "ITMTRACE", "kind": "hardware source", "exception": 15, "overflow": false, "words": "exception 15 SysTick exited"}' \
     "$("$bin/pugmark" list --protocol itm --format jsonl --from 26 --type ITMTRACE "$tmp/dwt.bin")"
 want reference '        26  00  ITMTRACE(ITM_DWT (desc: 0x1; Data: 0x200f) )' \
     "$("$bin/pugmark" list --protocol itm --reference --from 26 --type ITMTRACE "$tmp/dwt.bin")"

@@ -128,6 +128,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(ptm_bad_packet_silent),
         QUIRK(ptm_untaken_blx),
         QUIRK(reads_end_with_image),
+        QUIRK(silent_end),
         QUIRK(ptm_told_isa),
         QUIRK(etm4_context_extra_byte),
         QUIRK(etm4_hunt_labels),

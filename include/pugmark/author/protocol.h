@@ -183,6 +183,9 @@ struct pug_stage {
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text);
 
+/** The trace ends inside the packet that begins at `index`: a warning. */
+void pug_stage_log_cut(struct pug_stage *stage, uint64_t index);
+
 /** The answer of a decoder that was `refused`, to any operation. */
 enum pug_response pug_stage_refuse(struct pug_stage *stage);
 

@@ -404,6 +404,7 @@ bool pug_etmv3_read_end(void *pointer, struct pug_packet *packet)
     } else if (!reader->stage->quirks.etmv3_incomplete_is_whole) {
         reader->packet.header_type = reader->packet.type;
         reader->packet.type = TYPE(INCOMPLETE_EOT);
+        pug_stage_log_cut(reader->stage, reader->index);
     }
     reader->given = reader->zeros = false;
     if (unsynced)

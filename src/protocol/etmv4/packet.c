@@ -384,6 +384,8 @@ bool pug_etmv4_read_end(void *state, struct pug_packet *packet)
                          : async                         ? PUG_ETMV4_ASYNC
                                                          : r->header->type;
     r->packet.type = PUG_ETMV4_INCOMPLETE_EOT;
+    if (!(r->special & PUG_ETMV4_UNSYNCED))
+        pug_stage_log_cut(r->stage, r->index);
     r->packet.atom_count = 0;
     r->special |= PUG_ETMV4_USED;
     return put_packet(r, r->bytes, size, packet);

@@ -292,6 +292,7 @@ bool pug_itm_read_end(void *reader, struct pug_packet *packet)
     r->open = false;
     r->packet.error_type = r->packet.type;
     r->packet.type = PUG_ITM_PKT_INCOMPLETE_EOT;
+    pug_stage_log_cut(r->stage, r->index);
     describe(r, pug_rawbytes_at(&r->raw), r->raw.size, packet);
     return true;
 }

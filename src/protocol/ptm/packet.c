@@ -234,6 +234,8 @@ bool pug_ptm_read_end(void *pointer, struct pug_packet *packet)
         reader->state = PUG_PTM_AT_HEADER;
     reader->packet.header_type = unsynced ? TYPE(NOTSYNC) : reader->packet.type;
     reader->packet.type = TYPE(INCOMPLETE_EOT);
+    if (!unsynced)
+        pug_stage_log_cut(reader->stage, reader->index);
     return pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
 }
 

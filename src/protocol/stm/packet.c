@@ -193,6 +193,7 @@ bool pug_stm_read_end(void *reader, struct pug_packet *packet)
     r->held = 0;
     r->packet.error_type = r->packet.type;
     r->packet.type = PUG_STM_INCOMPLETE_EOT;
+    pug_stage_log_cut(r->stage, r->index);
     return give(r, DONE, raw, size, packet);
 }
 
