@@ -55,6 +55,16 @@ enum pug_status pug_export(struct pug_profile *profile, const char *format,
                            const struct pug_export_options *options, pug_export_fn *put,
                            void *context);
 
+/**
+ * Compare two profiles, function by function and line by line where there are names: what ran more
+ * and what less, as tables or JSON. Objects are the same by the last component of their path,
+ * functions by name, so that builds can be compared. What is equal in both is left out. As
+ * pug_export(); PUG_ERR_NOT_FOUND: the chosen object is in neither.
+ */
+enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *after,
+                                const struct pug_export_options *options, pug_export_fn *put,
+                                void *context);
+
 /** The n-th format of coverage, or NULL. */
 const struct pug_export_format *pug_export_coverage_at(size_t n);
 

@@ -41,6 +41,16 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
                                     const struct pug_profiler_options *options,
                                     struct pug_capture_result *result);
 
+/**
+ * Write the branch stacks of a capture as text, as `perf script -F ip,brstack --show-mmap-events`
+ * does; a thread's stacks in their order. Names and `stacks` are not looked at. As
+ * pug_profile_capture().
+ */
+enum pug_status pug_profile_brstack(struct pug_capture *capture,
+                                    const struct pug_profiler_options *options,
+                                    void (*put)(void *context, const void *bytes, size_t size),
+                                    void *context, struct pug_capture_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -373,8 +373,9 @@ static void put_head(const struct callgrind *all)
     pug_sink_text(sink, "# callgrind format\nversion: 1\ncreator: pugmark\n");
     if (count > 0 && tasks[0].pid >= 0)
         pug_sink_format(sink, "pid: %" PRIi32 "\n", tasks[0].pid);
-    if (all->export->object_count > 0)
-        put_path(sink, "cmd: ", export_object(all->export, all->export->objects[0])->path);
+    const struct pug_profile_frame *frames = pug_profile_frames(all->export->profile, &count);
+    if (count > 0 && frames[0].object != NONE) /* where the first thread begins */
+        put_path(sink, "cmd: ", export_object(all->export, frames[0].object)->path);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(all->export->profile, note) > 0)
             pug_sink_format(sink, "desc: Doubtful: %" PRIu64 " %s\n",

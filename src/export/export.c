@@ -135,27 +135,35 @@ static enum pug_status write_coverage(const struct export *export, coverage_fn *
     return status;
 }
 
+/* A profile and those of its objects that were chosen; chosen is freed by the caller. */
+static enum pug_status prepare(struct pug_profile *profile,
+                               const struct pug_export_options *options, struct pug_sink *sink,
+                               struct export *export, uint32_t **chosen)
+{
+    size_t count;
+    enum pug_status status = pug_profile_sort(profile);
+    pug_profile_objects(profile, &count);
+    *chosen = status == PUG_OK ? calloc(count + 1, sizeof(**chosen)) : NULL;
+    if (!*chosen)
+        return status == PUG_OK ? PUG_ERR_MEM : status;
+    *export = (struct export){.profile = profile,
+                              .options = options,
+                              .sink = sink,
+                              .objects = *chosen,
+                              .object_count = choose(profile, options->object, *chosen)};
+    return PUG_OK;
+}
+
 static enum pug_status run(struct pug_profile *profile, const struct format *format,
                            const struct pug_export_options *options, pug_export_fn *put,
                            void *context)
 {
-    size_t count;
-    enum pug_status status = pug_profile_sort(profile);
-    if (status != PUG_OK)
-        return status;
-    pug_profile_objects(profile, &count);
-    uint32_t *chosen = calloc(count + 1, sizeof(*chosen));
-    if (!chosen)
-        return PUG_ERR_MEM;
     struct pug_sink sink = {put, context};
-    const struct export export = {
-        .profile = profile,
-        .options = options,
-        .sink = &sink,
-        .objects = chosen,
-        .object_count = choose(profile, options->object, chosen),
-    };
-    status = check(format, &export);
+    struct export export;
+    uint32_t *chosen;
+    enum pug_status status = prepare(profile, options, &sink, &export, &chosen);
+    if (status == PUG_OK)
+        status = check(format, &export);
     if (status == PUG_OK)
         status = format->write ? format->write(&export) : write_coverage(&export, format->cover);
     free(chosen);
@@ -176,4 +184,25 @@ enum pug_status pug_export_coverage(struct pug_profile *profile, const char *nam
 {
     const struct format *format = find_format(coverages, COVERAGES, name);
     return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
+}
+
+/* ---- two ---- */
+
+enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *after,
+                                const struct pug_export_options *options, pug_export_fn *put,
+                                void *context)
+{
+    struct pug_sink sink = {put, context};
+    struct export left, right;
+    uint32_t *left_chosen = NULL, *right_chosen = NULL;
+    enum pug_status status = prepare(before, options, &sink, &left, &left_chosen);
+    if (status == PUG_OK)
+        status = prepare(after, options, &sink, &right, &right_chosen);
+    if (status == PUG_OK && options->object && left.object_count + right.object_count == 0)
+        status = PUG_ERR_NOT_FOUND;
+    if (status == PUG_OK)
+        status = pug_export_changes(&left, &right);
+    free(left_chosen);
+    free(right_chosen);
+    return status;
 }

@@ -82,6 +82,9 @@ void pug_export_function(const struct export *export, uint32_t object, uint64_t 
 /** A linkage name as the options want names: as people write it, unless they want it mangled. */
 const char *pug_export_readable(const struct export *export, const char *name);
 
+/** diff.c: two profiles compared, written to the first one's sink. */
+enum pug_status pug_export_changes(const struct export *before, const struct export *after);
+
 /* ---- calls.c ---- */
 
 /** An instruction that calls. */

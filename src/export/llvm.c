@@ -146,6 +146,18 @@ static uint32_t offset_of(uint32_t line, uint32_t declared)
     return line > declared ? (line - declared) & 0xffff : 0;
 }
 
+/*
+ * A discriminator tells copies of a line apart; of LLVM's only the lowest part, coded so that 0 is
+ * an odd number. Its readers decode all discriminators so, whoever made them.
+ */
+static uint32_t base_of(uint32_t discriminator)
+{
+    if (discriminator & 1)
+        return 0;
+    const uint32_t coded = discriminator >> 1;
+    return coded & 0x20 ? (coded >> 1 & 0xfe0) | (coded & 0x1f) : coded & 0x1f;
+}
+
 /* ---- counting ---- */
 
 struct pass {
@@ -254,17 +266,18 @@ static bool take(void *context, const struct export_instruction *instruction)
     while (body != UINT32_MAX && --depth > 0) { /* into what is inlined, call site by call site */
         const uint32_t offset = offset_of(frames[depth].line, frames[depth].declared);
         const char *name = frames[depth - 1].function ? frames[depth - 1].function : "";
-        body = inlined_body(pass->bodies, body, name, offset, frames[depth].discriminator,
+        body = inlined_body(pass->bodies, body, name, offset, base_of(frames[depth].discriminator),
                             frames[depth - 1].declared);
     }
     if (body == UINT32_MAX)
         return !pass->bodies->failed;
     const uint32_t offset = offset_of(frames[0].line, frames[0].declared);
+    const uint32_t discriminator = base_of(frames[0].discriminator);
     if (frames[0].line > 0)
-        add_sample(pass->bodies, body, offset, frames[0].discriminator, instruction->count);
+        add_sample(pass->bodies, body, offset, discriminator, instruction->count);
     if (known && instruction->vaddr == function.start && strcmp(outer, function.name) == 0)
         add_entries(pass, function.start, instruction->count);
-    take_calls(pass, instruction->vaddr, body, offset, frames[0].discriminator, outer);
+    take_calls(pass, instruction->vaddr, body, offset, discriminator, outer);
     return !pass->bodies->failed;
 }
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Branch stacks as `perf script -F ip,brstack --show-mmap-events` writes them, straight from
+ * a capture: llvm-profgen reads them (--perfscript). Stacks of one thread overlap by one branch, so
+ * that what ran between two stacks is not lost.
+ */
+#include "pugmark/profiler.h"
+#include "text/sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 16u /* branches of a stack, the repeated one included */
+
+/** A taken branch, or the end of what is known to follow each other. */
+struct step {
+    uint32_t task, buffer, stretch;
+    uint16_t source;
+    uint8_t kind; /* enum step_kind */
+    uint64_t from, to;
+};
+
+enum step_kind {
+    STEP_RANGE,   /* ran from `from` to the instruction `to`, and on behind it */
+    STEP_TAKEN,   /* the same, and the branch at its end was taken */
+    STEP_ARRIVED, /* execution went on at `to`, and does not from there */
+    STEP_BROKEN,  /* nobody knows where it goes on */
+};
+
+/** Memory that a file lies in. */
+struct mapping {
+    int32_t pid, tid;
+    uint32_t object;
+    uint64_t first, last, offset;
+};
+
+struct part {
+    struct brstack *all;
+    struct step *steps;
+    struct mapping *mappings;
+    size_t step_count, step_room, mapping_count, mapping_room;
+    bool failed;
+};
+
+/** A thread, or a source where nobody tells of threads. */
+struct thread {
+    uint32_t task, buffer, stretch;
+    uint16_t source;
+    bool pending;
+    uint64_t from; /* of the branch that waits for its target */
+    struct {
+        uint64_t from, to;
+    } branches[DEPTH];
+    unsigned count;
+};
+
+struct brstack {
+    struct pug_capture *capture;
+    struct pug_sink sink;
+    struct thread *threads;
+    size_t thread_count, thread_room;
+    struct mapping *mappings;
+    size_t mapping_count, mapping_room;
+    bool failed;
+};
+
+/* Room for one more; NULL: no memory. */
+static void *add(void *list, size_t *count, size_t *room, size_t size)
+{
+    void **items = list;
+    if (*count == *room) {
+        const size_t larger = *room ? *room * 2 : 64;
+        void *grown = realloc(*items, larger * size);
+        if (!grown)
+            return NULL;
+        *items = grown;
+        *room = larger;
+    }
+    return memset((char *)*items + (*count)++ * size, 0, size);
+}
+
+/* ---- parts, on the workers ---- */
+
+static void *begin(void *context, unsigned worker)
+{
+    struct part *part = calloc(1, sizeof(*part));
+    (void)worker;
+    if (part)
+        part->all = context;
+    return part;
+}
+
+static void drop(void *dropped)
+{
+    struct part *part = dropped;
+    free(part->steps);
+    free(part->mappings);
+    free(part);
+}
+
+static void put_step(struct part *part, const struct pug_situation *situation, enum step_kind kind,
+                     uint64_t from, uint64_t to)
+{
+    struct step *step = add(&part->steps, &part->step_count, &part->step_room, sizeof(*step));
+    part->failed |= !step;
+    if (step)
+        *step = (struct step){situation->task,
+                              situation->buffer,
+                              situation->stretch,
+                              situation->source,
+                              (uint8_t)kind,
+                              from,
+                              to};
+}
+
+/* Readers want to know what lies where before it runs there. */
+static void see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
+{
+    const struct pug_capture_task *task = NULL;
+    struct pug_location location;
+    struct mapping *last =
+        part->mapping_count > 0 ? &part->mappings[part->mapping_count - 1] : NULL;
+    if (situation->task != PUG_NO_TASK)
+        task = pug_capture_task_at(part->all->capture, situation->task);
+    const int32_t pid = task ? task->pid : 1;
+    if (last && last->pid == pid && address >= last->first && address <= last->last)
+        return;
+    if (!pug_capture_locate(part->all->capture, situation, address, &location))
+        return;
+    last = add(&part->mappings, &part->mapping_count, &part->mapping_room, sizeof(*last));
+    part->failed |= !last;
+    if (last)
+        *last = (struct mapping){pid,
+                                 task ? task->tid : 1,
+                                 location.object,
+                                 location.first,
+                                 location.last,
+                                 location.offset - (address - location.first)};
+}
+
+static void take_range(struct part *part, const struct pug_situation *situation,
+                       const struct pug_element *range)
+{
+    const bool branch =
+        range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    const bool taken = branch && (range->flags & PUG_ELEM_EXECUTED) &&
+                       range->last_subtype != PUG_SUB_V8_ERET &&
+                       range->last_subtype != PUG_SUB_EXCEPTION_RETURN;
+    see_memory(part, situation, range->start);
+    put_step(part, situation, taken ? STEP_TAKEN : STEP_RANGE, range->start,
+             range->end - range->last_size);
+}
+
+static void elements(void *context, const struct pug_situation *situation,
+                     const struct pug_element *given, size_t count)
+{
+    struct part *part = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *element = &given[i];
+        switch (element->type) {
+        case PUG_ELEM_INSTR_RANGE: take_range(part, situation, element); break;
+        case PUG_ELEM_EXCEPTION:
+            if (element->flags & PUG_ELEM_RET_ADDR)
+                put_step(part, situation, STEP_ARRIVED, 0, element->end);
+            else
+                put_step(part, situation, STEP_BROKEN, 0, 0);
+            break;
+        case PUG_ELEM_ADDR_NACC:
+        case PUG_ELEM_I_RANGE_NOPATH:
+            put_step(part, situation, STEP_ARRIVED, 0, element->start);
+            break;
+        case PUG_ELEM_TRACE_ON:
+        case PUG_ELEM_NO_SYNC:
+        case PUG_ELEM_EO_TRACE:
+        case PUG_ELEM_ADDR_UNKNOWN: put_step(part, situation, STEP_BROKEN, 0, 0); break;
+        default: break;
+        }
+    }
+}
+
+/* ---- text, on the caller's thread ---- */
+
+static void put_mapping(struct brstack *all, const struct mapping *mapping)
+{
+    const struct pug_capture_object *object = pug_capture_object_at(all->capture, mapping->object);
+    for (size_t i = 0; i < all->mapping_count; i++) {
+        const struct mapping *known = &all->mappings[i];
+        if (known->pid == mapping->pid && known->object == mapping->object &&
+            known->first == mapping->first && known->last == mapping->last)
+            return;
+    }
+    struct mapping *kept =
+        add(&all->mappings, &all->mapping_count, &all->mapping_room, sizeof(*kept));
+    all->failed |= !kept;
+    if (!kept || !object)
+        return;
+    *kept = *mapping;
+    pug_sink_format(&all->sink,
+                    "PERF_RECORD_MMAP2 %" PRIi32 "/%" PRIi32 ": [0x%" PRIx64 "(0x%" PRIx64 ") @ ",
+                    mapping->pid, mapping->tid, mapping->first, mapping->last - mapping->first + 1);
+    pug_sink_format(&all->sink, mapping->offset ? "0x%" PRIx64 : "%" PRIx64, mapping->offset);
+    pug_sink_text(&all->sink, " 00:00 0 0]: r-xp ");
+    pug_sink_printable(&all->sink, object->path);
+    pug_sink_text(&all->sink, "\n");
+}
+
+static void put_stack(struct brstack *all, struct thread *thread, bool goes_on)
+{
+    if (thread->count > 1 || (thread->count == 1 && !goes_on)) {
+        pug_sink_format(&all->sink, "%17" PRIx64 " ", thread->branches[thread->count - 1].to);
+        for (unsigned i = thread->count; i-- > 0;)
+            pug_sink_format(&all->sink, "0x%" PRIx64 "/0x%" PRIx64 "/P/-/-/0/  ",
+                            thread->branches[i].from, thread->branches[i].to);
+        pug_sink_text(&all->sink, "\n");
+    }
+    if (goes_on && thread->count > 0)
+        thread->branches[0] = thread->branches[thread->count - 1];
+    thread->count = goes_on && thread->count > 0;
+}
+
+static void arrive(struct brstack *all, struct thread *thread, uint64_t to)
+{
+    if (!thread->pending)
+        return;
+    thread->pending = false;
+    thread->branches[thread->count].from = thread->from;
+    thread->branches[thread->count++].to = to;
+    if (thread->count == DEPTH)
+        put_stack(all, thread, true);
+}
+
+static struct thread *find_thread(struct brstack *all, const struct step *step)
+{
+    for (size_t i = 0; i < all->thread_count; i++) {
+        struct thread *thread = &all->threads[i];
+        if (thread->task == step->task &&
+            (step->task != PUG_NO_TASK ||
+             (thread->buffer == step->buffer && thread->source == step->source)))
+            return thread;
+    }
+    struct thread *thread =
+        add(&all->threads, &all->thread_count, &all->thread_room, sizeof(*thread));
+    all->failed |= !thread;
+    if (thread)
+        *thread = (struct thread){.task = step->task,
+                                  .buffer = step->buffer,
+                                  .stretch = step->stretch,
+                                  .source = step->source};
+    return thread;
+}
+
+static void take_step(struct brstack *all, const struct step *step)
+{
+    struct thread *thread = find_thread(all, step);
+    if (!thread)
+        return;
+    if (thread->stretch != step->stretch) { /* it begins from nothing */
+        thread->pending = false;
+        put_stack(all, thread, false);
+        thread->stretch = step->stretch;
+    }
+    switch ((enum step_kind)step->kind) {
+    case STEP_RANGE:
+    case STEP_TAKEN:
+        arrive(all, thread, step->from);
+        thread->pending = step->kind == STEP_TAKEN;
+        thread->from = step->to;
+        break;
+    case STEP_ARRIVED:
+        arrive(all, thread, step->to);
+        put_stack(all, thread, false);
+        break;
+    default: thread->pending = false; put_stack(all, thread, false);
+    }
+}
+
+static bool take(void *context, void *taken)
+{
+    struct brstack *all = context;
+    struct part *part = taken;
+    all->failed |= part->failed;
+    for (size_t i = 0; i < part->mapping_count && !all->failed; i++)
+        put_mapping(all, &part->mappings[i]);
+    for (size_t i = 0; i < part->step_count && !all->failed; i++)
+        take_step(all, &part->steps[i]);
+    drop(part);
+    return !all->failed;
+}
+
+enum pug_status pug_profile_brstack(struct pug_capture *capture,
+                                    const struct pug_profiler_options *options,
+                                    void (*put)(void *context, const void *bytes, size_t size),
+                                    void *context, struct pug_capture_result *out)
+{
+    struct brstack all = {.capture = capture, .sink = {put, context}};
+    struct pug_capture_selection selection =
+        options->selection ? *options->selection : (struct pug_capture_selection){0};
+    struct pug_capture_result result = {0};
+    selection.objects = NULL;
+    selection.object_count = 0;
+    const struct pug_capture_decode decode = {.context = &all,
+                                              .begin = begin,
+                                              .elements = elements,
+                                              .take = take,
+                                              .drop = drop,
+                                              .threads = options->threads,
+                                              .selection = &selection,
+                                              .progress = options->progress,
+                                              .progress_context = options->progress_context};
+    enum pug_status status = pug_capture_decode(capture, &decode, &result);
+    for (size_t i = 0; i < all.thread_count; i++)
+        put_stack(&all, &all.threads[i], false);
+    free(all.threads);
+    free(all.mappings);
+    if (out)
+        *out = result;
+    return status == PUG_OK && all.failed ? PUG_ERR_MEM : status;
+}
