@@ -134,8 +134,9 @@ struct pug_index_info {
     uint64_t size; /**< bytes of the index itself */
     size_t sources;
     bool full, elements;
-    uint64_t from;     /**< … and from where on: 0 but for a part from the middle */
-    uint64_t spare[3]; /**< zero */
+    uint64_t from;        /**< … and from where on: 0 but for a part from the middle */
+    uint64_t frame_syncs; /**< full syncs of a trace port in what is indexed; aligned frames: 0 */
+    uint64_t spare[2];    /**< zero */
 };
 
 struct pug_index_source {

@@ -312,7 +312,7 @@ static void on_run(void *context, const struct pug_run *run)
     tally->last_at = (uint32_t)(last < size ? last : size - 1);
     if (!source->in_tree && run->source != 0 && run->source != PUG_SOURCE_UNKNOWN &&
         transport->reserved && transport->reserved(run->source))
-        add_mark(source, PUG_MARK_TRIGGER, run->index, run->source);
+        add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));
 }
 
 static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,

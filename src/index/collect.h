@@ -78,4 +78,13 @@ enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
                                    const struct yield *yield, const uint8_t *bytes, uint64_t size,
                                    struct pug_index **index);
 
+/** What a trigger carries: its first eight bytes, the first one lowest. */
+static inline uint64_t pug_index_payload(const struct pug_run *run)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < run->size && i < sizeof(value); i++)
+        value |= (uint64_t)run->bytes[i] << 8 * i;
+    return value;
+}
+
 #endif

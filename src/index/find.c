@@ -4,6 +4,7 @@
  * read again, from the nearest synchronisation point first. A block's hash tells whether what was
  * read is what reading from the start of the capture gives; the last attempt does read from there.
  */
+#include "index/collect.h"
 #include "index/format.h"
 
 #include <stdlib.h>
@@ -61,7 +62,26 @@ static void on_run(void *context, const struct pug_run *run)
     struct reading *reading = context;
     if (run->source == reading->id && run->index >= reading->start && run->index < reading->end &&
         run->size > 0)
-        keep(reading, run->index, run->source);
+        keep(reading, run->index, pug_index_payload(run));
+}
+
+/** Synchronisation points of the frames, which are of no source. */
+static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,
+                     uint16_t id, const uint8_t *bytes, size_t size)
+{
+    struct reading *reading = context;
+    (void)id;
+    (void)bytes;
+    (void)size;
+    if (op == PUG_OP_DATA && kind == PUG_FRAME_FSYNC && index >= reading->start &&
+        index < reading->end)
+        keep(reading, index, 0);
+}
+
+/** Are its marks those of the frames themselves? */
+static bool is_of_frames(const struct pug_index_file_summary *summary)
+{
+    return summary->kind == PUG_MARK_SYNC && summary->source == PUG_SOURCE_UNKNOWN;
 }
 
 static uint32_t hash_of(const struct reading *reading)
@@ -134,6 +154,8 @@ static void read_with(const struct pug_index *index, const struct pug_index_file
     if (source) {
         pug_tree_enable(tree, pug_source_slot(source), true);
         pug_source_marks(source, &reading->list);
+    } else if (is_of_frames(summary)) {
+        (void)pug_tree_on_frames(tree, on_frame, reading, 4);
     } else {
         pug_tree_on_runs(tree, on_run, reading);
     }
@@ -154,7 +176,8 @@ static bool read_block(const struct pug_index *index, const struct pug_index_fil
 {
     uint64_t block = index->header->block;
     struct pug_tree *own = NULL;
-    if (!tree || (!find_source(tree, summary->source) && summary->kind != PUG_MARK_TRIGGER))
+    if (!tree || (!find_source(tree, summary->source) && summary->kind != PUG_MARK_TRIGGER &&
+                  !is_of_frames(summary)))
         return false;
     *reading = (struct reading){
         .kind = (enum pug_mark_kind)summary->kind,

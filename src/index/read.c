@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: MIT
 /** @file What is in an index. */
 #include "index/format.h"
+#include "pugmark/transport.h"
+
+/** They are marks of the source that stands for what is of none, which is the last one. */
+static uint64_t frame_syncs(const struct pug_index *index)
+{
+    const struct pug_index_file_header *h = index->header;
+    const struct pug_index_file_source *last = h->sources ? &index->sources[h->sources - 1] : NULL;
+    return last && last->id == PUG_SOURCE_UNKNOWN && last->protocol[0] == 0
+               ? last->counts[PUG_MARK_SYNC]
+               : 0;
+}
 
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
 {
@@ -18,6 +29,7 @@ void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
         .sources = h->sources,
         .full = h->flags & PUG_INDEX_FULL,
         .elements = h->flags & PUG_INDEX_ELEMENTS,
+        .frame_syncs = frame_syncs(index),
     };
 }
 

@@ -2,6 +2,7 @@
 /** @file From a buffer to its sources, and to a decode tree. */
 #include "pugmark/author/transport.h"
 #include "snapshot/setting.h"
+#include "transport/coresight_guess.h"
 
 #include <strings.h>
 
@@ -148,6 +149,37 @@ const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
     return transport ? transport->name : "coresight";
 }
 
+/** How the frames of a buffer lie, by its first bytes. NULL: they cannot be read. */
+static const char *guess_frames(const struct pug_snapshot *snapshot,
+                                const struct pug_snapshot_buffer *buffer)
+{
+    struct pug_trace *trace;
+    const char *guess = NULL;
+    if (pug_trace_open(snapshot, buffer, &trace) != PUG_OK)
+        return NULL;
+    uint8_t *bytes = malloc(PUG_CORESIGHT_SAMPLE);
+    if (bytes)
+        guess =
+            pug_coresight_guess(bytes, pug_trace_read(trace, bytes, PUG_CORESIGHT_SAMPLE, NULL));
+    free(bytes);
+    pug_trace_close(trace);
+    return guess;
+}
+
+/** Where nobody says how frames lie, their bytes do; but to the reference they are aligned. */
+static bool add_guess(const struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer,
+                      const struct pug_quirks *quirks, struct list *list)
+{
+    const struct pug_settings told = {.items = list->items, .count = list->count};
+    if (!pug_snapshot_is_native(snapshot) || quirks->sync_error_fatal ||
+        strcmp(pug_snapshot_transport(snapshot, buffer), "coresight") != 0 ||
+        pug_coresight_is_told(&told))
+        return true;
+    const char *guess = guess_frames(snapshot, buffer);
+    return !guess ||
+           pug_snapshot_setting_add(list, (struct pug_setting){.name = guess, .value = 1});
+}
+
 /** Settings of the caller, then of the buffer, then what its format means; the first wins. */
 static bool transport_settings(const struct pug_snapshot *snapshot,
                                const struct pug_snapshot_buffer *buffer,
@@ -286,7 +318,8 @@ static enum pug_status new_tree(struct builder *builder, const struct pug_snapsh
     const struct pug_snapshot_tree_config *config = builder->config;
     struct list settings = {.items = NULL};
     enum pug_status status = PUG_ERR_MEM;
-    if (transport_settings(builder->snapshot, buffer, &config->transport, &settings))
+    if (transport_settings(builder->snapshot, buffer, &config->transport, &settings) &&
+        add_guess(builder->snapshot, buffer, &config->quirks, &settings))
         status =
             pug_tree_new(&(struct pug_tree_config){.transport = pug_snapshot_transport(
                                                        builder->snapshot, buffer),

@@ -157,6 +157,13 @@ static void report_skipped(struct pug_coresight *cs, uint64_t sync)
     cs->skipped = 0;
 }
 
+/** For who wants synchronisation points alone: the bytes are those of all FSYNCs. */
+static void note_sync(struct pug_coresight *cs, uint64_t index)
+{
+    static const uint8_t fsync[] = {0xff, 0xff, 0xff, 0x7f};
+    pug_cs_show(cs, 4, index, PUG_FRAME_FSYNC, 0, fsync, sizeof(fsync));
+}
+
 /** Look for an FSYNC, at every byte. False: there is none up to the block's end. */
 static bool search(struct pug_coresight *cs, struct pug_cs_block *block)
 {
@@ -168,9 +175,10 @@ static bool search(struct pug_coresight *cs, struct pug_cs_block *block)
     uint64_t size = (uint64_t)(block->at - start), sync = 0;
     if (cs->synced && size >= 4)
         size -= 4; /* the FSYNC belongs to the first pass */
-    else if (cs->synced)
+    else if (cs->synced) {
         sync = 4; /* part of it was counted as skipped */
-    else if (cs->sink->quirks.strict_blocks && size > 3)
+        note_sync(cs, cs->index + size - 4);
+    } else if (cs->sink->quirks.strict_blocks && size > 3)
         size -= 3;
     if (block->at != start + size)
         cs->shift = 0;
@@ -195,6 +203,7 @@ static void take_full_sync(struct pug_coresight *cs, const struct pug_cs_block *
     pass->syncs += collected - cut - half;
     cs->half_sync = false;
     cs->odd = false;
+    note_sync(cs, pass->index + (uint64_t)(block->at - pass->start) - 4);
     if (!expected)
         trace_lost(cs, pass->index + (uint64_t)(block->at - pass->start) - 4, cut,
                    "FSYNC in frame.");

@@ -73,9 +73,12 @@ static void describe(const struct pug_index *index, const char *path)
     struct pug_index_source source;
     pug_index_info(index, &info);
     output_text("%s: %" PRIu64 " bytes for %" PRIu64 " of %" PRIu64 " bytes of trace (%s), blocks "
-                "of %" PRIu64 "%s%s\n",
+                "of %" PRIu64 "%s%s",
                 path, info.size, info.indexed, info.trace_size, info.transport, info.block,
                 info.full ? ", every mark" : "", info.elements ? ", elements" : "");
+    if (info.frame_syncs > 0)
+        output_text(", %" PRIu64 " frame syncs", info.frame_syncs);
+    output_text("\n");
     for (size_t n = 0; pug_index_source_at(index, n, &source); n++) {
         output_text("  %02x %s:", source.id, source.protocol[0] ? source.protocol : "-");
         for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)

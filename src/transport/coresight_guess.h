@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/** @file How CoreSight frames lie in a capture, where nobody says. */
+#ifndef PUG_TRANSPORT_CORESIGHT_GUESS_H
+#define PUG_TRANSPORT_CORESIGHT_GUESS_H
+
+#include "pugmark/settings.h"
+
+/** So much of a capture is enough to know. */
+#define PUG_CORESIGHT_SAMPLE (UINT32_C(1) << 20)
+
+/** The setting of the transport "coresight" that the first bytes of a capture ask for. */
+const char *pug_coresight_guess(const uint8_t *bytes, size_t size);
+
+/** Do the settings say how they lie? */
+bool pug_coresight_is_told(const struct pug_settings *settings);
+
+#endif
