@@ -25,7 +25,7 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 	ctest --preset $* -j2
 
 bench: build
-	@for b in build/release/bin/*_bench; do echo "== $$(basename $$b)"; $$b || exit 1; done
+	@bench/table build/release/bin | tee build/bench.md
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build

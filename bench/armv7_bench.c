@@ -179,8 +179,12 @@ int main(int argc, char **argv)
     const char *folder = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/TC2";
     int rounds = argc > 2 ? atoi(argv[2]) : 20;
     size_t only = argc > 3 ? (size_t)atoi(argv[3]) : 0;
-    struct bench_bytes trace = bench_read_file(folder, "cstrace.bin");
-    struct bench_bytes kernel = bench_read_file(folder, "kernel_dump.bin");
+    const bool captured = bench_has(folder, "cstrace.bin");
+    struct bench_bytes trace = {0}, kernel = {0};
+    if (captured) {
+        trace = bench_read_file(folder, "cstrace.bin");
+        kernel = bench_read_file(folder, "kernel_dump.bin");
+    }
     struct bench_bytes own = {(uint8_t *)program, sizeof(program) & ~(size_t)1};
     struct job jobs[] = {
         {.title = "ETMv3, captured, cycle-accurate",
@@ -217,7 +221,7 @@ int main(int argc, char **argv)
          .memory = own},
     };
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
-        if (only == 0 || only == i + 1)
+        if ((only == 0 || only == i + 1) && (captured || !jobs[i].framed))
             run(&jobs[i], rounds);
     return 0;
 }

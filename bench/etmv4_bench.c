@@ -4,12 +4,13 @@
  *
  *     etmv4_bench [CAPTURE] [ROUNDS]
  *
- * CAPTURE is a folder like bugfix-exact-match: cstrace.bin and the memory dumps of cc1. Each round
+ * CAPTURE is a folder like bugfix-exact-match: cstrace.bin and the memory dumps of cc1; where it is
+ * not there the recorder makes a trace of a program of our own. Each round
  * decodes it once with the reference and several times with pugmark; the best of each counts, so
  * that what else the machine does weighs on both. Without the reference's library (Debian:
  * libopencsd-dev) only pugmark is measured.
  */
-#include "bench.h"
+#include "own_program.h"
 
 #include <sys/resource.h>
 
@@ -31,16 +32,17 @@ static const uint16_t ids[] = {0x10, 0x12, 0x14, 0x16, 0x18, 0x1A};
 #define IDS (sizeof(ids) / sizeof(ids[0]))
 
 static struct bench_bytes trace, memory[DUMPS];
+static uint64_t addresses[DUMPS];
+static size_t memories;
 
 /* ---- pugmark ---- */
 
 static struct pug_tree *make_tree(struct pug_image *image)
 {
     struct pug_tree *tree;
-    for (size_t i = 0; i < DUMPS; i++)
+    for (size_t i = 0; i < memories; i++)
         bench_good(pug_image_add_buffer(image, &(struct pug_place){.space = PUG_SPACE_ANY},
-                                        dumps[i].address, memory[i].at,
-                                        memory[i].size & ~(size_t)1));
+                                        addresses[i], memory[i].at, memory[i].size & ~(size_t)1));
     bench_good(
         pug_tree_new(&(struct pug_tree_config){.transport = "coresight", .image = image}, &tree));
     for (size_t i = 0; i < IDS; i++) {
@@ -77,8 +79,8 @@ static dcd_tree_handle_t make_reference(void)
         ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER, &config,
                                &id);
     }
-    for (size_t i = 0; i < DUMPS; i++)
-        ocsd_dt_add_buffer_mem_acc(tree, dumps[i].address, OCSD_MEM_SPACE_ANY, memory[i].at,
+    for (size_t i = 0; i < memories; i++)
+        ocsd_dt_add_buffer_mem_acc(tree, addresses[i], OCSD_MEM_SPACE_ANY, memory[i].at,
                                    (uint32_t)memory[i].size & ~1u);
     return tree;
 }
@@ -90,15 +92,30 @@ static dcd_tree_handle_t make_reference(void)
 }
 #endif
 
+/** The capture, or a program and a trace of our own. */
+static void load(const char *folder)
+{
+    if (!bench_has(folder, "cstrace.bin")) {
+        memory[0] = own_program();
+        addresses[0] = OWN_BASE;
+        memories = 1;
+        trace = own_trace(2000000);
+        return;
+    }
+    trace = bench_read_file(folder, "cstrace.bin");
+    for (; memories < DUMPS; memories++) {
+        memory[memories] = bench_read_file(folder, dumps[memories].file);
+        addresses[memories] = dumps[memories].address;
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *folder =
         argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
     int rounds = argc > 2 ? atoi(argv[2]) : 10;
     unsigned long long elements;
-    trace = bench_read_file(folder, "cstrace.bin");
-    for (size_t i = 0; i < DUMPS; i++)
-        memory[i] = bench_read_file(folder, dumps[i].file);
+    load(folder);
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree = make_tree(image);
     struct rusage usage;

@@ -68,7 +68,8 @@ static double pass(const struct input *input, unsigned threads, struct counts *c
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
+    const char *path =
+        argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
     const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
     const int rounds = argc > 3 ? atoi(argv[3]) : 3;
     struct input input;
