@@ -2,7 +2,7 @@
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
-.PHONY: demo abi truth test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
+.PHONY: demo docs abi truth test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
 
 demo: build
 	@cmake/demo.sh build/release
@@ -26,6 +26,11 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 
 bench: build
 	@bench/table build/release/bin | tee build/bench.md
+
+# The documentation of the public headers, in build/docs/html. It has no warnings.
+docs: deps
+	@mkdir -p build/docs
+	doxygen docs/Doxyfile
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build

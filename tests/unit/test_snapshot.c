@@ -840,6 +840,26 @@ static void test_source_types(void **state)
     }
 }
 
+/** An ITM's control register has two names; its id is in bits 22:16. */
+static void test_itm_register(void **state)
+{
+    static const char *const names[] = {"CONTROL_REGISTER", "ITMTCR"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < 2; i++) {
+        struct pug_tree *tree = NULL;
+        char device[128];
+        snprintf(device, sizeof(device), "[device]\nname=I\ntype=ITM1.0\n[regs]\n%s=0x00230001\n",
+                 names[i]);
+        assert_int_equal(
+            OPEN(f, MAIN_INI, {"device.ini", device},
+                 {"trace.ini", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nI=A\n"}),
+            PUG_OK);
+        assert_int_equal(make_tree(f, NULL, false, &tree), PUG_OK);
+        assert_non_null(pug_tree_source(tree, 0x23));
+        pug_tree_free(tree);
+    }
+}
+
 /** A register that is no number is an error, not 0. */
 static void test_bad_register(void **state)
 {
@@ -1152,6 +1172,7 @@ int main(void)
         TEST(test_overrides),
         TEST(test_no_association),
         TEST(test_source_types),
+        TEST(test_itm_register),
         TEST(test_bad_register),
         TEST(test_same_id),
         TEST(test_other_protocols),

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The generated documentation: without a warning, and every public header is in it.
+#   docs.sh BIN SOURCE
+# Before that: what docs/founding.md names is there. The rest is skipped (77) without doxygen.
+set -eu
+source=${2:?usage: docs.sh BIN SOURCE}
+cd "$source"
+page=docs/founding.md
+for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
+  [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
+done
+for name in $(grep -oE '`pug_[a-z0-9_]+\(\)`' $page | tr -d '`()' | sort -u); do
+  grep -rqw "$name" include src --include='*.h' || { echo "$page: no $name()"; exit 1; }
+done
+for name in $(grep -oE '`(src|include|docs|cases)/[a-z0-9_/.]+`' $page | tr -d '`' | sort -u); do
+  [[ -e $name || -e tests/$name ]] || { echo "$page: no $name"; exit 1; }
+done
+if ! command -v doxygen >/dev/null; then
+  echo "skipped: there is no doxygen"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{ cat docs/Doxyfile; echo "OUTPUT_DIRECTORY = $work"; } >"$work/Doxyfile"
+if ! doxygen "$work/Doxyfile" >"$work/said" 2>&1; then
+  head -20 "$work/said"
+  exit 1
+fi
+[[ ! -s $work/said ]] || { head "$work/said"; exit 1; }
+for header in $(cd include && find . -name '*.h'); do
+  page=$(basename "$header" .h | sed 's/_/__/g')
+  ls "$work"/html/*"$page"_8h.html >/dev/null 2>&1 || { echo "not documented: $header"; exit 1; }
+done
+[[ -s $work/html/index.html ]]
