@@ -8,9 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#define OWN    PUG_SOURCE_DIR "/tests/captures"
 #define SHARED PUG_SOURCE_DIR "/../shared/captures"
 #define DEMO   PUG_SOURCE_DIR "/examples/demo"
 
@@ -49,20 +51,28 @@ void captures_bundled(capture_fn *function, void *context)
     one_snapshot(DEMO, function, context);
 }
 
-void captures_shared(capture_fn *function, void *context)
+/** For each folder of captures in this one. How many there were. */
+static size_t each_of(const char *folder_name, capture_fn *function, void *context)
 {
-    DIR *folder = opendir(SHARED);
-    if (!folder) {
-        print_message("skipped: %s is not there\n", SHARED);
-        skip();
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    DIR *folder = opendir(folder_name);
+    size_t count = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         char path[4096];
-        if (entry->d_name[0] == '.')
+        snprintf(path, sizeof(path), "%s/%s/snapshot.ini", folder_name, entry->d_name);
+        if (entry->d_name[0] == '.' || access(path, R_OK) != 0)
             continue;
-        snprintf(path, sizeof(path), "%s/%s", SHARED, entry->d_name);
+        snprintf(path, sizeof(path), "%s/%s", folder_name, entry->d_name);
         one_snapshot(path, function, context);
+        count++;
     }
-    closedir(folder);
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+void captures_all(capture_fn *function, void *context)
+{
+    assert_true(each_of(OWN, function, context) > 0);
+    if (each_of(SHARED, function, context) == 0)
+        print_message("%s is not there: own captures only\n", SHARED);
 }

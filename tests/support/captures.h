@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Every captured buffer that there is: the bundled capture's, and those of shared captures.
+/** @file Every captured buffer that there is: the bundled capture's, the project's own, shared
+ * ones.
  */
 #ifndef PUG_TESTS_SUPPORT_CAPTURES_H
 #define PUG_TESTS_SUPPORT_CAPTURES_H
@@ -19,7 +20,10 @@ typedef void capture_fn(struct capture *capture, void *context);
 /** For each buffer of the bundled capture. */
 void captures_bundled(capture_fn *function, void *context);
 
-/** For each buffer of the shared captures; skips the test, with a message, where they are not. */
-void captures_shared(capture_fn *function, void *context);
+/**
+ * For each buffer of the project's own captures (tests/captures), and of the shared ones where they
+ * are there.
+ */
+void captures_all(capture_fn *function, void *context);
 
 #endif

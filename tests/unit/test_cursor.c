@@ -150,7 +150,7 @@ static void pulls_what_is_pushed(void **state)
 static void pulls_what_is_pushed_of_shared_captures(void **state)
 {
     (void)state;
-    captures_shared(one_pulls, NULL);
+    captures_all(one_pulls, NULL);
 }
 
 static void one_seeks(struct capture *capture, void *context)
@@ -186,7 +186,7 @@ static void seeks_places(void **state)
 static void seeks_places_of_shared_captures(void **state)
 {
     (void)state;
-    captures_shared(one_seeks, NULL);
+    captures_all(one_seeks, NULL);
 }
 
 /* ---- times and marks ---- */

@@ -175,7 +175,7 @@ static void test_bundled(void **state)
 static void test_shared(void **state)
 {
     (void)state;
-    captures_shared(one_capture, NULL);
+    captures_all(one_capture, NULL);
 }
 
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */

@@ -146,7 +146,7 @@ static void test_bundled(void **state)
 static void test_shared(void **state)
 {
     (void)state;
-    captures_shared(one_capture, NULL);
+    captures_all(one_capture, NULL);
 }
 
 int main(void)

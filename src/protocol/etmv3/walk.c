@@ -127,6 +127,9 @@ void pug_etmv3_walk(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p_
 {
     bool cycles = decoder->config->cycle_accurate;
     do {
+        /* A BLX among these atoms may have changed it. */
+        if (!decoder->stage->quirks.etmv3_stale_elements)
+            decoder->stage->out.blank.isa = decoder->isa;
         if (decoder->need_address) {
             address_unknown(decoder, header, left);
             break;

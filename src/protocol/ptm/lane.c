@@ -111,6 +111,13 @@ static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block
     decoder->stage->out.blank.isa = block->isa;
 }
 
+/** The ISA that elements without one of their own carry is the one in force. */
+static void tell_isa(const struct pug_ptm_decoder *decoder)
+{
+    if (!decoder->stage->quirks.ptm_silent_context)
+        decoder->stage->out.blank.isa = decoder->isa;
+}
+
 /** Behind a block by an atom. */
 static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken)
 {
@@ -239,6 +246,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
         span->at += size;
         if (left > 0) {
             end_chain(decoder);
+            tell_isa(decoder);
             response = decode_rest(reader, decoder, header, left);
             break;
         }
@@ -252,8 +260,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
     end_chain(decoder);
     if (batch->response >= PUG_RESP_WAIT)
         decoder->unusual = NULL; /* memory may be another when it goes on */
-    if (!decoder->stage->quirks.ptm_silent_context)
-        decoder->stage->out.blank.isa = decoder->isa;
+    tell_isa(decoder);
     return response;
 }
 
