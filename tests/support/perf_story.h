@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Stories of threads on processors, as perf.data: what ran is known, and the file is made
+ * without any decoder. Processes fork, run other programs at the same addresses, replace libraries;
+ * threads move between processors; buffers are emptied now and then.
+ */
+#ifndef PUG_TESTS_SUPPORT_PERF_STORY_H
+#define PUG_TESTS_SUPPORT_PERF_STORY_H
+
+#include "recorder/perfdata.h"
+
+struct perf_story_config {
+    uint64_t seed;
+    unsigned slices; /**< how often a thread gets a processor */
+    unsigned cpus;   /**< up to 8 */
+    bool per_thread; /**< buffers of threads, without ids and times in the trace */
+    bool one_sink;   /**< all trace of a time is in the buffer of one processor */
+    bool sinks;      /**< metadata 2: each processor has its own sink, and the same trace id */
+    bool pipe;
+    bool shuffled; /**< records are in any order but those of trace */
+};
+
+/** A thread's path. */
+struct perf_story_path {
+    int32_t tid;
+    uint64_t *pcs;
+    size_t count, room;
+};
+
+#define PERF_STORY_THREADS 24
+
+struct perf_story {
+    char folder[64]; /**< the programs are below it: for --symfs */
+    struct rec_bytes file;
+    struct perf_story_path paths[PERF_STORY_THREADS];
+    size_t path_count;
+    size_t stretches, trace_bytes; /**< with trace in them */
+};
+
+void perf_story_make(struct perf_story *story, const struct perf_story_config *config);
+void perf_story_free(struct perf_story *story);
+/** Write the file into the story's folder; its path. */
+const char *perf_story_write(struct perf_story *story);
+
+#endif
