@@ -3,6 +3,7 @@
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "snapshot_input.h"
@@ -16,6 +17,12 @@
 
 struct info_options {
     struct input_options input;
+    bool stretches;
+};
+
+static const struct option table[] = {
+    {"stretches", NULL, "of perf.data: each piece of a buffer that begins from reset", option_flag,
+     offsetof(struct info_options, stretches)},
 };
 
 /** What a pass over the packets counts, per source. */
@@ -181,14 +188,45 @@ static uint8_t *read_undescribed(const struct input_options *options, const char
     *size = bytes ? fread(bytes, 1, most, file) : 0;
     if (file)
         fclose(file);
+    if (*size >= 8 && (memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "PERFFILE", 8) == 0 ||
+                       memcmp(bytes, "2ELIFREP", 8) == 0)) {
+        free(bytes);
+        return NULL;
+    }
     return bytes;
+}
+
+/** What one buffer holds, and what it lacks; an exit code. */
+static int print_stretch(struct input *input)
+{
+    struct tally *tallies = NULL;
+    size_t count = 0;
+    int code = EXIT_INPUT;
+    if (!input_tree(input, false))
+        return code;
+    while (pug_tree_source_at(input->tree, count))
+        count++;
+    tallies = calloc(count + 1, sizeof(*tallies));
+    if (!tallies)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        pug_source_monitor(pug_tree_source_at(input->tree, i), on_packet, &tallies[i]);
+    input_run(input, NULL, NULL);
+    code = input_result(input);
+    print_transport(input);
+    for (size_t i = 0; i < count; i++)
+        print_source(pug_tree_source_at(input->tree, i), &tallies[i]);
+    print_image(input);
+    print_missing(input, tallies);
+    free(tallies);
+    return code;
 }
 
 static int info_run(const struct command *self, int argc, char **argv)
 {
     struct info_options options = {0};
-    const struct option_set sets[] = {INPUT_OPTIONS(&options.input)};
-    int end = command_start(self, argc, argv, sets, 1, 1);
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
     if (end == EXIT_DONE)
         print_names();
     if (end >= 0)
@@ -204,27 +242,16 @@ static int info_run(const struct command *self, int argc, char **argv)
     }
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    int code = EXIT_INPUT;
-    struct tally *tallies = NULL;
-    size_t count = 0;
-    if (input_tree(&input, false)) {
-        while (pug_tree_source_at(input.tree, count))
-            count++;
-        tallies = calloc(count + 1, sizeof(*tallies));
-        for (size_t i = 0; tallies && i < count; i++)
-            pug_source_monitor(pug_tree_source_at(input.tree, i), on_packet, &tallies[i]);
-        input_run(&input, NULL, NULL);
-        code = input_result(&input);
-    }
-    if (tallies) {
+    int code = EXIT_DONE;
+    if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF) {
+        code = perf_info(&input, options.stretches);
+    } else {
         snapshot_input_print(&input);
-        print_transport(&input);
-        for (size_t i = 0; i < count; i++)
-            print_source(pug_tree_source_at(input.tree, i), &tallies[i]);
-        print_image(&input);
-        print_missing(&input, tallies);
+        do {
+            int one = print_stretch(&input);
+            code = one > code ? one : code;
+        } while (input_next(&input));
     }
-    free(tallies);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

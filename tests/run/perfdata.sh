@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# perf.data files whose truth is known: which stretches must be found in each, and the path that ran.
+#   perfdata.sh BIN SOURCE
+set -u
+pugmark=$1/pugmark data=$2/../shared/perfdata bad=0
+[[ -d $data/paw ]] || { echo "no $data: skipped"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# "BUFFER OFFSET SIZE FLAGS" lines, sorted, of what should be and of what is said to be.
+wanted() {
+  perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{pieces}}) {
+    my $key = $_->{cpu} < 0 ? "thread$_->{tid}" : "cpu$_->{cpu}";
+    print "$key $_->{offset} $_->{size} $_->{flags}\n" }' "$1" | sort
+}
+found() {
+  perl -ne 'BEGIN { %flags = (lost => 1, snapshot => 2, gaps => 4, collision => 8, raw => 256) }
+    next unless /^  (\S+) offset (\d+) size (\d+) time \d+(.*)/;
+    my ($key, $at, $size, $rest, $sum) = ($1, $2, $3, $4, 0);
+    $sum += $flags{$_} for $rest =~ /(\w+)/g;
+    print "$key $at $size $sum\n"' | sort
+}
+files=0
+for json in "$data"/paw/expected/*.json; do
+  name=$(basename "$json" .json)
+  [[ -e $data/paw/$name.data ]] || continue
+  files=$((files + 1))
+  "$pugmark" info --stretches --buildid-dir "" "$data/paw/$name.data" 2>"$work/said" | found >"$work/found"
+  wanted "$json" >"$work/wanted"
+  cmp -s "$work/wanted" "$work/found" || { echo "$name: other stretches"; diff "$work/wanted" "$work/found"; bad=1; }
+  for jobs in 1 2 8; do
+    "$pugmark" pc --by-thread --quiet --jobs $jobs --symfs "$data/paw/root" "$data/paw/$name.data" >"$work/pc.$jobs"
+  done
+  cmp -s "$work/pc.1" "$work/pc.2" && cmp -s "$work/pc.1" "$work/pc.8" ||
+    { echo "$name: other program counters on several threads"; bad=1; }
+  for path in "$data/paw/expected/$name.path.xz" "$data/paw/expected/$name-2.path.xz"; do
+    [[ -e $path ]] && xz -dc "$path"
+  done >"$work/path"
+  # each thread's path: the order of threads in the file is not that of their numbers
+  sort -s -n -k1,1 "$work/path" | sed 's/ 0x/ /' >"$work/by_thread"
+  cmp -s "$work/by_thread" "$work/pc.1" || { echo "$name: another path"; bad=1; }
+done
+[[ $files -ge 10 ]] || { echo "only $files files"; bad=1; }
+
+# The same from a pipe, and through standard input.
+"$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" "$data/paw/pipe.data" >"$work/file"
+"$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" - <"$data/paw/pipe.data" >"$work/stream"
+cmp -s "$work/file" "$work/stream" || { echo "standard input: another path"; bad=1; }
+
+# Selections.
+"$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" >"$work/one"
+"$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" "$data/paw/cpu-shared.data" | grep '^710 ' | cmp -s - "$work/one" ||
+  { echo "--tid: another path"; bad=1; }
+"$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --comm paw --dso libpaw.so "$data/paw/cpu-shared.data" >"$work/one"
+[[ -s $work/one ]] && ! grep -qv '^710 55028' "$work/one" || { echo "--comm --dso: other code"; bad=1; }
+exit $bad
