@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_SIZE ((size_t)256 << 10)
+#define PIECE_SIZE ((size_t)64 << 10)
 /* Pieces of one stretch that wait for the stretches before it. */
 #define QUEUE 4u
 /* Stretches that are claimed ahead of the caller, for each thread. */

@@ -182,6 +182,15 @@ static bool go_to(struct input *input, size_t from)
     return false;
 }
 
+static size_t count_chosen(const struct input *input)
+{
+    const struct pug_capture_stretch *stretch;
+    size_t count = 0;
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++)
+        count += is_chosen(input, stretch);
+    return count;
+}
+
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
     *input = (struct input){.options = options, .failure = EXIT_USAGE};
@@ -209,8 +218,14 @@ bool input_open(struct input *input, const struct input_options *options, const 
     input->opened = true;
     input->errors_before = pug_log_errors(input->log);
     input->trace_path = pug_capture_path(input->capture);
+    input->chosen = count_chosen(input);
     (void)go_to(input, 0);
     return true;
+}
+
+void input_first(struct input *input)
+{
+    (void)go_to(input, 0);
 }
 
 bool input_next(struct input *input)
@@ -218,19 +233,10 @@ bool input_next(struct input *input)
     return go_to(input, input->stretch + 1);
 }
 
-size_t input_count(const struct input *input)
-{
-    const struct pug_capture_stretch *stretch;
-    size_t count = 0;
-    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++)
-        count += is_chosen(input, stretch);
-    return count;
-}
-
 void input_head(const struct input *input, size_t number)
 {
     const struct pug_capture_stretch *stretch = pug_capture_stretch_at(input->capture, number);
-    if (input_count(input) > 1)
+    if (input->chosen > 1)
         output_text("# buffer %s, from offset %" PRIu64 ", %" PRIu64 " bytes\n",
                     pug_capture_buffer_at(input->capture, stretch->buffer)->name, stretch->offset,
                     stretch->size);
@@ -300,7 +306,7 @@ static bool choose_sources(struct input *input)
             found++;
             if (!single)
                 pug_tree_enable(input->tree, id, true);
-        } else if (!input->sources_told && input_count(input) == 1) {
+        } else if (!input->sources_told && input->chosen == 1) {
             say_no_source(input, wanted->items[i]);
         }
     }
@@ -488,7 +494,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
         say_stopped(input, result.at);
 }
 
-static uint64_t bytes_of_all(const struct input *input)
+uint64_t input_bytes(const struct input *input)
 {
     const struct pug_capture_stretch *stretch;
     uint64_t bytes = 0;
@@ -513,7 +519,7 @@ int input_concluded(struct input *input, enum pug_status status,
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result)
 {
-    struct progress progress = progress_begin(bytes_of_all(input), input->options->quiet, go_on);
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
     decode->threads = input_jobs(input);
     decode->piece = input->piece;
     decode->selection = &input->lists.selection;

@@ -57,6 +57,7 @@ struct input {
     struct pug_capture *capture;
     /* The stretch at hand: */
     size_t stretch;
+    size_t chosen;          /**< how many stretches there are to go through */
     const char *trace_path; /**< what it is called in messages */
     const uint8_t *trace;
     uint64_t trace_size;
@@ -80,11 +81,14 @@ struct input {
 /** Open the input; false, having said why, if it cannot be read. It stands at the first stretch. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
 
+/** Go back to the first stretch. */
+void input_first(struct input *input);
+
 /** Go on to the next stretch that is chosen; false: there is none. */
 bool input_next(struct input *input);
 
-/** How many stretches are chosen. */
-size_t input_count(const struct input *input);
+/** Bytes of trace in all that is chosen. */
+uint64_t input_bytes(const struct input *input);
 
 /** A line that tells of which stretch what follows is, where there are several. */
 void input_head(const struct input *input, size_t stretch);

@@ -91,44 +91,97 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/** One pass over the whole input; its time, or a negative number when it could not start. */
-static double pass(struct input *input, struct counts *counts, uint64_t *errors, uint64_t *warnings)
+static void counts_situated(void *part, const struct pug_situation *situation,
+                            const struct pug_element *elements, size_t count)
 {
-    *counts = (struct counts){0};
-    const uint64_t errors_before = pug_log_errors(input->log);
-    const uint64_t warnings_before = pug_log_warnings(input->log);
-    if (!input_tree(input, true))
-        return -1;
+    (void)situation;
+    counts_elements(part, elements, count);
+}
+
+/** All stretches at once. */
+static bool count_all(struct input *input, struct counts *counts)
+{
+    struct pug_capture_result result;
+    struct pug_capture_decode decode = {.context = counts,
+                                        .begin = counts_begin,
+                                        .elements = counts_situated,
+                                        .take = counts_take,
+                                        .drop = free};
+    return input_decode(input, &decode, NULL, &result);
+}
+
+/** One after the other, for which trees are made in advance: that takes no time here. */
+static bool count_trees(struct input *input, struct counts *counts, double *seconds)
+{
     const struct pug_parts parts = {.context = counts,
                                     .begin = counts_begin,
                                     .elements = counts_elements,
                                     .take = counts_take,
                                     .drop = free};
-    double start = now();
-    input_run(input, &parts, NULL);
-    double seconds = now() - start;
+    bool any = false;
+    input_first(input);
+    do {
+        if (!input_tree(input, true))
+            continue;
+        const double start = now();
+        input_run(input, &parts, NULL);
+        *seconds += now() - start;
+        any = true;
+    } while (input_next(input));
+    return any;
+}
+
+/** One pass over the whole input; its time, or a negative number when it could not start. */
+static double pass(struct input *input, struct counts *counts, uint64_t *errors, uint64_t *warnings)
+{
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    const uint64_t errors_before = pug_log_errors(input->log);
+    const uint64_t warnings_before = pug_log_warnings(input->log);
+    const double start = now();
+    double seconds = 0;
+    *counts = (struct counts){0};
+    const bool good = perf || input_selects(input) ? count_all(input, counts)
+                                                   : count_trees(input, counts, &seconds);
+    if (seconds == 0)
+        seconds = now() - start;
     *errors = pug_log_errors(input->log) - errors_before;
     *warnings = pug_log_warnings(input->log) - warnings_before;
-    return seconds > 0 ? seconds : 1e-9;
+    return !good ? -1 : seconds > 0 ? seconds : 1e-9;
+}
+
+/** The counts of a source, which several stretches may have; NULL: no memory. */
+static struct packet_counts *counts_of(struct packet_counts **all, size_t *count,
+                                       const struct pug_source *source)
+{
+    const struct pug_protocol *protocol = pug_source_protocol(source);
+    for (size_t i = 0; i < *count; i++)
+        if ((*all)[i].id == pug_source_id(source) && (*all)[i].protocol == protocol)
+            return &(*all)[i];
+    struct packet_counts *grown = realloc(*all, (*count + 1) * sizeof(*grown));
+    if (!grown)
+        return NULL;
+    *all = grown;
+    grown[*count] = (struct packet_counts){.protocol = protocol, .id = pug_source_id(source)};
+    return &grown[(*count)++];
 }
 
 /** A pass of its own, so that counting packets does not slow down what is timed. */
 static struct packet_counts *packet_pass(struct input *input, size_t *sources)
 {
+    struct packet_counts *packets = NULL;
+    struct pug_source *source;
     *sources = 0;
-    if (!input_tree(input, false))
-        return NULL;
-    while (pug_tree_source_at(input->tree, *sources))
-        ++*sources;
-    struct packet_counts *packets = calloc(*sources + 1, sizeof(*packets));
-    for (size_t i = 0; packets && i < *sources; i++) {
-        struct pug_source *source = pug_tree_source_at(input->tree, i);
-        packets[i].protocol = pug_source_protocol(source);
-        packets[i].id = pug_source_id(source);
-        pug_source_monitor(source, count_packet, &packets[i]);
-    }
-    if (packets)
-        input_run(input, NULL, NULL);
+    input_first(input);
+    do {
+        if (!input_tree(input, false))
+            continue;
+        for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+            (void)counts_of(&packets, sources, source);
+        for (size_t n = 0; packets && (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+            pug_source_monitor(source, count_packet, counts_of(&packets, sources, source));
+        if (packets)
+            input_run(input, NULL, NULL);
+    } while (input_next(input));
     return packets;
 }
 
@@ -156,8 +209,8 @@ static void print_text(const struct input *input, const struct counts *counts, d
     output_text("\n%14llu  elements\n%14llu  instructions\n%14llu  bytes of trace\n"
                 "%14llu  errors\n%14llu  warnings\n%14.6f  seconds\n%14.1f  megabytes a second\n",
                 (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
-                (unsigned long long)input->trace_size, (unsigned long long)errors,
-                (unsigned long long)warnings, seconds, (double)input->trace_size / 1e6 / seconds);
+                (unsigned long long)input_bytes(input), (unsigned long long)errors,
+                (unsigned long long)warnings, seconds, (double)input_bytes(input) / 1e6 / seconds);
     if (counts->elements)
         output_text("%14.1f  nanoseconds an element\n", seconds * 1e9 / (double)counts->elements);
 }
@@ -169,7 +222,7 @@ static void print_json(const struct input *input, const struct counts *counts, d
     output_text("{\"elements\": %llu, \"instructions\": %llu, \"trace_bytes\": %llu, "
                 "\"seconds\": %.9f, \"errors\": %llu, \"warnings\": %llu, \"element_types\": {",
                 (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
-                (unsigned long long)input->trace_size, seconds, (unsigned long long)errors,
+                (unsigned long long)input_bytes(input), seconds, (unsigned long long)errors,
                 (unsigned long long)warnings);
     const char *comma = "";
     for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++) {
