@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+/** @file Kernel text of perf.data: moved, changed while it ran, in modules, in copies of memory. */
+#include "pugmark/pugmark.h"
+#include "recorder/etmv4.h"
+#include "recorder/frames.h"
+#include "recorder/perfdata.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LINKED UINT64_C(0xffff800010000000) /* where vmlinux is linked for */
+#define KERNEL UINT64_C(0xffffffc008000000) /* and where it ran */
+#define MODULE UINT64_C(0xffffffc000120000)
+#define NOP    0xd503201fu
+#define TEXT   0x1000u /* where a file's text begins */
+
+static uint32_t branch(uint32_t from, uint32_t to)
+{
+    return 0x14000000u | (((to - from) / 4) & 0x3ffffff);
+}
+
+/* ---- files ---- */
+
+struct symbol {
+    const char *name;
+    uint64_t value;
+    uint16_t section; /* 1: .text; 0: undefined */
+};
+
+struct file {
+    uint16_t type; /* 1: a module, 2: a program, 4: a core */
+    uint64_t vaddr;
+    const uint32_t *text;
+    size_t words;
+    const struct symbol *symbols;
+    size_t symbol_count;
+    uint64_t call_at; /* of a module: the offset of a call of symbol 1 */
+};
+
+static void put_section(struct rec_bytes *out, uint32_t name, uint32_t type, uint64_t flags,
+                        uint64_t vaddr, uint64_t offset, uint64_t size, uint32_t link,
+                        uint32_t info, uint64_t entry)
+{
+    rec_put_le(out, name, 4);
+    rec_put_le(out, type, 4);
+    rec_put_le(out, flags, 8);
+    rec_put_le(out, vaddr, 8);
+    rec_put_le(out, offset, 8);
+    rec_put_le(out, size, 8);
+    rec_put_le(out, link, 4);
+    rec_put_le(out, info, 4);
+    rec_put_le(out, 4, 8);
+    rec_put_le(out, entry, 8);
+}
+
+static void put_symbols(struct rec_bytes *out, const struct file *file, struct rec_bytes *names)
+{
+    rec_put(names, 0);
+    for (unsigned i = 0; i < 24; i++)
+        rec_put(out, 0);
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        rec_put_le(out, names->size, 4);
+        rec_put_le(out, 0x12, 2); /* a global function */
+        rec_put_le(out, file->symbols[i].section, 2);
+        rec_put_le(out, file->symbols[i].value, 8);
+        rec_put_le(out, 4, 8);
+        rec_put_n(names, file->symbols[i].name, strlen(file->symbols[i].name) + 1);
+    }
+}
+
+static void put_file(struct rec_bytes *out, const struct file *file)
+{
+    static const char section_names[] = "\0.text\0.symtab\0.strtab\0.rela.text\0.shstrtab";
+    struct rec_bytes rest = {0}, names = {0};
+    const bool module = file->type == 1;
+    const uint64_t text_size = 4 * file->words, symbols = TEXT + text_size;
+    put_symbols(&rest, file, &names);
+    const uint64_t strings = symbols + rest.size, relocations = strings + names.size;
+    const uint64_t section_strings = relocations + 24, sections = section_strings + 64;
+    rec_put_n(out, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
+    rec_put_le(out, file->type, 2);
+    rec_put_le(out, 183, 2);
+    rec_put_le(out, 1, 4);
+    rec_put_le(out, 0, 8);
+    rec_put_le(out, 64, 8);
+    rec_put_le(out, sections, 8);
+    rec_put_le(out, 0, 4);
+    const uint16_t sizes[] = {64, 56, module ? 0 : 1, 64, 6, 5};
+    for (unsigned i = 0; i < 6; i++)
+        rec_put_le(out, sizes[i], 2);
+    const uint64_t segment[] = {TEXT, file->vaddr, file->vaddr, text_size, text_size, 4};
+    rec_put_le(out, 1, 4);
+    rec_put_le(out, 5, 4);
+    for (unsigned i = 0; i < 6; i++)
+        rec_put_le(out, segment[i], 8);
+    while (out->size < TEXT)
+        rec_put(out, 0);
+    for (size_t i = 0; i < file->words; i++)
+        rec_put_le(out, file->text[i], 4);
+    rec_put_n(out, rest.data, rest.size);
+    rec_put_n(out, names.data, names.size);
+    rec_put_le(out, file->call_at, 8);
+    rec_put_le(out, UINT64_C(1) << 32 | 283, 8); /* R_AARCH64_CALL26 of symbol 1 */
+    rec_put_le(out, 0, 8);
+    rec_put_n(out, section_names, sizeof(section_names));
+    while (out->size < sections)
+        rec_put(out, 0);
+    put_section(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    put_section(out, 1, 1, 6, module ? 0 : file->vaddr, TEXT, text_size, 0, 0, 0);
+    put_section(out, 7, 2, 0, 0, symbols, rest.size, 3, 1, 24);
+    put_section(out, 15, 3, 0, 0, strings, names.size, 0, 0, 0);
+    put_section(out, 23, module ? 4 : 0, 0, 0, relocations, 24, 2, 1, 24);
+    put_section(out, 34, 3, 0, 0, section_strings, sizeof(section_names), 0, 0, 0);
+    rec_bytes_free(&rest);
+    rec_bytes_free(&names);
+}
+
+/* ---- a recording ---- */
+
+struct recording {
+    char folder[64];
+    struct rec_perf perf;
+    struct rec_etmv4 *unit;
+    struct rec_bytes trace;
+};
+
+static const struct rec_perf_cpu cpu = {
+    .unit = REC_PERF_ETMV4,
+    .words = {0x840, 0x10, 0x28000ea1, 0x4100f403, 0x20001088, 0, 0xcc, 1},
+    .count = 8};
+static const struct rec_etmv4_config unit_config = {
+    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x840, .seed = 1};
+
+static void write_bytes(const struct recording *r, const char *name, const void *bytes, size_t size)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void write_file(const struct recording *r, const char *name, const struct file *file)
+{
+    struct rec_bytes bytes = {0};
+    put_file(&bytes, file);
+    write_bytes(r, name, bytes.data, bytes.size);
+    rec_bytes_free(&bytes);
+}
+
+static const struct rec_perf_sample early = {.pid = -1, .tid = 0, .time = 1};
+
+static void map(struct recording *r, uint64_t address, uint64_t size, uint64_t offset,
+                const char *path)
+{
+    rec_perf_map(
+        &r->perf, &early,
+        &(struct rec_perf_map){
+            .address = address, .size = size, .offset = offset, .kernel = true, .path = path});
+}
+
+static void begin(struct recording *r)
+{
+    *r = (struct recording){.folder = "/tmp/pug-kernel-XXXXXX"};
+    assert_non_null(mkdtemp(r->folder));
+    rec_perf_begin(&r->perf,
+                   &(struct rec_perf_config){
+                       .version = 1, .cpus = &cpu, .cpu_count = 1, .has_clock = true, .mult = 1});
+    map(r, KERNEL, 0x10000, KERNEL, "[kernel.kallsyms]_stext");
+    r->unit = rec_etmv4_new(&unit_config, &r->trace);
+    rec_etmv4_sync(r->unit);
+}
+
+/** The kernel runs from an address on: so many branches are taken. */
+static void run(struct recording *r, uint64_t time, uint64_t address, unsigned taken, uint64_t end)
+{
+    const struct rec_context context = {
+        .el = 1, .sf = true, .ns = true, .has_context_id = true, .context_id = 7};
+    rec_etmv4_trace_on(r->unit);
+    rec_etmv4_start(r->unit, address, false, &context);
+    rec_etmv4_timestamp(r->unit, time);
+    for (unsigned i = 0; i < taken; i++)
+        rec_etmv4_atom(r->unit, true);
+    rec_etmv4_exception(r->unit, 0x0e, end, false, false);
+}
+
+static void finish(struct recording *r, const char *name)
+{
+    struct rec_bytes framed = {0}, file = {0};
+    struct rec_frames frames = {.out = &framed};
+    rec_etmv4_finish(r->unit);
+    rec_etmv4_free(r->unit);
+    rec_frames_put(&frames, 0x10, r->trace.data, r->trace.size);
+    rec_frames_finish(&frames);
+    const struct rec_perf_sample late = {.pid = 7, .tid = 7, .time = 1000000};
+    rec_perf_aux(&r->perf, &late, 0, framed.size, 0);
+    rec_perf_trace(&r->perf, 0, 0, 0, &framed);
+    rec_perf_finish(&r->perf, &file);
+    write_bytes(r, name, file.data, file.size);
+    rec_bytes_free(&file);
+    rec_bytes_free(&framed);
+    rec_bytes_free(&r->trace);
+}
+
+/* ---- what is heard ---- */
+
+struct heard {
+    struct pug_capture *capture;
+    uint64_t pcs[64], places[64];
+    size_t count;
+};
+
+static void *begin_part(void *context, unsigned worker)
+{
+    void **part = malloc(sizeof(*part));
+    (void)worker;
+    assert_non_null(part);
+    *part = context;
+    return part;
+}
+
+static bool take_part(void *context, void *part)
+{
+    (void)context;
+    free(part);
+    return true;
+}
+
+static void elements(void *part, const struct pug_situation *situation,
+                     const struct pug_element *given, size_t count)
+{
+    struct heard *heard = *(struct heard **)part;
+    struct pug_location place = {.vaddr = 0};
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t n = 0; given[i].type == PUG_ELEM_INSTR_RANGE && n < given[i].count; n++) {
+            const uint64_t pc = given[i].start + 4 * (uint64_t)n;
+            assert_true(heard->count < 64);
+            (void)pug_capture_locate(heard->capture, situation, pc, &place);
+            heard->places[heard->count] = place.vaddr;
+            heard->pcs[heard->count++] = pc;
+        }
+    }
+}
+
+static struct heard hear(const struct recording *r, const char *name,
+                         const struct pug_capture_roots *roots)
+{
+    char path[256];
+    struct heard heard = {.count = 0};
+    struct pug_capture_result result;
+    const struct pug_capture_options options = {.roots = *roots};
+    const struct pug_capture_decode config = {.context = &heard,
+                                              .begin = begin_part,
+                                              .elements = elements,
+                                              .take = take_part,
+                                              .drop = free,
+                                              .threads = 1};
+    snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+    assert_int_equal(pug_capture_open(path, &options, &heard.capture), PUG_OK);
+    assert_int_equal(pug_capture_decode(heard.capture, &config, &result), PUG_OK);
+    return heard;
+}
+
+static void check(const struct heard *heard, const uint64_t *wanted, size_t count)
+{
+    assert_int_equal(heard->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(heard->pcs[i], wanted[i]);
+}
+
+static void end(const struct recording *r, struct heard *heard)
+{
+    static const char *const files[] = {"perf.data", "vmlinux", "kallsyms",        "foo.ko",
+                                        "data",      "kcore",   "kcore_dir/kcore", "kcore_dir"};
+    char path[256];
+    pug_capture_free(heard->capture);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", r->folder, files[i]);
+        (void)remove(path);
+    }
+    assert_int_equal(rmdir(r->folder), 0);
+}
+
+/* ---- the tests ---- */
+
+/** Two NOPs and a branch to 0x20, two and a branch back. */
+static const uint32_t kernel_text[] = {NOP, NOP, 0x14000006, NOP, NOP,        NOP,
+                                       NOP, NOP, NOP,        NOP, 0x17fffff6, NOP};
+static const struct symbol kernel_symbols[] = {{"_stext", LINKED, 1}, {"helper", LINKED + 0x20, 1}};
+static const struct file vmlinux = {.type = 2,
+                                    .vaddr = LINKED,
+                                    .text = kernel_text,
+                                    .words = 12,
+                                    .symbols = kernel_symbols,
+                                    .symbol_count = 2};
+
+#define AT(offset) (KERNEL + (offset))
+
+static void test_moved(void **state)
+{
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0x20), AT(0x24), AT(0x28)};
+    struct recording r;
+    char path[128];
+    (void)state;
+    assert_int_equal(branch(8, 0x20), kernel_text[2]);
+    assert_int_equal(branch(0x28, 0), kernel_text[10]);
+    begin(&r);
+    run(&r, 100, KERNEL, 2, KERNEL);
+    finish(&r, "perf.data");
+    write_file(&r, "vmlinux", &vmlinux);
+    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+    struct heard heard =
+        hear(&r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    check(&heard, wanted, 6);
+    for (size_t i = 0; i < heard.count; i++)
+        assert_int_equal(heard.places[i], heard.pcs[i] - KERNEL + LINKED);
+    end(&r, &heard);
+}
+
+/** A NOP becomes a branch while the kernel runs, and a NOP again. */
+static void test_poked(void **state)
+{
+    static const uint64_t wanted[] = {AT(0),    AT(4),    AT(8), AT(0), AT(4), AT(0x20),
+                                      AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
+    struct recording r;
+    char path[128];
+    (void)state;
+    begin(&r);
+    for (unsigned i = 0; i < 2; i++) {
+        struct rec_bytes body = {0};
+        const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .time = 200 + 200 * i};
+        rec_put_le(&body, KERNEL + 4, 8);
+        rec_put_le(&body, 4, 2);
+        rec_put_le(&body, 4, 2);
+        rec_put_le(&body, i == 0 ? NOP : branch(4, 0x20), 4);
+        rec_put_le(&body, i == 0 ? branch(4, 0x20) : NOP, 4);
+        rec_put_le(&body, 0, 4);
+        rec_perf_record(&r.perf, 20, 0, &body, &sample);
+        rec_bytes_free(&body);
+    }
+    run(&r, 100, KERNEL, 1, AT(0x20));
+    run(&r, 300, KERNEL, 2, KERNEL);
+    run(&r, 500, KERNEL, 1, AT(0x20));
+    finish(&r, "perf.data");
+    write_file(&r, "vmlinux", &vmlinux);
+    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+    struct heard heard =
+        hear(&r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    end(&r, &heard);
+}
+
+/** A module's call leads to the kernel where the loader made it lead. */
+static void test_module(void **state)
+{
+    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
+    static const struct symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
+    static const struct file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
+    static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
+                                      AT(0x28)};
+    struct recording r;
+    char vmlinux_path[128], kallsyms[128], lines[256];
+    (void)state;
+    begin(&r);
+    map(&r, MODULE, 0x3000, 0, "/foo.ko");
+    run(&r, 100, MODULE + 0x1000, 2, KERNEL);
+    finish(&r, "perf.data");
+    write_file(&r, "vmlinux", &vmlinux);
+    write_file(&r, "foo.ko", &module);
+    const int size =
+        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
+                 (unsigned long long)KERNEL, (unsigned long long)AT(0x20),
+                 (unsigned long long)(MODULE + 0x1000));
+    write_bytes(&r, "kallsyms", lines, (size_t)size);
+    snprintf(vmlinux_path, sizeof(vmlinux_path), "%s/vmlinux", r.folder);
+    snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", r.folder);
+    struct pug_capture_roots roots = {
+        .kernel = vmlinux_path, .kallsyms = kallsyms, .symfs = r.folder, .build_ids = ""};
+    struct heard heard = hear(&r, "perf.data", &roots);
+    check(&heard, wanted, 5);
+    assert_int_equal(heard.places[0], 0);
+    assert_int_equal(heard.places[1], 4);
+    pug_capture_free(heard.capture);
+    /* Without kernel symbols nobody knows where the call leads: the call is not there. */
+    roots.kallsyms = NULL;
+    heard = hear(&r, "perf.data", &roots);
+    assert_true(heard.count < 5);
+    end(&r, &heard);
+}
+
+/** A directory with a copy of the kernel's memory: no slide, and modules are in it. */
+static void test_kcore(void **state)
+{
+    static const struct file kcore = {.type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
+    static const uint64_t wanted[] = {AT(0x20), AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
+    struct recording r;
+    char folder[128];
+    (void)state;
+    begin(&r);
+    run(&r, 100, AT(0x20), 2, AT(0x20));
+    finish(&r, "data");
+    snprintf(folder, sizeof(folder), "%s/kcore_dir", r.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    write_file(&r, "kcore_dir/kcore", &kcore);
+    struct heard heard = hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
+    check(&heard, wanted, 6);
+    end(&r, &heard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_poked),
+        cmocka_unit_test(test_module),
+        cmocka_unit_test(test_kcore),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
