@@ -230,6 +230,169 @@ static void test_threads(void **state)
     }
 }
 
+/* ---- other containers of the same ---- */
+
+static uint64_t number_at(const uint8_t *bytes, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/** Where the records begin, and the size of the one at `at` with what stands behind it. */
+static size_t data_of(const struct perf_story *story)
+{
+    return (size_t)number_at(story->file.data + 40, 8);
+}
+
+static size_t record_size(const struct perf_story *story, size_t at)
+{
+    const uint8_t *record = story->file.data + at;
+    const size_t size = (size_t)number_at(record + 6, 2);
+    return size + (number_at(record, 4) == 71 ? (size_t)number_at(record + 8, 8) : 0);
+}
+
+/** The story's file with other records: those of `data`. */
+static void replace_records(struct perf_story *story, struct rec_bytes *data)
+{
+    struct rec_bytes file = {0};
+    rec_put_n(&file, story->file.data, 48);
+    rec_put_le(&file, data->size, 8);
+    rec_put_n(&file, story->file.data + 56, data_of(story) - 56);
+    if (data->size > 0)
+        rec_put_n(&file, data->data, data->size);
+    rec_bytes_free(data);
+    rec_bytes_free(&story->file);
+    story->file = file;
+}
+
+static void check_paths(const struct perf_story *story, const char *path)
+{
+    struct pug_capture *capture;
+    struct heard heard;
+    const struct pug_capture_options options = {.roots = {.symfs = story->folder, .build_ids = ""}};
+    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    listen(capture, 2, NULL, &heard);
+    for (size_t i = 0; i < story->path_count; i++)
+        check_path(&heard, &story->paths[i]);
+    heard_free(&heard);
+    pug_capture_free(capture);
+}
+
+static const struct perf_story_config container = {.seed = 21, .slices = 120, .cpus = 3};
+
+/** A directory: one file with a header, and one of records for each thread that read them. */
+static void test_directory(void **state)
+{
+    struct perf_story story;
+    struct rec_bytes first = {0}, files[3] = {{0}};
+    char path[160];
+    (void)state;
+    perf_story_make(&story, &container);
+    size_t number = 0;
+    for (size_t at = data_of(&story), size; at < story.file.size; at += size, number++) {
+        size = record_size(&story, at);
+        /* A stretch and its trace stay together: AUX, then the piece of the buffer. */
+        struct rec_bytes *to = number < 2 ? &first : &files[number / 2 % 3];
+        rec_put_n(to, story.file.data + at, size);
+    }
+    replace_records(&story, &first);
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct rec_bytes *bytes = i < 3 ? &files[i] : &story.file;
+        snprintf(path, sizeof(path), i < 3 ? "%s/bin/dir/data.%u" : "%s/bin/dir/data", story.folder,
+                 i);
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+        fclose(file);
+    }
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    check_paths(&story, path);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), i < 3 ? "%s/bin/dir/data.%u" : "%s/bin/dir/data", story.folder,
+                 i);
+        unlink(path);
+        rec_bytes_free(i < 3 ? &files[i] : &first);
+    }
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    rmdir(path);
+    perf_story_free(&story);
+}
+
+#if __has_include(<zstd.h>)
+#include <zstd.h>
+
+/** One record of compressed bytes; with the second kind padded, and its size told. */
+static void put_compressed(struct rec_bytes *out, const uint8_t *bytes, size_t size, bool second)
+{
+    const size_t padding = second ? (8 - size % 8) % 8 : 0;
+    rec_put_le(out, second ? 83 : 81, 4);
+    rec_put_le(out, 0, 2);
+    rec_put_le(out, 8 + (second ? 8u : 0u) + size + padding, 2);
+    if (second)
+        rec_put_le(out, size, 8);
+    rec_put_n(out, bytes, size);
+    for (size_t i = 0; i < padding; i++)
+        rec_put(out, 0);
+}
+
+/** All records but those of trace in one stream, cut anywhere. */
+static void compress(struct perf_story *story, bool second)
+{
+    struct rec_bytes plain = {0}, trace = {0}, data = {0};
+    for (size_t at = data_of(story), size; at < story->file.size; at += size) {
+        const uint64_t type = number_at(story->file.data + at, 4);
+        size = record_size(story, at);
+        rec_put_n(type >= 64 ? &trace : &plain, story->file.data + at, size);
+    }
+    const size_t room = ZSTD_compressBound(plain.size);
+    uint8_t *packed = malloc(room);
+    assert_non_null(packed);
+    const size_t size = ZSTD_compress(packed, room, plain.data, plain.size, 3);
+    assert_false(ZSTD_isError(size));
+    for (size_t at = 0, step; at < size; at += step) {
+        step = size - at < 37 ? size - at : 37;
+        put_compressed(&data, packed + at, step, second);
+    }
+    rec_put_n(&data, trace.data, trace.size);
+    rec_bytes_free(&plain);
+    rec_bytes_free(&trace);
+    free(packed);
+    replace_records(story, &data);
+}
+
+/** A build without zstd says that it cannot; no other one fails. */
+static void test_compressed(void **state)
+{
+    (void)state;
+    for (unsigned second = 0; second < 2; second++) {
+        struct perf_story story;
+        struct pug_capture *capture;
+        const struct pug_capture_options options = {.buffer = NULL};
+        perf_story_make(&story, &container);
+        compress(&story, second);
+        const enum pug_status status =
+            pug_capture_open(perf_story_write(&story), &options, &capture);
+        if (status == PUG_OK) {
+            pug_capture_free(capture);
+            check_paths(&story, perf_story_write(&story));
+        } else {
+            assert_int_equal(status, PUG_ERR_NO_PROTOCOL);
+        }
+        perf_story_free(&story);
+    }
+}
+#else
+static void test_compressed(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 /* ---- selections ---- */
 
 static size_t count_of(const struct heard *heard, int32_t tid)
@@ -435,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stories),    cmocka_unit_test(test_threads),
         cmocka_unit_test(test_selections), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_directory),  cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_damage),     cmocka_unit_test(test_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
