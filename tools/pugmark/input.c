@@ -170,15 +170,13 @@ static void drop_tree(struct input *input)
 static bool go_to(struct input *input, size_t from)
 {
     const struct pug_capture_stretch *stretch;
-    drop_tree(input);
     for (size_t n = from; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++) {
         if (!is_chosen(input, stretch))
             continue;
+        drop_tree(input);
         input->stretch = n;
         return take_trace(input);
     }
-    input->trace = NULL;
-    input->trace_size = 0;
     return false;
 }
 
@@ -535,10 +533,9 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 
 int input_result(struct input *input)
 {
-    const bool wrong =
-        input->diagnosis && diagnosis_conclude(input->diagnosis, input->options->quiet);
+    input->wrong |= input->diagnosis && diagnosis_conclude(input->diagnosis, input->options->quiet);
     if (input->fatal)
         return EXIT_FATAL;
-    return wrong || pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS
-                                                                      : EXIT_DONE;
+    return input->wrong || pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS
+                                                                             : EXIT_DONE;
 }

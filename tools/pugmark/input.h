@@ -68,6 +68,7 @@ struct input {
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
+    bool wrong;             /**< private: something was found to be */
     uint64_t errors_before; /**< private: errors logged before the first tree was made */
     bool opened;            /**< private: messages are about the trace from now on */
     bool refused;           /**< private: options do not fit, and that was told */
@@ -84,7 +85,7 @@ bool input_open(struct input *input, const struct input_options *options, const 
 /** Go back to the first stretch. */
 void input_first(struct input *input);
 
-/** Go on to the next stretch that is chosen; false: there is none. */
+/** Go on to the next stretch that is chosen; false: there is none, and the last one stays. */
 bool input_next(struct input *input);
 
 /** Bytes of trace in all that is chosen. */

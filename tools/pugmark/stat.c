@@ -127,6 +127,8 @@ static bool count_trees(struct input *input, struct counts *counts, double *seco
         input_run(input, &parts, NULL);
         *seconds += now() - start;
         any = true;
+        if (input->chosen > 1)
+            (void)input_result(input); /* what is wrong with this one */
     } while (input_next(input));
     return any;
 }
