@@ -47,6 +47,8 @@ struct pug_capture_program {
     const char *path;
     uint64_t address; /**< an ELF file's bias, or where a plain image begins */
     bool plain;       /**< no ELF file: its bytes as they are */
+    bool has_source;  /**< it is the program of one source alone, whose trace id is `source` */
+    uint16_t source;
 };
 
 /** "For the DSO of this path take that file." */

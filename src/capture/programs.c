@@ -19,10 +19,11 @@ static const char *trouble(const char *path, enum pug_status status)
 static enum pug_status add(const struct pug_capture_program *program, uint64_t address,
                            struct pug_image *image)
 {
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    const struct pug_place place = {
+        .space = PUG_SPACE_ANY, .has_source = program->has_source, .source = program->source};
     const struct pug_region whole = {.address = address};
-    return program->plain ? pug_image_add_file(image, &anywhere, program->path, &whole, 1)
-                          : pug_image_add_elf(image, &anywhere, program->path, address);
+    return program->plain ? pug_image_add_file(image, &place, program->path, &whole, 1)
+                          : pug_image_add_elf(image, &place, program->path, address);
 }
 
 enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug_image *image,

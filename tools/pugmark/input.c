@@ -404,6 +404,26 @@ bool input_has_flow(struct input *input)
     return input_flow_tree(input);
 }
 
+/* So much of a capture shows which sources speak. */
+#define LISTEN_TO (UINT64_C(1) << 20)
+
+bool input_has_flows(const struct input *input)
+{
+    struct pug_survey survey;
+    unsigned count = 0;
+    if (!input->tree || pug_survey_capture(input->tree, input->trace, input->trace_size, LISTEN_TO,
+                                           &survey) != PUG_OK)
+        return false;
+    for (size_t i = 0; i < survey.id_count; i++) {
+        const struct pug_survey_id *id = &survey.ids[i];
+        const struct pug_source *source;
+        for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+            count += pug_source_id(source) == id->id && id->bytes > id->unsynced &&
+                     input_wants(input, id->id) && pug_source_protocol(source)->program_flow;
+    }
+    return count > 1;
+}
+
 /* ---- running ---- */
 
 /* More threads than this are a mistake. */

@@ -12,7 +12,8 @@
 #include "pugmark/pugmark.h"
 #include "set_options.h"
 
-#define INPUT_LIST 64
+/* More options of one name than a command line has room for, or nearly. */
+#define INPUT_LIST 4096
 
 struct input_list {
     const char *items[INPUT_LIST];
@@ -128,6 +129,8 @@ int input_concluded(struct input *input, enum pug_status status,
 
 /** Has it program flow? False, having said so, if no source has any. */
 bool input_has_flow(struct input *input);
+/** Behind that: does more than one source of program flow speak, of those that were chosen? */
+bool input_has_flows(const struct input *input);
 
 /** How many threads input_run() and input_decode() use at most. */
 unsigned input_jobs(const struct input *input);

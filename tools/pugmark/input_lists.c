@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /** Room for copies of words that are cut in their place. */
 static bool make_room(struct input_lists *lists, const struct input_options *options)
@@ -18,34 +19,63 @@ static bool make_room(struct input_lists *lists, const struct input_options *opt
     return lists->words != NULL;
 }
 
-/** A copy of a word, cut at the last (or first) `mark`; *tail is behind it, or NULL. */
-static char *cut_copy(char **room, const char *word, char mark, bool last, char **tail)
+/** A copy of a word, cut at the first `mark`; *tail is behind it, or NULL. */
+static char *cut_copy(char **room, const char *word, char mark, char **tail)
 {
     char *copy = *room;
     strcpy(copy, word);
     *room += strlen(word) + 1;
-    char *at = last ? strrchr(copy, mark) : strchr(copy, mark);
+    char *at = strchr(copy, mark);
     *tail = at ? at + 1 : NULL;
     if (at)
         *at = 0;
     return copy;
 }
 
+bool input_program_cut(char *word, struct input_program *program)
+{
+    static const char mark[] = "SOURCE=";
+    uint64_t id;
+    *program = (struct input_program){.path = word};
+    char *at = strrchr(word, '@');
+    if (at && strncasecmp(at + 1, mark, sizeof(mark) - 1) == 0) {
+        if (!parse_number(at + sizeof(mark), &id) || id > UINT16_MAX)
+            return false;
+        program->has_source = true;
+        program->source = (uint16_t)id;
+        *at = 0;
+        at = strrchr(word, '@');
+    }
+    if (!at)
+        return true;
+    program->has_address = parse_number(at + 1, &program->address);
+    *at = 0;
+    return program->has_address;
+}
+
+/** The next program, of a word that was found good before. */
+static struct pug_capture_program take_program(const char *word, bool plain, char **room)
+{
+    struct input_program program;
+    char *copy = *room;
+    strcpy(copy, word);
+    *room += strlen(word) + 1;
+    (void)input_program_cut(copy, &program);
+    return (struct pug_capture_program){.path = program.path,
+                                        .address = program.address,
+                                        .plain = plain,
+                                        .has_source = program.has_source,
+                                        .source = program.source};
+}
+
 static void take_programs(struct input_lists *lists, const struct input_options *options,
                           char **room)
 {
     struct pug_capture_program *program = lists->programs;
-    char *tail;
-    for (size_t i = 0; i < options->elf.count; i++, program++) {
-        program->path = cut_copy(room, options->elf.items[i], '@', true, &tail);
-        if (tail)
-            (void)parse_number(tail, &program->address);
-    }
-    for (size_t i = 0; i < options->image.count; i++, program++) {
-        program->path = cut_copy(room, options->image.items[i], '@', true, &tail);
-        program->plain = true;
-        (void)parse_number(tail, &program->address);
-    }
+    for (size_t i = 0; i < options->elf.count; i++)
+        *program++ = take_program(options->elf.items[i], false, room);
+    for (size_t i = 0; i < options->image.count; i++)
+        *program++ = take_program(options->image.items[i], true, room);
 }
 
 static void take_numbers(const struct input_list *list, int32_t *numbers)
@@ -66,8 +96,7 @@ bool input_lists_take(struct input_lists *lists, const struct input_options *opt
     char *room = lists->words;
     take_programs(lists, options, &room);
     for (size_t i = 0; i < options->replacements.count; i++) {
-        lists->replacements[i].path =
-            cut_copy(&room, options->replacements.items[i], '=', false, &tail);
+        lists->replacements[i].path = cut_copy(&room, options->replacements.items[i], '=', &tail);
         lists->replacements[i].file = tail;
     }
     for (size_t i = 0; i < options->sources.count; i++) {

@@ -9,6 +9,17 @@
 bool input_lists_take(struct input_lists *lists, const struct input_options *options);
 void input_lists_free(struct input_lists *lists);
 
+/** What --elf and --image say of a program. */
+struct input_program {
+    const char *path;
+    uint64_t address;
+    uint16_t source;
+    bool has_address, has_source;
+};
+
+/** Cut "FILE[@ADDRESS][@SOURCE=ID]" in its place; false: a number is none. */
+bool input_program_cut(char *word, struct input_program *program);
+
 /** The times that --time says, in a capture's unit; false, having said why. */
 bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit);
 

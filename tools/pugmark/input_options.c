@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file The options that all subcommands share. */
 #include "input.h"
+#include "input_lists.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool add_to_list(const struct option *option, void *target, const char *argument)
@@ -26,12 +28,17 @@ static bool add_setting(const struct option *option, void *target, const char *a
     return add_to_list(option, target, argument);
 }
 
-/** "FILE@NUMBER"; where the number is not needed, "FILE". */
+/**
+ * "FILE@NUMBER"; where the number is not needed, "FILE". Behind either "@SOURCE=ID" may stand. Only
+ * a part that could be one of these is taken for it, so that a file's name may hold an "@".
+ */
 static bool is_program(const char *argument, bool needed)
 {
-    const char *at = strrchr(argument, '@');
-    uint64_t number;
-    return at ? parse_number(at + 1, &number) : !needed;
+    struct input_program program;
+    char *copy = strdup(argument);
+    bool good = copy && input_program_cut(copy, &program) && (program.has_address || !needed);
+    free(copy);
+    return good;
 }
 
 static bool add_elf_file(const struct option *option, void *target, const char *argument)
@@ -79,9 +86,9 @@ const struct option input_option_table[] = {
     {"core", "NAME", "what the traced cores are: Cortex-A53, ARMv8-A; before what INPUT says",
      option_string, IN(core)},
     {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string, IN(params)},
-    {"elf", "FILE[@BIAS]", "program: an ELF file, moved by BIAS; may be repeated", add_elf_file,
-     IN(elf)},
-    {"image", "FILE@ADDRESS", "program: a raw memory image; may be repeated", add_image_file,
+    {"elf", "FILE[@BIAS][@SOURCE=ID]", "program: an ELF file, moved by BIAS; of all sources or one",
+     add_elf_file, IN(elf)},
+    {"image", "FILE@ADDRESS[@SOURCE=ID]", "program: a raw memory image; the same", add_image_file,
      IN(image)},
     {"symfs", "DIR", "programs that INPUT names are below this folder (default: /)", option_string,
      IN(symfs)},

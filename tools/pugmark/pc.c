@@ -43,6 +43,7 @@ struct walks {
 struct pc_state {
     struct input *input;
     struct walks *walks; /* of each worker */
+    bool labelled;       /* there are several sources: lines say whose they are */
     atomic_bool failed;
 };
 
@@ -60,10 +61,18 @@ static char *put_hex(char *at, uint64_t value)
     return at;
 }
 
-static void put_pc(uint64_t address)
+/** An address; where there are several sources, a tab and the source behind it. */
+static void put_pc(uint64_t address, int label)
 {
-    char *room = output_room();
-    output_took((size_t)(put_hex(room, address) - room));
+    char *room = output_room(), *end = put_hex(room, address);
+    if (label >= 0)
+        end += snprintf(end - 1, 16, "\t0x%02x\n", (unsigned)label) - 1;
+    output_took((size_t)(end - room));
+}
+
+static int label_of(const struct pc_state *state, const struct pug_element *e)
+{
+    return state->labelled ? e->source : -1;
 }
 
 /** A worker's walk through an image; NULL: no memory. */
@@ -83,14 +92,14 @@ static struct pug_walk *walk_of(struct pc_state *state, unsigned worker,
     return walks->walks[slot];
 }
 
-static void print_range(struct pug_walk *walk, const struct pug_element *range)
+static void print_range(struct pug_walk *walk, const struct pug_element *range, int label)
 {
     uint64_t addresses[ADDRESSES];
     size_t count;
     (void)pug_walk_begin(walk, range);
     while ((count = pug_walk_addresses(walk, addresses, ADDRESSES)) > 0)
         for (size_t i = 0; i < count; i++)
-            put_pc(addresses[i]);
+            put_pc(addresses[i], label);
 }
 
 /** An address that was sampled: N-Trace's events, a DWT's packets. */
@@ -111,27 +120,27 @@ static void print_samples(void *context, unsigned worker, const struct pug_situa
                           const struct pug_element *elements, size_t count)
 {
     uint64_t address;
-    (void)context;
     (void)worker;
     (void)situation;
     for (size_t i = 0; i < count; i++)
         if (is_sample(&elements[i], &address))
-            put_pc(address);
+            put_pc(address, label_of(context, &elements[i]));
 }
 
-static void print_ranges(struct pug_walk *walk, const struct pug_element *elements, size_t count)
+static void print_ranges(const struct pc_state *state, struct pug_walk *walk,
+                         const struct pug_element *elements, size_t count)
 {
     for (size_t i = 0; walk && i < count; i++)
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            print_range(walk, &elements[i]);
+            print_range(walk, &elements[i], label_of(state, &elements[i]));
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_situation *situation,
                            const struct pug_element *elements, size_t count)
 {
     if (situation->space)
-        print_ranges(walk_of(context, worker, pug_address_space_image(situation->space)), elements,
-                     count);
+        print_ranges(context, walk_of(context, worker, pug_address_space_image(situation->space)),
+                     elements, count);
 }
 
 /* ---- by thread ---- */
@@ -323,7 +332,7 @@ static void print_plain(void *context, unsigned worker, const struct pug_element
                         size_t count)
 {
     struct pc_state *state = context;
-    print_ranges(walk_of(state, worker, state->input->image), elements, count);
+    print_ranges(state, walk_of(state, worker, state->input->image), elements, count);
 }
 
 /** Stretch by stretch, so that what is wrong with one can be told. */
@@ -372,7 +381,9 @@ static int pc_run(const struct command *self, int argc, char **argv)
     struct pc_state state = {.input = &input, .walks = calloc(jobs, sizeof(*state.walks))};
     int code = EXIT_INPUT;
     input.piece = TEXT_PIECE;
-    if (state.walks && (options.samples || input_has_flow(&input)))
+    const bool flows = !options.samples && input_has_flow(&input);
+    state.labelled = flows && !options.by_thread && input_has_flows(&input);
+    if (state.walks && (options.samples || flows))
         code = options.by_thread ? run_by_thread(&state) : run_in_order(&state, options.samples);
     if (state.failed)
         code = EXIT_FATAL;
