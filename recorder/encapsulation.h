@@ -10,22 +10,42 @@ enum rec_padding {
     REC_PAD_SIGN, /**< copies of the payload's last bit; the payload is cut to the bit */
     REC_PAD_ZERO, /**< the payload is whole bytes, zeros come behind it */
     REC_PAD_ONE,
+    REC_PAD_ANY, /**< … or anything; it tells nothing of what was sent before */
+};
+
+/** The width of one source's type field. */
+struct rec_type_width {
+    uint16_t source;
+    unsigned bits;
 };
 
 struct rec_encapsulation {
     unsigned src_bits, type_bits, timestamp_bytes, flow;
+    const struct rec_type_width *widths; /**< of sources whose type field is not type_bits wide */
+    size_t width_count;
+    unsigned null_flow; /**< of nulls; in a bit stream it has to be 0 */
+    bool unframed;      /**< the last null in front of a packet is null.alignment, always */
+    bool idle_syncs;    /**< framed: synchronisation sequences end in null.idle */
     enum rec_padding padding;
-    uint32_t block; /**< packets do not straddle blocks of so many bytes; 0: no blocks */
+    struct rec_random *random; /**< for REC_PAD_ANY */
+    uint32_t block;            /**< packets do not straddle blocks of so many bytes; 0: no blocks */
     struct rec_bytes *out;
 };
 
-/** One payload; `timestamp` NULL: none. Its length is at most 31 less what shares it. */
-void rec_encapsulate(struct rec_encapsulation *encapsulation, uint16_t source, unsigned type,
+/**
+ * One payload; `timestamp` NULL: none. False, and nothing is written: its length is 0, or more than
+ * the 31 that the header can tell.
+ */
+bool rec_encapsulate(struct rec_encapsulation *encapsulation, uint16_t source, unsigned type,
                      const uint64_t *timestamp, const uint8_t *payload, unsigned size);
 
+/** One null packet. */
+void rec_encapsulation_null(struct rec_encapsulation *encapsulation, bool alignment);
+
+/** Nulls in front of a packet. */
 void rec_encapsulation_nulls(struct rec_encapsulation *encapsulation, unsigned count);
 
-/** So many nulls that a reader finds the next header; the last one is null.alignment. */
+/** So many nulls that a reader finds the next header. */
 void rec_encapsulation_sync(struct rec_encapsulation *encapsulation);
 
 /** The same bits, `shift` (0 to 7) later. */

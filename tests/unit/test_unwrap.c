@@ -244,12 +244,44 @@ static void test_bad_settings(void **state)
     }
 }
 
+/** What the recorder can write of nulls, types and lengths. */
+static void test_recorder(void **state)
+{
+    static const uint8_t payload[32] = {0x7f, [31] = 0x55};
+    static const struct rec_type_width widths[] = {{5, 8}};
+    static const uint8_t wanted[] = {0x60, 0xe0, 0x01, 0x04, 0x7f, 0x02, 0x05, 0x99, 0x7f};
+    struct rec_bytes bytes = {0};
+    struct rec_encapsulation wrap = {.out = &bytes,
+                                     .src_bits = 8,
+                                     .widths = widths,
+                                     .width_count = 1,
+                                     .null_flow = 3,
+                                     .unframed = true,
+                                     .padding = REC_PAD_ZERO};
+    (void)state;
+    rec_encapsulation_nulls(&wrap, 2);
+    assert_true(rec_encapsulate(&wrap, 4, 0x99, NULL, payload, 1));
+    assert_true(rec_encapsulate(&wrap, 5, 0x99, NULL, payload, 1));
+    assert_false(rec_encapsulate(&wrap, 4, 0, NULL, payload, 32));
+    assert_false(rec_encapsulate(&wrap, 5, 0, NULL, payload, 31));
+    assert_false(rec_encapsulate(&wrap, 4, 0, NULL, payload, 0));
+    assert_int_equal(bytes.size, sizeof(wanted));
+    assert_memory_equal(bytes.data, wanted, sizeof(wanted));
+    bytes.size = 0;
+    wrap.unframed = false;
+    wrap.idle_syncs = true;
+    rec_encapsulation_sync(&wrap);
+    assert_int_equal(bytes.size, 31 + 1 + 1);
+    assert_int_equal(bytes.data[bytes.size - 1], 0x60);
+    rec_bytes_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_pieces),   cmocka_unit_test(test_any_start),
         cmocka_unit_test(test_any_bit),      cmocka_unit_test(test_types_of_sources),
-        cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_bad_settings), cmocka_unit_test(test_recorder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

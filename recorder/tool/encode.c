@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file encode: packets in words, one a line, into the RISC-V packet encapsulation or into Open SoC
+ * Debug datagrams. What `pugmark list --packets` shows can be made with it, byte for byte.
+ *
+ *     encode encapsulation [NAME=VALUE ...] < LINES > TRACE
+ *         packet SOURCE TYPE PAYLOAD [flow=F] [time=T]     PAYLOAD: hexadecimal bytes
+ *         idle [COUNT] [flow=F]     alignment [flow=F]     nulls COUNT     sync
+ *     encode osd [NAME=VALUE ...] < LINES > TRACE
+ *         ctm MODULE WIDTH TIME NPC PC FLAGS     stm MODULE WIDTH TIME ID VALUE
+ *         overflow MODULE MISSED                 register MODULE NUMBER VALUE
+ *
+ * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
+ */
+#include "recorder/encapsulation.h"
+#include "recorder/osd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WORDS   8u
+#define MOST_WIDTHS  256u
+#define MOST_PAYLOAD 64u
+
+/** A line's words. */
+struct words {
+    const char *at[MOST_WORDS];
+    size_t count;
+};
+
+static bool number(const char *text, uint64_t most, uint64_t *value)
+{
+    char *end;
+    *value = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && *end == 0 && *value <= most;
+}
+
+static void split(char *line, struct words *words)
+{
+    line[strcspn(line, "#\n")] = 0;
+    words->count = 0;
+    for (char *at = strtok(line, " \t"); at && words->count < MOST_WORDS; at = strtok(NULL, " \t"))
+        words->at[words->count++] = at;
+}
+
+/** The number of "NAME=VALUE" among a line's words, or of the settings; `otherwise` without one. */
+static bool named(const struct words *words, const char *name, uint64_t most, uint64_t otherwise,
+                  uint64_t *value)
+{
+    size_t length = strlen(name);
+    *value = otherwise;
+    for (size_t i = 0; i < words->count; i++)
+        if (strncmp(words->at[i], name, length) == 0 && words->at[i][length] == '=')
+            return number(words->at[i] + length + 1, most, value);
+    return true;
+}
+
+static const char *word_of(const struct words *words, const char *name, const char *otherwise)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < words->count; i++)
+        if (strncmp(words->at[i], name, length) == 0 && words->at[i][length] == '=')
+            return words->at[i] + length + 1;
+    return otherwise;
+}
+
+/** The words from the second on, up to the first NAME=VALUE, as numbers. */
+static bool numbers(const struct words *words, size_t count, uint64_t *values)
+{
+    if (words->count != 1 + count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!number(words->at[1 + i], UINT64_MAX, &values[i]))
+            return false;
+    return true;
+}
+
+/* ---- encapsulation ---- */
+
+struct wrapper {
+    struct rec_encapsulation to;
+    struct rec_type_width widths[MOST_WIDTHS];
+    struct rec_random random;
+    uint64_t shift;
+};
+
+static bool take_widths(struct wrapper *wrapper, const struct words *settings)
+{
+    static const char prefix[] = "type_bits_";
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *at = settings->at[i];
+        if (strncmp(at, prefix, sizeof(prefix) - 1) != 0)
+            continue;
+        char *end;
+        unsigned long source = strtoul(at + sizeof(prefix) - 1, &end, 0);
+        uint64_t bits;
+        if (*end != '=' || source > UINT16_MAX || !number(end + 1, 32, &bits) ||
+            wrapper->to.width_count == MOST_WIDTHS)
+            return false;
+        wrapper->widths[wrapper->to.width_count++] =
+            (struct rec_type_width){(uint16_t)source, (unsigned)bits};
+    }
+    wrapper->to.widths = wrapper->widths;
+    return true;
+}
+
+static bool set_up_wrapper(struct wrapper *wrapper, const struct words *settings,
+                           struct rec_bytes *out)
+{
+    static const char *const paddings[] = {"sign", "zero", "one", "any"};
+    const char *padding = word_of(settings, "padding", "sign");
+    uint64_t src, stamp, type, block, framed, seed;
+    bool good = named(settings, "src_bits", 16, 0, &src) &&
+                named(settings, "timestamp_bytes", 8, 0, &stamp) &&
+                named(settings, "type_bits", 32, 0, &type) &&
+                named(settings, "block_size", UINT32_MAX, 0, &block) &&
+                named(settings, "framed", 1, 1, &framed) &&
+                named(settings, "shift", 7, 0, &wrapper->shift) &&
+                named(settings, "seed", UINT64_MAX, 1, &seed) && take_widths(wrapper, settings);
+    unsigned n = 0;
+    while (n < 4 && strcmp(paddings[n], padding) != 0)
+        n++;
+    wrapper->random.state = seed;
+    wrapper->to.src_bits = (unsigned)src;
+    wrapper->to.timestamp_bytes = (unsigned)stamp;
+    wrapper->to.type_bits = (unsigned)type;
+    wrapper->to.block = (uint32_t)block;
+    wrapper->to.padding = (enum rec_padding)n;
+    wrapper->to.unframed = !framed;
+    wrapper->to.random = &wrapper->random;
+    wrapper->to.out = out;
+    return good && n < 4;
+}
+
+static bool take_payload(const char *text, uint8_t *bytes, unsigned *size)
+{
+    for (*size = 0; text[0] && text[1]; text += 2) {
+        char digits[] = {text[0], text[1], 0}, *end;
+        unsigned long byte = strtoul(digits, &end, 16);
+        if (*end || *size == MOST_PAYLOAD)
+            return false;
+        bytes[(*size)++] = (uint8_t)byte;
+    }
+    return *text == 0 && *size > 0;
+}
+
+static bool put_packet(struct wrapper *wrapper, const struct words *words)
+{
+    uint64_t source, type, time;
+    uint8_t payload[MOST_PAYLOAD];
+    unsigned size;
+    bool timed = word_of(words, "time", NULL) != NULL;
+    return words->count >= 4 && number(words->at[1], UINT16_MAX, &source) &&
+           number(words->at[2], UINT32_MAX, &type) && take_payload(words->at[3], payload, &size) &&
+           named(words, "time", UINT64_MAX, 0, &time) &&
+           rec_encapsulate(&wrapper->to, (uint16_t)source, (unsigned)type, timed ? &time : NULL,
+                           payload, size);
+}
+
+static bool put_wrapped(struct wrapper *wrapper, const struct words *words)
+{
+    uint64_t flow, count = 1;
+    if (!named(words, "flow", 3, 0, &flow))
+        return false;
+    wrapper->to.flow = wrapper->to.null_flow = (unsigned)flow;
+    if (words->count > 1 && strcmp(words->at[0], "packet") != 0 && !strchr(words->at[1], '=') &&
+        !number(words->at[1], 1u << 20, &count))
+        return false;
+    if (strcmp(words->at[0], "packet") == 0)
+        return put_packet(wrapper, words);
+    if (strcmp(words->at[0], "sync") == 0)
+        rec_encapsulation_sync(&wrapper->to);
+    else if (strcmp(words->at[0], "nulls") == 0)
+        rec_encapsulation_nulls(&wrapper->to, (unsigned)count);
+    else if (strcmp(words->at[0], "idle") == 0)
+        for (; count > 0; count--)
+            rec_encapsulation_null(&wrapper->to, false);
+    else if (strcmp(words->at[0], "alignment") == 0)
+        rec_encapsulation_null(&wrapper->to, true);
+    else
+        return false;
+    return true;
+}
+
+/* ---- OSD ---- */
+
+static struct rec_osd *set_up_osd(const struct words *settings, struct rec_bytes *out)
+{
+    const char *framing = word_of(settings, "framing", "dtd");
+    uint64_t longest, dest, interleave, seed;
+    if (!named(settings, "MAX_PKT_LEN", 4096, 12, &longest) || longest < 12 ||
+        !named(settings, "dest", UINT16_MAX, 0x401, &dest) ||
+        !named(settings, "interleave", 1, 0, &interleave) ||
+        !named(settings, "seed", UINT64_MAX, 1, &seed) ||
+        (strcmp(framing, "dtd") != 0 && strcmp(framing, "dtd-le") != 0))
+        return NULL;
+    return rec_osd_new(&(struct rec_osd_options){.longest = (unsigned)longest,
+                                                 .dest = (uint16_t)dest,
+                                                 .dump = strcmp(framing, "dtd-le") == 0,
+                                                 .interleave = interleave,
+                                                 .seed = seed},
+                       out);
+}
+
+static bool is_width(uint64_t width)
+{
+    return width > 0 && width <= 64 && width % 16 == 0;
+}
+
+static bool put_osd(struct rec_osd *osd, const struct words *words)
+{
+    uint64_t v[6];
+    bool module = words->count > 1 && number(words->at[1], REC_OSD_MODULES - 1, &v[0]);
+    if (!module)
+        return false;
+    if (strcmp(words->at[0], "ctm") == 0 && numbers(words, 6, v) && is_width(v[1])) {
+        rec_osd_ctm(osd, (unsigned)v[0], (unsigned)v[1],
+                    &(struct rec_ctm_event){.timestamp = (uint32_t)v[2],
+                                            .npc = v[3],
+                                            .pc = v[4],
+                                            .mode = v[5] & 3,
+                                            .ret = v[5] >> 2 & 1,
+                                            .call = v[5] >> 3 & 1,
+                                            .modechange = v[5] >> 4 & 1});
+        return true;
+    }
+    if (strcmp(words->at[0], "stm") == 0 && numbers(words, 5, v) && is_width(v[1])) {
+        rec_osd_stm(osd, (unsigned)v[0], (unsigned)v[1], (uint32_t)v[2], (uint16_t)v[3], v[4]);
+        return true;
+    }
+    if (strcmp(words->at[0], "overflow") == 0 && numbers(words, 2, v)) {
+        rec_osd_overflow(osd, (unsigned)v[0], (uint16_t)v[1]);
+        return true;
+    }
+    if (strcmp(words->at[0], "register") == 0 && numbers(words, 3, v)) {
+        rec_osd_register(osd, (unsigned)v[0], (uint16_t)v[1], (uint16_t)v[2]);
+        return true;
+    }
+    return false;
+}
+
+/* ---- all ---- */
+
+/** Each line of the input; false: one is wrong. */
+static bool put_lines(struct wrapper *wrapper, struct rec_osd *osd)
+{
+    char line[1024];
+    for (unsigned n = 1; fgets(line, sizeof(line), stdin); n++) {
+        struct words words;
+        split(line, &words);
+        if (words.count == 0 || (osd ? put_osd(osd, &words) : put_wrapped(wrapper, &words)))
+            continue;
+        fprintf(stderr, "encode: line %u: no such packet, or it is too long\n", n);
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static struct wrapper wrapper;
+    struct rec_bytes out = {0};
+    struct rec_osd *osd = NULL;
+    struct words settings = {.count = 0};
+    bool is_osd = argc > 1 && strcmp(argv[1], "osd") == 0;
+    for (int i = 2; i < argc && settings.count < MOST_WORDS; i++)
+        settings.at[settings.count++] = argv[i];
+    if (argc < 2 || argc - 2 > (int)MOST_WORDS ||
+        (!is_osd && strcmp(argv[1], "encapsulation") != 0) ||
+        !(is_osd ? (osd = set_up_osd(&settings, &out)) != NULL
+                 : set_up_wrapper(&wrapper, &settings, &out))) {
+        fprintf(stderr, "usage: encode encapsulation|osd [NAME=VALUE ...] < LINES > TRACE\n");
+        return 2;
+    }
+    bool good = put_lines(&wrapper, osd);
+    if (good && osd)
+        rec_osd_finish(osd);
+    if (good && !osd)
+        rec_shift_bits(&out, (unsigned)wrapper.shift);
+    good = good && !out.failed && fwrite(out.data, 1, out.size, stdout) == out.size &&
+           fflush(stdout) == 0;
+    rec_osd_free(osd);
+    rec_bytes_free(&out);
+    return good ? 0 : 1;
+}

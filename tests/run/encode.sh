@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# encode.sh BIN: packets that are written in words come back from the lists, with all that they carry.
+set -eu
+bin=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# same WHAT: "$work/got" is what it must be.
+same() { diff "$work/wanted" "$work/got" || { echo "$1 differs"; exit 1; }; }
+
+# The encapsulation: flows, nulls, sources with types of their own, source 0xffff, timestamps.
+"$bin/encode" encapsulation src_bits=16 timestamp_bytes=2 type_bits_65535=8 >"$work/trace" <<'LINES'
+packet 1 0 1f
+idle 2 flow=3
+alignment flow=1
+packet 0xffff 200 deadbeef flow=2 time=0x1234      # of a type that is no E-Trace
+packet 1 0 73 time=7
+LINES
+"$bin/pugmark" list --packets --protocol etrace --set src_bits=16 --set timestamp_bytes=2 --set type_bits_65535=8 \
+  "$work/trace" | grep ENCAP >"$work/got"
+printf '%s\t%s\n' >"$work/wanted" \
+  'Idx:0; SRC:1; [0x01 0x01 0x00 0x1f ];' 'ENCAP_PKT : len=1 flow=0 type=0' \
+  'Idx:4; SRC:0; [0x60 ];' 'ENCAP_NULL_IDLE : flow=3' 'Idx:5; SRC:0; [0x60 ];' 'ENCAP_NULL_IDLE : flow=3' \
+  'Idx:6; SRC:0; [0xa0 ];' 'ENCAP_NULL_ALIGN : flow=1' \
+  'Idx:7; SRC:65535; [0xc5 0xff 0xff 0x34 0x12 0xc8 0xef 0xbe 0xad 0xde ];' 'ENCAP_PKT : len=5 flow=2 ts=0x1234 type=200' \
+  'Idx:17; SRC:1; [0x81 0x01 0x00 0x07 0x00 0x73 ];' 'ENCAP_PKT : len=1 flow=0 ts=0x7 type=0'
+sed -i 's/0xef 0xbe 0xad 0xde/0xde 0xad 0xbe 0xef/' "$work/wanted"
+same "the encapsulation"
+"$bin/pugmark" list --packets --protocol etrace --set src_bits=16 --set timestamp_bytes=2 --set type_bits_65535=8 \
+  --set flow=2,3 --format jsonl "$work/trace" | grep -c '"flow": [23]' >"$work/got"
+echo 3 >"$work/wanted"
+same "a choice of flows"
+
+# A bit stream: a run of nulls ends with null.alignment, syncs too; three bits late.
+{ echo sync; for i in {1..20}; do echo "packet 0 0 1f"; echo "nulls 3"; done; } |
+  "$bin/encode" encapsulation framed=0 shift=3 >"$work/trace"
+"$bin/pugmark" list --packets --protocol etrace --set bit_stream=1 "$work/trace" | grep -c 'ENCAP_PKT\|NULL_ALIGN' >"$work/got"
+echo 40 >"$work/wanted"
+same "the bit stream"
+
+# A length above 31 cannot be encoded.
+if printf 'packet 0 0 %064d\n' 1 | "$bin/encode" encapsulation >/dev/null 2>&1; then
+  echo "32 bytes were encoded"
+  exit 1
+fi
+
+# Open SoC Debug: modules are told apart by what they send; an address has 48 bits.
+for framing in dtd dtd-le; do
+  "$bin/encode" osd framing=$framing >"$work/trace" <<'LINES'
+ctm 1 48 16 0x800000001000 0x800000002000 0x1b
+stm 4 64 17 4 0x48
+overflow 1 3
+ctm 1 48 32 0x800000003000 0x800000001004 0x07
+stm 4 64 33 4 0x49
+LINES
+  "$bin/pugmark" list --protocol osd-ctm "$work/trace" | sed -E 's/^ *[0-9]+ *//; /TIMESTAMP|CONTEXT|EO_TRACE/d' >"$work/got"
+  cat >"$work/wanted" <<'LINES'
+01  TRACE_ON( [begin or filter])
+01  I_RANGE_NOPATH(first 0x800000002000:[next 0x800000001000] num_i(0) last 0x800000002000 call [entry] )
+04  SWTRACE( (Ma:0x04; Ch:0x04) 0x0000000000000048;  [ TS=0x000000000011]; )
+01  TRACE_ON( [overflow] missed 3)
+01  I_RANGE_NOPATH(first 0x800000001004:[next 0x800000003000] num_i(0) last 0x800000001004 return [entry] )
+04  SWTRACE( (Ma:0x04; Ch:0x04) 0x0000000000000049;  [ TS=0x000000000021]; )
+LINES
+  same "the modules, $framing"
+  "$bin/pugmark" list --format jsonl --protocol osd-ctm "$work/trace" | grep -c '"missed": 3\|"call": true\|"return": true' >"$work/got"
+  echo 3 >"$work/wanted"
+  same "what JSON says of them, $framing"
+done
