@@ -4,8 +4,12 @@
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
 .PHONY: demo docs abi truth test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
 
-demo: build
-	@cmake/demo.sh build/release
+demo:
+	@mkdir -p build
+	@cmake/install-packages.sh packages.txt demo
+	@cmake --preset demo >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset demo -- --quiet
+	@cmake/demo.sh build/demo
 
 build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

@@ -29,5 +29,17 @@ else
   exit 1
 fi
 
+say "The functions that ran, with the times that the trace has: which path of calls took how long."
+run calls --summary $demo
+
+say "The same trace with a program that is not quite the one that ran, 4 bytes off: that is found out."
+sed -n '/^\[regs\]/,/^\[/s/^\([A-Z0-9]*\)(.*)=\(.*\)/\1 = \2/p' $demo/ETM_0.ini >"$1/demo.registers"
+echo "$ pugmark pc --protocol etmv4i ... --image program.bin@0x400004 trace.bin"
+if "$pugmark" pc --protocol etmv4i --transport coresight --params "$1/demo.registers" \
+  --image $demo/program.bin@0x400004 $demo/trace.bin 2>&1 >/dev/null; then
+  echo "... which it was not" >&2
+  exit 1
+fi
+
 say "And the counts."
 run stat $demo

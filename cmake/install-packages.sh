@@ -1,9 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-packages.sh LIST: install what is missing of the Debian packages in LIST.
+# install-packages.sh LIST [demo]: install what is missing of the Debian packages in LIST; of those that
+# the demonstration needs.
 set -eu
 missing=
-for package in $(sed -n 's/^\([a-z0-9+.-]*\):.*/\1/p' "$1"); do
+last='$'
+[ "${2-}" = demo ] && last='/^# ----/'
+for package in $(sed -n "1,${last}s/^\([a-z0-9+.-]*\):.*/\1/p" "$1"); do
   dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
