@@ -93,7 +93,8 @@ static bool same_node(const struct profile_node *a, const struct profile_node *b
 
 static uint32_t *node_slot(struct profile_lane *lane, const struct profile_node *node)
 {
-    uint32_t slot = (uint32_t)mix(mix(node->start, node->end), node->object ^ node->kind);
+    uint32_t slot =
+        (uint32_t)(mix(mix(mix(0, node->start), node->end), node->object ^ node->kind) >> 32);
     for (;; slot++) {
         uint32_t *at = &lane->node_slots.slots[slot & (lane->node_slots.room - 1)];
         if (*at == 0 || same_node(&lane->nodes[*at - 1], node))
@@ -103,7 +104,7 @@ static uint32_t *node_slot(struct profile_lane *lane, const struct profile_node 
 
 static uint32_t *edge_slot(struct profile_lane *lane, uint32_t from, struct profile_place to)
 {
-    uint32_t slot = (uint32_t)mix(mix(from, to.vaddr), to.object);
+    uint32_t slot = (uint32_t)(mix(mix(mix(0, from), to.vaddr), to.object) >> 32);
     for (;; slot++) {
         uint32_t *at = &lane->edge_slots.slots[slot & (lane->edge_slots.room - 1)];
         const struct profile_edge *edge = *at ? &lane->edges[*at - 1] : NULL;

@@ -9,6 +9,8 @@
 
 /* ---- keys ---- */
 
+/* The first word is mixed with 0: two that are near each other, mixed with one another, are little.
+ */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
@@ -39,7 +41,7 @@ static bool same_object(const void *left, const void *right)
 static uint64_t hash_task(const void *item)
 {
     const struct pug_profile_task *task = item;
-    return mix_text(mix((uint32_t)task->pid, (uint32_t)task->tid), task->name);
+    return mix_text(mix(mix(0, (uint32_t)task->pid), (uint32_t)task->tid), task->name);
 }
 
 static bool same_task(const void *left, const void *right)
@@ -50,7 +52,7 @@ static bool same_task(const void *left, const void *right)
 static uint64_t hash_range(const void *item)
 {
     const struct pug_profile_range *range = item;
-    return mix(mix(range->first, range->last), range->object ^ (uint64_t)range->end << 32);
+    return mix(mix(mix(0, range->first), range->last), range->object ^ (uint64_t)range->end << 32);
 }
 
 static bool same_range(const void *left, const void *right)
@@ -61,7 +63,8 @@ static bool same_range(const void *left, const void *right)
 static uint64_t hash_branch(const void *item)
 {
     const struct pug_profile_branch *branch = item;
-    return mix(mix(branch->from, branch->to), branch->object ^ (uint64_t)branch->to_object << 32);
+    return mix(mix(mix(0, branch->from), branch->to),
+               branch->object ^ (uint64_t)branch->to_object << 32);
 }
 
 static bool same_branch(const void *left, const void *right)
@@ -72,7 +75,7 @@ static bool same_branch(const void *left, const void *right)
 static uint64_t hash_frame(const void *item)
 {
     const struct pug_profile_frame *frame = item;
-    const uint64_t hash = mix(frame->parent, frame->task);
+    const uint64_t hash = mix(mix(0, frame->parent), frame->task);
     return mix(mix(mix(hash, frame->function), frame->site),
                frame->object ^ (uint64_t)frame->site_object << 32);
 }
@@ -85,7 +88,7 @@ static bool same_frame(const void *left, const void *right)
 static uint64_t hash_use(const void *item)
 {
     const struct pug_profile_use *use = item;
-    return mix(use->frame, use->range);
+    return mix(mix(0, use->frame), use->range);
 }
 
 static bool same_use(const void *left, const void *right)

@@ -14,6 +14,7 @@
 static const struct command *const commands[] = {
     &command_calls,
     &command_coverage,
+    &command_diff,
     &command_find,
     &command_index,
     &command_info,

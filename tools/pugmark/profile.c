@@ -15,16 +15,21 @@ struct profile_options {
     uint64_t rows;
 };
 
+/* Made of captures alone: profiles have no order. */
+static const char brstack[] = "brstack";
+
 static bool take_format(const struct option *option, void *target, const char *argument)
 {
     const struct pug_export_format *format;
+    if (strcmp(argument, brstack) == 0)
+        return option_string(option, target, argument);
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
         if (strcmp(format->name, argument) == 0)
             return option_string(option, target, argument);
     fprintf(stderr, "pugmark: --format %s: the formats are", argument);
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
         fprintf(stderr, " %s", format->name);
-    fprintf(stderr, "\n");
+    fprintf(stderr, " %s\n", brstack);
     return false;
 }
 
@@ -126,6 +131,8 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    if (options.format && strcmp(options.format, brstack) == 0)
+        return profile_brstack(&options.input, argv + 1, options.output);
     const struct pug_export_format *format = options.format    ? find_format(options.format)
                                              : !options.output ? find_format("table")
                                                                : NULL;

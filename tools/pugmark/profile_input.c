@@ -128,6 +128,57 @@ void profile_say_notes(const struct pug_profile *profile, bool quiet)
     }
 }
 
+/* ---- branch stacks: of captures alone, in the order of the trace ---- */
+
+static int put_stacks(const struct input_options *input, const char *operand, struct pug_sink *sink)
+{
+    struct input opened;
+    if (is_profile(operand)) {
+        fprintf(stderr, "pugmark: %s: a profile keeps no order; brstack is made of captures\n",
+                operand);
+        return EXIT_USAGE;
+    }
+    if (!input_open(&opened, input, operand))
+        return opened.failure;
+    struct progress progress = progress_begin(bytes_of(opened.capture), input->quiet, NULL);
+    const struct pug_profiler_options options = {.threads = input_jobs(&opened),
+                                                 .selection = &opened.lists.selection,
+                                                 .progress = progress_show,
+                                                 .progress_context = &progress};
+    struct pug_capture_result result;
+    enum pug_status status =
+        pug_profile_brstack(opened.capture, &options, sink->put, sink->context, &result);
+    progress_end(&progress);
+    const int code = input_concluded(&opened, status, &result);
+    input_close(&opened);
+    return code;
+}
+
+int profile_brstack(const struct input_options *input, char **operands, const char *path)
+{
+    struct pug_outfile *file;
+    const char *target = path ? path : "-";
+    int code = EXIT_DONE;
+    errno = 0;
+    if (pug_outfile_open(target, &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
+        const int put = put_stacks(input, *operands, &sink);
+        code = put == EXIT_DONE ? code : put;
+    }
+    if (code == EXIT_USAGE || code == EXIT_INPUT) {
+        pug_outfile_abandon(file);
+        return code;
+    }
+    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
+        return code;
+    fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+    return EXIT_INPUT;
+}
+
 /* ---- formats ---- */
 
 static void say_failure(const struct pug_profile *profile, const struct pug_export_format *format,

@@ -27,6 +27,9 @@ struct pug_profile *profile_load(const char *path);
 /** Write a profile to a file, or "-"; an exit code, having said what went wrong. */
 int profile_save(struct pug_profile *profile, const char *path);
 
+/** Write the branch stacks of captures to a file (NULL: standard output); an exit code. */
+int profile_brstack(const struct input_options *input, char **operands, const char *path);
+
 /** pug_export() or pug_export_coverage(). */
 typedef enum pug_status profile_export_fn(struct pug_profile *profile, const char *format,
                                           const struct pug_export_options *options,
