@@ -14,16 +14,17 @@ struct profile_place {
     uint32_t object; /* the capture's number */
 };
 
-/** A range of instructions that ran, as it is seen by its element. */
+/** A range of instructions that ran, as it is seen by its element. What counting touches comes
+ * first. */
 struct profile_node {
     uint64_t start, end; /* in its object, `end` behind the last instruction */
     uint32_t object;
-    uint32_t kind; /* how it ended, its instruction set and last size: NODE_KIND */
-    uint32_t instructions;
+    uint32_t kind;        /* how it ended, its instruction set and last size: NODE_KIND */
     uint32_t next[2];     /* numbers of what followed lately */
-    uint32_t edges[2];    /* the same of edges */
     uint32_t epoch, slot; /* of the part that counts it, and where */
-    bool has_target;      /* of a direct branch: */
+    uint32_t edges[2];    /* numbers of edges that were gone lately */
+    bool has_target;      /* of a direct branch that was taken: its opcode says where it goes */
+    uint32_t instructions;
     struct profile_place target;
 };
 
@@ -45,7 +46,7 @@ static inline uint8_t node_last_size(const struct profile_node *node)
     return (uint8_t)(node->kind >> 16);
 }
 
-/** A taken branch from the end of a range to the start of another, or to a place. */
+/** A taken branch from the end of a range to a place, where the range alone does not tell it. */
 struct profile_edge {
     uint32_t from;
     uint32_t epoch, slot;

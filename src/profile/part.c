@@ -106,27 +106,16 @@ static struct profile_strand *find_strand(struct profile_part *part,
 
 /* ---- elements ---- */
 
-/* A taken branch whose target nobody tells: a direct one's own opcode does. */
-static void close_branch(struct profile_part *part, uint32_t from)
-{
-    const struct profile_node *node = &part->lane->nodes[from];
-    if (node->has_target) {
-        count_edge(part, from, node->target);
-        return;
-    }
-    part->notes[PUG_NOTE_NO_TARGET]++;
-    count_edge(part, from, (struct profile_place){0, PUG_PROFILE_NONE});
-}
-
 /* Execution goes on somewhere (NULL: nobody knows where). */
 static void go_on(struct profile_part *part, struct profile_strand *strand,
                   const struct profile_place *place)
 {
     if (strand->pending != NO_NODE && place)
         count_edge(part, strand->pending, *place);
-    else if (strand->pending != NO_NODE)
-        close_branch(part, strand->pending);
-    else if (strand->head == HEAD_OPEN && strand->last == NO_NODE) {
+    else if (strand->pending != NO_NODE) {
+        part->notes[PUG_NOTE_NO_TARGET]++;
+        count_edge(part, strand->pending, (struct profile_place){0, PUG_PROFILE_NONE});
+    } else if (strand->head == HEAD_OPEN && strand->last == NO_NODE) {
         strand->head = place ? HEAD_PLACE : HEAD_CLOSED;
         if (place)
             strand->head_place = *place;
@@ -151,6 +140,14 @@ static void add_cycles(struct profile_part *part, struct profile_strand *strand,
         count_node(part, strand->last, 0, element->cycle_count);
 }
 
+/* Is this where a range goes on, as far as it tells? */
+static bool goes_on_at(const struct profile_node *node, struct profile_place place)
+{
+    if (node->has_target)
+        return node->target.vaddr == place.vaddr && node->target.object == place.object;
+    return node->end == place.vaddr && node->object == place.object;
+}
+
 static void count_range(struct profile_part *part, struct profile_strand *strand,
                         const struct pug_situation *situation, const struct pug_element *range)
 {
@@ -162,15 +159,13 @@ static void count_range(struct profile_part *part, struct profile_strand *strand
     const struct profile_place place = {node->start, node->object};
     if (node->object == PUG_PROFILE_NONE)
         part->notes[PUG_NOTE_UNMAPPED] += range->count;
-    if (strand->follows && strand->pending == NO_NODE &&
-        (lane->nodes[strand->last].end != node->start ||
-         lane->nodes[strand->last].object != node->object))
-        part->notes[PUG_NOTE_CONTRADICTIONS]++;
+    if (strand->follows && strand->pending == NO_NODE)
+        part->notes[PUG_NOTE_CONTRADICTIONS] += !goes_on_at(&lane->nodes[strand->last], place);
     go_on(part, strand, &place);
     count_node(part, number, 1, 0);
     strand->last = number;
     strand->follows = true;
-    if (node_end(node) & PUG_END_TAKEN)
+    if ((node_end(node) & PUG_END_TAKEN) && !node->has_target)
         strand->pending = number;
 }
 

@@ -244,6 +244,8 @@ static enum pug_status put_worker(struct counting *counting, unsigned worker)
         range.cycles = sums->cycles[i];
         if (status == PUG_OK)
             status = pug_profile_range(counting->profile, &range, NULL);
+        if (status == PUG_OK && lane->nodes[i].has_target)
+            status = put_branch(counting, &lane->nodes[i], lane->nodes[i].target, range.count);
     }
     for (uint32_t i = 0; i < lane->edge_count && i < sums->edge_room && status == PUG_OK; i++)
         if (sums->edges[i] > 0)
@@ -258,12 +260,10 @@ static enum pug_status put_joints(struct counting *counting)
     for (uint32_t i = 0; i < counting->joints.count && status == PUG_OK; i++) {
         const struct joint *joint = profile_item(&counting->joints, i);
         const struct profile_node *node = &counting->lanes[joint->worker].nodes[joint->node];
-        struct profile_place to = joint->to;
-        if (same_joint(joint, &(struct joint){joint->worker, joint->node, nowhere, 0})) {
-            to = node->has_target ? node->target : nowhere;
-            counting->notes[PUG_NOTE_NO_TARGET] += node->has_target ? 0 : joint->count;
-        }
-        status = put_branch(counting, node, to, joint->count);
+        if (same_joint(joint, &(struct joint){joint->worker, joint->node, nowhere, 0}))
+            counting->notes[PUG_NOTE_NO_TARGET] =
+                pug_profile_sum(counting->notes[PUG_NOTE_NO_TARGET], joint->count);
+        status = put_branch(counting, node, joint->to, joint->count);
     }
     return status;
 }
