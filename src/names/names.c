@@ -252,10 +252,11 @@ size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_
                         size_t room)
 {
     struct names_dwarf *dwarf = dwarf_of(file);
-    const struct names_symbol *symbol = pug_names_symbols_find(&file->symbols, vaddr);
     struct pug_names_line line;
     size_t count = dwarf ? pug_names_dwarf_frames(dwarf, vaddr, frames, room) : 0;
-    if (count > 0 || room == 0 || !symbol)
+    const struct names_symbol *symbol =
+        count == 0 && room > 0 ? pug_names_symbols_find(&file->symbols, vaddr) : NULL;
+    if (!symbol)
         return count;
     /* assembly: lines, but no functions; or no debug information at all */
     frames[0] = (struct pug_names_frame){.function = symbol->name};
