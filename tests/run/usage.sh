@@ -40,7 +40,7 @@ for command in $commands; do
       { echo "$command --$option: not in the manual"; bad=1; }
   done
   said 2 "pugmark: no input*usage: pugmark $command *" "$command"
-  grep -q '\.\.\.$' <<<"$(head -1 help)" || said 2 "pugmark: too many words: 'two'*" "$command" one two
+  grep -qE '(\.\.\.| [A-Z]+ [A-Z]+)$' <<<"$(head -1 help)" || said 2 "pugmark: too many words: 'two'*" "$command" one two
   said 2 "pugmark: unknown option '--other' *" "$command" --other one
   grep -q '^  --jobs ' help && said 2 "pugmark: --jobs many: not a number" "$command" --jobs many one
 done
