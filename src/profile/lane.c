@@ -19,15 +19,20 @@ void pug_profile_lane_free(struct profile_lane *lane)
 
 /* ---- places ---- */
 
-static const struct profile_map *find_map(struct profile_lane *lane,
-                                          const struct pug_situation *situation, uint64_t address)
+void pug_profile_lane_situation(struct profile_lane *lane, const struct pug_situation *situation)
 {
     const uint64_t space = situation->space ? situation->space->number : 0;
-    if (lane->space != space) {
-        lane->space = space;
-        for (unsigned i = 0; i < MAPS; i++)
-            lane->maps[i] = (struct profile_map){.first = 1, .last = 0};
-    }
+    if (lane->space == space)
+        return;
+    lane->space = space;
+    for (unsigned i = 0; i < MAPS; i++)
+        lane->maps[i] = (struct profile_map){.first = 1, .last = 0};
+}
+
+const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
+                                               const struct pug_situation *situation,
+                                               uint64_t address)
+{
     for (unsigned i = 0; i < MAPS; i++) {
         const unsigned at = (lane->map + i) % MAPS;
         if (address >= lane->maps[at].first && address <= lane->maps[at].last) {
@@ -46,16 +51,6 @@ static const struct profile_map *find_map(struct profile_lane *lane,
     lane->map = lane->next_map++ % MAPS;
     lane->maps[lane->map] = map;
     return &lane->maps[lane->map];
-}
-
-struct profile_place pug_profile_place(struct profile_lane *lane,
-                                       const struct pug_situation *situation, uint64_t address)
-{
-    const struct profile_map *map = &lane->maps[lane->map];
-    if (!situation->space || lane->space != situation->space->number || address < map->first ||
-        address > map->last)
-        map = find_map(lane, situation, address);
-    return (struct profile_place){address - map->moved, map->object};
 }
 
 /* ---- tables ---- */
@@ -164,7 +159,7 @@ static void find_target(struct profile_lane *lane, const struct pug_situation *s
             PUG_OK ||
         insn.type != PUG_INSTR_BR || insn.table_jump)
         return;
-    node->target = pug_profile_place(lane, situation, insn.target);
+    node->target = profile_place(lane, situation, insn.target);
     node->has_target = true;
 }
 
@@ -193,7 +188,7 @@ static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after)
 {
-    const struct profile_place place = pug_profile_place(lane, situation, range->start);
+    const struct profile_place place = profile_place(lane, situation, range->start);
     const struct profile_node wanted = {
         .start = place.vaddr,
         .end = place.vaddr + (range->end - range->start),

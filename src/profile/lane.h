@@ -133,9 +133,22 @@ struct profile_part {
 
 /* lane.c */
 void pug_profile_lane_free(struct profile_lane *lane);
-/** Where an address lies. */
-struct profile_place pug_profile_place(struct profile_lane *lane,
-                                       const struct pug_situation *situation, uint64_t address);
+/** The map that holds an address; it is the lane's current one then. */
+const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
+                                               const struct pug_situation *situation,
+                                               uint64_t address);
+/** Maps are of one address space: elements of this situation come next. */
+void pug_profile_lane_situation(struct profile_lane *lane, const struct pug_situation *situation);
+
+/** Where an address lies, in the space of the lane's situation. */
+static inline struct profile_place
+profile_place(struct profile_lane *lane, const struct pug_situation *situation, uint64_t address)
+{
+    const struct profile_map *map = &lane->maps[lane->map];
+    if (address - map->first > map->last - map->first || map->last < map->first)
+        map = pug_profile_find_map(lane, situation, address);
+    return (struct profile_place){address - map->moved, map->object};
+}
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after);

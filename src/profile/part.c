@@ -127,7 +127,7 @@ static void go_on(struct profile_part *part, struct profile_strand *strand,
 static void go_on_at(struct profile_part *part, struct profile_strand *strand,
                      const struct pug_situation *situation, uint64_t address)
 {
-    const struct profile_place place = pug_profile_place(part->lane, situation, address);
+    const struct profile_place place = profile_place(part->lane, situation, address);
     go_on(part, strand, &place);
 }
 
@@ -236,6 +236,7 @@ void pug_profile_part_elements(struct profile_part *part, const struct pug_situa
                                const struct pug_element *elements, size_t count)
 {
     struct profile_strand *strand = find_strand(part, situation);
+    pug_profile_lane_situation(part->lane, situation);
     for (size_t i = 0; i < count && strand && !part->lane->failed; i++) {
         const struct pug_element *element = &elements[i];
         const bool wanted = take(part, strand, situation, element);

@@ -46,7 +46,7 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     struct profile_stacks *stacks = context;
     (void)task;
     (void)element;
-    const struct profile_place place = pug_profile_place(&stacks->lane, stacks->situation, address);
+    const struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
     struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
     struct pug_names_function found;
     if (!file || !pug_names_function(file, place.vaddr, &found))
@@ -72,7 +72,7 @@ static uint32_t frame_number(const struct pug_call_frame *frame)
 
 static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
 {
-    struct profile_place place = pug_profile_place(&stacks->lane, stacks->situation, address);
+    struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     place.object = number;
@@ -239,6 +239,7 @@ static void take_step(struct profile_stacks *stacks, const struct profile_step *
 {
     const struct pug_element *element = &step->element;
     stacks->situation = &step->situation;
+    pug_profile_lane_situation(&stacks->lane, &step->situation);
     const uint32_t task = find_task(stacks, &step->situation);
     if (task == PUG_NO_TASK || stacks->status != PUG_OK)
         return;
