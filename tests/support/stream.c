@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/stream.h"
+#include "support/counts.h"
 
 #include "recorder/bytes.h"
 
@@ -263,6 +264,48 @@ static bool is_framed(const struct stream_run *run)
     return run->transport && strcmp(run->transport, "coresight") == 0;
 }
 
+static enum pug_response count_elements(void *context, const struct pug_element *elements,
+                                        size_t count, size_t *taken)
+{
+    if (context)
+        pug_counts_add_elements(context, elements, count);
+    *taken = count;
+    return PUG_RESP_CONT;
+}
+
+/** Counts by elements, or by the tree; in what blocks does not matter. */
+static struct pug_counts *count(const struct stream_run *run, bool by_tree, size_t block)
+{
+    struct stream_lines lines = {0};
+    struct stream_run counted = *run;
+    struct stream_tree stream;
+    struct pug_counts *counts = pug_counts_new();
+    counted.lines = &lines;
+    counted.block = block;
+    counted.watched = counted.each_packet = false;
+    stream_tree_open(&stream, &counted);
+    pug_tree_on_elements(stream.tree, count_elements, by_tree ? NULL : counts);
+    pug_tree_count(stream.tree, by_tree ? counts : NULL);
+    (void)feed(&stream);
+    pug_tree_count(stream.tree, NULL);
+    stream_tree_close(&stream);
+    stream_lines_free(&lines);
+    return counts;
+}
+
+void stream_check_counts(const struct stream_run *run)
+{
+    struct pug_counts *expected = count(run, false, 0), *counts = count(run, true, 0);
+    counts_assert_equal(expected, counts, run->protocol, "by the tree");
+    pug_counts_free(counts);
+    if (!is_framed(run)) {
+        counts = count(run, true, 13);
+        counts_assert_equal(expected, counts, run->protocol, "by the tree, in pieces");
+        pug_counts_free(counts);
+    }
+    pug_counts_free(expected);
+}
+
 void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
 {
     struct stream_lines want = {0};
@@ -273,6 +316,7 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed)
     check_way(run, &want, 0, 0, 3);
     check_each_packet(run, &want);
     check_jobs(run, &want);
+    stream_check_counts(run);
     if (!is_framed(run)) {
         check_way(run, &want, 1, 0, 0);
         check_way(run, &want, 1, 0, 2);
@@ -303,6 +347,7 @@ void stream_check_fast(const struct stream_run *run, uint64_t seed)
     slow.lines = &want;
     stream_run(&slow);
     each.each_packet = true;
+    stream_check_counts(run);
     check_way(&each, &want, 0, 0, 0);
     check_way(run, &want, 0, 0, 0);
     check_way(run, &want, 0, 0, 1 + rec_random_below(&random, 50));
@@ -394,6 +439,7 @@ void stream_check_at_once(const struct stream_run *run, uint64_t seed)
     bad.watched = true;
     stream_run(&bad);
     bad.watched = false;
+    stream_check_counts(&bad);
     /* Who imitates the reference's fatal errors takes elements after each packet. */
     for (unsigned each = pug_quirks_any(&run->quirks); each < 2; each++) {
         bad.each_packet = each;

@@ -75,6 +75,9 @@ void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);
 
+/** Assert that a tree that counts has the counts of its elements. */
+void stream_check_counts(const struct stream_run *run);
+
 /** Assert that several threads give what one gives. */
 void stream_check_jobs(const struct stream_run *run);
 

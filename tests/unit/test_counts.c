@@ -7,6 +7,7 @@
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"
+#include "support/counts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,33 +54,6 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     return PUG_RESP_CONT;
 }
 
-static void compare(struct pug_counts *a, struct pug_counts *b, const char *name, const char *what)
-{
-    size_t n, m;
-    const struct pug_element *contexts = pug_counts_contexts(a, &n);
-    const struct pug_element *others = pug_counts_contexts(b, &m);
-    assert_int_equal(pug_counts_status(a), PUG_OK);
-    assert_int_equal(pug_counts_status(b), PUG_OK);
-    if (n != m || (n > 0 && memcmp(contexts, others, n * sizeof(*contexts)) != 0))
-        fail_msg("%s, %s: %zu contexts, not %zu", name, what, m, n);
-    const struct pug_count_range *x = pug_counts_ranges(a, &n), *y = pug_counts_ranges(b, &m);
-    for (size_t i = 0; i < n && i < m; i++)
-        if (memcmp(&x[i], &y[i], offsetof(struct pug_count_range, isa) + 1) != 0)
-            fail_msg("%s, %s: range %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
-                     name, what, i, (unsigned long long)y[i].start, (unsigned long long)y[i].end,
-                     (unsigned long long)y[i].count, (unsigned long long)x[i].start,
-                     (unsigned long long)x[i].end, (unsigned long long)x[i].count);
-    assert_int_equal(n, m);
-    const struct pug_count_jump *p = pug_counts_jumps(a, &n), *q = pug_counts_jumps(b, &m);
-    for (size_t i = 0; i < n && i < m; i++)
-        if (memcmp(&p[i], &q[i], offsetof(struct pug_count_jump, isa) + 1) != 0)
-            fail_msg("%s, %s: jump %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
-                     name, what, i, (unsigned long long)q[i].from, (unsigned long long)q[i].to,
-                     (unsigned long long)q[i].count, (unsigned long long)p[i].from,
-                     (unsigned long long)p[i].to, (unsigned long long)p[i].count);
-    assert_int_equal(n, m);
-}
-
 /* ---- decoding ---- */
 
 static struct pug_tree *make_tree(const struct capture *capture, struct pug_image *image,
@@ -121,7 +95,10 @@ static void count_alone(const struct capture *capture, struct pug_counts *expect
     pug_tree_count(tree, counts);
     feed(tree, capture, block);
     pug_tree_count(tree, NULL);
-    compare(expected, counts, name, waits ? "waiting" : code_limit ? "little room" : "alone");
+    counts_assert_equal(expected, counts, name,
+                        waits        ? "waiting"
+                        : code_limit ? "little room"
+                                     : "alone");
     assert_int_equal(seen.others, plain->others);
     assert_int_equal(seen.hash, plain->hash);
     pug_counts_free(counts);
@@ -139,7 +116,7 @@ static void count_together(const struct capture *capture, struct pug_counts *exp
     const struct pug_jobs jobs = {.threads = threads, .block = block, .piece = piece};
     assert_int_equal(
         pug_tree_count_all(tree, &jobs, capture->bytes, capture->size, counts, &result), PUG_OK);
-    compare(expected, counts, name, threads == 1 ? "one thread" : "many threads");
+    counts_assert_equal(expected, counts, name, threads == 1 ? "one thread" : "many threads");
     pug_counts_free(counts);
     pug_tree_free(tree);
     pug_image_free(image);
@@ -169,7 +146,7 @@ static void count_by_halves(const struct capture *capture, struct pug_counts *ex
     if (PUG_RESP_IS_FATAL(pug_tree_end(tree)))
         goto out;
     pug_counts_append(first, second);
-    compare(expected, first, name, "by halves");
+    counts_assert_equal(expected, first, name, "by halves");
 out:
     pug_counts_free(first);
     pug_counts_free(second);
@@ -272,7 +249,7 @@ static void test_parts(void **state)
         pug_counts_add_elements(first, elements, cut);
         pug_counts_add_elements(second, elements + cut, count - cut);
         pug_counts_append(first, second);
-        compare(whole, first, "elements", "in two parts");
+        counts_assert_equal(whole, first, "elements", "in two parts");
         pug_counts_free(first);
         pug_counts_free(second);
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "support/counts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void counts_assert_equal(struct pug_counts *a, struct pug_counts *b, const char *name,
+                         const char *what)
+{
+    size_t n, m;
+    const struct pug_element *contexts = pug_counts_contexts(a, &n);
+    const struct pug_element *others = pug_counts_contexts(b, &m);
+    assert_int_equal(pug_counts_status(a), PUG_OK);
+    assert_int_equal(pug_counts_status(b), PUG_OK);
+    if (n != m || (n > 0 && memcmp(contexts, others, n * sizeof(*contexts)) != 0))
+        fail_msg("%s, %s: %zu contexts, not %zu", name, what, m, n);
+    const struct pug_count_range *x = pug_counts_ranges(a, &n), *y = pug_counts_ranges(b, &m);
+    for (size_t i = 0; i < n && i < m; i++)
+        if (memcmp(&x[i], &y[i], offsetof(struct pug_count_range, isa) + 1) != 0)
+            fail_msg("%s, %s: range %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
+                     name, what, i, (unsigned long long)y[i].start, (unsigned long long)y[i].end,
+                     (unsigned long long)y[i].count, (unsigned long long)x[i].start,
+                     (unsigned long long)x[i].end, (unsigned long long)x[i].count);
+    assert_int_equal(n, m);
+    const struct pug_count_jump *p = pug_counts_jumps(a, &n), *q = pug_counts_jumps(b, &m);
+    for (size_t i = 0; i < n && i < m; i++)
+        if (memcmp(&p[i], &q[i], offsetof(struct pug_count_jump, isa) + 1) != 0)
+            fail_msg("%s, %s: jump %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
+                     name, what, i, (unsigned long long)q[i].from, (unsigned long long)q[i].to,
+                     (unsigned long long)q[i].count, (unsigned long long)p[i].from,
+                     (unsigned long long)p[i].to, (unsigned long long)p[i].count);
+    assert_int_equal(n, m);
+}
