@@ -347,9 +347,34 @@ static void test_states(void **state)
     assert_true(met_damaged > begun * 3 / 4);
 }
 
+/** A tree that counts has the counts of its elements, also where the stream is damaged. */
+static void test_counts(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 3001; seed <= 3120; seed++) {
+        struct round round;
+        struct settings list;
+        record(&round, seed);
+        struct rec_random random = {.state = seed};
+        struct stream_run run = {.protocol = "N-Trace",
+                                 .transport = seed % 2 ? "plain" : "nexus",
+                                 .settings = settings_of(&round, &list),
+                                 .image = image_of(&round),
+                                 .bytes = round.trace.data,
+                                 .size = round.trace.size};
+        size_t first;
+        stream_check_counts(&run);
+        stream_damage(&random, round.trace.data, &run.size, &first);
+        stream_check_counts(&run);
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_blocks_and_waits),
         cmocka_unit_test(test_states),
