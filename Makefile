@@ -2,7 +2,8 @@
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
-.PHONY: demo docs abi truth test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
+# make mutants: fifty small defects planted in decoders, each of which recordings must find.
+.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
 
 demo:
 	@mkdir -p build
@@ -27,6 +28,12 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 	@cmake --preset $* >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset $* -- --quiet
 	ctest --preset $* -j2
+
+truth: build
+	@work=$$(mktemp -d) && tests/truth/truth.sh build/release/bin $$work 150 2; code=$$?; rm -rf $$work; exit $$code
+
+mutants: build
+	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code
 
 bench: build
 	@bench/table build/release/bin | tee build/bench.md

@@ -249,41 +249,69 @@ static const struct address_headers plain_headers = {
 static const struct address_headers source_headers = {
     0xB0, {0xB4, 0xB5}, {0xB6, 0xB7}, {0xB8, 0xB9}};
 
-static void put_address(struct rec_etmv4 *unit, const struct address_headers *headers,
-                        uint64_t address, bool t32)
-{
-    const struct address *newest = &unit->history[0];
-    unsigned low = shift_of(t32) + 7;
-    bool same_isa_entry = false;
-    for (unsigned i = 0; i < 3 && !same_isa_entry; i++) {
-        if (unit->history[i].value != address || unit->history[i].t32 != t32)
-            continue;
-        rec_put(unit->out, (uint8_t)(headers->match + i));
-        same_isa_entry = true;
-    }
-    if (!same_isa_entry) {
-        uint64_t changed = newest->value ^ address;
-        if (changed >> low == 0) {
-            rec_put(unit->out, headers->short_[t32]);
-            put_short(unit, address, t32, false);
-        } else if (changed >> (low + 8) == 0) {
-            rec_put(unit->out, headers->short_[t32]);
-            put_short(unit, address, t32, true);
-        } else if (changed >> 32 == 0) {
-            rec_put(unit->out, headers->long32[t32]);
-            put_long(unit, address, t32, 4);
-        } else {
-            rec_put(unit->out, headers->long64[t32]);
-            put_long(unit, address, t32, 8);
-        }
-    }
-    remember(unit, address, t32);
-}
-
 /** The long form of 32 bits leaves the upper half as the last address had it. */
 static bool keeps_upper_half(const struct rec_etmv4 *unit, uint64_t address)
 {
     return (unit->history[0].value ^ address) >> 32 == 0;
+}
+
+enum address_form { MATCH, SHORT_ONE, SHORT_TWO, LONG_32, LONG_64 };
+
+/** The shortest form that tells the address; `*entry`: which one of the history it is. */
+static enum address_form shortest_form(const struct rec_etmv4 *unit, uint64_t address, bool t32,
+                                       unsigned *entry)
+{
+    uint64_t changed = unit->history[0].value ^ address;
+    unsigned low = shift_of(t32) + 7;
+    for (*entry = 0; *entry < 3; ++*entry)
+        if (unit->history[*entry].value == address && unit->history[*entry].t32 == t32)
+            return MATCH;
+    if (changed >> low == 0)
+        return SHORT_ONE;
+    if (changed >> (low + 8) == 0)
+        return SHORT_TWO;
+    return changed >> 32 == 0 ? LONG_32 : LONG_64;
+}
+
+/** The shortest one, or where that is asked for now and then a longer one, which is as legal. */
+static enum address_form choose_form(struct rec_etmv4 *unit, enum address_form least)
+{
+    enum address_form most = unit->sf ? LONG_64 : LONG_32;
+    uint32_t once_in = unit->config.longer_once_in;
+    if (once_in == 0 || least >= most || !rec_random_once_in(&unit->random, once_in))
+        return least;
+    /* A match may be of any entry, so that it says nothing of what a short form leaves out. */
+    if (least == MATCH)
+        least = SHORT_TWO;
+    return least + 1 + rec_random_below(&unit->random, most - least);
+}
+
+static void put_address(struct rec_etmv4 *unit, const struct address_headers *headers,
+                        uint64_t address, bool t32)
+{
+    unsigned entry;
+    enum address_form form = shortest_form(unit, address, t32, &entry);
+    bool upper = !keeps_upper_half(unit, address);
+    form = choose_form(unit, form);
+    if (form == LONG_32 && upper)
+        form = LONG_64;
+    switch (form) {
+    case MATCH: rec_put(unit->out, (uint8_t)(headers->match + entry)); break;
+    case SHORT_ONE:
+    case SHORT_TWO:
+        rec_put(unit->out, headers->short_[t32]);
+        put_short(unit, address, t32, form == SHORT_TWO);
+        break;
+    case LONG_32:
+        rec_put(unit->out, headers->long32[t32]);
+        put_long(unit, address, t32, 4);
+        break;
+    case LONG_64:
+        rec_put(unit->out, headers->long64[t32]);
+        put_long(unit, address, t32, 8);
+        break;
+    }
+    remember(unit, address, t32);
 }
 
 void rec_etmv4_address(struct rec_etmv4 *unit, uint64_t address, bool t32)

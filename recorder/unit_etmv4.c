@@ -23,6 +23,7 @@ enum value {
     COMMITS,
     Q,
     EVENTS,
+    LONGER,
     SOURCE_ADDRESSES,
     OPTIONS
 };
@@ -39,7 +40,8 @@ enum value {
     [COMMITS] = {"commit_packets", 0, 1, 1,                                                        \
                  "commits have packets of their own, not cycle counts"},                           \
     [Q] = {"q_once_in", 0, 65535, 12, "Q elements, once in so many branches"},                     \
-    [EVENTS] = {"events", 0, 1, 1, "event packets"}
+    [EVENTS] = {"events", 0, 1, 1, "event packets"},                                               \
+    [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in a longer form than needed"}
 
 static const struct rec_option etmv4_options[OPTIONS - 1] = {
     [VERSION] = {"version", 2, 6, 6, "minor version of the architecture, 4.N"}, ETMV4_OPTIONS};
@@ -77,6 +79,7 @@ static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, 
                    (uint32_t)v[TIMESTAMPS] << 11 | (uint32_t)v[RETURN_STACK] << 12 |
                    (v[Q] ? 3u << 13 : 0),
         .guess_once_in = (uint32_t)v[GUESSES],
+        .longer_once_in = (uint32_t)v[LONGER],
         .seed = setup->seed,
     };
     return registers;

@@ -119,6 +119,32 @@ OTHER static word interpret(word steps)
     return value;
 }
 
+/* ---- single bits: A64 has branches for them ---- */
+
+OTHER static word bits_thumb(word value)
+{
+    word steps = 0;
+    do {
+        value = value * 5 + 3;
+        if (value & 0x10)
+            sink = value;
+        steps++;
+    } while (!(value & 0x4000));
+    return steps;
+}
+
+ONE static word bits(word value)
+{
+    word steps = 0;
+    while (value & 0x200) {
+        value = value * 13 + 7;
+        if (!(value & 0x80000))
+            sink = value;
+        steps++;
+    }
+    return steps + bits_thumb(value);
+}
+
 /* ---- conditions: on Arm they become IT blocks and conditional instructions ---- */
 
 OTHER static void sort(word *items, word count)
@@ -300,6 +326,8 @@ void program(size scale)
     system_handle(11, on_fault);
     for (size i = 0; i < scale; i++) {
         sink += fibonacci(12) + ackermann(2, 5) + apply(300) + interpret(2000) + arrange();
+        for (word n = 0; n < 20; n++)
+            sink += bits(next());
         sink += escape(1 + (next() & 31));
         if (i % 4 == 0)
             raise_signals(3);
