@@ -66,6 +66,8 @@ for set in "${sets[@]}"; do
       check "$name.$set" "$path" "$protocol" --calls on
       [[ $name == writes ]] || check "$name.$set" "$path" "$protocol" --loss 20
       [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
+      [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16
+      [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --buffer 3000
       for ((seed = 1; seed <= seeds; seed++)); do
         check "$name.$set" "$path" "$protocol" --random "$seed" --calls silent --sync $((seed * 300))
         check "$name.$set" "$path" "$protocol" --random $((seed + 1000)) --calls on --loss 10
