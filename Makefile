@@ -30,7 +30,7 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 	ctest --preset $* -j2
 
 truth: build
-	@work=$$(mktemp -d) && tests/truth/truth.sh build/release/bin $$work 150 2; code=$$?; rm -rf $$work; exit $$code
+	@work=$$(mktemp -d) && tests/truth/truth.sh build/release/bin $$work 450 2; code=$$?; rm -rf $$work; exit $$code
 
 mutants: build
 	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code
