@@ -352,6 +352,8 @@ static bool begin_events(struct rec_path_reader *reader)
     if (!get_cpu(reader, &reader->cpu) || !get_number(reader, &reader->time) ||
         !get_number(reader, &reader->left))
         return false;
+    if (reader->left > REC_PATH_CHUNK_BYTES)
+        return wrong(reader, "a chunk of events is too long");
     struct rec_path_item *item = push(reader, REC_PATH_AT, reader->cpu);
     item->value = reader->time;
     return true;

@@ -166,20 +166,21 @@ static void test_refused(void **state)
         CASE("pugpath\1\7\0\0", REC_PATH_BAD),
         CASE(HEAD, REC_PATH_ENDED),
         CASE(HEAD "Z", REC_PATH_ENDED),
-        CASE(HEAD "q", REC_PATH_BAD),                     /* no such record */
-        CASE(HEAD "B\1\0\0", REC_PATH_BAD),               /* an empty block */
-        CASE(HEAD "B\1\0\3\1\2\3", REC_PATH_BAD),         /* no whole instructions */
-        CASE(HEAD "B\1\0\xff\xff\xff\x7f", REC_PATH_BAD), /* a huge one */
-        CASE(HEAD BLOCK "E\0\0\1\1", REC_PATH_ENDED),     /* it ran */
-        CASE(HEAD BLOCK "E\0\0\1\x11", REC_PATH_BAD),     /* another one, not there */
-        CASE(HEAD BLOCK "E\0\0\1\2", REC_PATH_BAD),       /* as never before */
-        CASE(HEAD BLOCK "E\0\0\1\x03", REC_PATH_BAD),     /* a cut of nothing */
-        CASE(HEAD BLOCK "E\0\0\2\1\x13", REC_PATH_BAD),   /* a cut behind the end */
-        CASE(HEAD BLOCK "E\0\0\2\1\x03", REC_PATH_ENDED), /* a cut */
-        CASE(HEAD BLOCK "E\0\0\1\x81", REC_PATH_BAD),     /* beyond its chunk */
-        CASE(HEAD BLOCK "E\0\0\2\1", REC_PATH_BAD),       /* cut short */
-        CASE(HEAD BLOCK "E\xff\x7f\0\1\1", REC_PATH_BAD), /* too many processors */
-        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD), /* a long name */
+        CASE(HEAD "q", REC_PATH_BAD),                         /* no such record */
+        CASE(HEAD "B\1\0\0", REC_PATH_BAD),                   /* an empty block */
+        CASE(HEAD "B\1\0\3\1\2\3", REC_PATH_BAD),             /* no whole instructions */
+        CASE(HEAD "B\1\0\xff\xff\xff\x7f", REC_PATH_BAD),     /* a huge one */
+        CASE(HEAD BLOCK "E\0\0\1\1", REC_PATH_ENDED),         /* it ran */
+        CASE(HEAD BLOCK "E\0\0\1\x11", REC_PATH_BAD),         /* another one, not there */
+        CASE(HEAD BLOCK "E\0\0\1\2", REC_PATH_BAD),           /* as never before */
+        CASE(HEAD BLOCK "E\0\0\1\x03", REC_PATH_BAD),         /* a cut of nothing */
+        CASE(HEAD BLOCK "E\0\0\2\1\x13", REC_PATH_BAD),       /* a cut behind the end */
+        CASE(HEAD BLOCK "E\0\0\2\1\x03", REC_PATH_ENDED),     /* a cut */
+        CASE(HEAD BLOCK "E\0\0\1\x81", REC_PATH_BAD),         /* beyond its chunk */
+        CASE(HEAD BLOCK "E\0\0\2\1", REC_PATH_BAD),           /* cut short */
+        CASE(HEAD BLOCK "E\xff\x7f\0\1\1", REC_PATH_BAD),     /* too many processors */
+        CASE(HEAD BLOCK "E\0\0\x81\x80\x40\1", REC_PATH_BAD), /* more events than there may be */
+        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD),     /* a long name */
         CASE(HEAD "T\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0", REC_PATH_BAD),
 #undef CASE
     };
