@@ -268,6 +268,15 @@ const char *pug_event_kind_name(enum pug_event_kind kind);
 /** An element's `reason` in words, by its type: "overflow", "load"; NULL where it has none. */
 const char *pug_element_reason_name(const struct pug_element *element);
 
+/** A RISC-V privilege mode by its level: "user", "supervisor", "hypervisor", "machine". */
+const char *pug_riscv_mode_name(unsigned level);
+
+/**
+ * An exception by its number, as E-Trace's elements have it: "exception 14", or, with bit 31 set,
+ * "interrupt 7 (machine timer)". Returns the length of the whole text.
+ */
+size_t pug_exception_name(uint32_t number, char *buffer, size_t size);
+
 /** "branch", "call", "non-secure" … */
 const char *pug_instr_type_name(enum pug_instr_type type);
 const char *pug_instr_subtype_name(enum pug_instr_subtype subtype);

@@ -64,9 +64,14 @@ static void put_reason(struct pug_text *text, const char *name)
 static void put_context(struct pug_text *text, const struct pug_element *e)
 {
     pug_text_format(text, "(ISA=%s) ", pug_isa_name(e->isa));
-    if ((e->context_flags & PUG_CTX_LEVEL) && e->level >= 0)
-        pug_text_format(text, "EL%d", e->level);
-    pug_text_put(text, NAME(security_names, e->security));
+    if (e->isa == PUG_ISA_RV32 || e->isa == PUG_ISA_RV64) {
+        if (e->context_flags & PUG_CTX_LEVEL)
+            pug_text_format(text, "%s; ", pug_riscv_mode_name((unsigned)e->level));
+    } else {
+        if ((e->context_flags & PUG_CTX_LEVEL) && e->level >= 0)
+            pug_text_format(text, "EL%d", e->level);
+        pug_text_put(text, NAME(security_names, e->security));
+    }
     pug_text_put(text, e->context_flags & PUG_CTX_BITS64 ? "64-bit; " : "32-bit; ");
     if (e->context_flags & PUG_CTX_VMID)
         pug_text_format(text, "VMID=0x%x; ", e->vmid);
@@ -113,6 +118,11 @@ static void put_exception(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, "pref ret addr:0x%llx%s; ", (unsigned long long)e->end,
                         e->flags & PUG_ELEM_RET_ADDR_BR_TGT ? " [addr also prev br tgt]" : "");
     pug_text_format(text, "excep num (0x%02x) ", e->number);
+    if ((e->isa == PUG_ISA_RV32 || e->isa == PUG_ISA_RV64) && e->number >> 31) {
+        char name[64];
+        pug_exception_name(e->number, name, sizeof(name));
+        pug_text_format(text, "%s ", name);
+    }
     if (e->flags & PUG_ELEM_HAS_VALUE)
         pug_text_format(text, "tval:0x%llx ", (unsigned long long)e->value);
 }

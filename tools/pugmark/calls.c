@@ -127,8 +127,11 @@ static void begin_line(const struct followed *followed, const uint64_t *time, co
 
 static void put_function(const char *name, uint64_t function, bool exception, uint32_t number)
 {
-    if (exception)
-        output_text("[exception %u] ", number);
+    char what[64];
+    if (exception) {
+        pug_exception_name(number, what, sizeof(what));
+        output_text("[%s] ", what);
+    }
     if (name)
         output_text("%s()", name);
     else
