@@ -614,7 +614,7 @@ static int teardown(void **state)
     (void)state;
     static const char *const names[] = {"large",   "empty",  "file",      "fifo",
                                         "regions", "update", "reference", "reference-too",
-                                        "byte",    "byte",   "shared"};
+                                        "byte",    "odd",    "shared"};
     char path[128];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
