@@ -70,6 +70,7 @@ struct pug_capture_roots {
     const char *debuginfod; /**< server URLs, separated by spaces; NULL: nobody is asked */
 };
 
+/** What the options point to is borrowed, and must outlive the capture. */
 struct pug_capture_options {
     struct pug_log *log; /**< of the capture and of decoding; or NULL */
     struct pug_quirks quirks;
@@ -204,7 +205,10 @@ const struct pug_capture_object *pug_capture_object_at(struct pug_capture *captu
 
 enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANOSECONDS };
 
-/** What times are, in a situation and everywhere else. */
+/**
+ * What times are in situations, and in selections. Those of stretches and tasks are always of the
+ * clock that records have; so are a situation's where it has none from within the stretch.
+ */
 struct pug_capture_time {
     enum pug_capture_unit unit;
     const char *origin;   /**< in words: "perf clock", "trace timestamps" */

@@ -135,6 +135,20 @@ static void take_meta(struct pug_perf *perf, struct pug_bytes *bytes)
     }
 }
 
+/** Trace that was turned into branch lists on the device: there is nothing left to decode. */
+static void tell_branch_list(struct pug_perf *perf, struct pug_bytes message)
+{
+    struct field field;
+    unsigned programs = 0;
+    while (take_field(&message, &field))
+        programs += field.number == 2;
+    pug_capture_add_fact(perf->capture, "branch lists", "of %u programs", programs);
+    pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                    "%s: it holds branch lists of %u programs in place of trace; these are not "
+                    "counted",
+                    perf->capture->path, programs);
+}
+
 void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t *content,
                               size_t size)
 {
@@ -143,6 +157,7 @@ void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t
     switch (bit) {
     case FEATURE_META_INFO: take_meta(perf, &bytes); break;
     case FEATURE_FILE2: take_files(perf, &bytes); break;
+    case FEATURE_BRANCH_LIST: tell_branch_list(perf, bytes); break;
     case FEATURE_INIT_MAP: pug_perf_walk_memory(perf, 0, 0, content, size, &damaged); break;
     default: break;
     }

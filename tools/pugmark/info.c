@@ -7,6 +7,7 @@
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "snapshot_input.h"
+#include "tally.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,23 +25,6 @@ static const struct option table[] = {
     {"stretches", NULL, "of perf.data: each piece of a buffer that begins from reset", option_flag,
      offsetof(struct info_options, stretches)},
 };
-
-/** What a pass over the packets counts, per source. */
-struct tally {
-    uint64_t packets, syncs, bad;
-    uint64_t first_sync;
-};
-
-static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
-{
-    struct tally *tally = context;
-    if (op != PUG_OP_DATA)
-        return;
-    tally->packets++;
-    tally->bad += (packet->flags & PUG_PACKET_BAD) != 0;
-    if ((packet->flags & PUG_PACKET_SYNC) && tally->syncs++ == 0)
-        tally->first_sync = packet->index;
-}
 
 static void print_source(const struct pug_source *source, const struct tally *tally)
 {
@@ -210,7 +194,7 @@ static int print_stretch(struct input *input)
     if (!tallies)
         return code;
     for (size_t i = 0; i < count; i++)
-        pug_source_monitor(pug_tree_source_at(input->tree, i), on_packet, &tallies[i]);
+        pug_source_monitor(pug_tree_source_at(input->tree, i), tally_packet, &tallies[i]);
     input_run(input, NULL, NULL);
     code = input_result(input);
     print_transport(input);

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
+#include "tally.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,104 +135,95 @@ static void print_objects(struct pug_capture *capture)
 
 /* ---- trace ---- */
 
-/** What a pass over the packets counts, per protocol's source. */
-struct tally {
+/** What a pass over the packets counts of one source in all stretches of a buffer. */
+struct counted {
+    struct tally tally;
     const struct pug_protocol *protocol;
     uint16_t id;
     uint32_t buffer;
-    uint64_t packets, syncs, bad, bytes, unsynced;
+    uint64_t bytes, unsynced;
 };
 
-struct tallies {
-    struct tally *items;
+struct counts {
+    struct counted *items;
     size_t count, room;
 };
 
-static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+static struct counted *counted_of(struct counts *counts, uint32_t buffer, uint16_t id)
 {
-    struct tally *tally = context;
-    if (op != PUG_OP_DATA)
-        return;
-    tally->packets++;
-    tally->bad += (packet->flags & PUG_PACKET_BAD) != 0;
-    tally->syncs += (packet->flags & PUG_PACKET_SYNC) != 0;
-}
-
-static struct tally *tally_of(struct tallies *tallies, uint32_t buffer, uint16_t id)
-{
-    for (size_t i = 0; i < tallies->count; i++)
-        if (tallies->items[i].buffer == buffer && tallies->items[i].id == id)
-            return &tallies->items[i];
-    if (tallies->count == tallies->room)
+    for (size_t i = 0; i < counts->count; i++)
+        if (counts->items[i].buffer == buffer && counts->items[i].id == id)
+            return &counts->items[i];
+    if (counts->count == counts->room)
         return NULL;
-    tallies->items[tallies->count] = (struct tally){.buffer = buffer, .id = id};
-    return &tallies->items[tallies->count++];
+    counts->items[counts->count] = (struct counted){.buffer = buffer, .id = id};
+    return &counts->items[counts->count++];
 }
 
-static void count_stretch(struct input *input, struct tallies *tallies)
+static void count_stretch(struct input *input, struct counts *counts)
 {
     const uint32_t buffer = pug_capture_stretch_at(input->capture, input->stretch)->buffer;
     struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        struct tally *tally = tally_of(tallies, buffer, pug_source_id(source));
-        if (tally)
-            pug_source_monitor(source, on_packet, tally);
+        struct counted *counted = counted_of(counts, buffer, pug_source_id(source));
+        if (counted)
+            pug_source_monitor(source, tally_packet, &counted->tally);
     }
     input_run(input, NULL, NULL);
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        struct tally *tally = tally_of(tallies, buffer, pug_source_id(source));
-        if (!tally)
+        struct counted *counted = counted_of(counts, buffer, pug_source_id(source));
+        if (!counted)
             continue;
-        tally->protocol = pug_source_protocol(source);
-        tally->bytes += pug_source_stats(source)->bytes;
-        tally->unsynced += pug_source_stats(source)->unsynced;
+        counted->protocol = pug_source_protocol(source);
+        counted->bytes += pug_source_stats(source)->bytes;
+        counted->unsynced += pug_source_stats(source)->unsynced;
     }
 }
 
-static void print_tallies(const struct input *input, const struct tallies *tallies)
+static void print_counts(const struct input *input, const struct counts *counts)
 {
-    if (tallies->count > 0)
+    if (counts->count > 0)
         output_text("\ntrace:\n");
-    for (size_t i = 0; i < tallies->count; i++) {
-        const struct tally *tally = &tallies->items[i];
-        if (tally->bytes > 0)
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct counted *counted = &counts->items[i];
+        if (counted->bytes > 0)
             output_text("  %s source 0x%02x: %s, %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64
                         " bad, %" PRIu64 " bytes before synchronisation, %" PRIu64
                         " synchronisation points\n",
-                        pug_capture_buffer_at(input->capture, tally->buffer)->name, tally->id,
-                        tally->protocol->name, tally->bytes, tally->packets, tally->bad,
-                        tally->unsynced, tally->syncs);
+                        pug_capture_buffer_at(input->capture, counted->buffer)->name, counted->id,
+                        counted->protocol->name, counted->bytes, counted->tally.packets,
+                        counted->tally.bad, counted->unsynced, counted->tally.syncs);
     }
 }
 
 /** Stretches are looked through one after the other. An exit code. */
-static int count_trace(struct input *input, struct tallies *tallies)
+static int count_trace(struct input *input, struct counts *counts)
 {
-    while (pug_capture_source_at(input->capture, tallies->room))
-        tallies->room++;
-    tallies->items = calloc(tallies->room + 1, sizeof(*tallies->items));
-    if (!tallies->items)
+    while (pug_capture_source_at(input->capture, counts->room))
+        counts->room++;
+    counts->items = calloc(counts->room + 1, sizeof(*counts->items));
+    if (!counts->items)
         return EXIT_INPUT;
-    if (!pug_capture_stretch_at(input->capture, 0) || tallies->room == 0)
+    if (!pug_capture_stretch_at(input->capture, 0) || counts->room == 0)
         return EXIT_DONE;
     do
         if (input_tree(input, false))
-            count_stretch(input, tallies);
+            count_stretch(input, counts);
     while (input_next(input));
     return input_result(input);
 }
 
 int perf_info(struct input *input, bool stretches)
 {
-    struct tallies tallies = {0};
-    const int code = count_trace(input, &tallies);
+    struct counts counts = {0};
+    const int code = count_trace(input, &counts);
     print_facts(input->capture);
     print_buffers(input->capture);
     if (stretches)
         print_stretches(input->capture);
-    print_tallies(input, &tallies);
+    print_counts(input, &counts);
     print_tasks(input->capture);
     print_objects(input->capture);
-    free(tallies.items);
+    free(counts.items);
     return code;
 }
