@@ -3,7 +3,7 @@
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
 # make mutants: fifty small defects planted in decoders, each of which recordings must find.
-.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds build bench format check-format tidy tidy-changes deps clean
+.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds build bench pictures format check-format tidy tidy-changes deps clean
 
 demo:
 	@mkdir -p build
@@ -46,6 +46,12 @@ docs: deps
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build
 	bash tests/run/abi.sh build/release/bin . --update
+
+# A picture of each view of the report, for who changes it: needs chromium and node.
+pictures: build
+	@mkdir -p build/pictures
+	PUG_PICTURES=$(CURDIR)/build/pictures bash tests/run/report.sh $(CURDIR)/build/release/bin $(CURDIR)
+	@echo build/pictures has the pictures
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -16,6 +16,17 @@ struct pug_names;
 /** What stacks are weighed by. */
 enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_TIME };
 
+/** What a report tells beside the profile. Everything is borrowed. */
+struct pug_report {
+    const char *title;
+    const struct pug_report_fact {
+        const char *name, *value;
+    } * facts; /**< of what was traced */
+    size_t fact_count;
+    const char *timeline; /**< the page's own form of a timeline, as JSON; or NULL */
+    size_t timeline_size;
+};
+
 struct pug_export_options {
     /** Functions and lines; NULL: none are known. Formats that are made of them need it. */
     struct pug_names *names;
@@ -27,6 +38,7 @@ struct pug_export_options {
     bool mangled; /**< names as the linker has them; formats for linkers always do */
     size_t rows;  /**< of each table for people; 0: 20 */
     bool json;    /**< tables as lines of JSON */
+    const struct pug_report *report; /**< report: more of it; or NULL */
 };
 
 /** Takes bytes of the output, in order. */

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Calls over time, a lane a thread; the wheel zooms, dragging moves.
 
+const nameIn = (track, i) => data.timeline.names[track.name_of[i]];
+
+/** The code of a function by its name, where it is in the page. */
+function openNamed(name) {
+  const f = functions.name.indexOf(name);
+  if (f >= 0) openCode(f);
+}
+
 function timelineView() {
   const { tracks, unit, events = [], gaps = [] } = data.timeline;
   view.classList.add('full');
@@ -63,7 +71,7 @@ function timelineView() {
         if (drawn[depth] === Math.floor(left)) continue;
         drawn[depth] = Math.floor(left);
       }
-      const name = nameOf(track.function[i]);
+      const name = nameIn(track, i);
       pen.fillStyle = test && test(name) ? '#b388eb' : colour(name);
       pen.fillRect(left, top + depth * rowHeight, Math.max(1, wide - 0.5), rowHeight - 1);
       if (wide > 30) {
@@ -114,10 +122,10 @@ function timelineView() {
     }
     const { track, i } = at(event);
     if (i < 0) { hideTip(); return; }
-    showTip(event, `${nameOf(track.function[i])}\n${duration(track.end[i] - track.start[i], unit)} from ${duration(track.start[i] - first, unit)}${track.estimated?.[i] ? '\ntimes are estimated' : ''}`);
+    showTip(event, `${nameIn(track, i)}\n${duration(track.end[i] - track.start[i], unit)} from ${duration(track.start[i] - first, unit)}${track.estimated?.[i] ? '\ntimes are estimated' : ''}`);
   });
   canvas.addEventListener('mouseup', (event) => {
-    if (drag && !drag.moved) { const { track, i } = at(event); if (i >= 0) openCode(track.function[i]); }
+    if (drag && !drag.moved) { const { track, i } = at(event); if (i >= 0) openNamed(nameIn(track, i)); }
     drag = null;
   });
   canvas.addEventListener('mouseleave', hideTip);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The formats, and what of a profile goes into one. */
 #include "export/coverage.h"
+#include "export/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,12 @@ static const struct format formats[] = {
       .summary = "call stacks in a line each: flamegraph.pl, speedscope",
       .needs_stacks = true},
      pug_export_folded,
+     NULL},
+    {{.name = "report",
+      .summary = "a page to look at (pugmark report)",
+      .needs_names = true,
+      .uses_stacks = true},
+     pug_export_report,
      NULL},
 };
 

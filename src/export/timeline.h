@@ -25,6 +25,7 @@ enum pug_timeline_form {
     PUG_TIMELINE_CHROME,     /**< JSON of chrome://tracing, which many viewers read */
     PUG_TIMELINE_SPEEDSCOPE, /**< evented profiles, one a track */
     PUG_TIMELINE_CTF,        /**< a folder in Common Trace Format 1.8 */
+    PUG_TIMELINE_PAGE,       /**< JSON for the report's page: the longest slices */
 };
 
 struct pug_timeline_options {

@@ -32,6 +32,7 @@ extern const struct command command_merge;
 extern const struct command command_pc;
 extern const struct command command_profile;
 extern const struct command command_record;
+extern const struct command command_report;
 extern const struct command command_stat;
 extern const struct command command_timeline;
 extern const struct command command_trace;

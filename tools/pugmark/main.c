@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
     &command_pc,
     &command_profile,
     &command_record,
+    &command_report,
     &command_stat,
     &command_timeline,
     &command_trace,

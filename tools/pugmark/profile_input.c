@@ -16,7 +16,7 @@
 
 /* ---- files ---- */
 
-static bool is_profile(const char *path)
+bool profile_is_saved(const char *path)
 {
     struct pug_infile *file;
     uint8_t begin[8];
@@ -108,7 +108,7 @@ static int add_file(const char *path, struct pug_profile *profile)
 
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile)
 {
-    if (is_profile(operand))
+    if (profile_is_saved(operand))
         return add_file(operand, profile);
     struct input opened;
     if (!input_open(&opened, what->input, operand))
@@ -133,7 +133,7 @@ void profile_say_notes(const struct pug_profile *profile, bool quiet)
 static int put_stacks(const struct input_options *input, const char *operand, struct pug_sink *sink)
 {
     struct input opened;
-    if (is_profile(operand)) {
+    if (profile_is_saved(operand)) {
         fprintf(stderr, "pugmark: %s: a profile keeps no order; brstack is made of captures\n",
                 operand);
         return EXIT_USAGE;

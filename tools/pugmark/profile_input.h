@@ -18,6 +18,9 @@ struct profile_input {
  */
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile);
 
+/** Is it a profile that was saved? */
+bool profile_is_saved(const char *path);
+
 /** Say on standard error what is not in the counts, but for --quiet. */
 void profile_say_notes(const struct pug_profile *profile, bool quiet);
 

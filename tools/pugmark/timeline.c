@@ -8,9 +8,7 @@
 #include "capture_options.h"
 #include "command.h"
 #include "files/outfile.h"
-#include "progress.h"
-#include "slices.h"
-#include "trace_parts.h"
+#include "slices_input.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -107,40 +105,6 @@ static bool make_folder(const char *path)
     return false;
 }
 
-/* ---- decoding ---- */
-
-static bool take_item(void *context, const struct trace_item *item)
-{
-    return slices_take(context, item);
-}
-
-static uint64_t size_of(const struct pug_capture *capture)
-{
-    const struct pug_capture_buffer *buffer;
-    uint64_t size = 0;
-    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
-        size += buffer->chosen ? buffer->size : 0;
-    return size;
-}
-
-static enum pug_status decode(struct input *input, const struct timeline_options *options,
-                              struct pug_capture_result *result, struct slices *slices)
-{
-    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
-    struct progress progress = progress_begin(size_of(input->capture), options->input.quiet, NULL);
-    struct trace_parts parts = {
-        .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
-    struct pug_capture_decode how = {.threads = input_jobs(input),
-                                     .selection = &input->lists.selection,
-                                     .times = true,
-                                     .progress = progress_show,
-                                     .progress_context = &progress};
-    trace_parts_decode(&parts, &how);
-    enum pug_status status = pug_capture_decode(input->capture, &how, result);
-    progress_end(&progress);
-    return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
-}
-
 static void say_numbers(const struct slices *slices, bool quiet)
 {
     struct slices_numbers numbers = slices_numbers(slices);
@@ -172,7 +136,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
                                        .append_context = folder};
     struct slices *slices = names ? slices_new(&how) : NULL;
     struct pug_capture_result result = {0};
-    enum pug_status status = slices ? decode(input, options, &result, slices) : PUG_ERR_MEM;
+    enum pug_status status = slices ? slices_decode(slices, input, &result) : PUG_ERR_MEM;
     int code = input_concluded(input, status, &result);
     enum pug_status written = slices ? slices_end(slices) : PUG_OK;
     if (written != PUG_OK) {

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The report's own form of a timeline: slices as arrays, as many as a page can show. Where
+ * there are more the shortest ones go, and the page says how short they were.
+ */
+#include "export/timeline_form.h"
+#include "text/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICES_MOST 60000u
+#define EVENTS_MOST 20000u
+
+struct slice {
+    uint64_t start, end;
+    uint32_t track, depth, name;
+    bool estimated;
+};
+
+/** A slice that is open. */
+struct open {
+    uint64_t start;
+    uint32_t name;
+    bool estimated;
+};
+
+struct lane {
+    struct open *open;
+    uint32_t count, room;
+};
+
+struct event {
+    uint64_t from, to; /* a gap, or a moment */
+    uint32_t track;
+};
+
+struct page {
+    struct slice *slices;
+    struct event *events;
+    uint32_t slice_count, event_count;
+    uint64_t least; /* shorter ones are not kept */
+    uint64_t gone;  /* so many were not */
+};
+
+static bool begin(struct pug_timeline *timeline)
+{
+    struct page *page = calloc(1, sizeof(*page));
+    if (!page)
+        return false;
+    page->slices = malloc(SLICES_MOST * sizeof(*page->slices));
+    page->events = malloc(EVENTS_MOST * sizeof(*page->events));
+    timeline->form = page;
+    if (page->slices && page->events)
+        return true;
+    free(page->slices);
+    free(page->events);
+    free(page);
+    return false;
+}
+
+/** Make room: at least half of the slices that are kept were longer than the shorter half. */
+static void drop_short(struct page *page)
+{
+    uint32_t kept = 0;
+    page->least = page->least ? 2 * page->least : 1;
+    for (uint32_t i = 0; i < page->slice_count; i++)
+        if (page->slices[i].end - page->slices[i].start >= page->least)
+            page->slices[kept++] = page->slices[i];
+    page->gone += page->slice_count - kept;
+    page->slice_count = kept;
+}
+
+static void keep(struct page *page, const struct slice *slice)
+{
+    while (page->slice_count == SLICES_MOST && page->least < UINT64_MAX / 2)
+        drop_short(page);
+    if (page->slice_count < SLICES_MOST && slice->end - slice->start >= page->least)
+        page->slices[page->slice_count++] = *slice;
+    else
+        page->gone++;
+}
+
+static struct lane *lane_of(struct pug_timeline *timeline, uint32_t track)
+{
+    struct lane *lane = timeline->tracks[track].form;
+    if (!lane)
+        timeline->tracks[track].form = lane = calloc(1, sizeof(*lane));
+    if (!lane)
+        timeline->status = PUG_ERR_MEM;
+    return lane;
+}
+
+static void enter(struct pug_timeline *timeline, struct lane *lane,
+                  const struct pug_timeline_event *it)
+{
+    if (lane->count == lane->room) {
+        uint32_t room = 2 * lane->room + 16;
+        struct open *open = realloc(lane->open, room * sizeof(*open));
+        if (!open) {
+            timeline->status = PUG_ERR_MEM;
+            return;
+        }
+        lane->open = open;
+        lane->room = room;
+    }
+    lane->open[lane->count++] =
+        (struct open){.start = it->time, .name = it->name, .estimated = it->estimated};
+}
+
+static void event(struct pug_timeline *timeline, const struct pug_timeline_event *it)
+{
+    struct page *page = timeline->form;
+    struct lane *lane = lane_of(timeline, it->track);
+    if (!lane || it->kind == PUG_TIMELINE_COUNTER)
+        return;
+    if (it->kind == PUG_TIMELINE_ENTER) {
+        enter(timeline, lane, it);
+    } else if (it->kind == PUG_TIMELINE_LEAVE && lane->count > 0) {
+        const struct open *open = &lane->open[--lane->count];
+        keep(page, &(struct slice){.start = open->start,
+                                   .end = it->time,
+                                   .track = it->track,
+                                   .depth = lane->count,
+                                   .name = open->name,
+                                   .estimated = open->estimated});
+    } else if (page->event_count < EVENTS_MOST) {
+        page->events[page->event_count++] = (struct event){
+            .from = it->time,
+            .to = it->kind == PUG_TIMELINE_GAP ? it->value : it->time,
+            .track = it->track,
+        };
+    }
+}
+
+/* ---- writing ---- */
+
+static int by_track(const void *a, const void *b)
+{
+    const struct slice *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+static void put_track(const struct pug_timeline *timeline, struct pug_json *json,
+                      const struct slice *slices, uint32_t count)
+{
+    uint64_t last = 0;
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        last = slices[i].end > last ? slices[i].end : last;
+        deepest = slices[i].depth > deepest ? slices[i].depth : deepest;
+    }
+    const struct pug_timeline_track *track = &timeline->tracks[slices[0].track];
+    char name[96];
+    if (track->tid >= 0)
+        snprintf(name, sizeof(name), "%.64s %" PRId32, track->name, track->tid);
+    else
+        snprintf(name, sizeof(name), "%.90s", track->name);
+    pug_json_object(json, NULL);
+    pug_json_string(json, "name", name);
+    pug_json_number(json, "first", slices[0].start);
+    pug_json_number(json, "last", last);
+    pug_json_number(json, "deepest", deepest);
+    pug_json_array(json, "start");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, slices[i].start);
+    pug_json_close(json);
+    pug_json_array(json, "end");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, slices[i].end);
+    pug_json_close(json);
+    pug_json_array(json, "depth");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, slices[i].depth);
+    pug_json_close(json);
+    pug_json_array(json, "name_of");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, slices[i].name);
+    pug_json_close(json);
+    pug_json_array(json, "estimated");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, slices[i].estimated);
+    pug_json_close(json);
+    pug_json_close(json);
+}
+
+/** Tracks by the order in which they stand in the file: numbers of those that have slices. */
+static void put_tracks(struct pug_timeline *timeline, struct pug_json *json, uint32_t *place)
+{
+    struct page *page = timeline->form;
+    uint32_t from = 0, tracks = 0;
+    if (page->slice_count > 0)
+        qsort(page->slices, page->slice_count, sizeof(*page->slices), by_track);
+    pug_json_array(json, "tracks");
+    while (from < page->slice_count) {
+        uint32_t to = from;
+        while (to < page->slice_count && page->slices[to].track == page->slices[from].track)
+            to++;
+        place[page->slices[from].track] = ++tracks;
+        put_track(timeline, json, &page->slices[from], to - from);
+        from = to;
+    }
+    pug_json_close(json);
+}
+
+static void put_events(const struct page *page, struct pug_json *json, const uint32_t *place,
+                       bool gaps)
+{
+    pug_json_array(json, gaps ? "gaps" : "events");
+    for (uint32_t i = 0; i < page->event_count; i++) {
+        const struct event *it = &page->events[i];
+        if ((it->to > it->from) != gaps || place[it->track] == 0)
+            continue;
+        pug_json_array(json, NULL);
+        pug_json_number(json, NULL, place[it->track] - 1);
+        pug_json_number(json, NULL, it->from);
+        if (gaps)
+            pug_json_number(json, NULL, it->to);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+static void put_all(struct pug_timeline *timeline, uint32_t *place)
+{
+    struct page *page = timeline->form;
+    struct pug_json json = pug_json_begin(timeline->options.sink);
+    char note[128] = "";
+    json.in_markup = true;
+    if (page->gone)
+        snprintf(note, sizeof(note), "%" PRIu64 " calls shorter than %" PRIu64 " %s are left out.",
+                 page->gone, page->least, timeline->options.unit);
+    pug_json_object(&json, NULL);
+    pug_json_string(&json, "unit", timeline->options.unit);
+    pug_json_string(&json, "note", note);
+    put_tracks(timeline, &json, place);
+    put_events(page, &json, place, false);
+    put_events(page, &json, place, true);
+    pug_json_array(&json, "names");
+    for (uint32_t i = 0; i < timeline->name_count; i++)
+        pug_json_string(&json, NULL, timeline->names[i].text ? timeline->names[i].text : "");
+    pug_json_close(&json);
+    pug_json_close(&json);
+}
+
+static void end(struct pug_timeline *timeline)
+{
+    struct page *page = timeline->form;
+    uint32_t *place = calloc((size_t)timeline->track_count + 1, sizeof(*place));
+    if (place)
+        put_all(timeline, place);
+    else
+        timeline->status = PUG_ERR_MEM;
+    free(place);
+    for (uint32_t i = 0; i < timeline->track_count; i++) {
+        struct lane *lane = timeline->tracks[i].form;
+        if (lane)
+            free(lane->open);
+        free(lane);
+    }
+    free(page->slices);
+    free(page->events);
+}
+
+const struct pug_timeline_functions pug_timeline_page = {begin, NULL, event, end};

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark report: one page to look at, with everything in it. */
+#include "command.h"
+#include "profile_input.h"
+#include "slices_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct report_options {
+    struct input_options input;
+    struct capture_options capture;
+    const char *output, *title;
+};
+
+static const struct option table[] = {
+    {"output", "FILE", "the page (-o; default: standard output)", option_string,
+     offsetof(struct report_options, output)},
+    {"title", "WORDS", "what it is called (default: the input's name)", option_string,
+     offsetof(struct report_options, title)},
+};
+
+#define FACTS_MOST 40
+
+/** What of the report is not in the profile. */
+struct extra {
+    struct pug_report is;
+    struct pug_report_fact facts[FACTS_MOST];
+    char *copies[2 * FACTS_MOST];
+    struct pug_memory timeline;
+};
+
+static void add_fact(struct extra *extra, const char *name, const char *value)
+{
+    size_t n = extra->is.fact_count;
+    if (n == FACTS_MOST || !(extra->copies[2 * n] = strdup(name)))
+        return;
+    if (!(extra->copies[2 * n + 1] = strdup(value))) {
+        free(extra->copies[2 * n]);
+        return;
+    }
+    extra->facts[n] = (struct pug_report_fact){extra->copies[2 * n], extra->copies[2 * n + 1]};
+    extra->is.fact_count++;
+}
+
+static void free_extra(struct extra *extra)
+{
+    for (size_t i = 0; i < 2 * extra->is.fact_count; i++)
+        free(extra->copies[i]);
+    free(extra->timeline.bytes);
+}
+
+/** Facts and timeline of a capture; a saved profile has neither. An exit code. */
+static int look_at(const char *operand, const struct report_options *options,
+                   struct pug_names *names, struct extra *extra)
+{
+    struct input input;
+    const char *name, *value;
+    add_fact(extra, "Input", operand);
+    if (profile_is_saved(operand))
+        return EXIT_DONE;
+    if (!input_open(&input, &options->input, operand))
+        return input.failure;
+    add_fact(extra, "Kind", pug_capture_title(input.capture));
+    for (size_t n = 0; pug_capture_fact(input.capture, n, &name, &value); n++)
+        add_fact(extra, name, value);
+    int code = EXIT_DONE;
+    if (!extra->timeline.bytes) { /* the first capture's: two have no common clock */
+        struct pug_sink sink = pug_memory_sink(&extra->timeline);
+        const struct slices_options how = {
+            .capture = input.capture, .names = names, .form = PUG_TIMELINE_PAGE, .sink = &sink};
+        struct slices *slices = slices_new(&how);
+        struct pug_capture_result result = {0};
+        enum pug_status status = slices ? slices_decode(slices, &input, &result) : PUG_ERR_MEM;
+        if (slices && slices_end(slices) != PUG_OK)
+            status = PUG_ERR_MEM;
+        slices_free(slices);
+        code = input_concluded(&input, status, &result);
+    }
+    input_close(&input);
+    extra->is.timeline = extra->timeline.failed ? NULL : extra->timeline.bytes;
+    extra->is.timeline_size = extra->timeline.count;
+    return code;
+}
+
+static const struct pug_export_format *report_format(void)
+{
+    const struct pug_export_format *format = NULL;
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+        if (strcmp(format->name, "report") == 0)
+            break;
+    return format;
+}
+
+static bool goes_on(int code)
+{
+    return code == EXIT_DONE || code == EXIT_TRACE_ERRORS;
+}
+
+static int make(char **operands, const struct report_options *options, struct pug_names *names)
+{
+    const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
+    struct extra extra = {.is = {.title = options->title ? options->title : operands[0]}};
+    extra.is.facts = extra.facts;
+    struct pug_profile *profile = pug_profile_new();
+    int code = profile ? EXIT_DONE : EXIT_FATAL;
+    for (; *operands && goes_on(code); operands++) {
+        int added = profile_add(&what, *operands, profile);
+        if (goes_on(added)) {
+            int looked = look_at(*operands, options, names, &extra);
+            added = added == EXIT_DONE ? looked : added;
+        }
+        code = added == EXIT_DONE ? code : added;
+    }
+    if (goes_on(code)) {
+        const struct pug_export_options wanted = {
+            .names = names, .object = capture_chosen_object(&options->input), .report = &extra.is};
+        int written =
+            profile_export(pug_export, profile, report_format(), &wanted, options->output);
+        code = written == EXIT_DONE ? code : written;
+    }
+    pug_profile_free(profile);
+    free_extra(&extra);
+    return code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct report_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      CAPTURE_OPTIONS(&options.capture),
+                                      INPUT_OPTIONS(&options.input)};
+    int code = command_start(self, argc, argv, sets, 3, -1);
+    if (code >= 0)
+        return code;
+    struct pug_names *names = capture_names(&options.input, &options.capture);
+    if (!names)
+        return EXIT_INPUT;
+    code = make(argv + 1, &options, names);
+    pug_names_free(names);
+    return code;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "INPUT...",
+    .summary = "a page to look at: flame graph, functions, code, timeline, coverage",
+    .run = run,
+};
