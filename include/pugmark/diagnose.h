@@ -38,7 +38,7 @@ struct pug_missing {
     uint64_t address, count;
 };
 
-#define PUG_MISSING_PAGES 32u
+#define PUG_MISSING_PAGES 256u
 
 /** What was seen of one source, in the part of the trace that was looked at. */
 struct pug_evidence {
@@ -53,7 +53,7 @@ struct pug_evidence {
         uint64_t index, address; /**< of the trace; of the program */
     } first[PUG_CONTRADICTIONS]; /**< where the count is not 0 */
     uint64_t missing;            /**< times that memory was not there, all of them */
-    /** Where; if there are more places they are not listed. */
+    /** Where; of more places some, the same for any number of threads. */
     struct pug_missing pages[PUG_MISSING_PAGES];
     uint32_t page_count;
     uint64_t no_syncs, overflows; /**< losses: of synchronisation, and of trace on the way */

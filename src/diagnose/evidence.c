@@ -197,18 +197,36 @@ static void look_at_exception(struct pug_source_evidence *source, const struct p
     source->follows = false;
 }
 
+/** Any order of pages that has nothing to do with where they are and when they were met. */
+static uint64_t rank_of(uint64_t page)
+{
+    page ^= page >> 33;
+    page *= UINT64_C(0xff51afd7ed558ccd);
+    return page ^ page >> 33;
+}
+
+/**
+ * Where there are more pages than room those of lowest rank are kept. So a page that is kept was
+ * never let go: its count is whole, whatever the parts are that evidence is added up from.
+ */
 static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64_t count)
 {
-    uint64_t page = address & ~UINT64_C(0xfff);
+    const uint64_t page = address & ~UINT64_C(0xfff);
+    struct pug_missing *highest = evidence->pages;
     evidence->missing += count;
     for (uint32_t i = 0; i < evidence->page_count; i++) {
-        if (evidence->pages[i].address == page) {
-            evidence->pages[i].count += count;
+        struct pug_missing *known = &evidence->pages[i];
+        if (known->address == page) {
+            known->count += count;
             return;
         }
+        if (rank_of(known->address) > rank_of(highest->address))
+            highest = known;
     }
     if (evidence->page_count < PUG_MISSING_PAGES)
         evidence->pages[evidence->page_count++] = (struct pug_missing){page, count};
+    else if (rank_of(page) < rank_of(highest->address))
+        *highest = (struct pug_missing){page, count};
 }
 
 static void take_other(struct pug_source_evidence *source, const struct pug_element *e)
