@@ -13,9 +13,14 @@ pugmark=$bin/pugmark
 failed=0
 RANDOM=${PUG_WINDOW_SEED:-1}
 
+# Without the encapsulation's lines, which stand with a packet and are not counted.
+unwrapped() {
+    grep -v '^Idx:' || true
+}
+
 # Put the offset, the first number in it, before each line of a list.
 number() {
-    sed -E 's/^(\{"index": ([0-9]+)| *([0-9]+)  ).*/\2\3 &/'
+    unwrapped | sed -E 's/^(\{"index": ([0-9]+)| *([0-9]+)  ).*/\2\3 &/'
 }
 
 # The lines of the full list whose offset lies in [FROM, TO).
@@ -39,7 +44,7 @@ differs() {
 }
 
 part() {
-    "$pugmark" list --quiet "${how[@]}" --index "$work/index" "$@" "${capture[@]}" >"$work/part"
+    "$pugmark" list --quiet "${how[@]}" --index "$work/index" "$@" "${capture[@]}" | unwrapped >"$work/part"
 }
 
 compare() {
@@ -96,6 +101,9 @@ check() {
 shopt -s nullglob
 for ini in "$source"/examples/*/snapshot.ini "$source"/../shared/captures/*/snapshot.ini; do
     capture=("$(dirname "$ini")")
+    # A window is of one buffer.
+    buffer=$("$pugmark" info --quiet "${capture[@]}" 2>/dev/null | sed -n 's/^buffer \([^:]*\):.*/\1/p' | head -n 1)
+    [[ -z $buffer ]] || capture=(--buffer "$buffer" "${capture[@]}")
     check
 done
 vectors=$source/../shared/vectors

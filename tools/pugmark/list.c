@@ -253,6 +253,13 @@ static void put_packet(enum format format, uint64_t index, uint16_t id, const ch
     }
 }
 
+/** Is it the turn of what stands with the next one that is counted? It is not counted itself. */
+static bool is_turn(const struct list_state *state)
+{
+    return !state->counts ||
+           (!state->looking && state->seen >= state->first && state->seen < state->last);
+}
+
 /** What the encapsulation says, in front of the payload. */
 static void on_wrapping(void *context, const struct pug_encapsulation_packet *packet)
 {
@@ -261,7 +268,7 @@ static void on_wrapping(void *context, const struct pug_encapsulation_packet *pa
     bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET
                       ? input_wants(state->input, packet->source)
                       : state->options->input.sources.count == 0;
-    if (!wanted || !in_range(state, packet->index) || !take_turn(state, packet->index))
+    if (!wanted || !in_range(state, packet->index) || !is_turn(state))
         return;
     if (state->options->format == FORMAT_TEXT) {
         pug_encapsulation_line(packet, text, sizeof(text));
