@@ -49,8 +49,8 @@ static struct pug_encapsulation *open_reader(size_t count, struct pug_log *log)
 static void test_packets(void **state)
 {
     static const char *const lines[] = {
-        "Idx:0; SRC:2; [0xa3 0x02 0x34 0x12 0x07 0xbe 0xba ];\tENCAP_PKT : len=3 flow=1 ts=0x1234 "
-        "type=7 MINE : 2 bytes",
+        ("Idx:0; SRC:2; [0xa3 0x02 0x34 0x12 0x07 0xbe 0xba ];\tENCAP_PKT : len=3 flow=1 ts=0x1234 "
+         "type=7 MINE : 2 bytes"),
         "Idx:7; SRC:0; [0x60 ];\tENCAP_NULL_IDLE : flow=3",
         "Idx:8; SRC:0; [0x80 ];\tENCAP_NULL_ALIGN : flow=0",
         "Idx:9; SRC:3; [0x02 0x03 0x00 0x1f ];\tENCAP_PKT : len=2 flow=0 type=0",

@@ -322,7 +322,7 @@ static void test_directory(void **state)
     perf_story_free(&story);
 }
 
-#if __has_include(<zstd.h>)
+#ifdef PUG_WITH_ZSTD
 #include <zstd.h>
 
 /** One record of compressed bytes; with the second kind padded, and its size told. */
