@@ -351,8 +351,10 @@ static void sum_up(struct bodies *bodies)
 {
     for (size_t i = bodies->count; i-- > 0;) {
         struct body *body = &bodies->items[i];
-        qsort(body->samples, body->sample_count, sizeof(*body->samples), by_sample);
-        qsort(body->calls, body->call_count, sizeof(*body->calls), by_call);
+        if (body->sample_count > 0)
+            qsort(body->samples, body->sample_count, sizeof(*body->samples), by_sample);
+        if (body->call_count > 0)
+            qsort(body->calls, body->call_count, sizeof(*body->calls), by_call);
         for (size_t n = 0; n < body->sample_count; n++)
             body->total = pug_profile_sum(body->total, body->samples[n].count);
         if (body->parent != UINT32_MAX)
