@@ -9,7 +9,7 @@ export async function browse(program, path, work) {
   const profile = mkdtempSync(join(tmpdir(), 'report-'));
   const chromium = spawn(program, ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', `--user-data-dir=${profile}`,
-    '--remote-debugging-pipe', 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+    '--remote-debugging-pipe', 'about:blank'], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
   const waiting = new Map(), seen = { requests: [], errors: [] };
   let number = 0, rest = '', session, loaded = () => {};
   chromium.stdio[4].on('data', (bytes) => {
@@ -31,7 +31,7 @@ export async function browse(program, path, work) {
     waiting.set(++number, { resolve, reject });
     chromium.stdio[3].write(JSON.stringify({ id: number, method, params, sessionId: session }) + '\0');
   });
-  const limit = setTimeout(() => { chromium.kill('SIGKILL'); console.error('the browser does not answer'); process.exit(1); }, 120000);
+  const limit = setTimeout(() => { process.kill(-chromium.pid, 'SIGKILL'); console.error('the browser does not answer'); process.exit(1); }, 120000);
   try {
     const { targetInfos } = await send('Target.getTargets');
     const target = targetInfos.find((info) => info.type === 'page').targetId;
@@ -78,8 +78,10 @@ export async function browse(program, path, work) {
   } finally {
     clearTimeout(limit);
     const gone = new Promise((resolve) => chromium.once('exit', resolve));
-    chromium.kill('SIGKILL');
+    process.kill(-chromium.pid, 'SIGKILL'); // and those that it started
     await gone;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    } catch { /* one of them wrote once more: a folder below /tmp stays */ }
   }
 }
