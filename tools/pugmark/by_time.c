@@ -22,11 +22,8 @@ static int result_of(struct input *input, enum pug_status status)
 
 int by_time_run(struct input *input, struct pug_correlate *correlate)
 {
-    const struct pug_capture_buffer *buffer;
-    uint64_t all = 0;
-    for (size_t n = 0; (buffer = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
-        all += buffer->chosen ? buffer->size : 0;
-    struct progress progress = progress_begin(all, input->options->quiet, output_wanted);
+    struct progress progress =
+        progress_begin(input_bytes(input), input->options->quiet, output_wanted);
     const struct pug_correlate_choice choice = {.sources = input->lists.sources,
                                                 .source_count = input->options->sources.count,
                                                 .log = input->log,

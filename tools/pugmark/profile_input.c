@@ -64,22 +64,13 @@ int profile_save(struct pug_profile *profile, const char *path)
 
 /* ---- captures ---- */
 
-static uint64_t bytes_of(const struct pug_capture *capture)
-{
-    const struct pug_capture_buffer *buffer;
-    uint64_t bytes = 0;
-    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
-        bytes += buffer->chosen ? buffer->size : 0;
-    return bytes ? bytes : 1;
-}
-
 static int count_capture(const struct profile_input *what, struct input *opened,
                          struct pug_profile *profile)
 {
     /* Which object is wanted is asked of the profile: branches come from others. */
     struct pug_capture_selection selection = opened->lists.selection;
     selection.object_count = 0;
-    struct progress progress = progress_begin(bytes_of(opened->capture), what->input->quiet, NULL);
+    struct progress progress = progress_begin(input_bytes(opened), what->input->quiet, NULL);
     const struct pug_profiler_options options = {
         .threads = input_jobs(opened),
         .stacks = what->stacks,
@@ -140,7 +131,7 @@ static int put_stacks(const struct input_options *input, const char *operand, st
     }
     if (!input_open(&opened, input, operand))
         return opened.failure;
-    struct progress progress = progress_begin(bytes_of(opened.capture), input->quiet, NULL);
+    struct progress progress = progress_begin(input_bytes(&opened), input->quiet, NULL);
     const struct pug_profiler_options options = {.threads = input_jobs(&opened),
                                                  .selection = &opened.lists.selection,
                                                  .progress = progress_show,

@@ -7,7 +7,7 @@
 struct progress progress_begin(uint64_t all, bool quiet, bool (*go_on)(void))
 {
     return (struct progress){
-        .all = all,
+        .all = all ? all : 1, /* nothing is done at once */
         .start = time(NULL),
         .wanted = !quiet && isatty(STDERR_FILENO),
         .go_on = go_on,

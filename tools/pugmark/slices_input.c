@@ -9,20 +9,11 @@ static bool take_item(void *context, const struct trace_item *item)
     return slices_take(context, item);
 }
 
-static uint64_t size_of(const struct pug_capture *capture)
-{
-    const struct pug_capture_buffer *buffer;
-    uint64_t size = 0;
-    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
-        size += buffer->chosen ? buffer->size : 0;
-    return size;
-}
-
 enum pug_status slices_decode(struct slices *slices, const struct input *input,
                               struct pug_capture_result *result)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
-    struct progress progress = progress_begin(size_of(input->capture), input->options->quiet, NULL);
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
     struct trace_parts parts = {
         .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
     struct pug_capture_decode how = {.threads = input_jobs(input),

@@ -117,34 +117,19 @@ static bool print(void *context, const struct trace_item *item)
     return !printing->failed && pager_wanted(printing->pager);
 }
 
-static bool show_progress(void *context, uint64_t done)
-{
-    return progress_show(context, done);
-}
-
-static uint64_t size_of(const struct pug_capture *capture)
-{
-    const struct pug_capture_buffer *buffer;
-    uint64_t size = 0;
-    for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
-        size += buffer->chosen ? buffer->size : 0;
-    return size;
-}
-
 static int decode(struct input *input, const struct trace_options *options,
                   struct trace_parts *parts)
 {
-    struct pug_capture *capture = input->capture;
     struct progress progress =
-        progress_begin(size_of(capture), options->input.quiet || parts->wanted->limits.all, NULL);
+        progress_begin(input_bytes(input), options->input.quiet || parts->wanted->limits.all, NULL);
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
                                         .times = true,
-                                        .progress = show_progress,
+                                        .progress = progress_show,
                                         .progress_context = &progress};
     struct pug_capture_result result;
     trace_parts_decode(parts, &wanted);
-    enum pug_status status = pug_capture_decode(capture, &wanted, &result);
+    enum pug_status status = pug_capture_decode(input->capture, &wanted, &result);
     progress_end(&progress);
     if (status == PUG_OK && parts->failed)
         status = PUG_ERR_MEM;
