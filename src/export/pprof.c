@@ -6,7 +6,7 @@
  */
 #include "export/export.h"
 #include "export/gzip.h"
-#include "export/protobuf.h"
+#include "text/protobuf.h"
 
 #include "pugmark/names.h"
 

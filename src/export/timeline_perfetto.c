@@ -76,12 +76,12 @@ static bool begin(struct pug_timeline *timeline)
 static void put_packet(struct pug_timeline *timeline)
 {
     struct perfetto *p = timeline->form;
-    struct pug_protobuf head = {0};
+    struct pug_protobuf head = {.memory = {0}};
     pug_protobuf_message(&head, TRACE_PACKET, &p->packet);
-    if (head.failed || p->inner.failed || p->deeper.failed)
+    if (head.memory.failed || p->inner.memory.failed || p->deeper.memory.failed)
         timeline->status = PUG_ERR_MEM;
     else
-        pug_sink_put(timeline->options.sink, head.bytes, head.count);
+        pug_sink_put(timeline->options.sink, head.memory.bytes, head.memory.count);
     pug_protobuf_free(&head);
     pug_protobuf_clear(&p->packet);
 }
