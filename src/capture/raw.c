@@ -12,16 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** How a protocol usually travels, and whose sources are told apart by the setting "src_id"; the
- *  others come bare, and their registers name their id. */
-static const struct {
-    const char *protocol, *transport;
-} usual_transport[] = {
-    {"E-Trace", "encapsulation"},
-    {"N-Trace", "nexus"},
-    {"OSD-CTM", "osd"},
-    {"OSD-STM", "osd"},
-};
+/** What a file of trace has where nobody says it: the protocol of parameter files. */
+#define USUAL_PROTOCOL "E-Trace"
+
+/** How the protocol's sources travel, told apart by the setting "src_id"; or NULL. */
+static const char *transport_of(const struct pug_protocol *protocol)
+{
+    return protocol->description ? protocol->description->transport : NULL;
+}
 
 /* ---- names ---- */
 
@@ -60,14 +58,11 @@ static const struct pug_protocol *find_protocol(const struct pug_capture *captur
 }
 
 static const struct pug_transport *find_transport(const struct pug_capture *capture,
-                                                  const char *name, const char *protocol)
+                                                  const char *name,
+                                                  const struct pug_protocol *protocol)
 {
-    if (!name) {
-        name = "plain";
-        for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
-            if (strcmp(usual_transport[i].protocol, protocol) == 0)
-                name = usual_transport[i].transport;
-    }
+    if (!name)
+        name = transport_of(protocol) ? transport_of(protocol) : "plain";
     const struct pug_transport *transport;
     char names[512] = "";
     for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++) {
@@ -84,10 +79,10 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
 {
     const struct pug_capture_options *options = &capture->options;
     const char *wanted = options->transport;
-    raw->protocol = find_protocol(capture, options->protocol ? options->protocol : "E-Trace");
-    if (!wanted && raw->protocol && raw->params && same_name(raw->protocol->name, "E-Trace"))
+    raw->protocol = find_protocol(capture, options->protocol ? options->protocol : USUAL_PROTOCOL);
+    if (!wanted && raw->protocol && raw->params && same_name(raw->protocol->name, USUAL_PROTOCOL))
         wanted = pug_params_transport(raw->params);
-    raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol->name) : NULL;
+    raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol) : NULL;
     return raw->transport ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;
 }
 
@@ -231,14 +226,6 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
     return false;
 }
 
-static bool told_by_id(const char *protocol)
-{
-    for (size_t i = 0; i < sizeof(usual_transport) / sizeof(usual_transport[0]); i++)
-        if (strcmp(usual_transport[i].protocol, protocol) == 0)
-            return true;
-    return false;
-}
-
 /** The source that the settings describe, or all that are in the trace. */
 static enum pug_status find_sources(struct pug_capture *capture)
 {
@@ -247,7 +234,7 @@ static enum pug_status find_sources(struct pug_capture *capture)
     uint16_t id = raw->transport->single ? 0 : 1;
     if (capture->sources.count > 0)
         return PUG_OK;
-    if (named_source(raw, &id) || raw->transport->single || !told_by_id(raw->protocol->name))
+    if (named_source(raw, &id) || raw->transport->single || !transport_of(raw->protocol))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
     return pug_capture_raw_scan(capture);
 }

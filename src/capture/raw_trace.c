@@ -46,8 +46,9 @@ struct found {
 static bool tells_modules(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
-    return strcmp(raw->transport->name, "osd") == 0 &&
-           strncmp(raw->protocol->name, "OSD-", 4) == 0 && capture->options.wanted_count == 0;
+    const struct pug_description *description = raw->protocol->description;
+    return strcmp(raw->transport->name, "osd") == 0 && description && description->transport &&
+           strcmp(description->transport, "osd") == 0 && capture->options.wanted_count == 0;
 }
 
 static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Streams side by side: their elements wait until nothing that was before them can come. */
 #include "correlate/correlate.h"
+#include "pugmark/author/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,10 @@ static bool reserve_buffers(struct pug_correlate *correlate, uint32_t number)
     return true;
 }
 
-static bool is_any(const char *name, const char *a, const char *b)
+static bool counts_apart(const char *name)
 {
-    return name && (strcmp(name, a) == 0 || strcmp(name, b) == 0);
+    const struct pug_protocol *protocol = pug_protocol_find(name);
+    return protocol && protocol->description && protocol->description->counts_apart;
 }
 
 enum pug_status pug_correlate_add(struct pug_correlate *correlate,
@@ -85,7 +87,7 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
         return PUG_ERR_MEM;
     correlate->streams[correlate->count++] = (struct pug_correlate_queue){
         .info = {.buffer = source->buffer, .source = source->source},
-        .counts_apart = is_any(source->protocol, "ETMV4I", "ETE"),
+        .counts_apart = counts_apart(source->protocol),
     };
     return PUG_OK;
 }

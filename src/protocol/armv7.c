@@ -27,6 +27,10 @@ static bool take_register(const struct pug_settings *settings, const char *name,
     return false;
 }
 
+const struct pug_register pug_armv7_register_list[] = {
+    {.name = "ETMIDR"}, {.name = "ETMCR"}, {.name = "ETMCCER"}, {.name = "ETMTRACEIDR"}, {0},
+};
+
 enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct pug_log *log,
                                     const char *component, struct pug_armv7_registers *registers)
 {

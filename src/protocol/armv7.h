@@ -20,6 +20,9 @@ struct pug_armv7_registers {
     uint32_t profile;  /**< enum pug_arch_profile */
 };
 
+/** These registers, for captures. */
+extern const struct pug_register pug_armv7_register_list[];
+
 /** Registers from settings. What is missing is logged: PUG_ERR_INVALID_PARAM_VAL. */
 enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct pug_log *log,
                                     const char *component, struct pug_armv7_registers *registers);

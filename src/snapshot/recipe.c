@@ -1,79 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** @file Devices to protocols and settings: which registers a type has, and what a core is. */
+/** @file Devices to protocols and settings, as the protocols describe their sources. */
 #include "pugmark/author/protocol.h"
 #include "snapshot/setting.h"
 
 #include <ctype.h>
 #include <strings.h>
-
-/** What a register is where the snapshot does not have it. */
-enum need {
-    ASSUMED,  /* told: what a decoder does depends on it */
-    REQUIRED, /* there is no value that would do */
-    UNUSED,   /* told by the reference: it is read, but nothing depends on it */
-};
-
-/** A register that a protocol needs, or has a value for. */
-struct register_rule {
-    const char *name;
-    enum need need;
-    uint32_t otherwise;
-};
-
-static const struct register_rule etm4_registers[] = {
-    {"TRCCONFIGR", REQUIRED, 0},      {"TRCTRACEIDR", REQUIRED, 0}, {"TRCIDR0", REQUIRED, 0},
-    {"TRCIDR1", ASSUMED, 0x4100F403}, {"TRCIDR2", REQUIRED, 0},     {"TRCIDR8", ASSUMED, 0},
-    {"TRCIDR9", UNUSED, 0},           {"TRCIDR10", UNUSED, 0},      {"TRCIDR11", UNUSED, 0},
-    {"TRCIDR12", UNUSED, 0},          {"TRCIDR13", UNUSED, 0}};
-
-static const struct register_rule ete_registers[] = {
-    {"TRCCONFIGR", REQUIRED, 0},        {"TRCTRACEIDR", REQUIRED, 0}, {"TRCIDR0", REQUIRED, 0},
-    {"TRCIDR1", ASSUMED, 0x4100F403},   {"TRCIDR2", REQUIRED, 0},     {"TRCIDR8", ASSUMED, 0},
-    {"TRCDEVARCH", ASSUMED, 0x47705A13}};
-
-/* Of ETMv3 and of PTM. */
-static const struct register_rule etm_registers[] = {{"ETMIDR", REQUIRED, 0},
-                                                     {"ETMCR", REQUIRED, 0},
-                                                     {"ETMCCER", REQUIRED, 0},
-                                                     {"ETMTRACEIDR", REQUIRED, 0}};
-
-static const struct register_rule stm_registers[] = {{"STMTCSR", REQUIRED, 0}};
-static const struct register_rule itm_registers[] = {{"ITMTCR", REQUIRED, 0}};
-
-/** A kind of trace source. */
-struct type_rule {
-    const char *type; /**< as the reference has it up to the first '.' */
-    const char *name; /**< of the protocol, before its version; NULL: as the type */
-    int major;        /**< the version's, where several protocols have the name; else 0 */
-    const char *protocol;
-    bool core; /**< it traces a core; to the reference the others must have none */
-    const struct register_rule *registers;
-    size_t count;
-    enum pug_arch arch; /**< of a core of which nothing is known */
-};
-
-#define REGISTERS(list) list, sizeof(list) / sizeof((list)[0])
-
-static const struct type_rule types[] = {
-    {"ETM4", "ETM", 4, "ETMV4I", true, REGISTERS(etm4_registers), PUG_ARCH_AA64},
-    {"ETE", NULL, 0, "ETE", true, REGISTERS(ete_registers), PUG_ARCH_AA64},
-    {"ETM3", "ETM", 3, "ETMV3", true, REGISTERS(etm_registers), PUG_ARCH_V7},
-    {"PTM1", "PTM", 0, "PTM", true, REGISTERS(etm_registers), PUG_ARCH_V7},
-    {"PFT1", "PFT", 0, "PTM", true, REGISTERS(etm_registers), PUG_ARCH_V7},
-    {"STM", NULL, 0, "STM", false, REGISTERS(stm_registers), PUG_ARCH_UNKNOWN},
-    {"ITM", NULL, 0, "ITM", false, REGISTERS(itm_registers), PUG_ARCH_UNKNOWN},
-};
-
-#define TYPES (sizeof(types) / sizeof(types[0]))
-
-static const struct type_rule *find_reference_type(const char *type)
-{
-    size_t length = strcspn(type, ".");
-    for (size_t i = 0; i < TYPES; i++)
-        if (strncmp(types[i].type, type, length) == 0 && types[i].type[length] == 0)
-            return &types[i];
-    return NULL;
-}
 
 /** Where the version of a type begins ("ETM4.5", "ETMv4", "STM-500"): its name is before that. */
 static size_t version_of(const char *type, unsigned long *major)
@@ -87,27 +18,41 @@ static size_t version_of(const char *type, unsigned long *major)
     return length;
 }
 
-/** Name and version, whatever the version, where there is but one protocol of the name. */
-static const struct type_rule *find_native_type(const char *type)
+/** Does the type have this name, and the version, where that matters? */
+static bool is_type(const struct pug_device_type *known, const char *type)
 {
     unsigned long major;
     size_t length = version_of(type, &major);
-    for (size_t i = 0; i < TYPES; i++) {
-        const char *name = types[i].name ? types[i].name : types[i].type;
-        if (strncasecmp(name, type, length) == 0 && name[length] == 0 &&
-            (types[i].major == 0 || (unsigned long)types[i].major == major))
-            return &types[i];
+    return strncasecmp(known->name, type, length) == 0 && known->name[length] == 0 &&
+           (known->version == 0 || known->version == major);
+}
+
+/** To the reference only what is before the first '.' matters, and each letter of that. */
+static bool is_reference_type(const struct pug_device_type *known, const char *type)
+{
+    size_t length = strcspn(type, ".");
+    return known->reference && strncmp(known->reference, type, length) == 0 &&
+           known->reference[length] == 0;
+}
+
+typedef bool is_type_fn(const struct pug_device_type *known, const char *type);
+
+/** The protocol that knows the type of a device. */
+static const struct pug_protocol *find_by_type(const char *type, is_type_fn *is)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
+        const struct pug_device_type *known =
+            protocol->description ? protocol->description->types : NULL;
+        for (; known && known->name; known++)
+            if (is(known, type))
+                return protocol;
     }
     return NULL;
 }
 
-static const struct type_rule *find_type(const struct pug_snapshot *snapshot, const char *type)
-{
-    return pug_snapshot_is_native(snapshot) ? find_native_type(type) : find_reference_type(type);
-}
-
-/** A known protocol by its name, with or without a version behind it. */
-static const struct pug_protocol *find_protocol(const char *type)
+/** A protocol by its name, with or without a version behind it. */
+static const struct pug_protocol *find_by_name(const char *type)
 {
     const struct pug_protocol *protocol = pug_protocol_find(type);
     unsigned long major;
@@ -121,21 +66,33 @@ static const struct pug_protocol *find_protocol(const char *type)
     return protocol;
 }
 
+static const struct pug_protocol *find_protocol(const struct pug_snapshot *snapshot,
+                                                const char *type)
+{
+    if (!pug_snapshot_is_native(snapshot))
+        return find_by_type(type, is_reference_type);
+    const struct pug_protocol *protocol = find_by_type(type, is_type);
+    return protocol ? protocol : find_by_name(type);
+}
+
+static bool traces_core(const struct pug_protocol *protocol)
+{
+    return protocol && protocol->description && protocol->description->traces_core;
+}
+
 const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
                                          const struct pug_snapshot_device *device, bool core)
 {
-    const struct type_rule *rule = find_type(snapshot, device->type);
-    bool native = pug_snapshot_is_native(snapshot);
-    if (rule)
-        return native || rule->core == core ? rule->protocol : NULL;
-    const struct pug_protocol *protocol = native ? find_protocol(device->type) : NULL;
-    return protocol ? protocol->name : NULL;
+    const struct pug_protocol *protocol = find_protocol(snapshot, device->type);
+    if (!protocol || (!pug_snapshot_is_native(snapshot) && traces_core(protocol) != core))
+        return NULL; /* to the reference only what traces a core has one */
+    return protocol->name;
 }
 
-bool pug_snapshot_traces_core(const struct pug_snapshot_device *device)
+bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,
+                              const struct pug_snapshot_device *device)
 {
-    const struct type_rule *rule = find_native_type(device->type);
-    return rule && rule->core;
+    return traces_core(find_protocol(snapshot, device->type));
 }
 
 /* ---- registers ---- */
@@ -147,12 +104,6 @@ static const struct pug_snapshot_register *find_register(const struct pug_snapsh
         if (strcmp(device->registers[i].name, name) == 0)
             return &device->registers[i];
     return NULL;
-}
-
-/** Another name that a register has, or NULL. */
-static const char *other_name(const char *name)
-{
-    return strcmp(name, "ITMTCR") == 0 ? "CONTROL_REGISTER" : NULL;
 }
 
 /** What is being made, and from what. */
@@ -178,14 +129,14 @@ static bool register_value(const struct cook *cook, const struct pug_snapshot_re
     return false;
 }
 
-static void say_missing(const struct cook *cook, const struct register_rule *rule)
+static void say_missing(const struct cook *cook, const struct pug_register *wanted)
 {
-    bool required = rule->need == REQUIRED;
-    if (cook->native && rule->need == UNUSED)
+    bool required = wanted->need == PUG_REGISTER_REQUIRED;
+    if (cook->native && wanted->need == PUG_REGISTER_UNUSED)
         return;
     pug_snapshot_say(cook->snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
                      "%sMissing %s%s%s\n",
-                     required ? "Error:" : "Warning: Default set for register. ", rule->name,
+                     required ? "Error:" : "Warning: Default set for register. ", wanted->name,
                      cook->native ? " in " : "", cook->native ? cook->source->device->file : "");
 }
 
@@ -198,29 +149,30 @@ static bool is_overridden(const struct cook *cook, const char *name)
     return false;
 }
 
-/** One register by its rule. False: it is missing or no number, and that is an error. */
-static bool take_register(struct cook *cook, const struct register_rule *rule)
+/** One register. False: it is missing or no number, and that is an error. */
+static bool take_register(struct cook *cook, const struct pug_register *wanted)
 {
     const struct pug_snapshot_device *device = cook->source->device;
-    const struct pug_snapshot_register *found = find_register(device, rule->name);
-    if (!found && cook->native && other_name(rule->name))
-        found = find_register(device, other_name(rule->name));
-    uint32_t value = rule->otherwise;
-    if (is_overridden(cook, rule->name))
+    const struct pug_snapshot_register *found = find_register(device, wanted->name);
+    if (!found && cook->native && wanted->other_name)
+        found = find_register(device, wanted->other_name);
+    uint32_t value = wanted->assumed;
+    if (is_overridden(cook, wanted->name))
         return true;
     if (!found)
-        say_missing(cook, rule);
-    if ((!found && rule->need == REQUIRED) || (found && !register_value(cook, found, &value)))
+        say_missing(cook, wanted);
+    if ((!found && wanted->need == PUG_REGISTER_REQUIRED) ||
+        (found && !register_value(cook, found, &value)))
         return false;
     return pug_snapshot_setting_add(&cook->recipe->settings,
-                                    (struct pug_setting){.name = rule->name, .value = value});
+                                    (struct pug_setting){.name = wanted->name, .value = value});
 }
 
-static bool take_registers(struct cook *cook, const struct type_rule *rule)
+static bool take_registers(struct cook *cook, const struct pug_register *wanted)
 {
     bool complete = true;
-    for (size_t i = 0; i < rule->count; i++)
-        if (!take_register(cook, &rule->registers[i]))
+    for (; wanted && wanted->name; wanted++)
+        if (!take_register(cook, wanted))
             complete = false;
     return complete;
 }
@@ -265,10 +217,10 @@ static bool add_core(struct cook *cook, enum pug_arch arch, enum pug_arch_profil
 }
 
 /** Nobody can say what the core is: packets can be listed all the same, and most code decoded. */
-static bool take_unknown_core(struct cook *cook, const struct type_rule *rule)
+static bool take_unknown_core(struct cook *cook, const struct pug_description *description)
 {
     const struct pug_snapshot_source *source = cook->source;
-    const char *taken = rule->arch == PUG_ARCH_V7 ? "ARMv7-A" : "an AArch64 core";
+    const char *taken = description->usual_arch == PUG_ARCH_V7 ? "ARMv7-A" : "an AArch64 core";
     if (!source->core)
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "Nothing says which core %s traces: taken for %s\n", source->name, taken);
@@ -280,10 +232,10 @@ static bool take_unknown_core(struct cook *cook, const struct type_rule *rule)
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "No type of core %s in %s: taken for %s\n", source->core->name,
                          source->core->file, taken);
-    return add_core(cook, rule->arch, PUG_PROFILE_A);
+    return add_core(cook, description->usual_arch, PUG_PROFILE_A);
 }
 
-static bool take_core(struct cook *cook, const struct type_rule *rule)
+static bool take_core(struct cook *cook, const struct pug_description *description)
 {
     const struct pug_snapshot_device *core = cook->source->core;
     enum pug_arch arch;
@@ -299,7 +251,7 @@ static bool take_core(struct cook *cook, const struct type_rule *rule)
         (cook->native ? pug_core_by_name : pug_core_by_reference_name)(core->type, &arch, &profile))
         return add_core(cook, arch, profile);
     if (cook->native)
-        return take_unknown_core(cook, rule);
+        return take_unknown_core(cook, description);
     pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE,
                      "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
                      core->type);
@@ -310,7 +262,6 @@ bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
                               const struct pug_snapshot_source *source,
                               const struct pug_settings *overrides, struct recipe *recipe)
 {
-    const struct type_rule *rule = find_type(snapshot, source->device->type);
     struct cook cook = {snapshot, source, overrides, recipe, pug_snapshot_is_native(snapshot)};
     *recipe = (struct recipe){.protocol = pug_snapshot_recipe_protocol(snapshot, source->device,
                                                                        source->core_name != NULL)};
@@ -321,9 +272,10 @@ bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
                              source->device->file);
         return false;
     }
-    if (!take_overrides(&cook) || (rule && !take_registers(&cook, rule)))
+    const struct pug_description *description = pug_protocol_find(recipe->protocol)->description;
+    if (!take_overrides(&cook) || (description && !take_registers(&cook, description->registers)))
         return false;
-    if (rule && rule->core && !take_core(&cook, rule))
+    if (description && description->traces_core && !take_core(&cook, description))
         return false;
     return !cook.native || take_all(&cook);
 }

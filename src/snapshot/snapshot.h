@@ -111,7 +111,8 @@ const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
                                          const struct pug_snapshot_device *device, bool core);
 
 /** Is its type one that traces a core's program flow? */
-bool pug_snapshot_traces_core(const struct pug_snapshot_device *device);
+bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,
+                              const struct pug_snapshot_device *device);
 
 /**
  * Protocol and settings of a source whose core, if `source->core_name` says so, is known. The

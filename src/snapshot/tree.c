@@ -59,7 +59,7 @@ static const char *lone_core(const struct pug_snapshot *snapshot)
     const char *lone = NULL;
     size_t cores = 0, sources = 0;
     for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++) {
-        if (pug_snapshot_traces_core(device)) {
+        if (pug_snapshot_traces_core(snapshot, device)) {
             sources += !core_of(snapshot, device->name, device);
         } else if (pug_snapshot_is_core(snapshot, device) && !is_traced(snapshot, device->name)) {
             lone = device->name;
@@ -75,7 +75,8 @@ static void describe(const struct pug_snapshot *snapshot, const char *name, unsi
     const struct pug_snapshot_device *device = pug_snapshot_device(snapshot, name);
     const char *core = core_of(snapshot, name, device);
     bool assumed = !core && device && pug_snapshot_is_native(snapshot) &&
-                   pug_snapshot_traces_core(device) && (core = lone_core(snapshot)) != NULL;
+                   pug_snapshot_traces_core(snapshot, device) &&
+                   (core = lone_core(snapshot)) != NULL;
     *source = (struct pug_snapshot_source){
         .name = name,
         .device = device,

@@ -928,6 +928,52 @@ static void test_other_protocols(void **state)
                         "coresight");
 }
 
+static const struct pug_description own_description = {
+    .types = (const struct pug_device_type[]){{"OWNTRACE", 2, "OWN"}, {0}},
+    .registers =
+        (const struct pug_register[]){{.name = "STMTCSR", .other_name = "OWNCR"},
+                                      {.name = "LEVEL", .need = PUG_REGISTER_ASSUMED, .assumed = 7},
+                                      {0}},
+    .traces_core = true,
+    .usual_arch = PUG_ARCH_V7,
+};
+
+/** A protocol from outside says itself what its devices are called and which registers they have.
+ */
+static void test_own_description(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    struct pug_protocol own = *pug_protocol_find("STM");
+    own.abi = PUG_AUTHOR_ABI;
+    own.name = "Own";
+    own.description = &own_description;
+    assert_int_equal(open_etm(f, "OwnTrace2.1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
+    assert_source(f, "A", 0, "E", "C", NULL); /* nobody knows it yet */
+    assert_int_equal(pug_protocol_register(&own), PUG_OK);
+    assert_source(f, "A", 0, "E", "C", "Own");
+    assert_int_equal(make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
+    assert_non_null(strstr(said(f), "Error:Missing STMTCSR in e"));
+
+    assert_int_equal(open_etm(f, "OwnTrace1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
+    assert_source(f, "A", 0, "E", "C", NULL); /* another version */
+    assert_int_equal(open_etm(f, "OWN.1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
+    assert_int_equal(open_with(f, reference), PUG_OK);
+    assert_source(f, "A", 0, "E", "C", "Own");
+
+    assert_int_equal(open_etm(f, "OwnTrace2", "type=Cortex-Z9\n[regs]\n", TRACES_C), PUG_OK);
+    write_file(f, "e", "[device]\nname=E\ntype=OwnTrace2\n[regs]\nOWNCR=0x00230001\n");
+    assert_int_equal(open_with(f, (struct pug_snapshot_options){0}), PUG_OK);
+    said(f);
+    assert_int_equal(make_tree(f, NULL, false, &tree), PUG_OK);
+    assert_string_equal(said(f),
+                        "ss2_dcdtree : Warning: Default set for register. Missing LEVEL in e\n"
+                        "ss2_dcdtree : Core type Cortex-Z9 in c is not known: taken for ARMv7-A\n");
+    assert_non_null(pug_tree_source(tree, 0x23));
+    pug_tree_free(tree);
+    assert_int_equal(pug_protocol_unregister("Own"), PUG_OK);
+}
+
 /* ---- memory ---- */
 
 static void check_memory(struct fixture *f, bool is_reference, const char *dumps,
@@ -1176,6 +1222,7 @@ int main(void)
         TEST(test_bad_register),
         TEST(test_same_id),
         TEST(test_other_protocols),
+        TEST(test_own_description),
         TEST(test_memory),
         TEST(test_dumps),
         TEST(test_memory_space),

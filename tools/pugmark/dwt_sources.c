@@ -15,9 +15,9 @@ struct dwt_sources {
     struct dwt_source items[];
 };
 
-static bool is_itm(const struct pug_source *source)
+bool dwt_sources_carries(const struct pug_protocol *protocol)
 {
-    return strcmp(pug_source_protocol(source)->name, "ITM") == 0;
+    return protocol && protocol->description && protocol->description->dwt;
 }
 
 struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
@@ -25,7 +25,7 @@ struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
     struct pug_source *source;
     size_t count = 0;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
-        count += is_itm(source);
+        count += dwt_sources_carries(pug_source_protocol(source));
     if (count == 0)
         return NULL;
     struct dwt_sources *sources = malloc(sizeof(*sources) + count * sizeof(sources->items[0]));
@@ -33,7 +33,7 @@ struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
         return NULL;
     sources->count = 0;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
-        if (!is_itm(source))
+        if (!dwt_sources_carries(pug_source_protocol(source)))
             continue;
         struct dwt_source *item = &sources->items[sources->count++];
         item->id = pug_source_id(source);

@@ -7,6 +7,9 @@
 
 struct dwt_sources;
 
+/** Do its elements tell of events of a DWT? Of NULL: no. */
+bool dwt_sources_carries(const struct pug_protocol *protocol);
+
 /** NULL where the tree has no ITM, or no memory is left. */
 struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed);
 void dwt_sources_free(struct dwt_sources *sources);

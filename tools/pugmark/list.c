@@ -485,7 +485,7 @@ static bool has_events(const struct input *input)
 {
     const struct pug_capture_source *source;
     for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++)
-        if (strcmp(source->protocol, "ITM") == 0)
+        if (dwt_sources_carries(pug_protocol_find(source->protocol)))
             return true;
     return false;
 }

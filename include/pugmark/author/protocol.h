@@ -22,6 +22,7 @@
 #ifndef PUGMARK_AUTHOR_PROTOCOL_H
 #define PUGMARK_AUTHOR_PROTOCOL_H
 
+#include "pugmark/author/description.h"
 #include "pugmark/element.h"
 #include "pugmark/image.h"
 #include "pugmark/log.h"
@@ -211,6 +212,7 @@ struct pug_protocol {
     bool program_flow; /**< the decoder needs program memory */
     /** Quirk end_does_not_wait: EO_TRACE comes without what the consumer has not taken before. */
     bool ends_without_rest;
+    const struct pug_description *description; /**< what captures have of its sources, or NULL */
 
     /** Registers and parameters to the protocol's own configuration. Errors go to the log. */
     enum pug_status (*config_new)(const struct pug_settings *settings, struct pug_log *log,

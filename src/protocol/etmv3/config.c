@@ -62,12 +62,20 @@ size_t pug_etmv3_config_text(const void *pointer, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {
+    .types = (const struct pug_device_type[]){{"ETM", 3, "ETM3"}, {0}},
+    .registers = pug_armv7_register_list,
+    .traces_core = true,
+    .usual_arch = PUG_ARCH_V7,
+};
+
 const struct pug_protocol pug_protocol_etmv3 = {
     .name = "ETMV3",
     .title = "Arm ETMv3 instruction and data trace",
     .reader_name = "PKTP_ETMV3",
     .decoder_name = "DCD_ETMV3",
     .program_flow = true,
+    .description = &description,
     .config_new = pug_etmv3_config_new,
     .config_free = pug_etmv3_config_free,
     .trace_id = pug_etmv3_trace_id,

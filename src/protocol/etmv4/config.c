@@ -146,6 +146,48 @@ static size_t config_text(const void *config, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_register etmv4_registers[] = {
+    {.name = "TRCCONFIGR"},
+    {.name = "TRCTRACEIDR"},
+    {.name = "TRCIDR0"},
+    {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
+    {.name = "TRCIDR2"},
+    {.name = "TRCIDR8", .need = PUG_REGISTER_ASSUMED},
+    {.name = "TRCIDR9", .need = PUG_REGISTER_UNUSED},
+    {.name = "TRCIDR10", .need = PUG_REGISTER_UNUSED},
+    {.name = "TRCIDR11", .need = PUG_REGISTER_UNUSED},
+    {.name = "TRCIDR12", .need = PUG_REGISTER_UNUSED},
+    {.name = "TRCIDR13", .need = PUG_REGISTER_UNUSED},
+    {0},
+};
+
+static const struct pug_register ete_registers[] = {
+    {.name = "TRCCONFIGR"},
+    {.name = "TRCTRACEIDR"},
+    {.name = "TRCIDR0"},
+    {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
+    {.name = "TRCIDR2"},
+    {.name = "TRCIDR8", .need = PUG_REGISTER_ASSUMED},
+    {.name = "TRCDEVARCH", .need = PUG_REGISTER_ASSUMED, .assumed = 0x47705a13},
+    {0},
+};
+
+static const struct pug_description etmv4_description = {
+    .types = (const struct pug_device_type[]){{"ETM", 4, "ETM4"}, {0}},
+    .registers = etmv4_registers,
+    .traces_core = true,
+    .usual_arch = PUG_ARCH_AA64,
+    .counts_apart = true,
+};
+
+static const struct pug_description ete_description = {
+    .types = (const struct pug_device_type[]){{"ETE", 0, "ETE"}, {0}},
+    .registers = ete_registers,
+    .traces_core = true,
+    .usual_arch = PUG_ARCH_AA64,
+    .counts_apart = true,
+};
+
 #define FUNCTIONS                                                                                  \
     .reader_name = "PKTP_ETMV4I", .decoder_name = "DCD_ETMV4", .program_flow = true,               \
     .config_free = free, .trace_id = trace_id, .config_text = config_text,                         \
@@ -162,6 +204,7 @@ static size_t config_text(const void *config, char *buffer, size_t size)
 const struct pug_protocol pug_protocol_etmv4 = {
     .name = "ETMV4I",
     .title = "Arm ETMv4 instruction trace",
+    .description = &etmv4_description,
     .config_new = etmv4_config_new,
     FUNCTIONS,
 };
@@ -169,6 +212,7 @@ const struct pug_protocol pug_protocol_etmv4 = {
 const struct pug_protocol pug_protocol_ete = {
     .name = "ETE",
     .title = "Arm Embedded Trace Extension",
+    .description = &ete_description,
     .config_new = ete_config_new,
     FUNCTIONS,
 };

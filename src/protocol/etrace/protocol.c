@@ -2,12 +2,15 @@
 /** @file Efficient Trace for RISC-V 2.0, and the drafts that go with it. */
 #include "protocol/etrace/etrace.h"
 
+static const struct pug_description description = {.transport = "encapsulation"};
+
 const struct pug_protocol pug_protocol_etrace = {
     .name = "E-Trace",
     .title = "RISC-V Efficient Trace",
     .reader_name = "PKTP_ETRACE",
     .decoder_name = "DCD_ETRACE",
     .program_flow = true,
+    .description = &description,
     .config_new = pug_etrace_config_new,
     .config_free = pug_etrace_config_free,
     .trace_id = pug_etrace_trace_id,

@@ -61,11 +61,19 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {
+    .types = (const struct pug_device_type[]){{"ITM", 0, "ITM"}, {0}},
+    .registers =
+        (const struct pug_register[]){{.name = "ITMTCR", .other_name = "CONTROL_REGISTER"}, {0}},
+    .dwt = true,
+};
+
 const struct pug_protocol pug_protocol_itm = {
     .name = "ITM",
     .title = "Arm Instrumentation Trace Macrocell and DWT (Cortex-M SWO)",
     .reader_name = "PKTP_ITM",
     .decoder_name = "DCD_ITM",
+    .description = &description,
     .config_new = pug_itm_config_new,
     .config_free = pug_itm_config_free,
     .trace_id = pug_itm_trace_id,

@@ -243,12 +243,15 @@ size_t pug_ntrace_config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {.transport = "nexus"};
+
 const struct pug_protocol pug_protocol_ntrace = {
     .name = "N-Trace",
     .title = "RISC-V N-Trace (Nexus-based instruction trace)",
     .reader_name = "PKTP_NTRACE",
     .decoder_name = "DCD_NTRACE",
     .program_flow = true,
+    .description = &description,
     .config_new = pug_ntrace_config_new,
     .config_free = pug_ntrace_config_free,
     .trace_id = pug_ntrace_trace_id,

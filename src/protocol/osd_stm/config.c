@@ -22,11 +22,14 @@ static size_t config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {.transport = "osd"};
+
 const struct pug_protocol pug_protocol_osd_stm = {
     .name = "OSD-STM",
     .title = "Open SoC Debug System Trace Module",
     .reader_name = "PKTP_OSD_STM",
     .decoder_name = "DCD_OSD_STM",
+    .description = &description,
     .config_new = config_new,
     .config_free = pug_osd_config_free,
     .trace_id = pug_osd_trace_id,

@@ -72,12 +72,20 @@ size_t pug_ptm_config_text(const void *pointer, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {
+    .types = (const struct pug_device_type[]){{"PTM", 0, "PTM1"}, {"PFT", 0, "PFT1"}, {0}},
+    .registers = pug_armv7_register_list,
+    .traces_core = true,
+    .usual_arch = PUG_ARCH_V7,
+};
+
 const struct pug_protocol pug_protocol_ptm = {
     .name = "PTM",
     .title = "Arm PTM program flow trace",
     .reader_name = "PKTP_PTM",
     .decoder_name = "DCD_PTM",
     .program_flow = true,
+    .description = &description,
     .ends_without_rest = true,
     .config_new = pug_ptm_config_new,
     .config_free = pug_ptm_config_free,

@@ -56,11 +56,17 @@ size_t pug_stm_config_text(const void *config, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+static const struct pug_description description = {
+    .types = (const struct pug_device_type[]){{"STM", 0, "STM"}, {0}},
+    .registers = (const struct pug_register[]){{.name = "STMTCSR"}, {0}},
+};
+
 const struct pug_protocol pug_protocol_stm = {
     .name = "STM",
     .title = "Arm CoreSight System Trace Macrocell (MIPI STPv2)",
     .reader_name = "PKTP_STM",
     .decoder_name = "DCD_STM",
+    .description = &description,
     .config_new = pug_stm_config_new,
     .config_free = pug_stm_config_free,
     .trace_id = pug_stm_trace_id,

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file For authors of protocols. What captures have of a protocol's sources, for who opens
+ * captures: how snapshots call such a device, which registers say how it was set up, how its trace
+ * travels in a file of its own. Everything is optional, and zero where there is nothing to say.
+ */
+#ifndef PUG_AUTHOR_DESCRIPTION_H
+#define PUG_AUTHOR_DESCRIPTION_H
+
+#include "pugmark/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What it means that a capture does not have a register. */
+enum pug_register_need {
+    PUG_REGISTER_REQUIRED, /**< the source cannot be made: there is no value that would do */
+    PUG_REGISTER_ASSUMED,  /**< a value is taken for it, and told, since decoding depends on it */
+    PUG_REGISTER_UNUSED,   /**< the reference tells of it, but nothing depends on it */
+};
+
+/** A register of a source. It becomes the setting of its name. */
+struct pug_register {
+    const char *name;
+    const char *other_name; /**< that it has, too, or NULL */
+    enum pug_register_need need;
+    uint32_t assumed; /**< where a capture does not have it and it is not required */
+};
+
+/** What a snapshot calls a device of the protocol: "ETMv4.5" has the name ETM, version 4. */
+struct pug_device_type {
+    const char *name;      /**< before its version; letters of either case */
+    unsigned version;      /**< its major one, where several protocols have the name; else 0 */
+    const char *reference; /**< what the reference knows it as, up to the first '.' ("ETM4") */
+};
+
+struct pug_description {
+    const struct pug_device_type *types;  /**< the last one has no name; or NULL: the protocol's */
+    const struct pug_register *registers; /**< the last one has no name; or NULL: none */
+    /** It traces an Arm core, whose kind becomes the settings "arch" and "profile" … */
+    bool traces_core;
+    enum pug_arch usual_arch; /**< … and this one if nobody knows */
+    /**
+     * How it travels in a file of its own, whose sources are told apart by the setting "src_id".
+     * NULL: bare ("plain"), or in frames, where its registers name its id.
+     */
+    const char *transport;
+    bool dwt;          /**< its elements tell of events of a DWT (pugmark/dwt.h) */
+    bool counts_apart; /**< a timestamp's cycle count is not part of the sum of cycle counts */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
