@@ -29,7 +29,8 @@ struct stream {
     struct rec_situation situation, coming, told; /* coming: from the next block on */
     uint64_t ran;                                 /* instructions */
     uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
-    uint64_t room; /* bytes until the sink is full */
+    uint64_t room;  /* bytes until the sink is full */
+    uint64_t given; /* bytes since the source began anew */
 };
 
 struct rec_engine {
@@ -187,6 +188,7 @@ static bool give_trace(struct rec_engine *engine, struct stream *stream)
         return true;
     bool good = engine->output.trace(engine->output.context, index_of(engine, stream),
                                      stream->out.data, stream->out.size);
+    stream->given += stream->out.size;
     stream->out.size = 0;
     return good || fail(engine, "the trace cannot be written");
 }
@@ -249,18 +251,42 @@ static struct prepared *prepare(struct rec_engine *engine, const struct rec_path
 
 static void close_stream(struct rec_engine *engine, struct stream *stream);
 
+/** A stretch of the source's trace is complete. */
+static bool give_stretch(struct rec_engine *engine, unsigned index)
+{
+    struct stream *stream = engine->streams[index];
+    close_stream(engine, stream);
+    if (!give_trace(engine, stream))
+        return false;
+    stream->given = 0;
+    return !engine->output.cut ||
+           engine->output.cut(engine->output.context, index, stream->coming.time) ||
+           fail(engine, "the trace cannot be written");
+}
+
+/** The source begins anew. */
+static bool restart(struct rec_engine *engine, unsigned index)
+{
+    if (!give_stretch(engine, index) || !make_unit(engine, index))
+        return false;
+    engine->streams[index]->fresh = false;
+    return true;
+}
+
+bool rec_engine_cut(struct rec_engine *engine)
+{
+    for (unsigned i = 0; i < engine->stream_count && !engine->error; i++)
+        restart(engine, i);
+    return !engine->error;
+}
+
 /** Code changed: what was traced so far is closed with the memory that it ran in. */
 static bool begin_version(struct rec_engine *engine)
 {
     if (engine->version == VERSIONS)
         return fail(engine, "code changes too often for a snapshot");
-    for (unsigned i = 0; i < engine->stream_count; i++) {
-        struct stream *stream = engine->streams[i];
-        close_stream(engine, stream);
-        if (!give_trace(engine, stream) || !make_unit(engine, i))
-            return false;
-        stream->fresh = false;
-    }
+    if (!rec_engine_cut(engine))
+        return false;
     engine->version++;
     return engine->output.memory(engine->output.context, engine->memory) ||
            fail(engine, "what memory held cannot be written");
@@ -444,6 +470,8 @@ static void lose(struct rec_engine *engine, struct stream *stream, const struct 
 
 static bool in_ranges(const struct rec_engine *engine, uint64_t address)
 {
+    if (engine->config.wanted && !engine->config.wanted(engine->config.wanted_context, address))
+        return false;
     for (size_t i = 0; i < engine->config.range_count; i++)
         if (address >= engine->config.ranges[i].start && address < engine->config.ranges[i].end)
             return true;
@@ -454,6 +482,13 @@ static bool in_ranges(const struct rec_engine *engine, uint64_t address)
 static void decide(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
 {
     bool wanted = in_ranges(engine, at->address) && stream->ran >= stream->resume_at;
+    uint64_t stretch = engine->config.stretch;
+    if (stream->on && stream->since == 0 && stretch &&
+        stream->given + stream->out.size >= stretch) {
+        stop(engine, stream, at);
+        if (!restart(engine, index_of(engine, stream)))
+            return;
+    }
     if (stream->on && stream->since == 0 && !wanted) {
         stop(engine, stream, at);
     } else if (stream->on && stream->since == 0 &&
@@ -560,6 +595,8 @@ static void take_task(struct rec_engine *engine, struct stream *stream,
                       const struct rec_path_item *item)
 {
     close_stream(engine, stream);
+    if (engine->output.cut && stream->given + stream->out.size > 0)
+        restart(engine, index_of(engine, stream));
     stream->task = item->value;
     if (engine->config.context_ids)
         stream->coming.context_id = (uint32_t)item->value;
@@ -607,11 +644,8 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
 
 bool rec_engine_end(struct rec_engine *engine)
 {
-    for (unsigned i = 0; i < engine->stream_count && !engine->error; i++) {
-        struct stream *stream = engine->streams[i];
-        close_stream(engine, stream);
-        give_trace(engine, stream);
-    }
+    for (unsigned i = 0; i < engine->stream_count && !engine->error; i++)
+        give_stretch(engine, i);
     if (!engine->error && !engine->output.memory(engine->output.context, engine->memory))
         fail(engine, "what memory held cannot be written");
     return !engine->error;

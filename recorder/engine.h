@@ -35,6 +35,10 @@ struct rec_engine_config {
     uint64_t room;                  /**< bytes of trace between two overflows; 0: none ever */
     const struct rec_range *ranges; /**< only blocks that begin in one of them; none: all */
     size_t range_count;
+    /** Only blocks whose address it likes, too; NULL: all. */
+    bool (*wanted)(void *context, uint64_t address);
+    void *wanted_context;
+    uint64_t stretch; /**< bytes of a source's trace after which it begins anew; 0: never */
     uint64_t seed;
 };
 
@@ -44,6 +48,9 @@ struct rec_engine_output {
     bool (*trace)(void *context, unsigned stream, const uint8_t *bytes, size_t size);
     /** All memory that was executed, where code is about to change, and at the end. */
     bool (*memory)(void *context, const struct rec_memory *memory);
+    /** The source begins anew, as after a reset, for itself, or because another task runs: what was
+     *  given since the last time is a stretch, which ended at `time`. NULL: of no interest. */
+    bool (*cut)(void *context, unsigned stream, uint64_t time);
     /** The path as the trace tells it: without what the trace has not. */
     bool (*path)(void *context, const struct rec_path_item *item);
     void *context;
@@ -58,6 +65,8 @@ void rec_engine_free(struct rec_engine *engine);
 
 /** False: no more is wanted (the limit), or something failed. */
 bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item);
+/** All sources begin anew. False: something failed. */
+bool rec_engine_cut(struct rec_engine *engine);
 /** The path is at its end. False: something failed. */
 bool rec_engine_end(struct rec_engine *engine);
 

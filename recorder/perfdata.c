@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/perfdata.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -18,10 +19,11 @@ enum {
     TIME_CONV = 79,
 };
 
-#define ATTR_SIZE   128u
-#define CS_ETM      8u       /* number of the PMU */
-#define SAMPLE_TYPE 0x10087u /* ip, tid, time, cpu, identifier */
-#define EVENT_ID    21u
+#define ATTR_SIZE     128u
+#define CS_ETM        8u       /* number of the PMU */
+#define SAMPLE_TYPE   0x10087u /* ip, tid, time, cpu, identifier */
+#define EVENT_ID      21u
+#define AUXTRACE_SIZE 48u /* of a record, without the trace behind it */
 
 static void put_string(struct rec_bytes *bytes, const char *text)
 {
@@ -42,16 +44,30 @@ static void put_sample(struct rec_bytes *bytes, const struct rec_perf_sample *sa
     rec_put_le(bytes, EVENT_ID, 8);
 }
 
+static void put_one(struct rec_bytes *out, uint32_t type, uint16_t misc,
+                    const struct rec_bytes *body, const struct rec_perf_sample *sample)
+{
+    rec_put_le(out, type, 4);
+    rec_put_le(out, misc, 2);
+    rec_put_le(out, 8 + body->size + (sample ? 32u : 0u), 2);
+    if (body->size > 0)
+        rec_put_n(out, body->data, body->size);
+    if (sample)
+        put_sample(out, sample);
+}
+
 void rec_perf_record(struct rec_perf *perf, uint32_t type, uint16_t misc,
                      const struct rec_bytes *body, const struct rec_perf_sample *sample)
 {
-    rec_put_le(&perf->data, type, 4);
-    rec_put_le(&perf->data, misc, 2);
-    rec_put_le(&perf->data, 8 + body->size + (sample ? 32u : 0u), 2);
-    if (body->size > 0)
-        rec_put_n(&perf->data, body->data, body->size);
-    if (sample)
-        put_sample(&perf->data, sample);
+    put_one(&perf->data, type, misc, body, sample);
+}
+
+/** A record of perf's own, whose body is used up. */
+static void put_own(struct rec_bytes *out, uint32_t type, struct rec_bytes *body)
+{
+    put_one(out, type, 0, body, NULL);
+    out->failed |= body->failed;
+    rec_bytes_free(body);
 }
 
 /** The same, and the body is used up. */
@@ -66,7 +82,7 @@ static void put_record(struct rec_perf *perf, uint32_t type, uint16_t misc, stru
 
 /* ---- metadata ---- */
 
-static void put_info(struct rec_perf *perf)
+static void put_info(struct rec_perf *perf, struct rec_bytes *out)
 {
     static const uint64_t magics[] = {[REC_PERF_ETMV3] = UINT64_C(0x3030303030303030),
                                       [REC_PERF_ETMV4] = UINT64_C(0x4040404040404040),
@@ -86,16 +102,16 @@ static void put_info(struct rec_perf *perf)
         for (unsigned n = 0; n < cpu->count; n++)
             rec_put_le(&body, cpu->words[n], 8);
     }
-    put_record(perf, AUXTRACE_INFO, 0, &body, NULL);
+    put_own(out, AUXTRACE_INFO, &body);
 }
 
-static void put_clock(struct rec_perf *perf)
+static void put_clock(struct rec_perf *perf, struct rec_bytes *out)
 {
     struct rec_bytes body = {0};
     rec_put_le(&body, perf->config.shift, 8);
     rec_put_le(&body, perf->config.mult, 8);
     rec_put_le(&body, perf->config.zero, 8);
-    put_record(perf, TIME_CONV, 0, &body, NULL);
+    put_own(out, TIME_CONV, &body);
 }
 
 /** The attribute of the cs_etm event, or of the one that carries maps. */
@@ -112,18 +128,23 @@ static void put_attr(struct rec_bytes *bytes, bool trace)
         rec_put_le(bytes, 0, 8);
 }
 
-void rec_perf_begin(struct rec_perf *perf, const struct rec_perf_config *config)
+/** What stands before all events. */
+static void put_preamble(struct rec_perf *perf, struct rec_bytes *out)
 {
-    *perf = (struct rec_perf){.config = *config};
-    for (unsigned i = 0; config->pipe && i < 2; i++) {
+    for (unsigned i = 0; perf->config.pipe && i < 2; i++) {
         struct rec_bytes body = {0};
         put_attr(&body, i == 0);
         rec_put_le(&body, i == 0 ? 0 : EVENT_ID, 8);
-        put_record(perf, HEADER_ATTR, 0, &body, NULL);
+        put_own(out, HEADER_ATTR, &body);
     }
-    put_info(perf);
-    if (config->has_clock)
-        put_clock(perf);
+    put_info(perf, out);
+    if (perf->config.has_clock)
+        put_clock(perf, out);
+}
+
+void rec_perf_begin(struct rec_perf *perf, const struct rec_perf_config *config)
+{
+    *perf = (struct rec_perf){.config = *config};
 }
 
 /* ---- events ---- */
@@ -213,6 +234,7 @@ void rec_perf_trace(struct rec_perf *perf, int32_t cpu, int32_t tid, uint64_t of
 {
     struct rec_bytes body = {0};
     const size_t padded = (trace->size + 7) & ~(size_t)7;
+    rec_put_le(&perf->index, perf->data.size, 8);
     rec_put_le(&body, padded, 8);
     rec_put_le(&body, offset, 8);
     rec_put_le(&body, 0, 8);
@@ -236,18 +258,26 @@ void rec_perf_round(struct rec_perf *perf)
 /* ---- the file ---- */
 
 #define HEADER_SIZE 104u
+#define ENTRY_SIZE  (ATTR_SIZE + 16u)
+#define DATA_AT     (HEADER_SIZE + 16u + 2 * ENTRY_SIZE)
 
-static void put_header(struct rec_bytes *out, size_t data_size)
+/* Features: bits of the header, and the size of a string in them. */
+enum { FEATURE_ARCH = 6, FEATURE_AUXTRACE = 18, FEATURE_TEXT = 64 };
+
+static void put_header(struct rec_bytes *out, size_t data_size, bool features)
 {
-    const size_t ids = HEADER_SIZE, attrs = ids + 16, entry = ATTR_SIZE + 16;
+    const size_t ids = HEADER_SIZE, attrs = ids + 16;
     rec_put_n(out, "PERFILE2", 8);
     rec_put_le(out, HEADER_SIZE, 8);
-    rec_put_le(out, entry, 8);
+    rec_put_le(out, ENTRY_SIZE, 8);
     rec_put_le(out, attrs, 8);
-    rec_put_le(out, 2 * entry, 8);
-    rec_put_le(out, attrs + 2 * entry, 8);
+    rec_put_le(out, 2 * ENTRY_SIZE, 8);
+    rec_put_le(out, DATA_AT, 8);
     rec_put_le(out, data_size, 8);
-    for (unsigned i = 0; i < 6; i++)
+    rec_put_le(out, 0, 8);
+    rec_put_le(out, 0, 8);
+    rec_put_le(out, features ? 1u << FEATURE_ARCH | 1u << FEATURE_AUXTRACE : 0, 8);
+    for (unsigned i = 0; i < 3; i++)
         rec_put_le(out, 0, 8);
     rec_put_le(out, EVENT_ID - 1, 8);
     rec_put_le(out, EVENT_ID, 8);
@@ -258,17 +288,54 @@ static void put_header(struct rec_bytes *out, size_t data_size)
     }
 }
 
+static uint64_t index_entry(const struct rec_bytes *index, size_t n)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value |= (uint64_t)index->data[8 * n + i] << 8 * i;
+    return value;
+}
+
+/** Behind the records: where the features are, then they. `first`: where the first of the records
+ *  that the index counts from is in the file. */
+static void put_features(const struct rec_perf *perf, struct rec_bytes *out, size_t begin,
+                         size_t first)
+{
+    const size_t count = perf->index.size / 8, at = out->size - begin + 2 * 16;
+    char arch[FEATURE_TEXT] = "";
+    snprintf(arch, sizeof(arch), "%s", perf->config.arch);
+    rec_put_le(out, at, 8);
+    rec_put_le(out, 4 + sizeof(arch), 8);
+    rec_put_le(out, at + 4 + sizeof(arch), 8);
+    rec_put_le(out, 8 + 16 * count, 8);
+    rec_put_le(out, sizeof(arch), 4);
+    rec_put_n(out, arch, sizeof(arch));
+    rec_put_le(out, count, 8);
+    for (size_t i = 0; i < count; i++) {
+        rec_put_le(out, first + index_entry(&perf->index, i), 8);
+        rec_put_le(out, AUXTRACE_SIZE, 8);
+    }
+}
+
 void rec_perf_finish(struct rec_perf *perf, struct rec_bytes *out)
 {
+    const size_t begin = out->size;
+    struct rec_bytes preamble = {0};
+    put_preamble(perf, &preamble);
     if (perf->config.pipe) {
         rec_put_n(out, "PERFILE2", 8);
         rec_put_le(out, 16, 8);
     } else {
-        put_header(out, perf->data.size);
+        put_header(out, preamble.size + perf->data.size, perf->config.arch != NULL);
     }
+    rec_put_n(out, preamble.data, preamble.size);
     if (perf->data.size > 0)
         rec_put_n(out, perf->data.data, perf->data.size);
-    out->failed |= perf->data.failed;
+    if (!perf->config.pipe && perf->config.arch)
+        put_features(perf, out, begin, DATA_AT + preamble.size);
+    out->failed |= perf->data.failed | perf->index.failed | preamble.failed;
+    rec_bytes_free(&preamble);
     rec_bytes_free(&perf->data);
+    rec_bytes_free(&perf->index);
     *perf = (struct rec_perf){0};
 }

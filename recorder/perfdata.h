@@ -25,9 +25,10 @@ struct rec_perf_config {
     bool pipe;        /**< as `-o -` writes it, else a file */
     unsigned version; /**< of the metadata: 0, 1, 2 */
     bool snapshot;
-    const struct rec_perf_cpu *cpus;
+    const struct rec_perf_cpu *cpus; /**< has to stay, and be known, when the file is finished */
     size_t cpu_count;
-    bool has_clock; /**< TIME_CONV: nanoseconds = zero + (cycles * mult >> shift) */
+    const char *arch; /**< of the machine; stock perf asks for it. NULL: no features at all */
+    bool has_clock;   /**< TIME_CONV: nanoseconds = zero + (cycles * mult >> shift) */
     uint64_t shift, mult, zero;
 };
 
@@ -48,7 +49,8 @@ struct rec_perf_map {
 
 struct rec_perf {
     struct rec_perf_config config;
-    struct rec_bytes data; /**< records */
+    struct rec_bytes data;  /**< records */
+    struct rec_bytes index; /**< 8 bytes each: where in them AUXTRACE records begin */
 };
 
 void rec_perf_begin(struct rec_perf *perf, const struct rec_perf_config *config);

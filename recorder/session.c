@@ -7,6 +7,7 @@
 
 #include "files/outfile.h"
 #include "recorder/frames.h"
+#include "recorder/perf_write.h"
 #include "recorder/snapshot_write.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ struct rec_session {
     struct rec_session_config config;
     struct rec_engine *engine;
     struct snapshot_write *snapshot;
-    struct rec_bytes trace; /* not yet written; of a circular sink all of it */
+    struct perf_write *perf; /* instead of it */
+    struct rec_bytes trace;  /* not yet written; of a circular sink all of it */
     struct rec_frames frames;
     struct pug_outfile *file; /* the buffer underway */
     struct rec_path_writer *writer;
@@ -89,6 +91,8 @@ static bool take_trace(void *context, unsigned stream, const uint8_t *bytes, siz
 {
     struct rec_session *session = context;
     const struct rec_engine_config *engine = &session->config.engine;
+    if (session->perf)
+        return perf_write_trace(session->perf, stream, bytes, size);
     if (!session->file && !open_buffer(session))
         return false;
     if (engine->unit_class->frames)
@@ -101,6 +105,12 @@ static bool take_trace(void *context, unsigned stream, const uint8_t *bytes, siz
         return !session->trace.failed || fail(session, "no memory", NULL);
     }
     return session->trace.size < PIECE || write_trace(session);
+}
+
+static bool take_cut(void *context, unsigned stream, uint64_t time)
+{
+    struct rec_session *session = context;
+    return perf_write_cut(session->perf, session->engine, stream, time);
 }
 
 /** Code changes, or all is over: the buffer and its memory are complete. */
@@ -149,16 +159,25 @@ static bool open_path(struct rec_session *session)
 
 static bool begin(struct rec_session *session)
 {
-    const struct rec_session_config *config = &session->config;
+    struct rec_session_config *config = &session->config;
     const struct rec_engine_output output = {.trace = take_trace,
                                              .memory = take_memory,
+                                             .cut = config->perf ? take_cut : NULL,
                                              .path = config->path ? take_path : NULL,
                                              .context = session};
-    if (mkdir(config->folder, 0777) != 0 && errno != EEXIST)
+    if (config->perf && !perf_write_takes(config->engine.unit_class))
+        return fail(session, "perf.data has no trace of this kind", NULL);
+    if (!config->perf && mkdir(config->folder, 0777) != 0 && errno != EEXIST)
         return fail_errno(session, config->folder);
-    session->snapshot = snapshot_write_new(config);
+    if (config->perf) {
+        session->perf = perf_write_new(config);
+        config->engine.wanted = perf_write_has;
+        config->engine.wanted_context = session->perf;
+    } else {
+        session->snapshot = snapshot_write_new(config);
+    }
     session->engine = rec_engine_new(&config->engine, &output);
-    if (!session->snapshot || !session->engine)
+    if ((!session->snapshot && !session->perf) || !session->engine)
         return fail(session, "no memory", NULL);
     return open_path(session);
 }
@@ -180,17 +199,25 @@ struct rec_session *rec_session_new(const struct rec_session_config *config, cha
 
 bool rec_session_take(struct rec_session *session, const struct rec_path_item *item)
 {
-    return rec_engine_take(session->engine, item);
+    bool more = rec_engine_take(session->engine, item);
+    if (session->perf && !perf_write_item(session->perf, session->engine, item))
+        return fail(session, "no memory", NULL);
+    return more;
 }
 
 static bool end(struct rec_session *session)
 {
     if (!rec_engine_end(session->engine))
         return fail(session, rec_engine_error(session->engine), NULL);
-    if (session->buffers == 0)
+    if (session->perf && perf_write_stretches(session->perf) == 0)
+        return fail(session, "nothing ran of a file that the path names", NULL);
+    if (!session->perf && session->buffers == 0)
         return fail(session, "nothing ran that could be traced", NULL);
     if (session->writer && !rec_path_writer_end(session->writer))
         return fail_errno(session, session->config.path);
+    if (session->perf)
+        return perf_write_end(session->perf, session->engine) ||
+               fail_errno(session, session->config.perf);
     if (!snapshot_write_descriptions(session->snapshot, session->engine))
         return fail_errno(session, session->config.folder);
     return true;
@@ -207,7 +234,8 @@ bool rec_session_end(struct rec_session *session, char *why, size_t size)
 struct rec_session_result rec_session_result(const struct rec_session *session)
 {
     return (struct rec_session_result){.instructions = rec_engine_instructions(session->engine),
-                                       .bytes = session->bytes,
+                                       .bytes = session->perf ? perf_write_bytes(session->perf)
+                                                              : session->bytes,
                                        .lost = rec_engine_lost(session->engine),
                                        .left_out = rec_engine_left_out(session->engine),
                                        .sources = rec_engine_streams(session->engine),
@@ -220,6 +248,7 @@ void rec_session_free(struct rec_session *session)
         return;
     rec_engine_free(session->engine);
     snapshot_write_free(session->snapshot);
+    perf_write_free(session->perf);
     rec_path_writer_free(session->writer);
     pug_outfile_abandon(session->file);
     rec_bytes_free(&session->trace);

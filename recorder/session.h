@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file A recording: a path in, a snapshot folder out. */
+/** @file A recording: a path in, a snapshot folder or perf.data out. */
 #ifndef PUG_RECORDER_SESSION_H
 #define PUG_RECORDER_SESSION_H
 
@@ -8,6 +8,8 @@
 struct rec_session_config {
     struct rec_engine_config engine;
     const char *folder; /**< of the snapshot; made where it is not there */
+    const char *perf;   /**< NULL: a snapshot; else the perf.data to write instead */
+    bool perf_by_cpu;   /**< its buffers are processors', not threads' */
     const char *core;   /**< NULL: what the protocol suggests */
     const char *path;   /**< where to write what the trace tells; NULL: nowhere */
     bool circular;      /**< the sink keeps the newest `room` bytes: engine.room is of no matter */

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PERF_STRETCH 65536u /* bytes of trace between AUX records of perf.data */
+
 /** A recording underway. */
 struct record {
     const struct record_options *options;
@@ -35,6 +37,11 @@ static bool refuse(const char *what, const char *why)
 {
     fprintf(stderr, "pugmark: %s: %s\n", what, why);
     return false;
+}
+
+static const char *target_of(const struct record_options *options)
+{
+    return options->perf ? options->perf : options->out;
 }
 
 /* ---- settings ---- */
@@ -71,6 +78,20 @@ static bool take_settings(struct record *record, uint8_t family)
             fprintf(stderr, "pugmark: %s is %" PRIu64 " where other options are as they are\n",
                     record->unit->options[i].name, record->values[i]);
     return true;
+}
+
+/** Who ran is told by context ids alone in perf.data. */
+static void keep_ids(struct record *record)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } kept[] = {{"context_id", 1}, {"context_bytes", 4}, {"vmid", 0}};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        int at = rec_unit_option(record->unit, kept[i].name);
+        if (at >= 0)
+            record->values[at] = kept[i].value;
+    }
 }
 
 static bool calls_of(const char *word, enum rec_calls *calls)
@@ -120,6 +141,8 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         return refuse(record->unit->name, "it traces no processor with these instructions");
     if (!take_settings(record, header->family))
         return false;
+    if (options->perf)
+        keep_ids(record);
     struct rec_session_config config = {
         .engine = {.unit_class = record->unit,
                    .values = record->values,
@@ -132,11 +155,16 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
                    .cycles_every = number_or(&options->cycles, 200),
                    .other_every = number_or(&options->others, 5000),
                    .limit = options->limit,
-                   .room = options->snapshot_mode ? 0 : options->buffer,
+                   .room = options->snapshot_mode || options->perf ? 0 : options->buffer,
+                   .stretch = !options->perf    ? 0
+                              : options->buffer ? options->buffer
+                                                : PERF_STRETCH,
                    .ranges = record->filter.ranges,
                    .range_count = options->filters.count,
                    .seed = options->seed + 1},
         .folder = options->out,
+        .perf = options->perf,
+        .perf_by_cpu = options->by_cpu,
         .core = options->core,
         .path = options->path,
         .circular = options->snapshot_mode,
@@ -145,7 +173,7 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         !loss_of(options->loss, &config.engine.loss))
         return false;
     record->session = rec_session_new(&config, why, sizeof(why));
-    return record->session || refuse(options->out, why);
+    return record->session || refuse(target_of(options), why);
 }
 
 static bool begin_path(struct record *record, const struct rec_path_header *header)
@@ -323,15 +351,15 @@ static bool end_path(struct record *record)
 static bool end_session(struct record *record)
 {
     char why[256];
-    bool good =
-        rec_session_end(record->session, why, sizeof(why)) || refuse(record->options->out, why);
+    bool good = rec_session_end(record->session, why, sizeof(why)) ||
+                refuse(target_of(record->options), why);
     struct rec_session_result result = rec_session_result(record->session);
     if (good && !record->options->quiet) {
         fprintf(stderr,
                 "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
                 " bytes of trace, in %s\n",
                 result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
-                record->options->out);
+                target_of(record->options));
         if (result.lost)
             fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
         if (result.buffers > 1)
@@ -349,9 +377,14 @@ static bool check_options(const struct record *record)
     const struct record_options *options = record->options;
     if (options->protocol && !record->unit)
         return refuse(options->protocol, "no such protocol (`record --help` lists them)");
-    if (record->unit && !options->out)
-        return refuse("record", "--out has to say where the snapshot goes");
-    if (!record->unit && (options->out || !options->path))
+    if (record->unit && !options->out == !options->perf)
+        return refuse("record",
+                      "--out has to say where the snapshot goes, or --perf the perf.data");
+    if (options->perf && options->snapshot_mode)
+        return refuse("record", "--snapshot-mode is for snapshots, --perf writes none");
+    if (options->by_cpu && (!options->perf || options->no_context))
+        return refuse("record", "--by-cpu is for --perf, and needs context ids");
+    if (!record->unit && (target_of(options) || !options->path))
         return refuse("record", "--protocol has to say what to make, or --path that the path "
                                 "alone is wanted");
     if (options->snapshot_mode && options->buffer < 4096)

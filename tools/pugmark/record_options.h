@@ -13,13 +13,13 @@ struct record_list {
 };
 
 struct record_options {
-    const char *protocol, *core, *out, *path, *from, *calls;
+    const char *protocol, *core, *out, *perf, *path, *from, *calls;
     const char *qemu, *plugin, *sysroot, *children;
     struct record_list settings, filters, elf;
     uint64_t limit, buffer, id, seed;
     struct option_value sync, times, cycles, others;
     const char *loss;
-    bool snapshot_mode, no_context, quiet;
+    bool snapshot_mode, by_cpu, no_context, quiet;
 };
 
 extern const struct option record_option_table[];

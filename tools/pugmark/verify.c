@@ -4,7 +4,8 @@
  * ran.
  *
  * Workers expand ranges to addresses, the caller's thread compares them, in order. Each source is
- * compared with the processor that its core's or its own name ends with ("cpu_3").
+ * compared with the processor that its core's or its own name ends with ("cpu_3"); in perf.data,
+ * which knows who ran, each thread with what it ran.
  */
 #include "verify.h"
 
@@ -32,7 +33,7 @@ struct piece {
     uint64_t index; /* of the packet */
     uint32_t stretch, count;
     uint16_t source;
-    int32_t cpu;
+    int32_t cpu; /* or of perf.data the number of the thread's cursor; -1: nobody knows it */
 };
 
 struct verify;
@@ -48,7 +49,7 @@ struct part {
     bool failed;
 };
 
-/** How far a processor's path is compared. */
+/** How far the path of a processor, or of a thread, is compared. */
 struct cursor {
     struct rec_path_reader *reader;
     int file;
@@ -56,13 +57,16 @@ struct cursor {
     uint32_t done, count; /* instructions of the block */
     uint32_t offset;
     uint64_t compared, total; /* total: in the path */
-    bool traced;
+    uint64_t task;            /* of a thread: its id */
+    bool here[CPUS];          /* it runs on this processor now */
 };
 
 struct verify {
     const struct verify_options *options;
     struct pug_capture *capture;
     struct cursor cursors[CPUS];
+    bool by_task;        /* cursors are threads, not processors */
+    unsigned task_count; /* of those */
     bool differs, failed;
     struct piece where; /* it differs in this range */
 };
@@ -92,15 +96,48 @@ static void close_reader(struct cursor *cursor)
     cursor->reader = NULL;
 }
 
-/** How many instructions each processor's path has. False, having said why: it cannot be read. */
+/** The thread's number; -1: the path does not know it. */
+static int32_t task_number(const struct verify *verify, uint64_t task)
+{
+    for (unsigned i = 0; i < verify->task_count; i++)
+        if (verify->cursors[i].task == task)
+            return (int32_t)i;
+    return -1;
+}
+
+/** The thread's number, which it gets now if it has none. */
+static int32_t add_task(struct verify *verify, uint64_t task)
+{
+    int32_t number = task_number(verify, task);
+    if (number >= 0 || verify->task_count == CPUS)
+        return number;
+    verify->cursors[verify->task_count].task = task;
+    return (int32_t)verify->task_count++;
+}
+
+static void follow_task(struct verify *verify, struct cursor *cursor,
+                        const struct rec_path_item *item)
+{
+    if (verify->by_task && item->kind == REC_PATH_NEW_TASK)
+        cursor->here[item->cpu] = item->value == cursor->task;
+}
+
+/** How many instructions the path of each processor, or thread, has. False, having said why: it
+ *  cannot be read. */
 static bool count_path(struct verify *verify)
 {
     struct cursor all = {.file = -1};
     struct rec_path_item item;
+    int32_t task_of[CPUS];
     bool good = open_reader(verify, &all);
-    while (good && rec_path_reader_next(all.reader, &item))
-        if (item.kind == REC_PATH_RAN)
-            verify->cursors[item.cpu].total += item.count;
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
+    while (good && rec_path_reader_next(all.reader, &item)) {
+        if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
+            task_of[item.cpu] = add_task(verify, item.value);
+        else if (item.kind == REC_PATH_RAN && task_of[item.cpu] >= 0)
+            verify->cursors[task_of[item.cpu]].total += item.count;
+    }
     if (good && item.kind == REC_PATH_BAD) {
         fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
         good = false;
@@ -109,17 +146,19 @@ static bool count_path(struct verify *verify)
     return good;
 }
 
-/** The next address of the processor's path. False: there is none. */
-static bool next_address(struct verify *verify, unsigned cpu, uint64_t *address)
+/** The next address of the path of a processor, or thread. False: there is none. */
+static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
 {
-    struct cursor *cursor = &verify->cursors[cpu];
+    struct cursor *cursor = &verify->cursors[number];
     struct rec_path_item item;
     if (!cursor->reader && !open_reader(verify, cursor))
         return false;
     while (cursor->done == cursor->count) {
         if (!rec_path_reader_next(cursor->reader, &item))
             return false;
-        if (item.kind != REC_PATH_RAN || item.cpu != cpu)
+        follow_task(verify, cursor, &item);
+        bool its = verify->by_task ? cursor->here[item.cpu] : item.cpu == number;
+        if (item.kind != REC_PATH_RAN || !its)
             continue;
         cursor->block = item.block;
         cursor->count = item.count;
@@ -219,6 +258,12 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_situation *s
     const struct pug_snapshot_buffer *buffer =
         snapshot ? pug_snapshot_buffer_at(snapshot, situation->buffer) : NULL;
     struct pug_snapshot_source source;
+    if (verify->by_task) {
+        const struct pug_capture_task *task =
+            situation->task == PUG_NO_TASK ? NULL
+                                           : pug_capture_task_at(verify->capture, situation->task);
+        return task ? task_number(verify, (uint64_t)task->tid) : -1;
+    }
     for (size_t n = 0; buffer && pug_snapshot_source_at(snapshot, buffer, n, &source); n++)
         if (id_of(source.device) == situation->source)
             return number_of(source.core_name ? source.core_name : source.name);
@@ -260,12 +305,27 @@ static void part_elements(void *data, const struct pug_situation *situation,
 
 /* ---- comparing: on the caller's thread ---- */
 
+struct name {
+    char text[40];
+};
+
+/** "processor 1", or "thread 4711". */
+static struct name name_of(const struct verify *verify, unsigned number)
+{
+    struct name name;
+    if (verify->by_task)
+        snprintf(name.text, sizeof(name.text), "thread %" PRIu64, verify->cursors[number].task);
+    else
+        snprintf(name.text, sizeof(name.text), "processor %u", number);
+    return name;
+}
+
 static void say_difference(struct verify *verify, const struct piece *piece, bool has,
                            uint64_t expected, uint64_t got)
 {
     struct cursor *cursor = &verify->cursors[piece->cpu];
-    printf("differs: processor %d, instruction %" PRIu64 ": the trace tells 0x%" PRIx64, piece->cpu,
-           cursor->compared, got);
+    printf("differs: %s, instruction %" PRIu64 ": the trace tells 0x%" PRIx64,
+           name_of(verify, (unsigned)piece->cpu).text, cursor->compared, got);
     if (has)
         printf(", the path has 0x%" PRIx64 "\n", expected);
     else
@@ -277,8 +337,13 @@ static void say_difference(struct verify *verify, const struct piece *piece, boo
 static bool compare_piece(struct verify *verify, const struct piece *piece,
                           const uint64_t *addresses)
 {
+    if (piece->cpu < 0) {
+        printf("differs: something ran in a thread that the path does not have\n");
+        verify->where = *piece;
+        verify->differs = true;
+        return false;
+    }
     struct cursor *cursor = &verify->cursors[piece->cpu];
-    cursor->traced = true;
     for (uint32_t i = 0; i < piece->count; i++) {
         uint64_t expected = 0;
         bool has = next_address(verify, (unsigned)piece->cpu, &expected);
@@ -312,7 +377,8 @@ static bool take_count(void *context, void *data)
     struct verify *verify = context;
     struct part *part = data;
     for (size_t i = 0; i < part->piece_count; i++)
-        verify->cursors[part->pieces[i].cpu].compared += part->pieces[i].count;
+        if (part->pieces[i].cpu >= 0)
+            verify->cursors[part->pieces[i].cpu].compared += part->pieces[i].count;
     verify->failed = verify->failed || part->failed;
     part_drop(part);
     return !verify->failed;
@@ -399,9 +465,8 @@ static bool check_ends(struct verify *verify)
         if (left == 0 || verify->options->tail) /* of a tail the ends are the same */
             continue;
         same = false;
-        printf("differs: processor %u: the trace ends after %" PRIu64 " of %" PRIu64
-               " instructions\n",
-               cpu, cursor->compared, cursor->total);
+        printf("differs: %s: the trace ends after %" PRIu64 " of %" PRIu64 " instructions\n",
+               name_of(verify, cpu).text, cursor->compared, cursor->total);
     }
     return same;
 }
@@ -430,8 +495,8 @@ static bool compare(struct verify *verify, unsigned threads)
         return false;
     }
     if (!verify->differs)
-        printf("equal: %" PRIu64 " instructions of %u processor%s\n", instructions, processors,
-               processors == 1 ? "" : "s");
+        printf("equal: %" PRIu64 " instructions of %u %s%s\n", instructions, processors,
+               verify->by_task ? "thread" : "processor", processors == 1 ? "" : "s");
     return true;
 }
 
@@ -447,7 +512,9 @@ int verify_run(const struct input_options *input, const struct verify_options *o
         enum pug_status status = pug_capture_open(operand, &how, &verify->capture);
         if (status != PUG_OK)
             fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(status));
-        else if (count_path(verify) && compare(verify, (unsigned)input->jobs))
+        else
+            verify->by_task = pug_capture_kind(verify->capture) == PUG_CAPTURE_PERF;
+        if (status == PUG_OK && count_path(verify) && compare(verify, (unsigned)input->jobs))
             code = verify->differs || pug_log_errors(log) ? EXIT_TRACE_ERRORS : EXIT_DONE;
         const struct pug_log_record *last = pug_log_last(log);
         if (pug_log_errors(log) && last && !input->quiet)
