@@ -6,6 +6,7 @@
 #include "pugmark/author/transport.h"
 
 #include "pugmark/params.h"
+#include "transport/coresight_guess.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -103,13 +104,15 @@ static void add_xlen(struct pug_capture_raw *raw, const struct pug_capture_optio
             (struct pug_setting){.name = "xlen", .value = ident[4] == 1 ? 32 : 64};
 }
 
+#define DERIVED 2u /* settings that nobody gives: the hart's width, how frames lie */
+
 /** The options', then the parameter file's. */
 static enum pug_status take_settings(struct pug_capture *capture, struct pug_capture_raw *raw)
 {
     static const struct pug_settings none = {0};
     const struct pug_settings *given = &capture->options.settings;
     const struct pug_settings *file = raw->params ? pug_params_settings(raw->params) : &none;
-    raw->items = calloc(given->count + file->count + 1, sizeof(*raw->items));
+    raw->items = calloc(given->count + file->count + DERIVED, sizeof(*raw->items));
     if (!raw->items)
         return PUG_ERR_MEM;
     if (given->count > 0)
@@ -241,6 +244,20 @@ static enum pug_status find_sources(struct pug_capture *capture)
 
 /* ---- opening ---- */
 
+/** Where nobody says how frames lie, their bytes do; but to the reference they are aligned. */
+static void add_guess(const struct pug_capture *capture, struct pug_capture_raw *raw)
+{
+    if (strcmp(raw->transport->name, "coresight") != 0 ||
+        capture->options.quirks.sync_error_fatal ||
+        pug_coresight_is_told(&(struct pug_settings){.items = raw->items, .count = raw->count}))
+        return;
+    const size_t size =
+        raw->bytes.size < PUG_CORESIGHT_SAMPLE ? (size_t)raw->bytes.size : PUG_CORESIGHT_SAMPLE;
+    raw->items[raw->count++] =
+        (struct pug_setting){.name = pug_coresight_guess(raw->bytes.bytes, size), .value = 1};
+    raw->settings.count = raw->count;
+}
+
 /** Protocol and transport take all settings. */
 static enum pug_status check_settings(struct pug_capture *capture)
 {
@@ -313,7 +330,9 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
     enum pug_status status = understand(capture);
     if (status == PUG_OK)
         status = pug_capture_raw_bytes(capture);
-    if (status == PUG_OK)
+    if (status == PUG_OK) {
+        add_guess(capture, raw);
         status = add_stretch(capture);
+    }
     return status == PUG_OK ? find_sources(capture) : status;
 }

@@ -3,6 +3,7 @@
  * @file Frames of a trace port: that they are is found out where nobody says; their syncs are in an
  * index, and what triggers carry.
  */
+#include "pugmark/capture.h"
 #include "pugmark/index.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
@@ -184,6 +185,68 @@ static void test_snapshot(void **state)
     rec_bytes_free(&capture.bytes);
 }
 
+/* ---- files ---- */
+
+static enum pug_response count_words(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    unsigned *words = context;
+    for (size_t i = 0; i < count; i++)
+        *words += elements[i].type == PUG_ELEM_ITMTRACE;
+    *taken = count;
+    return PUG_RESP_CONT;
+}
+
+/** How many words an ITM's frames in one file have, which the options do not describe further. */
+static unsigned words_of_file(const struct rec_bytes *bytes, const struct pug_setting *said)
+{
+    char path[] = "/tmp/pugmark-frames-XXXXXX";
+    struct pug_setting settings[2] = {{.name = "ITMTCR", .value = 0x00110001}};
+    struct pug_capture_options options = {
+        .protocol = "ITM", .transport = "coresight", .settings = {settings, 1, NULL}};
+    struct pug_capture *capture;
+    struct pug_tree *tree;
+    unsigned words = 0;
+    uint64_t at = 0;
+    if (said)
+        settings[options.settings.count++] = *said;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes->data, bytes->size), bytes->size);
+    close(file);
+    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    assert_int_equal(pug_capture_tree(capture, 0, true, NULL, &tree), PUG_OK);
+    pug_tree_on_elements(tree, count_words, &words);
+    (void)pug_tree_feed(tree, pug_capture_memory(capture, 0), &at, bytes->size);
+    (void)pug_tree_end(tree);
+    pug_tree_free(tree);
+    pug_capture_free(capture);
+    unlink(path);
+    return words;
+}
+
+static void test_file(void **state)
+{
+    const struct pug_setting aligned = {.name = "mem_align", .value = 1},
+                             port = {.name = "fsyncs", .value = 1};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct capture with, without;
+        make(&with, seed, 1 + (unsigned)seed);
+        make(&without, seed, 0);
+        struct rec_bytes halves = with_hsyncs(&without.bytes);
+        assert_int_equal(words_of_file(&with.bytes, NULL), with.stimuli);
+        assert_int_equal(words_of_file(&with.bytes, &port), with.stimuli);
+        assert_int_equal(words_of_file(&without.bytes, NULL), without.stimuli);
+        assert_int_equal(words_of_file(&halves, NULL), without.stimuli);
+        /* what is said goes before what is found */
+        assert_int_not_equal(words_of_file(&with.bytes, &aligned), with.stimuli);
+        rec_bytes_free(&halves);
+        rec_bytes_free(&with.bytes);
+        rec_bytes_free(&without.bytes);
+    }
+}
+
 /* ---- indexes ---- */
 
 static void check_index(const struct capture *capture, bool port, unsigned jobs, bool full)
@@ -247,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guess),
         cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_file),
         cmocka_unit_test(test_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
