@@ -39,7 +39,11 @@ void pug_params_free(struct pug_params *params);
 /** The transport that `container` names: "encapsulation" (also where it is not given), "smi"… */
 const char *pug_params_transport(const struct pug_params *params);
 
-/** Everything but what is in the sources' own files. */
+/**
+ * Everything but what is in the sources' own files. Of that it has what a transport has to know:
+ * "type_bits_5" where the file of source 5 has type_bits (instruction_type and data_type, too), and
+ * the widths of source ids and timestamps where only the sources' files have them.
+ */
 const struct pug_settings *pug_params_settings(const struct pug_params *params);
 
 /** How many sources the file lists; 0: one, which pug_params_settings() describes. */

@@ -33,6 +33,7 @@ struct source {
 
 struct pug_params {
     struct list list;
+    struct list shared; /* what the sources' own files say that is of the transport */
     struct source *sources;
     size_t source_count;
     struct pug_log *log;
@@ -238,6 +239,32 @@ static enum pug_status read_included(const struct place *place, struct list *lis
     return status;
 }
 
+/**
+ * What a source's own file says of its type field the transport has to know: as that of its number.
+ * Of what is the same for the whole stream it takes what any of them says.
+ */
+static enum pug_status share(struct list *shared, const struct pug_settings *own, unsigned id)
+{
+    static const char *const types[] = {"type_bits", "instruction_type", "data_type"};
+    static const char *const widths[] = {"src_bits",       "srcid_bits",      "trTeSrcBits",
+                                         "trTeInhibitSrc", "timestamp_bytes", "trTsWidth",
+                                         "trTsEnable"};
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < own->count && status == PUG_OK; i++) {
+        const struct pug_setting *item = &own->items[i];
+        char name[48];
+        for (size_t n = 0; n < sizeof(types) / sizeof(types[0]) && status == PUG_OK; n++) {
+            snprintf(name, sizeof(name), "%s_%u", types[n], id);
+            if (strcmp(item->name, types[n]) == 0 && !has(shared, name))
+                status = append(shared, name, item->value, item->text);
+        }
+        for (size_t n = 0; n < sizeof(widths) / sizeof(widths[0]) && status == PUG_OK; n++)
+            if (strcmp(item->name, widths[n]) == 0 && !has(shared, widths[n]))
+                status = append(shared, widths[n], item->value, item->text);
+    }
+    return status;
+}
+
 static enum pug_status add_source(const struct place *place, const char *key, const char *name)
 {
     struct pug_params *params = place->params;
@@ -256,7 +283,9 @@ static enum pug_status add_source(const struct place *place, const char *key, co
     if (!source->path)
         return PUG_ERR_MEM;
     enum pug_status status = append_number(&source->list, "srcid", id);
-    return status == PUG_OK ? read_included(place, &source->list, name) : status;
+    if (status == PUG_OK)
+        status = read_included(place, &source->list, name);
+    return status == PUG_OK ? share(&params->shared, &source->list.settings, (unsigned)id) : status;
 }
 
 static enum pug_status take_line(const struct place *place, struct list *list, char *line)
@@ -355,13 +384,15 @@ enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pu
     params->budget = (struct budget){.bytes = PUG_PARAMS_TOTAL_LIMIT,
                                      .files = PUG_PARAMS_FILES,
                                      .settings = PUG_PARAMS_SETTINGS};
-    params->list.budget = &params->budget;
+    params->list.budget = params->shared.budget = &params->budget;
     const struct place place = {.params = params, .path = path};
     enum pug_status status = read_file(place, &params->list);
     if (status == PUG_OK) {
         status = complete_sources(params);
         if (status == PUG_OK)
             status = derive(&params->list);
+        if (status == PUG_OK)
+            status = append_list(&params->list, &params->shared);
         if (status != PUG_OK)
             complain(&place, status,
                      status == PUG_ERR_LIMIT ? "too many parameters for so many sources"
@@ -387,6 +418,7 @@ void pug_params_free(struct pug_params *params)
     }
     free(params->sources);
     clear_list(&params->list);
+    clear_list(&params->shared);
     free(params);
 }
 

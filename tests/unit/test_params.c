@@ -114,6 +114,28 @@ static void test_sources(void **state)
     pug_params_free(params);
 }
 
+/** The transport is told what only the sources' own files say. */
+static void test_shared(void **state)
+{
+    (void)state;
+    write_file("a.params", "type_bits = 1\nsource 1 = b.params\nsource 0x20 = c.params\n");
+    write_file("b.params", "type_bits = 2\ninstruction_type = 2\ntype_bits = 3\n");
+    write_file("c.params", "srcid_bits = 6\ndata_type = 0\nxlen = 32\n");
+    struct pug_params *params = load("a.params");
+    assert_int_equal(number(params, "type_bits"), 1);
+    assert_int_equal(number(params, "type_bits_1"), 2);
+    assert_int_equal(number(params, "instruction_type_1"), 2);
+    assert_int_equal(number(params, "data_type_1"), 12345);
+    assert_int_equal(number(params, "type_bits_32"), 12345);
+    assert_int_equal(number(params, "data_type_32"), 0);
+    assert_int_equal(number(params, "srcid_bits"), 6);
+    assert_int_equal(number(params, "xlen"), 12345);
+    const struct pug_settings *first = pug_params_source(params, 0);
+    assert_int_equal(pug_settings_number(first, "type_bits", 0), 2);
+    assert_int_equal(pug_settings_number(first, "type_bits_1", 7), 7);
+    pug_params_free(params);
+}
+
 static void test_derived(void **state)
 {
     (void)state;
@@ -226,10 +248,10 @@ static void test_only_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),       cmocka_unit_test(test_included),
-        cmocka_unit_test(test_sources),    cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_only_files),
+        cmocka_unit_test(test_keys),    cmocka_unit_test(test_included),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_derived), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_only_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
