@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
     &command_calls,
     &command_coverage,
     &command_diff,
+    &command_encode,
     &command_find,
     &command_index,
     &command_info,

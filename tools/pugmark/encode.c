@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file encode: packets in words, one a line, into the RISC-V packet encapsulation or into Open SoC
- * Debug datagrams. What `pugmark list --packets` shows can be made with it, byte for byte.
+ * @file pugmark encode: packets in words, one a line, into the RISC-V packet encapsulation or into
+ * Open SoC Debug datagrams. What `pugmark list --packets` shows can be made with it, byte for byte.
  *
- *     encode encapsulation [NAME=VALUE ...] < LINES > TRACE
- *         packet SOURCE TYPE PAYLOAD [flow=F] [time=T]     PAYLOAD: hexadecimal bytes
- *         idle [COUNT] [flow=F]     alignment [flow=F]     nulls COUNT     sync
- *     encode osd [NAME=VALUE ...] < LINES > TRACE
- *         ctm MODULE WIDTH TIME NPC PC FLAGS     stm MODULE WIDTH TIME ID VALUE
- *         overflow MODULE MISSED                 register MODULE NUMBER VALUE
+ *     encapsulation   packet SOURCE TYPE PAYLOAD [flow=F] [time=T]     PAYLOAD: hexadecimal bytes
+ *                     idle [COUNT] [flow=F]   alignment [flow=F]   nulls COUNT   sync
+ *     osd             ctm MODULE WIDTH TIME NPC PC FLAGS     stm MODULE WIDTH TIME ID VALUE
+ *                     overflow MODULE MISSED                 register MODULE NUMBER VALUE
  *
  * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
  */
+#include "command.h"
+#include "files/outfile.h"
 #include "recorder/encapsulation.h"
 #include "recorder/osd.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORDS   8u
+#define MOST_WORDS   64u /* of a line, and settings */
 #define MOST_WIDTHS  256u
 #define MOST_PAYLOAD 64u
+
+#define WIDTH_OF      "type_bits_" /* and a source's number */
+#define WIDTH_OF_SIZE (sizeof(WIDTH_OF) - 1)
 
 /** A line's words. */
 struct words {
@@ -87,13 +91,12 @@ struct wrapper {
 
 static bool take_widths(struct wrapper *wrapper, const struct words *settings)
 {
-    static const char prefix[] = "type_bits_";
     for (size_t i = 0; i < settings->count; i++) {
         const char *at = settings->at[i];
-        if (strncmp(at, prefix, sizeof(prefix) - 1) != 0)
+        if (strncmp(at, WIDTH_OF, WIDTH_OF_SIZE) != 0)
             continue;
         char *end;
-        unsigned long source = strtoul(at + sizeof(prefix) - 1, &end, 0);
+        unsigned long source = strtoul(at + WIDTH_OF_SIZE, &end, 0);
         uint64_t bits;
         if (*end != '=' || source > UINT16_MAX || !number(end + 1, 32, &bits) ||
             wrapper->to.width_count == MOST_WIDTHS)
@@ -110,12 +113,13 @@ static bool set_up_wrapper(struct wrapper *wrapper, const struct words *settings
 {
     static const char *const paddings[] = {"sign", "zero", "one", "any"};
     const char *padding = word_of(settings, "padding", "sign");
-    uint64_t src, stamp, type, block, framed, seed;
+    uint64_t src, stamp, type, block, framed, idle, seed;
     bool good = named(settings, "src_bits", 16, 0, &src) &&
                 named(settings, "timestamp_bytes", 8, 0, &stamp) &&
                 named(settings, "type_bits", 32, 0, &type) &&
                 named(settings, "block_size", UINT32_MAX, 0, &block) &&
                 named(settings, "framed", 1, 1, &framed) &&
+                named(settings, "idle_syncs", 1, 0, &idle) &&
                 named(settings, "shift", 7, 0, &wrapper->shift) &&
                 named(settings, "seed", UINT64_MAX, 1, &seed) && take_widths(wrapper, settings);
     unsigned n = 0;
@@ -128,6 +132,7 @@ static bool set_up_wrapper(struct wrapper *wrapper, const struct words *settings
     wrapper->to.block = (uint32_t)block;
     wrapper->to.padding = (enum rec_padding)n;
     wrapper->to.unframed = !framed;
+    wrapper->to.idle_syncs = idle;
     wrapper->to.random = &wrapper->random;
     wrapper->to.out = out;
     return good && n < 4;
@@ -242,45 +247,124 @@ static bool put_osd(struct rec_osd *osd, const struct words *words)
 
 /* ---- all ---- */
 
-/** Each line of the input; false: one is wrong. */
-static bool put_lines(struct wrapper *wrapper, struct rec_osd *osd)
+struct encode_options {
+    struct words settings;
+    const char *output;
+};
+
+static const char *const wrapper_names[] = {
+    "src_bits", "timestamp_bytes", "type_bits",  "block_size", "framed", "shift",
+    "seed",     "padding",         "idle_syncs", NULL};
+static const char *const osd_names[] = {"MAX_PKT_LEN", "dest",    "interleave",
+                                        "seed",        "framing", NULL};
+
+static bool take_setting(const struct option *option, void *target, const char *argument)
 {
-    char line[1024];
-    for (unsigned n = 1; fgets(line, sizeof(line), stdin); n++) {
-        struct words words;
-        split(line, &words);
-        if (words.count == 0 || (osd ? put_osd(osd, &words) : put_wrapped(wrapper, &words)))
+    struct words *settings = target;
+    if (!strchr(argument, '='))
+        return option_refuse(option, argument, "not of the form NAME=VALUE");
+    if (settings->count == MOST_WORDS)
+        return option_refuse(option, argument, "too many settings");
+    settings->at[settings->count++] = argument;
+    return true;
+}
+
+static const struct option table[] = {
+    {"set", "NAME=VALUE",
+     "a setting of the encapsulation or of the link; may be repeated, see pugmark(1)", take_setting,
+     offsetof(struct encode_options, settings)},
+    {"output", "FILE", "the trace goes there (-o), not to standard output", option_string,
+     offsetof(struct encode_options, output)},
+};
+
+/** Are all settings among these? Says which is not. */
+static bool all_known(const struct words *settings, const char *const *names)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const size_t length = strcspn(settings->at[i], "=");
+        const char *const *name = names;
+        while (*name && (strlen(*name) != length || strncmp(*name, settings->at[i], length) != 0))
+            name++;
+        if (*name ||
+            (names == wrapper_names && strncmp(settings->at[i], WIDTH_OF, WIDTH_OF_SIZE) == 0))
             continue;
-        fprintf(stderr, "encode: line %u: no such packet, or it is too long\n", n);
+        fprintf(stderr, "pugmark: no setting '%.*s'; there are", (int)length, settings->at[i]);
+        for (name = names; *name; name++)
+            fprintf(stderr, " %s", *name);
+        fprintf(stderr, "%s\n", names == wrapper_names ? " type_bits_N" : "");
         return false;
     }
     return true;
 }
 
-int main(int argc, char **argv)
+/** Each line of the input; false: one is wrong. */
+static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
 {
-    static struct wrapper wrapper;
-    struct rec_bytes out = {0};
-    struct rec_osd *osd = NULL;
-    struct words settings = {.count = 0};
-    bool is_osd = argc > 1 && strcmp(argv[1], "osd") == 0;
-    for (int i = 2; i < argc && settings.count < MOST_WORDS; i++)
-        settings.at[settings.count++] = argv[i];
-    if (argc < 2 || argc - 2 > (int)MOST_WORDS ||
-        (!is_osd && strcmp(argv[1], "encapsulation") != 0) ||
-        !(is_osd ? (osd = set_up_osd(&settings, &out)) != NULL
-                 : set_up_wrapper(&wrapper, &settings, &out))) {
-        fprintf(stderr, "usage: encode encapsulation|osd [NAME=VALUE ...] < LINES > TRACE\n");
-        return 2;
+    char line[1024];
+    for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
+        struct words words;
+        if (!strchr(line, '\n') && !feof(file)) {
+            fprintf(stderr, "pugmark: line %u is too long\n", n);
+            return false;
+        }
+        split(line, &words);
+        if (words.count == 0 || (osd ? put_osd(osd, &words) : put_wrapped(wrapper, &words)))
+            continue;
+        fprintf(stderr, "pugmark: line %u: no such packet, or it is too long\n", n);
+        return false;
     }
-    bool good = put_lines(&wrapper, osd);
+    return true;
+}
+
+static int encode(const struct encode_options *options, FILE *file, bool is_osd)
+{
+    struct wrapper wrapper = {.shift = 0};
+    struct rec_bytes out = {0};
+    struct rec_osd *osd = is_osd ? set_up_osd(&options->settings, &out) : NULL;
+    if (is_osd ? !osd : !set_up_wrapper(&wrapper, &options->settings, &out)) {
+        fprintf(stderr, "pugmark: a value of --set is out of range\n");
+        return EXIT_USAGE;
+    }
+    bool good = put_lines(file, &wrapper, osd);
     if (good && osd)
         rec_osd_finish(osd);
     if (good && !osd)
         rec_shift_bits(&out, (unsigned)wrapper.shift);
-    good = good && !out.failed && fwrite(out.data, 1, out.size, stdout) == out.size &&
-           fflush(stdout) == 0;
+    const char *output = options->output ? options->output : "-";
+    if (good && (out.failed || pug_outfile_save(output, out.data, out.size) != PUG_OK)) {
+        fprintf(stderr, "pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
+        good = false;
+    }
     rec_osd_free(osd);
     rec_bytes_free(&out);
-    return good ? 0 : 1;
+    return good ? EXIT_DONE : EXIT_INPUT;
 }
+
+static int encode_run(const struct command *self, int argc, char **argv)
+{
+    struct encode_options options = {.output = NULL};
+    const struct option_set sets[] = {OPTION_SET(table, &options)};
+    int end = command_start(self, argc, argv, sets, 1, 2);
+    if (end >= 0)
+        return end;
+    const bool is_osd = strcmp(argv[1], "osd") == 0;
+    if (!is_osd && strcmp(argv[1], "encapsulation") != 0) {
+        fprintf(stderr, "pugmark: encode makes encapsulation or osd, not '%s'\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    if (!all_known(&options.settings, is_osd ? osd_names : wrapper_names))
+        return EXIT_USAGE;
+    FILE *file = strcmp(argv[2], "-") == 0 ? stdin : fopen(argv[2], "r");
+    if (!file) {
+        fprintf(stderr, "pugmark: %s: %s\n", argv[2], strerror(errno));
+        return EXIT_INPUT;
+    }
+    int code = encode(&options, file, is_osd);
+    if (file != stdin)
+        fclose(file);
+    return code;
+}
+
+const struct command command_encode = {
+    "encode", "encapsulation|osd LINES",
+    "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text", encode_run};
