@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 same() { diff "$work/wanted" "$work/got" || { echo "$1 differs"; exit 1; }; }
 
 # The encapsulation: flows, nulls, sources with types of their own, source 0xffff, timestamps.
-"$bin/pugmark" encode --set src_bits=16 --set timestamp_bytes=2 --set type_bits_65535=8 encapsulation - >"$work/trace" <<'LINES'
+"$bin/pugmark" encode --set src_bits=16 --set timestamp_bytes=2 --set type_bits_65535=8 - >"$work/trace" <<'LINES'
 packet 1 0 1f
 idle 2 flow=3
 alignment flow=1
@@ -34,26 +34,26 @@ same "a choice of flows"
 
 # A bit stream: a run of nulls ends with null.alignment, syncs too; three bits late.
 { echo sync; for i in {1..20}; do echo "packet 0 0 1f"; echo "nulls 3"; done; } |
-  "$bin/pugmark" encode --set framed=0 --set shift=3 -o "$work/trace" encapsulation -
+  "$bin/pugmark" encode --set framed=0 --set shift=3 -o "$work/trace" -
 "$bin/pugmark" list --packets --protocol etrace --set bit_stream=1 "$work/trace" | grep -c 'ENCAP_PKT\|NULL_ALIGN' >"$work/got"
 echo 40 >"$work/wanted"
 same "the bit stream"
 
 # A length above 31 cannot be encoded.
-if printf 'packet 0 0 %064d\n' 1 | "$bin/pugmark" encode encapsulation - >/dev/null 2>&1; then
+if printf 'packet 0 0 %064d\n' 1 | "$bin/pugmark" encode - >/dev/null 2>&1; then
   echo "32 bytes were encoded"
   exit 1
 fi
 
 # What it does not know it refuses: settings, values, packets, kinds of trace.
-for wrong in "--set nonsense=1 encapsulation" "--set src_bits=17 encapsulation" "--set MAX_PKT_LEN=4 osd" "--set dest osd" ctm; do
+for wrong in "--set nonsense=1" "--set src_bits=17" "--set MAX_PKT_LEN=4 --format osd" "--set dest --format osd" "--format ctm"; do
   if "$bin/pugmark" encode $wrong - </dev/null >/dev/null 2>&1; then
     echo "taken: $wrong"
     exit 1
   fi
 done
 echo "packet 1 0" >"$work/lines"
-if "$bin/pugmark" encode -o "$work/none" encapsulation "$work/lines" 2>"$work/said" || [[ -e $work/none ]]; then
+if "$bin/pugmark" encode -o "$work/none" "$work/lines" 2>"$work/said" || [[ -e $work/none ]]; then
   echo "half a packet was encoded"
   exit 1
 fi
@@ -61,7 +61,7 @@ grep -q "line 1" "$work/said"
 
 # Open SoC Debug: modules are told apart by what they send; an address has 48 bits.
 for framing in dtd dtd-le; do
-  "$bin/pugmark" encode --set framing=$framing osd - >"$work/trace" <<'LINES'
+  "$bin/pugmark" encode --set framing=$framing --format osd - >"$work/trace" <<'LINES'
 ctm 1 48 16 0x800000001000 0x800000002000 0x1b
 stm 4 64 17 4 0x48
 overflow 1 3

@@ -250,6 +250,7 @@ static bool put_osd(struct rec_osd *osd, const struct words *words)
 struct encode_options {
     struct words settings;
     const char *output;
+    bool osd;
 };
 
 static const char *const wrapper_names[] = {
@@ -269,7 +270,16 @@ static bool take_setting(const struct option *option, void *target, const char *
     return true;
 }
 
+static bool take_format(const struct option *option, void *target, const char *argument)
+{
+    *(bool *)target = strcmp(argument, "osd") == 0;
+    return *(bool *)target || strcmp(argument, "encapsulation") == 0 ||
+           option_refuse(option, argument, "no format; there are encapsulation, osd");
+}
+
 static const struct option table[] = {
+    {"format", "FORMAT", "encapsulation (default) or osd", take_format,
+     offsetof(struct encode_options, osd)},
     {"set", "NAME=VALUE",
      "a setting of the encapsulation or of the link; may be repeated, see pugmark(1)", take_setting,
      offsetof(struct encode_options, settings)},
@@ -316,12 +326,12 @@ static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
     return true;
 }
 
-static int encode(const struct encode_options *options, FILE *file, bool is_osd)
+static int encode(const struct encode_options *options, FILE *file)
 {
     struct wrapper wrapper = {.shift = 0};
     struct rec_bytes out = {0};
-    struct rec_osd *osd = is_osd ? set_up_osd(&options->settings, &out) : NULL;
-    if (is_osd ? !osd : !set_up_wrapper(&wrapper, &options->settings, &out)) {
+    struct rec_osd *osd = options->osd ? set_up_osd(&options->settings, &out) : NULL;
+    if (options->osd ? !osd : !set_up_wrapper(&wrapper, &options->settings, &out)) {
         fprintf(stderr, "pugmark: a value of --set is out of range\n");
         return EXIT_USAGE;
     }
@@ -344,27 +354,22 @@ static int encode_run(const struct command *self, int argc, char **argv)
 {
     struct encode_options options = {.output = NULL};
     const struct option_set sets[] = {OPTION_SET(table, &options)};
-    int end = command_start(self, argc, argv, sets, 1, 2);
+    int end = command_start(self, argc, argv, sets, 1, 1);
     if (end >= 0)
         return end;
-    const bool is_osd = strcmp(argv[1], "osd") == 0;
-    if (!is_osd && strcmp(argv[1], "encapsulation") != 0) {
-        fprintf(stderr, "pugmark: encode makes encapsulation or osd, not '%s'\n", argv[1]);
+    if (!all_known(&options.settings, options.osd ? osd_names : wrapper_names))
         return EXIT_USAGE;
-    }
-    if (!all_known(&options.settings, is_osd ? osd_names : wrapper_names))
-        return EXIT_USAGE;
-    FILE *file = strcmp(argv[2], "-") == 0 ? stdin : fopen(argv[2], "r");
+    FILE *file = strcmp(argv[1], "-") == 0 ? stdin : fopen(argv[1], "r");
     if (!file) {
-        fprintf(stderr, "pugmark: %s: %s\n", argv[2], strerror(errno));
+        fprintf(stderr, "pugmark: %s: %s\n", argv[1], strerror(errno));
         return EXIT_INPUT;
     }
-    int code = encode(&options, file, is_osd);
+    int code = encode(&options, file);
     if (file != stdin)
         fclose(file);
     return code;
 }
 
 const struct command command_encode = {
-    "encode", "encapsulation|osd LINES",
+    "encode", "LINES",
     "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text", encode_run};
