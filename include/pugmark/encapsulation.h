@@ -84,7 +84,7 @@ struct pug_encapsulation_packet {
     bool gap;               /**< packets of this source may be missing before it */
     uint8_t content;        /**< enum pug_encapsulation_content */
     uint8_t timestamp_bits; /**< 0: it has none */
-    uint16_t source;
+    uint16_t source;        /**< its srcID; where it has none, the trace id it came by */
     uint32_t type;
     uint64_t timestamp;
     const uint8_t *payload; /**< behind the type field, aligned; … */

@@ -60,6 +60,15 @@ struct pug_run {
 
 #define PUG_RUN_SPARE 16
 
+struct pug_encapsulation_packet;
+
+/**
+ * Sees packets of the RISC-V packet encapsulation (encapsulation.h), each before its payload. `id`
+ * is the trace id of the source in whose bytes it lies, or PUG_SOURCE_UNKNOWN: the transport's.
+ */
+typedef void pug_encapsulation_fn(void *context, uint16_t id,
+                                  const struct pug_encapsulation_packet *packet);
+
 /* ---- what a packet reader gives ---- */
 
 enum pug_packet_flag {

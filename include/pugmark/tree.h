@@ -115,6 +115,14 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want);
 
+/**
+ * Packets of the RISC-V packet encapsulation, nulls included: of the transport "encapsulation", and
+ * of those that lie in the bytes of a source (ATB, through CoreSight frames), if it has a decoder
+ * or a packet reader.
+ */
+void pug_tree_on_encapsulation(struct pug_tree *tree, pug_encapsulation_fn *function,
+                               void *context);
+
 /** Sees each run before it goes to its source, also those of ids without one. */
 typedef void pug_run_fn(void *context, const struct pug_run *run);
 void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The packet wrappings as transports: each payload is one run of its source. */
+#include "pugmark/encapsulation.h"
 #include "transport/builtin.h"
 #include "transport/unwrap.h"
 
@@ -58,6 +59,11 @@ static void packets_free(void *transport)
 static void show(struct packets *packets, const struct pug_unwrapped *packet)
 {
     struct pug_transport_sink *sink = packets->sink;
+    if (sink->encapsulation && packets->config.wrapping == PUG_WRAP_ENCAPSULATION) {
+        struct pug_encapsulation_packet described;
+        pug_unwrap_describe(packet, &described);
+        sink->encapsulation(sink->encapsulation_context, PUG_SOURCE_UNKNOWN, &described);
+    }
     bool payload = !packet->null;
     uint16_t source = payload ? packet->source : PUG_SOURCE_UNKNOWN;
     if (sink->frame && (sink->want & 1))
@@ -85,7 +91,7 @@ static enum pug_response hand_over(struct packets *packets, const struct pug_run
 static enum pug_response deliver(struct packets *packets, const struct pug_unwrapped *packet)
 {
     struct pug_transport_stats *stats = packets->sink->stats;
-    if (packets->config.no_flows >> packet->flow & 1) {
+    if (!pug_unwrap_wants(&packets->config, packet)) {
         stats->no_decoder += packet->length;
         return PUG_RESP_CONT;
     }
@@ -130,7 +136,8 @@ static bool deliver_row(struct packets *packets, enum pug_response *response)
     struct pug_run run;
     size_t used = 0;
     uint16_t source;
-    if (!sink->takes || (sink->want & 3) || !pug_unwrap_row_begins(packets->unwrap, &source) ||
+    if (!sink->takes || (sink->want & 3) || sink->encapsulation ||
+        !pug_unwrap_row_begins(packets->unwrap, &source) ||
         !(sink->takes(sink->context, source) & PUG_TAKES_ROWS) ||
         !pug_unwrap_row(packets->unwrap, source, &run))
         return false;

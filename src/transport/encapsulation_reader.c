@@ -102,8 +102,8 @@ static const struct pug_encapsulation_type *find_type(const struct pug_encapsula
 
 /* ---- packets ---- */
 
-static void describe(const struct pug_encapsulation *reader, const struct pug_unwrapped *unwrapped,
-                     struct pug_encapsulation_packet *packet)
+void pug_unwrap_describe(const struct pug_unwrapped *unwrapped,
+                         struct pug_encapsulation_packet *packet)
 {
     *packet = (struct pug_encapsulation_packet){
         .index = unwrapped->index,
@@ -125,16 +125,22 @@ static void describe(const struct pug_encapsulation *reader, const struct pug_un
         .size = unwrapped->padding == PUG_RUN_PADDED ? unwrapped->bits / 8 : unwrapped->size,
         .bits = unwrapped->bits,
     };
+}
+
+bool pug_unwrap_wants(const struct pug_unwrap_config *config, const struct pug_unwrapped *packet)
+{
+    return !(config->no_flows >> packet->flow & 1);
+}
+
+static void describe(const struct pug_encapsulation *reader, const struct pug_unwrapped *unwrapped,
+                     struct pug_encapsulation_packet *packet)
+{
+    pug_unwrap_describe(unwrapped, packet);
     if (unwrapped->null)
         return;
     packet->registered = find_type(reader, packet->source, packet->type);
     if (!packet->registered)
         packet->registered = find_type(reader, PUG_ENCAPSULATION_ANY_SOURCE, packet->type);
-}
-
-static bool is_wanted(const struct pug_encapsulation *reader, const struct pug_unwrapped *packet)
-{
-    return !(reader->config.no_flows >> packet->flow & 1);
 }
 
 bool pug_encapsulation_next(struct pug_encapsulation *reader,
@@ -144,7 +150,7 @@ bool pug_encapsulation_next(struct pug_encapsulation *reader,
     do {
         if (!pug_unwrap_next(reader->unwrap, &unwrapped))
             return false;
-    } while (!is_wanted(reader, &unwrapped));
+    } while (!pug_unwrap_wants(&reader->config, &unwrapped));
     describe(reader, &unwrapped, packet);
     if (packet->registered && packet->registered->take)
         packet->registered->take(packet->registered->context, packet);

@@ -150,6 +150,14 @@ enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_paddi
 typedef void pug_unwrap_report_fn(void *context, enum pug_status code, uint64_t index,
                                   const char *text);
 
+/** The same for who looks at packets; without types that are registered. */
+struct pug_encapsulation_packet;
+void pug_unwrap_describe(const struct pug_unwrapped *unwrapped,
+                         struct pug_encapsulation_packet *packet);
+
+/** Is it of a flow that is wanted? */
+bool pug_unwrap_wants(const struct pug_unwrap_config *config, const struct pug_unwrapped *packet);
+
 struct pug_unwrap;
 
 /** NULL: no memory. The configuration's list of sources is borrowed. */

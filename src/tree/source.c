@@ -104,6 +104,8 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
     stage->source = id;
     stage->mute_reader = tree->quirks.mute_reader && source->decodes;
     stage->out.batch = &source->tree->batch;
+    stage->encapsulation = tree->on_encapsulation;
+    stage->encapsulation_context = tree->encapsulation_context;
     stage->out.blank.source = id;
     name_components(source);
     if (status == PUG_OK)

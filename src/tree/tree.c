@@ -43,6 +43,8 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->tree = tree;
     source->stage.log = tree->log;
     source->stage.out.batch = &tree->batch;
+    source->stage.encapsulation = tree->on_encapsulation;
+    source->stage.encapsulation_context = tree->encapsulation_context;
     pug_source_count(source, tree->counts);
     source->stage.marks = other->stage.marks;
     if (source->stage.code) {
@@ -401,6 +403,16 @@ enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function
     tree->transport_sink.frame_context = tree;
     tree->transport_sink.want = function ? want : 0;
     return PUG_OK;
+}
+
+void pug_tree_on_encapsulation(struct pug_tree *tree, pug_encapsulation_fn *function, void *context)
+{
+    tree->on_encapsulation = tree->transport_sink.encapsulation = function;
+    tree->encapsulation_context = tree->transport_sink.encapsulation_context = context;
+    for (size_t i = 0; i < tree->source_count; i++) {
+        tree->sources[i]->stage.encapsulation = function;
+        tree->sources[i]->stage.encapsulation_context = context;
+    }
 }
 
 const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree)

@@ -71,6 +71,8 @@ struct pug_tree {
     void *run_context;
     pug_frame_fn *on_frame;
     void *frame_context;
+    pug_encapsulation_fn *on_encapsulation;
+    void *encapsulation_context;
 
     bool ending;
     size_t end_next; /* the source that the end of trace has reached */

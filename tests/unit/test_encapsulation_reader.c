@@ -2,6 +2,8 @@
 /** @file The public reader of the encapsulation: packets with all they carry, types of one's own.
  */
 #include "pugmark/pugmark.h"
+#include "recorder/encapsulation.h"
+#include "recorder/frames.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,10 +131,160 @@ static void test_bad_settings(void **state)
         PUG_ERR_INVALID_PARAM_VAL);
 }
 
+/* ---- inside of CoreSight frames ---- */
+
+#define STREAMS 2u
+
+static const uint16_t ids[STREAMS] = {0x10, 0x2a};
+
+/** What was put into one trace id's stream, and what was seen of it. */
+struct inner {
+    struct rec_bytes bytes[4]; /* by flow */
+    struct rec_bytes seen;
+    unsigned packets, nulls, monitored;
+    uint64_t last;
+};
+
+struct watcher {
+    struct inner streams[STREAMS];
+};
+
+static void on_inner(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
+{
+    struct watcher *watcher = context;
+    struct inner *one = &watcher->streams[id == ids[1]];
+    assert_true(id == ids[0] || id == ids[1]);
+    assert_int_equal(packet->source, id);
+    rec_put_n(&one->seen, packet->raw, packet->raw_size);
+    assert_int_equal(packet->raw[0] >> 5 & 3, packet->flow);
+    one->packets += packet->kind == PUG_ENCAPSULATION_PACKET;
+    one->nulls += packet->kind != PUG_ENCAPSULATION_PACKET;
+    one->last = packet->index;
+}
+
+/** A payload comes right behind what it lay in. */
+static void on_payload(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct inner *one = context;
+    if (op != PUG_OP_DATA)
+        return;
+    one->monitored++;
+    assert_int_equal(packet->index, one->last);
+}
+
+/** Some packets and nulls of one flow, of both types, behind those that are there. */
+static void put_inner(struct inner *one, struct rec_bytes *all, struct rec_random *random)
+{
+    const size_t from = all->size;
+    const bool begins = from == 0;
+    const unsigned flow = begins ? 0 : (unsigned)rec_random_below(random, 4);
+    struct rec_encapsulation to = {.type_bits = 8,
+                                   .timestamp_bytes = 2,
+                                   .flow = flow,
+                                   .null_flow = flow,
+                                   .unframed = rec_random_below(random, 2),
+                                   .padding = REC_PAD_ZERO,
+                                   .out = all};
+    const uint64_t time = rec_random(random);
+    const uint8_t support[] = {0x1f, 0, (uint8_t)rec_random(random)};
+    if (begins)
+        rec_encapsulation_sync(&to);
+    else if (rec_random_below(random, 3) == 0)
+        rec_encapsulation_nulls(&to, 1 + rec_random_below(random, 4));
+    else
+        assert_true(rec_encapsulate(&to, 0, 0, rec_random_below(random, 2) ? &time : NULL, support,
+                                    sizeof(support)));
+    rec_put_n(&one->bytes[flow], all->data + from, all->size - from);
+}
+
+static struct pug_tree *watch(struct watcher *watcher, const struct pug_setting *flow)
+{
+    struct pug_tree *tree;
+    const struct pug_tree_config config = {.transport = "coresight"};
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    for (unsigned n = 0; n < STREAMS; n++) {
+        const struct pug_setting settings[] = {{.name = "src_id", .value = ids[n]},
+                                               {.name = "timestamp_bytes", .value = 2},
+                                               {.name = "type_bits", .value = 8},
+                                               flow ? *flow : (struct pug_setting){.name = "-"}};
+        struct pug_source *source;
+        if (n == 1) /* it does not matter which is first */
+            pug_tree_on_encapsulation(tree, on_inner, watcher);
+        assert_int_equal(
+            pug_tree_add_source(
+                tree,
+                &(struct pug_source_config){.protocol = "E-Trace", .settings = {settings, 4, NULL}},
+                &source),
+            PUG_OK);
+        pug_source_monitor(source, on_payload, &watcher->streams[n]);
+    }
+    return tree;
+}
+
+static void feed(struct pug_tree *tree, const struct rec_bytes *frames, size_t piece)
+{
+    for (size_t at = 0, used; at < frames->size; at += used) {
+        const size_t left = frames->size - at;
+        assert_int_equal(
+            pug_tree_data(tree, at, frames->data + at, left < piece ? left : piece, &used),
+            PUG_RESP_CONT);
+    }
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+}
+
+static void test_in_frames(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct rec_random random = {seed};
+        struct watcher watcher = {.streams[0].packets = 0};
+        struct rec_bytes out = {0}, all[STREAMS] = {{0}, {0}};
+        struct rec_frames frames = {.out = &out};
+        for (unsigned i = 0; i < 60; i++) {
+            const unsigned n = rec_random_below(&random, STREAMS);
+            const size_t from = all[n].size;
+            put_inner(&watcher.streams[n], &all[n], &random);
+            rec_frames_put(&frames, (uint8_t)ids[n], all[n].data + from, all[n].size - from);
+        }
+        rec_frames_finish(&frames);
+        struct pug_tree *tree = watch(&watcher, NULL);
+        feed(tree, &out, 16 * (1 + seed % 7));
+        pug_tree_free(tree);
+        for (unsigned n = 0; n < STREAMS; n++) {
+            struct inner *one = &watcher.streams[n];
+            assert_int_equal(one->seen.size, all[n].size);
+            assert_memory_equal(one->seen.data, all[n].data, all[n].size);
+            assert_int_equal(one->monitored, one->packets);
+            assert_true(one->nulls > 0);
+            one->seen.size = 0;
+            one->monitored = one->packets = 0;
+        }
+        /* packets of one flow alone, and their payloads */
+        const struct pug_setting flow = {.name = "flow", .value = seed % 4};
+        tree = watch(&watcher, &flow);
+        feed(tree, &out, 16);
+        pug_tree_free(tree);
+        for (unsigned n = 0; n < STREAMS; n++) {
+            struct inner *one = &watcher.streams[n];
+            const struct rec_bytes *wanted = &one->bytes[seed % 4];
+            assert_int_equal(one->seen.size, wanted->size);
+            if (wanted->size > 0)
+                assert_memory_equal(one->seen.data, wanted->data, wanted->size);
+            assert_int_equal(one->monitored, one->packets);
+            rec_bytes_free(&one->seen);
+            rec_bytes_free(&all[n]);
+            for (unsigned f = 0; f < 4; f++)
+                rec_bytes_free(&one->bytes[f]);
+        }
+        rec_bytes_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_in_frames),
         cmocka_unit_test(test_one_packet),
         cmocka_unit_test(test_bad_settings),
     };

@@ -4,10 +4,10 @@
 #include "command.h"
 #include "dwt_sources.h"
 #include "element_lines.h"
-#include "encapsulation_lines.h"
 #include "input.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/encapsulation.h"
 #include "text_parts.h"
 #include "window.h"
 
@@ -95,7 +95,6 @@ struct list_state {
     struct input *input;
     struct dwt_sources *dwt;
     struct packet_state *packets;
-    struct encapsulation_lines *wrapping;
     size_t packet_count;
     uint64_t until;       /* a window's elements have come when this was read */
     bool counts;          /* what is listed is counted; then by one thread */
@@ -261,11 +260,11 @@ static bool is_turn(const struct list_state *state)
 }
 
 /** What the encapsulation says, in front of the payload. */
-static void on_wrapping(void *context, const struct pug_encapsulation_packet *packet)
+static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
 {
     struct list_state *state = context;
     char text[1024], more[160] = "";
-    bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET
+    bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET || id != PUG_SOURCE_UNKNOWN
                       ? input_wants(state->input, packet->source)
                       : state->options->input.sources.count == 0;
     if (!wanted || !in_range(state, packet->index) || !is_turn(state))
@@ -333,13 +332,12 @@ static void attach(struct list_state *state, bool elements)
     if (!state->options->packets)
         return;
     attach_packets(state);
-    state->wrapping = encapsulation_lines_new(input, on_wrapping, state);
+    pug_tree_on_encapsulation(input->tree, on_wrapping, state);
 }
 
 static void detach(struct list_state *state)
 {
-    encapsulation_lines_free(state->wrapping);
-    state->wrapping = NULL;
+    pug_tree_on_encapsulation(state->input->tree, NULL, NULL);
     free(state->packets);
     state->packets = NULL;
     state->packet_count = 0;

@@ -178,6 +178,9 @@ struct pug_stage {
     /** A reader's: the byte that told it that the last packet is bad, and is not part of it. */
     const uint8_t *looked_at;
     char reader_name[32], decoder_name[32]; /**< components in the log */
+    /** Shown the packets of an encapsulation that the reader takes apart by itself; or NULL. */
+    pug_encapsulation_fn *encapsulation;
+    void *encapsulation_context;
 };
 
 /** Log with the source id filled in. `index` may be PUG_NO_INDEX. */

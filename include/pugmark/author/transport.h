@@ -39,6 +39,9 @@ struct pug_transport_sink {
     struct pug_log *log;
     struct pug_quirks quirks;
     struct pug_transport_stats *stats;
+    /** Shown the packets of the RISC-V packet encapsulation; NULL when nobody looks. */
+    pug_encapsulation_fn *encapsulation;
+    void *encapsulation_context;
 };
 
 struct pug_transport {

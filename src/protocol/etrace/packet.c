@@ -2,6 +2,7 @@
 /** @file E-Trace packet reader: payloads to packets, and the instruction packets' standard form. */
 #include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/reader.h"
+#include "pugmark/encapsulation.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -361,11 +362,28 @@ static bool read_whole(struct pug_etrace_reader *reader, struct pug_span *span,
     return true;
 }
 
+/** To who looks at the encapsulation. Behind a transport with ids of its own that is the source. */
+static void show(const struct pug_etrace_reader *reader, const struct pug_unwrapped *wrapped)
+{
+    const struct pug_stage *stage = reader->stage;
+    const struct pug_unwrap_config *config = &reader->config->unwrap;
+    struct pug_encapsulation_packet packet;
+    if (!stage->encapsulation || config->wrapping != PUG_WRAP_ENCAPSULATION)
+        return;
+    pug_unwrap_describe(wrapped, &packet);
+    if (config->src_bits == 0 || wrapped->null)
+        packet.source = stage->source;
+    stage->encapsulation(stage->encapsulation_context, stage->source, &packet);
+}
+
 /** Next packet of this source out of a stream of wrapped packets. */
 static bool unwrap(struct pug_etrace_reader *reader, struct pug_packet *packet)
 {
     struct pug_unwrapped wrapped;
     while (pug_unwrap_next(reader->unwrap, &wrapped)) {
+        if (!pug_unwrap_wants(&reader->config->unwrap, &wrapped))
+            continue;
+        show(reader, &wrapped);
         bool mine =
             reader->config->unwrap.src_bits == 0 || wrapped.source == reader->config->source;
         if (wrapped.size == 0 || wrapped.kind == PUG_PAYLOAD_OTHER || !mine)
