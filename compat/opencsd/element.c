@@ -456,7 +456,10 @@ size_t shell_element_text(const struct pug_element *element, char *buffer, size_
     pug_text_put(&text, prefix);
     size_t length = pug_text_end(&text);
     size_t at = length < size ? length : size;
-    return length + pug_element_text(element, buffer + at, size - at);
+    struct pug_element plain = *element;
+    if (plain.type == PUG_ELEM_EXCEPTION)
+        plain.reason = PUG_EXCEPTIONS_UNNAMED; /* the reference has no names for them */
+    return length + pug_element_text(&plain, buffer + at, size - at);
 }
 
 ocsd_err_t ocsd_gen_elem_str(const ocsd_generic_trace_elem *p_pkt, char *buffer,

@@ -92,6 +92,7 @@ struct pug_call_frame {
     uint8_t kind;                     /**< enum pug_call_kind */
     bool in_exception;                /**< the frame is an exception's */
     bool has_return;
+    uint8_t exception_numbers; /**< enum pug_exception_numbers: what `exception` means */
     bool timed; /**< entered.timestamp was current then; else it is the first one known */
 };
 

@@ -27,7 +27,8 @@ enum pug_element_type {
                                    PUG_ELEM_HAS_VALUE, and PUG_JUMP_FLAGS() what it was */
     PUG_ELEM_ADDR_NACC,       /**< program memory at `start` is not there; `number` memory space */
     PUG_ELEM_ADDR_UNKNOWN,    /**< the address is not known */
-    PUG_ELEM_EXCEPTION,       /**< exception `number`, return address `end` where flagged */
+    PUG_ELEM_EXCEPTION,       /**< exception `number`, return address `end` where flagged; `reason`
+                                   is an enum pug_exception_numbers */
     PUG_ELEM_EXCEPTION_RET,   /**< return from an exception */
     PUG_ELEM_TIMESTAMP,       /**< `timestamp` */
     PUG_ELEM_CYCLE_COUNT,     /**< `cycle_count` */
@@ -93,6 +94,17 @@ enum pug_itm_kind {
     PUG_ITM_TS_PKT_DELAY,
     PUG_ITM_TS_PKT_TS_DELAY,
     PUG_ITM_TS_GLOBAL, /**< `timestamp` */
+};
+
+/** What an exception's number means. */
+enum pug_exception_numbers {
+    PUG_EXCEPTIONS_UNNAMED, /**< nobody says */
+    PUG_EXCEPTIONS_ARMV7,   /**< ETMv3 and PTM: A and R profiles */
+    PUG_EXCEPTIONS_ARMV7M,  /**< ETMv3: M profile */
+    PUG_EXCEPTIONS_ARMV8,   /**< ETMv4 and ETE: A and R profiles */
+    PUG_EXCEPTIONS_ARMV8M,  /**< ETMv4: M profile */
+    PUG_EXCEPTIONS_RISCV,   /**< the cause; of an interrupt with bit 31 set */
+    PUG_EXCEPTIONS_KINDS,   /**< no cause: 0, 1 some trap, 2 an exception, 3 an interrupt */
 };
 
 /** Data accesses (E-Trace dtype numbering; ETMv3 uses LOAD and STORE). */
@@ -251,8 +263,9 @@ typedef enum pug_response pug_element_fn(void *context, const struct pug_element
 const char *pug_element_type_name(enum pug_element_type type);
 
 /**
- * The element in words, "OCSD_GEN_TRC_ELEM_" forms without that prefix: `NAME(details)`. Writes at
- * most `size` bytes with the closing NUL and returns the length of the whole text.
+ * The element in words, "OCSD_GEN_TRC_ELEM_" forms without that prefix: `NAME(details)`. They are
+ * the reference's but for the names of exceptions, which are left out where `reason` is 0. Writes
+ * at most `size` bytes with the closing NUL and returns the length of the whole text.
  */
 size_t pug_element_text(const struct pug_element *element, char *buffer, size_t size);
 
@@ -272,10 +285,16 @@ const char *pug_element_reason_name(const struct pug_element *element);
 const char *pug_riscv_mode_name(unsigned level);
 
 /**
- * An exception by its number, as E-Trace's elements have it: "exception 14", or, with bit 31 set,
- * "interrupt 7 (machine timer)". Returns the length of the whole text.
+ * An exception by its architecture's name: "IRQ", "data abort", "machine timer"; "" where it has
+ * none. Writes at most `size` bytes with the closing NUL and returns the length of the whole text.
  */
-size_t pug_exception_name(uint32_t number, char *buffer, size_t size);
+size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
+                          size_t size);
+
+/** The same with its number: "exception 14 (IRQ)", "interrupt 7 (machine timer)", "exception 40".
+ */
+size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
+                          size_t size);
 
 /** "branch", "call", "non-secure" … */
 const char *pug_instr_type_name(enum pug_instr_type type);

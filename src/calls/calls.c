@@ -210,6 +210,7 @@ static void take_exception(struct pug_calls *calls, struct pug_call_task *task,
     departure->branch = (struct pug_branch){
         .kind = PUG_DEPART_EXCEPTION, .exact = returns, .behind = exception->end};
     departure->number = exception->number;
+    departure->numbers = exception->reason;
     departure->index = exception->index;
 }
 

@@ -211,6 +211,7 @@ static void arrive_by_exception(struct pug_calls *calls, struct pug_call_task *t
     frame->kind = PUG_CALL_EXCEPTION;
     frame->in_exception = true;
     frame->exception = departure.number;
+    frame->exception_numbers = departure.numbers;
     frame->returns_to = departure.branch.behind;
     frame->has_return = departure.branch.exact;
     task->held[task->depth - 1] = departure.held;
@@ -311,6 +312,7 @@ static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
     frame->has_return = top.has_return;
     frame->in_exception = top.in_exception;
     frame->exception = top.exception;
+    frame->exception_numbers = top.exception_numbers;
     task->held[task->depth - 1] = held;
     tell_enter(calls, task, &top);
 }

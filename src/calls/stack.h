@@ -27,6 +27,7 @@ struct pug_departure {
     struct pug_branch branch; /**< an exception: exact: `behind` is its return address */
     struct pug_branch held;   /**< an exception: the branch that it kept from arriving */
     uint32_t number;          /**< of an exception */
+    uint8_t numbers;          /**< enum pug_exception_numbers */
     uint64_t index;           /**< trace index of what told it */
 };
 

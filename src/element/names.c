@@ -2,8 +2,6 @@
 /** @file The numbers in elements as names, for who prints elements in a form of his own. */
 #include "pugmark/element.h"
 
-#include <stdio.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /** A word of a table; NULL where there is none. */
@@ -131,16 +129,4 @@ const char *pug_riscv_mode_name(unsigned level)
 {
     static const char *const names[] = {"user", "supervisor", "hypervisor", "machine"};
     return names[level & 3];
-}
-
-size_t pug_exception_name(uint32_t number, char *buffer, size_t size)
-{
-    static const char *const interrupts[] = {
-        [1] = "supervisor software", [3] = "machine software",    [5] = "supervisor timer",
-        [7] = "machine timer",       [9] = "supervisor external", [11] = "machine external"};
-    const uint32_t which = number & INT32_MAX;
-    const char *name = number >> 31 ? WORD(interrupts, which) : NULL;
-    int length = snprintf(buffer, size, name ? "%s %u (%s)" : "%s %u",
-                          number >> 31 ? "interrupt" : "exception", which, name);
-    return length < 0 ? 0 : (size_t)length;
 }

@@ -118,11 +118,10 @@ static void put_exception(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, "pref ret addr:0x%llx%s; ", (unsigned long long)e->end,
                         e->flags & PUG_ELEM_RET_ADDR_BR_TGT ? " [addr also prev br tgt]" : "");
     pug_text_format(text, "excep num (0x%02x) ", e->number);
-    if ((e->isa == PUG_ISA_RV32 || e->isa == PUG_ISA_RV64) && e->number >> 31) {
-        char name[64];
-        pug_exception_name(e->number, name, sizeof(name));
-        pug_text_format(text, "%s ", name);
-    }
+    char name[48];
+    if (pug_exception_name((enum pug_exception_numbers)e->reason, e->number, name, sizeof(name)) >
+        0)
+        pug_text_format(text, "[%s] ", name);
     if (e->flags & PUG_ELEM_HAS_VALUE)
         pug_text_format(text, "tval:0x%llx ", (unsigned long long)e->value);
 }

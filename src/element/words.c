@@ -39,7 +39,9 @@ static void put_context(struct pug_text *text, const struct pug_element *e)
 
 static void put_exception(struct pug_text *text, const struct pug_element *e)
 {
-    pug_text_format(text, "exception %" PRIu32, e->number);
+    char what[64];
+    pug_exception_text((enum pug_exception_numbers)e->reason, e->number, what, sizeof(what));
+    pug_text_put(text, what);
     if (e->flags & PUG_ELEM_RET_ADDR)
         pug_text_format(text, ", returns to 0x%" PRIx64, e->end);
     if (e->flags & PUG_ELEM_HAS_VALUE)

@@ -105,7 +105,10 @@ void pug_listing_element(struct pug_text *text, const struct pug_element *elemen
     pug_text_put(text, " " ELEMENT_PREFIX);
     size_t size;
     char *at = room(text, &size);
-    text->length += pug_element_text(element, at, size);
+    struct pug_element plain = *element;
+    if (plain.type == PUG_ELEM_EXCEPTION)
+        plain.reason = PUG_EXCEPTIONS_UNNAMED; /* the reference has no names for them */
+    text->length += pug_element_text(&plain, at, size);
     pug_text_put(text, "\n");
 }
 

@@ -23,6 +23,13 @@ static void put_escaped(struct pug_sink *sink, unsigned char byte)
         pug_sink_format(sink, "\\u%04x", byte < 0x80 ? byte : 0xfffdu);
 }
 
+/** What most strings consist of: ASCII that stands as it is everywhere. */
+static inline bool is_plain(char c)
+{
+    const unsigned char byte = (unsigned char)c;
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && byte != '<';
+}
+
 /** Length of a character that may stand as it is, or 0; no more than `left` bytes are looked at. */
 static unsigned plain_length(const struct pug_json *json, const char *at, size_t left)
 {
@@ -35,9 +42,36 @@ static unsigned plain_length(const struct pug_json *json, const char *at, size_t
     return pug_utf8_length(window);
 }
 
+#define SHORT 64u
+
+/** A short string that stands as it is, in one piece with what is around it. False: it is none. */
+static bool put_short(const struct pug_json *json, const char *before, const char *value,
+                      size_t size, const char *behind)
+{
+    char text[SHORT + 8];
+    size_t count = 0;
+    if (size > SHORT)
+        return false;
+    for (; *before; before++)
+        text[count++] = *before;
+    text[count++] = '"';
+    for (size_t i = 0; i < size; i++) {
+        if (!is_plain(value[i]))
+            return false;
+        text[count++] = value[i];
+    }
+    text[count++] = '"';
+    for (; *behind; behind++)
+        text[count++] = *behind;
+    pug_sink_put(json->sink, text, count);
+    return true;
+}
+
 static void put_string(const struct pug_json *json, const char *value, size_t size)
 {
     struct pug_sink *sink = json->sink;
+    if (put_short(json, "", value, size, ""))
+        return;
     const char *end = value + size;
     pug_sink_put(sink, "\"", 1);
     while (value < end) {
@@ -58,12 +92,15 @@ static void put_key(struct pug_json *json, const char *key)
     if (json->depth == 0)
         return;
     assert(!key == json->is_array[json->depth - 1]);
-    if (json->filled[json->depth - 1])
-        pug_sink_put(json->sink, ", ", 2);
+    const char *const before = json->filled[json->depth - 1] ? ", " : "";
+    const size_t size = key ? strlen(key) : 0;
     json->filled[json->depth - 1] = true;
+    if (!json->is_array[json->depth - 1] && put_short(json, before, key ? key : "", size, ": "))
+        return;
+    pug_sink_text(json->sink, before);
     if (json->is_array[json->depth - 1])
         return;
-    put_string(json, key ? key : "", key ? strlen(key) : 0);
+    put_string(json, key, size);
     pug_sink_put(json->sink, ": ", 2);
 }
 
@@ -133,6 +170,15 @@ void pug_json_hex(struct pug_json *json, const char *key, uint64_t value)
     put_key(json, key);
     pug_sink_put(json->sink, "\"0x", 3);
     pug_sink_hex(json->sink, value, 1);
+    pug_sink_put(json->sink, "\"", 1);
+}
+
+void pug_json_bytes(struct pug_json *json, const char *key, const uint8_t *bytes, size_t size)
+{
+    put_key(json, key);
+    pug_sink_put(json->sink, "\"", 1);
+    for (size_t i = 0; i < size; i++)
+        pug_sink_hex(json->sink, bytes[i], 2);
     pug_sink_put(json->sink, "\"", 1);
 }
 

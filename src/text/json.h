@@ -44,6 +44,8 @@ void pug_json_signed(struct pug_json *json, const char *key, int64_t value);
 void pug_json_real(struct pug_json *json, const char *key, double value);
 /** "0x…", a string: readers of JSON lose the low bits of large numbers. */
 void pug_json_hex(struct pug_json *json, const char *key, uint64_t value);
+/** Bytes, two hexadecimal digits each, a string. */
+void pug_json_bytes(struct pug_json *json, const char *key, const uint8_t *bytes, size_t size);
 void pug_json_bool(struct pug_json *json, const char *key, bool value);
 /** A number that is written already. */
 void pug_json_literal(struct pug_json *json, const char *key, const char *digits, size_t size);

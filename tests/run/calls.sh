@@ -38,7 +38,7 @@ done
 events() { # of a call tree, one a line: the time, whether it enters or leaves, the function
   awk '
     { time = substr($0, 5, 13) + 0; took = substr($0, 18, 13) + 0; text = substr($0, 46) }
-    { sub(/^ */, "", text); sub(/^\[exception [0-9]*\] /, "", text); name = text; sub(/\(\).*/, "", name) }
+    { sub(/^ */, "", text); sub(/^\[[^]]*\] /, "", text); name = text; sub(/\(\).*/, "", name) }
     text ~ /\(\) {$/ { printf "%08x enter %s\n", time, name; stack[++depth] = name }
     text ~ /\(\);/ { printf "%08x enter %s\n%08x leave %s\n", time, name, time + took, name }
     text ~ /^}/ { printf "%08x leave %s\n", time, stack[depth--] }' "$1"

@@ -62,7 +62,7 @@ want message '        14  00  SWTRACE( (Ma:0x41; Ch:0x00) [01 02 ]; )
     "$("$bin/pugmark" list --protocol stm --type SWTRACE "$tmp/stm.bin")"
 want packets '        15  00  SWTRACE( (Ma:0x41; Ch:0x00) 0x01; )' \
     "$("$bin/pugmark" list --protocol stm --type SWTRACE --reference --to 16 "$tmp/stm.bin")"
-want payload '{"index": 14, "source": 0, "type": "SWTRACE", "master": 65, "channel": 0, "bits": 8, "value": "0x0", "flags": 1, "payload": "0102"}' \
+want payload '{"index": 14, "source": 0, "type": "SWTRACE", "master": 65, "channel": 0, "bits": 8, "value": "0x0", "flags": ["id valid"], "payload": "0102"}' \
     "$("$bin/pugmark" list --protocol stm --type SWTRACE --format jsonl --to 15 "$tmp/stm.bin")"
 set +e
 "$bin/pugmark" itm --protocol stm "$tmp/stm.bin" 2>"$tmp/err"

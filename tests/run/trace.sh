@@ -16,7 +16,7 @@ sed -n 's/.*"address": "0x\([0-9a-f]*\)".*/\1/p' "$work/json" | cmp -s - "$demo/
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$work/json" || fail "not JSON"
 fi
-grep -q 'exception 2, returns to 0x' "$work/all" || fail "no word of the exception"
+grep -q 'exception 2 (call), returns to 0x' "$work/all" || fail "no word of the exception"
 
 # A call goes in, a return comes out.
 if grep -q ' bl 0x' "$work/all"; then

@@ -30,6 +30,9 @@ static void expect(const char *text)
 
 static void json_nests_and_separates(void **state)
 {
+    static const char long_key[] =
+        "a key of more characters than are looked at in one piece, which "
+        "nobody would choose";
     (void)state;
     struct pug_sink sink = fresh();
     struct pug_json json = pug_json_begin(&sink);
@@ -47,10 +50,16 @@ static void json_nests_and_separates(void **state)
     pug_json_real(&json, "most", INFINITY);
     pug_json_bool(&json, "yes", true);
     pug_json_string(&json, "nothing", NULL);
+    pug_json_bytes(&json, "raw", (const uint8_t *)"\0\xa5", 2);
+    pug_json_bool(&json, "a \"key\"", false);
+    pug_json_bool(&json, long_key, false);
     pug_json_close(&json);
     pug_json_line(&json);
-    expect("{\"name\": \"main\", \"counts\": [18446744073709551615, -3, {}], \"at\": \"0x4000\", "
-           "\"share\": 0.25, \"none\": null, \"most\": null, \"yes\": true, \"nothing\": null}\n");
+    expect(
+        "{\"name\": \"main\", \"counts\": [18446744073709551615, -3, {}], \"at\": \"0x4000\", "
+        "\"share\": 0.25, \"none\": null, \"most\": null, \"yes\": true, \"nothing\": null, "
+        "\"raw\": \"00a5\", \"a \\\"key\\\"\": false, \"a key of more characters than are looked "
+        "at in one piece, which nobody would choose\": false}\n");
 }
 
 static void json_strings_hold_anything(void **state)

@@ -42,6 +42,7 @@ struct path {
     uint64_t function;
     const char *name;
     bool exception;
+    uint8_t numbers; /* enum pug_exception_numbers */
     uint32_t number;
     uint64_t calls, time, own_time, instructions;
 };
@@ -125,13 +126,15 @@ static void begin_line(const struct followed *followed, const uint64_t *time, co
     output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
 }
 
-static void put_function(const char *name, uint64_t function, bool exception, uint32_t number)
+static void put_exception(uint8_t numbers, uint32_t number)
 {
     char what[64];
-    if (exception) {
-        pug_exception_name(number, what, sizeof(what));
-        output_text("[%s] ", what);
-    }
+    pug_exception_text((enum pug_exception_numbers)numbers, number, what, sizeof(what));
+    output_text("[%s] ", what);
+}
+
+static void put_function(const char *name, uint64_t function)
+{
     if (name)
         output_text("%s()", name);
     else
@@ -140,8 +143,9 @@ static void put_function(const char *name, uint64_t function, bool exception, ui
 
 static void put_name(const struct pug_call_frame *frame)
 {
-    put_function(frame->function.name, frame->function.start, frame->in_exception,
-                 frame->exception);
+    if (frame->in_exception)
+        put_exception(frame->exception_numbers, frame->exception);
+    put_function(frame->function.name, frame->function.start);
 }
 
 /** Was the time known when the frame was entered? */
@@ -222,7 +226,7 @@ static void on_call(void *context, const struct pug_call_event *event)
 static bool is_path(const struct path *path, const struct pug_call_frame *frame)
 {
     return path->function == frame->function.start && path->exception == frame->in_exception &&
-           path->number == frame->exception;
+           path->number == frame->exception && path->numbers == frame->exception_numbers;
 }
 
 /** The path that a frame makes longer; the parent itself when there are too many. */
@@ -243,6 +247,7 @@ static struct path *path_of(struct followed *followed, struct path *parent,
     path->name = frame->function.name;
     path->exception = frame->in_exception;
     path->number = frame->exception;
+    path->numbers = frame->exception_numbers;
     path->sibling = parent->child;
     parent->child = path;
     return path;
@@ -300,7 +305,9 @@ static void print_children(const struct followed *followed, struct path *parent,
         put_number(followed->unit != PUG_TIME_NONE, path->own_time);
         put_number(true, path->instructions);
         output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
-        put_function(path->name, path->function, path->exception, path->number);
+        if (path->exception)
+            put_exception(path->numbers, path->number);
+        put_function(path->name, path->function);
         output_text("\n");
         print_children(followed, path, depth + 1);
         free(path);

@@ -5,6 +5,7 @@
 #include "dwt_sources.h"
 #include "element_lines.h"
 #include "input.h"
+#include "json_lines.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/encapsulation.h"
@@ -142,30 +143,6 @@ static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
            take_turn(state, index);
 }
 
-/** An event, of one packet or of several, as JSON. */
-static void dwt_event_json(const struct pug_dwt_event *event, const char *words)
-{
-    output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"type\": \"ITMTRACE\", "
-                "\"kind\": \"hardware source\"",
-                event->index, event->source);
-    if (event->kind == PUG_DWT_EXCEPTION)
-        output_text(", \"exception\": %u", event->number);
-    if (event->kind == PUG_DWT_DATA || event->kind == PUG_DWT_MATCH)
-        output_text(", \"comparator\": %u", event->comparator);
-    if (event->has_address)
-        output_text(", \"address\": \"0x%x\", \"address_bytes\": %u", event->address,
-                    event->address_size);
-    if (event->has_value)
-        output_text(", \"value\": \"0x%x\", \"size\": %u, \"write\": %s", event->value, event->size,
-                    event->write ? "true" : "false");
-    if (event->has_pc || event->kind == PUG_DWT_PC_SAMPLE)
-        output_text(", \"pc\": \"0x%x\"", event->pc);
-    if (event->has_time)
-        output_text(", \"timestamp\": %" PRIu64, event->time);
-    output_text(", \"overflow\": %s, \"words\": \"%s\"}\n", event->overflow ? "true" : "false",
-                words);
-}
-
 /** What the DWT says goes out in words, the packets of one data access together. */
 static void list_events(struct list_state *state, const struct pug_element *e)
 {
@@ -178,7 +155,7 @@ static void list_events(struct list_state *state, const struct pug_element *e)
             continue;
         pug_dwt_text(event, words, sizeof(words));
         if (state->options->format == FORMAT_JSONL)
-            dwt_event_json(event, words);
+            json_dwt_line(event, words);
         else
             output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
                         event->overflow ? "ITM_OVERFLOW; " : "", words);
@@ -192,16 +169,23 @@ static bool is_hardware(const struct pug_element *e)
     return e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_DWT;
 }
 
+static void put_element(enum format format, const struct pug_element *e)
+{
+    switch (format) {
+    case FORMAT_TEXT: element_line_text(e, ""); break;
+    case FORMAT_JSONL: json_element_line(e); break;
+    case FORMAT_CSV: element_line_csv(e, ""); break;
+    }
+}
+
 static void on_element(void *context, const struct pug_element *e)
 {
-    static element_line_fn *const print[] = {element_line_text, element_line_json,
-                                             element_line_csv};
     struct list_state *state = context;
     if (state->dwt)
         list_events(state, e);
     if (!(state->dwt && is_hardware(e)) &&
         is_listed(state, e->index, e->source, (enum pug_element_type)e->type))
-        print[state->options->format](e, "");
+        put_element(state->options->format, e);
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
@@ -234,22 +218,12 @@ static void put_raw(const uint8_t *raw, uint32_t size)
 
 #define PACKET_CSV_HEADER "index,source,kind,packet,bytes\n"
 
-/** As JSON or CSV; `more`: fields of the JSON object. */
-static void put_packet(enum format format, uint64_t index, uint16_t id, const char *text,
-                       const char *more, const uint8_t *raw, uint32_t size)
+static void put_packet_csv(uint64_t index, uint16_t id, const char *text, const uint8_t *raw,
+                           uint32_t size)
 {
-    if (format == FORMAT_JSONL) {
-        output_text("{\"index\": %" PRIu64 ", \"source\": %u, \"packet\": \"", index, id);
-        for (const char *c = text; *c; c++)
-            output_text(*c == '"' || *c == '\\' ? "\\%c" : "%c", (unsigned char)*c < 32 ? ' ' : *c);
-        output_text("\"%s, \"bytes\": \"", more);
-        put_raw(raw, size);
-        output_text("\"}\n");
-    } else {
-        output_text("%" PRIu64 ",%u,packet,\"%s\",", index, id, text);
-        put_raw(raw, size);
-        output_text("\n");
-    }
+    output_text("%" PRIu64 ",%u,packet,\"%s\",", index, id, text);
+    put_raw(raw, size);
+    output_text("\n");
 }
 
 /** Is it the turn of what stands with the next one that is counted? It is not counted itself. */
@@ -263,7 +237,7 @@ static bool is_turn(const struct list_state *state)
 static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
 {
     struct list_state *state = context;
-    char text[1024], more[160] = "";
+    char text[1024];
     bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET || id != PUG_SOURCE_UNKNOWN
                       ? input_wants(state->input, packet->source)
                       : state->options->input.sources.count == 0;
@@ -275,17 +249,28 @@ static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulati
         return;
     }
     pug_encapsulation_text(packet, text, sizeof(text));
-    if (packet->kind == PUG_ENCAPSULATION_PACKET) {
-        snprintf(more, sizeof(more), ", \"flow\": %u, \"length\": %u, \"type\": %" PRIu32,
-                 packet->flow, packet->length, packet->type);
-        if (packet->timestamp_bits > 0)
-            snprintf(more + strlen(more), sizeof(more) - strlen(more), ", \"timestamp\": %" PRIu64,
-                     packet->timestamp);
-    } else {
-        snprintf(more, sizeof(more), ", \"flow\": %u", packet->flow);
+    if (state->options->format == FORMAT_JSONL)
+        json_packet_line(packet->index, packet->source, text, packet, packet->raw,
+                         packet->raw_size);
+    else
+        put_packet_csv(packet->index, packet->source, text, packet->raw, packet->raw_size);
+}
+
+/** A packet in words, with its bytes. */
+static void put_packet(enum format format, uint16_t id, const char *text,
+                       const struct pug_packet *packet)
+{
+    switch (format) {
+    case FORMAT_TEXT:
+        output_text("%10" PRIu64 "  %02x  [", packet->index, id);
+        put_raw(packet->raw, packet->raw_size);
+        output_text("] %s\n", text);
+        break;
+    case FORMAT_JSONL:
+        json_packet_line(packet->index, id, text, NULL, packet->raw, packet->raw_size);
+        break;
+    case FORMAT_CSV: put_packet_csv(packet->index, id, text, packet->raw, packet->raw_size); break;
     }
-    put_packet(state->options->format, packet->index, packet->source, text, more, packet->raw,
-               packet->raw_size);
 }
 
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
@@ -298,14 +283,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         return;
     char text[1024] = "";
     pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
-    if (state->list->options->format != FORMAT_TEXT) {
-        put_packet(state->list->options->format, packet->index, id, text, "", packet->raw,
-                   packet->raw_size);
-        return;
-    }
-    output_text("%10" PRIu64 "  %02x  [", packet->index, id);
-    put_raw(packet->raw, packet->raw_size);
-    output_text("] %s\n", text);
+    put_packet(state->list->options->format, id, text, packet);
 }
 
 static void attach_packets(struct list_state *state)
@@ -352,10 +330,19 @@ static void print_situated(void *context, unsigned worker, const struct pug_situ
     print_elements(context, worker, elements, count);
 }
 
+/** Of which stretch what follows is, where there are several. */
+static void put_head(const struct list_state *state, size_t stretch)
+{
+    if (state->options->format == FORMAT_JSONL)
+        json_head_line(state->input, stretch);
+    else
+        input_head(state->input, stretch);
+}
+
 static void print_head(void *context, uint32_t stretch)
 {
     const struct list_state *state = context;
-    input_head(state->input, stretch);
+    put_head(state, stretch);
 }
 
 /** Everything that is chosen, where elements alone are looked at. */
@@ -375,7 +362,7 @@ static int list_stretch(struct list_state *state, bool elements)
 {
     if (!input_tree(state->input, elements))
         return state->input->failure;
-    input_head(state->input, state->input->stretch);
+    put_head(state, state->input->stretch);
     attach(state, elements);
     /* packets join to events in their order */
     struct text_printer printer = {.print = print_elements, .context = state};
@@ -541,54 +528,62 @@ static int list_window(struct list_state *state, struct list_options *options, b
 
 /* ---- by time ---- */
 
-/** What stands before an element: when it was, and in which buffer. */
-static void put_front(const struct list_options *options, const struct pug_capture *capture,
-                      const struct pug_correlate_stream *stream, const struct pug_correlated *e,
-                      char front[160])
-{
-    static const char *const words[] = {"at", "cycles", "after", "before", "unknown"};
-    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(capture, stream->buffer);
-    char when[48];
-    switch (options->format) {
-    case FORMAT_TEXT:
-        by_time_text(e, when);
-        snprintf(front, 160, "%16s  %-8.64s", when, buffer && buffer->name ? buffer->name : "");
-        break;
-    case FORMAT_JSONL:
-        snprintf(front, 160,
-                 "\"when\": \"%s\", \"time\": %" PRIu64 ", \"cycles\": %" PRIu64
-                 ", \"buffer\": %" PRIu32 ", ",
-                 words[e->when], e->time, e->cycles, stream->buffer);
-        break;
-    case FORMAT_CSV:
-        snprintf(front, 160, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", words[e->when], e->time,
-                 e->cycles, stream->buffer);
-        break;
-    }
-}
-
 struct by_time_state {
     const struct list_options *options;
     const struct input *input;
     const struct pug_correlate *correlate;
 };
 
+static const char *when_word(const struct pug_correlated *e)
+{
+    static const char *const words[] = {"at", "cycles", "after", "before", "unknown"};
+    return words[e->when];
+}
+
+/** An element, and before it when it was, and in which buffer. */
+static void put_correlated(const struct by_time_state *state, const struct pug_correlated *e,
+                           uint32_t number)
+{
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(state->input->capture, number);
+    struct pug_json json = pug_json_begin(output_sink());
+    char when[48], front[160];
+    switch (state->options->format) {
+    case FORMAT_TEXT:
+        by_time_text(e, when);
+        snprintf(front, sizeof(front), "%16s  %-8.64s", when,
+                 buffer && buffer->name ? buffer->name : "");
+        element_line_text(&e->element, front);
+        break;
+    case FORMAT_JSONL:
+        pug_json_object(&json, NULL);
+        pug_json_string(&json, "when", when_word(e));
+        pug_json_number(&json, "time", e->time);
+        pug_json_number(&json, "cycles", e->cycles);
+        pug_json_number(&json, "buffer", number);
+        json_element(&json, &e->element);
+        pug_json_close(&json);
+        pug_json_line(&json);
+        break;
+    case FORMAT_CSV:
+        snprintf(front, sizeof(front), "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", when_word(e),
+                 e->time, e->cycles, number);
+        element_line_csv(&e->element, front);
+        break;
+    }
+}
+
 static bool list_correlated(void *context, const struct pug_correlated *elements, size_t count)
 {
-    static element_line_fn *const print[] = {element_line_text, element_line_json,
-                                             element_line_csv};
     const struct by_time_state *state = context;
     const struct list_options *options = state->options;
     struct pug_correlate_stream stream;
-    char front[160];
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i].element;
         if (e->index < options->from || e->index >= options->to ||
             (options->types && !(options->types & UINT32_C(1) << e->type)))
             continue;
         pug_correlate_stream(state->correlate, elements[i].stream, &stream);
-        put_front(options, state->input->capture, &stream, &elements[i], front);
-        print[options->format](e, front);
+        put_correlated(state, &elements[i], stream.buffer);
     }
     return output_wanted();
 }

@@ -97,6 +97,25 @@ void output_text(const char *format, ...)
         output_took((size_t)n < OUTPUT_ROOM ? (size_t)n : OUTPUT_ROOM - 1);
 }
 
+static void put_bytes(void *context, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    (void)context;
+    while (size > 0) {
+        const size_t piece = size < OUTPUT_ROOM ? size : OUTPUT_ROOM;
+        memcpy(output_room(), at, piece);
+        output_took(piece);
+        at += piece;
+        size -= piece;
+    }
+}
+
+struct pug_sink *output_sink(void)
+{
+    static struct pug_sink sink = {.put = put_bytes};
+    return &sink;
+}
+
 bool output_wanted(void)
 {
     return !out.closed;

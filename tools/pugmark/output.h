@@ -3,6 +3,8 @@
 #ifndef PUGMARK_TOOL_OUTPUT_H
 #define PUGMARK_TOOL_OUTPUT_H
 
+#include "text/sink.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +14,9 @@ char *output_room(void);
 void output_took(size_t size);
 
 void output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** The same for who writes into a sink. It stays. */
+struct pug_sink *output_sink(void);
 
 /** Text of a thread that is written later, by another. */
 struct output_text_buffer {

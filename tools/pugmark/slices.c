@@ -139,6 +139,18 @@ static uint32_t plain_name(struct slices *slices, uint64_t key, const char *what
     return name;
 }
 
+static uint32_t exception_name(struct slices *slices, uint8_t numbers, uint32_t number)
+{
+    char text[64];
+    bool is_new;
+    uint32_t name = intern(slices, KEY(KEY_EXCEPTION, (uint64_t)numbers << 32 | number), &is_new);
+    if (is_new) {
+        pug_exception_text((enum pug_exception_numbers)numbers, number, text, sizeof(text));
+        pug_timeline_name(slices->timeline, name, text, NULL, 0);
+    }
+    return name;
+}
+
 static uint32_t address_name(struct slices *slices, uint64_t address)
 {
     char text[24];
@@ -157,8 +169,7 @@ static uint32_t frame_name(struct slices *slices, uint32_t task, const struct pu
     uint64_t vaddr;
     bool is_new;
     if (frame->kind == PUG_CALL_EXCEPTION)
-        return plain_name(slices, KEY(KEY_EXCEPTION, frame->exception), "exception",
-                          frame->exception);
+        return exception_name(slices, frame->exception_numbers, frame->exception);
     if (!frame->function.name)
         return address_name(slices, frame->address);
     uint32_t name = intern(slices, (uintptr_t)frame->function.name, &is_new);
@@ -363,8 +374,7 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
             plain_name(slices, KEY(KEY_EVENT, e->number), "event", e->number), 0);
         break;
     case PUG_ELEM_EXCEPTION:
-        put(slices, number, INSTANT, at,
-            plain_name(slices, KEY(KEY_EXCEPTION, e->number), "exception", e->number), 0);
+        put(slices, number, INSTANT, at, exception_name(slices, e->reason, e->number), 0);
         break;
     default: break;
     }

@@ -4,6 +4,7 @@
 #include "input.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,37 +218,44 @@ static void print_text(const struct input *input, const struct counts *counts, d
         output_text("%14.1f  nanoseconds an element\n", seconds * 1e9 / (double)counts->elements);
 }
 
+static void put_packets(struct pug_json *json, const struct packet_counts *packets, size_t sources)
+{
+    pug_json_array(json, "sources");
+    for (size_t s = 0; s < sources; s++) {
+        pug_json_object(json, NULL);
+        pug_json_number(json, "id", packets[s].id);
+        pug_json_string(json, "protocol", packets[s].protocol->name);
+        pug_json_object(json, "packets");
+        for (size_t i = 0; i < packets[s].used; i++)
+            pug_json_number(json, packet_name(&packets[s], i), packets[s].counts[i]);
+        pug_json_close(json);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
 static void print_json(const struct input *input, const struct counts *counts, double seconds,
                        uint64_t errors, uint64_t warnings, const struct packet_counts *packets,
                        size_t sources)
 {
-    output_text("{\"elements\": %llu, \"instructions\": %llu, \"trace_bytes\": %llu, "
-                "\"seconds\": %.9f, \"errors\": %llu, \"warnings\": %llu, \"element_types\": {",
-                (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
-                (unsigned long long)input_bytes(input), seconds, (unsigned long long)errors,
-                (unsigned long long)warnings);
-    const char *comma = "";
-    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++) {
-        if (!counts->by_type[type])
-            continue;
-        output_text("%s\"%s\": %llu", comma, pug_element_type_name((enum pug_element_type)type),
-                    (unsigned long long)counts->by_type[type]);
-        comma = ", ";
-    }
-    output_text("}");
-    if (packets) {
-        output_text(", \"sources\": [");
-        for (size_t s = 0; s < sources; s++) {
-            output_text("%s{\"id\": %u, \"protocol\": \"%s\", \"packets\": {", s ? ", " : "",
-                        packets[s].id, packets[s].protocol->name);
-            for (size_t i = 0; i < packets[s].used; i++)
-                output_text("%s\"%s\": %llu", i ? ", " : "", packet_name(&packets[s], i),
-                            (unsigned long long)packets[s].counts[i]);
-            output_text("}}");
-        }
-        output_text("]");
-    }
-    output_text("}\n");
+    struct pug_json json = pug_json_begin(output_sink());
+    pug_json_object(&json, NULL);
+    pug_json_number(&json, "elements", counts->elements);
+    pug_json_number(&json, "instructions", counts->instructions);
+    pug_json_number(&json, "trace_bytes", input_bytes(input));
+    pug_json_real(&json, "seconds", seconds);
+    pug_json_number(&json, "errors", errors);
+    pug_json_number(&json, "warnings", warnings);
+    pug_json_object(&json, "element_types");
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+        if (counts->by_type[type])
+            pug_json_number(&json, pug_element_type_name((enum pug_element_type)type),
+                            counts->by_type[type]);
+    pug_json_close(&json);
+    if (packets)
+        put_packets(&json, packets, sources);
+    pug_json_close(&json);
+    pug_json_line(&json);
 }
 
 static int stat_run(const struct command *self, int argc, char **argv)

@@ -90,8 +90,11 @@ static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_
 {
     if (packet->context.updated && set_security(decoder, packet))
         put_context(decoder);
-    if (packet->exception.number != 0)
-        pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION)->number = packet->exception.number;
+    if (packet->exception.number == 0)
+        return;
+    struct pug_element *element = pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION);
+    element->number = packet->exception.number;
+    element->reason = packet->exception.m_profile ? PUG_EXCEPTIONS_ARMV7M : PUG_EXCEPTIONS_ARMV7;
 }
 
 /** The target of a branch packet. */

@@ -58,7 +58,7 @@ static enum pug_etmv4_outcome exception_without_address(decoder *d)
 /** A PE reset says nothing of where it struck. */
 static enum pug_etmv4_outcome commit_pe_reset(decoder *d, const struct pug_etmv4_p0 *p0)
 {
-    pug_etmv4_push(d, PUG_ELEM_EXCEPTION, p0->index);
+    pug_etmv4_push(d, PUG_ELEM_EXCEPTION, p0->index)->reason = PUG_EXCEPTIONS_ARMV8;
     d->blocked |= PUG_ETMV4_NEED_ADDRESS;
     d->expect_valid = false;
     d->it = 0;
@@ -153,6 +153,8 @@ enum pug_etmv4_outcome pug_etmv4_commit_exception(decoder *d)
     }
     struct pug_element *element = pug_etmv4_push(d, PUG_ELEM_EXCEPTION, p0->index);
     element->number = p0->bits;
+    element->reason =
+        d->config->profile == PUG_PROFILE_M ? PUG_EXCEPTIONS_ARMV8M : PUG_EXCEPTIONS_ARMV8;
     element->end = target;
     element->flags = tail ? PUG_ELEM_M_TAIL_CHAIN : PUG_ELEM_RET_ADDR;
     if (p0->flags & PUG_ETMV4_MATCH_PREV)

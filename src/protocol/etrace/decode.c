@@ -310,6 +310,7 @@ static enum pug_etrace_phase trap(struct pug_etrace_decoder *d)
         push_trace_on(d);
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EXCEPTION, d->index);
     e->number = (uint32_t)p->ecause | (p->interrupt ? INTERRUPT : 0);
+    e->reason = PUG_EXCEPTIONS_RISCV;
     if (known) {
         e->flags |= PUG_ELEM_RET_ADDR;
         e->end = pug_etrace_canonical(d, epc);

@@ -108,6 +108,7 @@ static void push_exception(struct pug_ntrace_decoder *d)
 {
     struct pug_element *exception = push(d, PUG_ELEM_EXCEPTION);
     exception->number = d->now.btype;
+    exception->reason = PUG_EXCEPTIONS_KINDS;
     if (!d->pc_known)
         return;
     exception->end = d->pc - d->trap_size;

@@ -170,7 +170,7 @@ static void push_mode(struct pug_ctm_decoder *d)
     bool known = blank->context_flags & PUG_CTX_LEVEL;
     int8_t mode = (int8_t)event->mode; /* 0 to 3 */
     if (known && event->modechange && mode > blank->level && !event->call && !event->ret)
-        push(d, PUG_ELEM_EXCEPTION);
+        push(d, PUG_ELEM_EXCEPTION)->reason = PUG_EXCEPTIONS_KINDS;
     if (known && event->modechange && mode < blank->level)
         push(d, PUG_ELEM_EXCEPTION_RET);
     bool told = known && mode == blank->level && !event->modechange;

@@ -123,6 +123,7 @@ static enum pug_response branch(struct pug_ptm_decoder *decoder,
     if (exception) {
         struct pug_element *element = pug_ptm_put(decoder, PUG_ELEM_EXCEPTION);
         element->number = packet->exception.number;
+        element->reason = PUG_EXCEPTIONS_ARMV7;
         if (decoder->has_address) {
             element->flags |= PUG_ELEM_RET_ADDR;
             element->end = decoder->address;
