@@ -24,6 +24,7 @@
 #ifndef PUGMARK_CAPTURE_H
 #define PUGMARK_CAPTURE_H
 
+#include "pugmark/counts.h"
 #include "pugmark/jobs.h"
 #include "pugmark/tree.h"
 
@@ -237,6 +238,12 @@ struct pug_situation {
     uint64_t spare[4]; /**< zero */
 };
 
+/**
+ * The space of a context of counts, by the number in its `value`. NULL: nobody knows what lay
+ * there.
+ */
+const struct pug_address_space *pug_capture_space(struct pug_capture *capture, uint64_t number);
+
 /** Program memory as a space has it, for pug_image_read(); it has no symbols. */
 const struct pug_image *pug_address_space_image(const struct pug_address_space *space);
 
@@ -277,7 +284,14 @@ struct pug_capture_decode {
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context;
-    uint64_t spare[4]; /**< zero */
+    /**
+     * Optional: ranges are counted (counts.h), which is several times as fast, and elements() gets
+     * all others alone. Called on the caller's thread behind the last take(), once or more often;
+     * counts of several calls add up. They are the consumer's until it returns. Where the selection
+     * is more than a list of sources, ranges are given as ever: it has to be asked of each.
+     */
+    void (*counted)(void *context, struct pug_counts *counts);
+    uint64_t spare[3]; /**< zero */
 };
 
 struct pug_capture_result {
@@ -298,6 +312,12 @@ struct pug_capture_result {
 enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *decode,
                                    struct pug_capture_result *result);
+
+/**
+ * Are ranges counted for this consumer? False: it has no counted(), or the selection is more than a
+ * list of sources; elements() gets them then.
+ */
+bool pug_capture_counts(const struct pug_capture_decode *decode);
 
 /**
  * A tree for the sources of a stretch, as it is decoded with: for who wants packets, or one stretch

@@ -31,6 +31,7 @@ struct pug_counts;
 struct pug_count_range {
     uint64_t start, end; /**< `end` is behind the last instruction */
     uint64_t count;
+    uint64_t cycles; /**< that came with it, or behind it before the next range of its source */
     uint32_t instructions;
     uint32_t context;                           /**< number in pug_counts_contexts() */
     uint16_t flags;                             /**< PUG_ELEM_EXECUTED, PUG_ELEM_CONDITIONAL */
@@ -47,7 +48,7 @@ struct pug_count_jump {
     uint64_t to;
     uint64_t count;
     uint32_t context; /**< that of the branch: number in pug_counts_contexts() */
-    uint8_t isa;      /**< that of the branch */
+    uint8_t isa, last_type, last_subtype; /**< those of the branch */
 };
 
 /** Empty counts; NULL: no memory. Free with pug_counts_free(). */
@@ -74,8 +75,14 @@ enum pug_status pug_counts_status(const struct pug_counts *counts);
 const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_t *count);
 /** The same of branches, sorted by context, from and to. */
 const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t *count);
-/** Source and context of ranges: elements in which nothing else is set. */
+/**
+ * Source and context of ranges: elements in which nothing else is set but, in counts of a capture,
+ * `value`: the number of their address space, for pug_capture_space().
+ */
 const struct pug_element *pug_counts_contexts(struct pug_counts *counts, size_t *count);
+
+/** How often a range was not followed by the one that has to come, as its last instruction says. */
+uint64_t pug_counts_contradictions(const struct pug_counts *counts);
 
 /**
  * From now on the tree counts ranges there, and delivers elements of all other kinds as ever. NULL:

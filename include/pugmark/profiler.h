@@ -30,6 +30,8 @@ struct pug_profiler_options {
     const struct pug_capture_selection *selection;  /**< its `objects` are not looked at; or NULL */
     bool (*progress)(void *context, uint64_t done); /**< as in struct pug_capture_decode */
     void *progress_context;
+    size_t piece;      /**< as in struct pug_capture_decode */
+    uint64_t spare[4]; /**< zero */
 };
 
 /**

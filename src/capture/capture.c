@@ -242,3 +242,9 @@ bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation 
                ? capture->way->locate(capture, situation->space, address, location)
                : pug_capture_locate_in_image(capture, situation->space, address, location);
 }
+
+const struct pug_address_space *pug_capture_space(struct pug_capture *capture, uint64_t number)
+{
+    return capture->way->space ? capture->way->space(capture, number)
+                               : pug_capture_numbered_space(capture, number);
+}

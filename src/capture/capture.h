@@ -25,7 +25,7 @@ struct pug_address_space {
     struct pug_reader_space reader; /**< who reads it: where the image knows contexts */
     /** Where an address lies; NULL: as the image's files say. */
     const struct pug_memory_map *map;
-    uint64_t number; /**< no two spaces of a process have the same */
+    uint64_t number; /**< no two spaces of a capture have the same; 0 is none */
 };
 
 /** What elements have that tells where they belong. */
@@ -68,6 +68,8 @@ struct pug_capture_way {
     /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
     void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
                     struct pug_situation *situation);
+    /** As pug_capture_space(); NULL: spaces are those of image_space.c. */
+    const struct pug_address_space *(*space)(const struct pug_capture *capture, uint64_t number);
     /** NULL: by the files of the space's image. */
     bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
                    uint64_t address, struct pug_location *location);
@@ -93,6 +95,7 @@ struct pug_capture {
     struct pug_list desks;         /**< struct pug_capture_desk *: of trees that were given away */
     pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
     struct pug_list images;        /**< struct pug_capture_images: by buffer */
+    uint64_t spaces;               /**< that were made in them */
     struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */
 };
 
@@ -163,6 +166,8 @@ enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug
 const struct pug_address_space *pug_capture_image_space(struct pug_capture *capture,
                                                         uint32_t buffer,
                                                         const struct pug_reader_space *reader);
+const struct pug_address_space *pug_capture_numbered_space(struct pug_capture *capture,
+                                                           uint64_t number);
 bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,
                                  uint64_t address, struct pug_location *location);
 /** Make objects of the files in a buffer's image. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding: one stretch after the other, each on all threads or many at once. */
 #include "capture/decode.h"
+#include "counts/counts.h"
 #include "pugmark/author/transport.h"
 
 #include <stdlib.h>
@@ -40,6 +41,17 @@ static bool choose_tasks(struct pug_capture_decoding *decoding)
     return decoding->tasks != NULL;
 }
 
+bool pug_capture_counts(const struct pug_capture_decode *config)
+{
+    const struct pug_capture_selection *selection = config->selection;
+    if (!config->counted || !selection)
+        return config->counted != NULL;
+    return selection->pid_count + selection->tid_count + selection->comm_count +
+                   selection->cpu_count + selection->object_count ==
+               0 &&
+           !selection->has_from && !selection->has_to;
+}
+
 bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree)
 {
     const struct pug_capture_selection *selection = decoding->config->selection;
@@ -73,20 +85,35 @@ bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t d
 struct whole_part {
     struct pug_capture_lane *lane;
     void *part;
+    struct pug_counts *counts; /* NULL: ranges are not counted */
 };
+
+static void free_part(struct whole_part *part)
+{
+    pug_counts_free(part->counts);
+    free(part);
+}
 
 static void *begin(void *context, unsigned worker)
 {
     struct pug_capture_decoding *decoding = context;
     const struct pug_capture_decode *config = decoding->config;
-    struct whole_part *part = malloc(sizeof(*part));
-    if (part)
-        *part =
-            (struct whole_part){&decoding->lanes[worker], config->begin(config->context, worker)};
-    if (part && part->part)
+    struct whole_part *part = calloc(1, sizeof(*part));
+    if (!part)
+        return NULL;
+    part->lane = &decoding->lanes[worker];
+    part->counts = decoding->counts ? pug_counts_new() : NULL;
+    if ((part->counts || !decoding->counts) &&
+        (part->part = config->begin(config->context, worker)) != NULL)
         return part;
-    free(part);
+    free_part(part);
     return NULL;
+}
+
+static struct pug_counts *counts_of(void *context)
+{
+    const struct whole_part *part = context;
+    return part->counts;
 }
 
 static void elements(void *context, const struct pug_element *given, size_t count)
@@ -95,12 +122,27 @@ static void elements(void *context, const struct pug_element *given, size_t coun
     pug_capture_lane_elements(part->lane, part->part, given, count);
 }
 
+/** The first part's counts are taken over: often there is only one. */
+static void take_counts(struct pug_capture_decoding *decoding, struct whole_part *part)
+{
+    if (!part->counts)
+        return;
+    pug_capture_lane_counts(part->lane, part->counts);
+    if (decoding->counted) {
+        pug_counts_append(decoding->counted, part->counts);
+    } else {
+        decoding->counted = part->counts;
+        part->counts = NULL;
+    }
+}
+
 static bool take(void *context, void *taken)
 {
-    const struct pug_capture_decoding *decoding = context;
+    struct pug_capture_decoding *decoding = context;
     struct whole_part *part = taken;
     void *own = part->part;
-    free(part);
+    take_counts(decoding, part);
+    free_part(part);
     return decoding->config->take(decoding->config->context, own);
 }
 
@@ -108,7 +150,7 @@ static void drop(void *dropped)
 {
     struct whole_part *part = dropped;
     part->lane->decoding->config->drop(part->part);
-    free(part);
+    free_part(part);
 }
 
 static bool whole_progress(void *context, uint64_t done)
@@ -121,8 +163,12 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
-    const struct pug_parts parts = {
-        .context = decoding, .begin = begin, .elements = elements, .take = take, .drop = drop};
+    const struct pug_parts parts = {.context = decoding,
+                                    .begin = begin,
+                                    .elements = elements,
+                                    .take = take,
+                                    .drop = drop,
+                                    .counts = decoding->counts ? counts_of : NULL};
     const struct pug_jobs jobs = {.threads = decoding->threads,
                                   .parts = &parts,
                                   .piece = decoding->config->piece,
@@ -136,6 +182,8 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
     }
     enum pug_status status = pug_tree_decode(tree, &jobs, capture->way->memory(capture, stretch),
                                              (size_t)place->size, &result);
+    if (decoding->counted)
+        pug_counts_end(decoding->counted);
     decoding->result->bytes += result.at;
     decoding->result->ended |= result.stopped;
     if (result.threads > decoding->result->threads)
@@ -186,6 +234,16 @@ static enum pug_status decode_each(struct pug_capture_decoding *decoding)
     return any ? PUG_OK : worst;
 }
 
+static void give_counts(const struct pug_capture_decoding *decoding)
+{
+    const struct pug_capture_decode *config = decoding->config;
+    if (decoding->counted)
+        config->counted(config->context, decoding->counted);
+    for (unsigned i = 0; i < decoding->threads; i++)
+        if (decoding->lanes[i].counts)
+            config->counted(config->context, decoding->lanes[i].counts);
+}
+
 static enum pug_status decode_all(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture *capture = decoding->capture;
@@ -212,11 +270,15 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
         decoding.threads = MOST_THREADS;
     *result = (struct pug_capture_result){0};
     decoding.lanes = calloc(decoding.threads, sizeof(*decoding.lanes));
+    decoding.counts = pug_capture_counts(config);
     bool good = decoding.lanes && choose_tasks(&decoding);
     unsigned opened = 0;
     for (; good && opened < decoding.threads; opened++)
         good = pug_capture_lane_open(&decoding.lanes[opened], &decoding);
     enum pug_status status = good ? decode_all(&decoding) : PUG_ERR_MEM;
+    if (status == PUG_OK)
+        give_counts(&decoding);
+    pug_counts_free(decoding.counted);
     for (unsigned i = 0; i < opened; i++)
         pug_capture_lane_close(&decoding.lanes[i]);
     free(decoding.lanes);

@@ -14,6 +14,8 @@ struct pug_capture_decoding {
     const struct pug_capture_decode *config;
     struct pug_capture_result *result;
     bool *tasks;                    /**< by number: is it chosen? NULL: all are */
+    bool counts;                    /**< ranges are counted, not given */
+    struct pug_counts *counted;     /**< of what is decoded as a whole */
     struct pug_capture_lane *lanes; /**< by worker */
     unsigned threads;
     uint64_t done; /**< bytes of the stretches before */
@@ -34,6 +36,7 @@ struct pug_capture_lane {
     struct pug_capture_lane_tree trees[PUG_CAPTURE_LANE_TREES]; /**< of pool.c */
     struct pug_tree *tree;                                      /**< one of these, at work */
     struct pug_log *log;                                        /**< of pool.c */
+    struct pug_counts *counts; /**< of pool.c: of all that the worker's trees count, or NULL */
     /* Where the last elements belonged. */
     struct pug_situation situation;
     struct pug_reader_space reader;
@@ -50,6 +53,9 @@ enum pug_status pug_capture_lane_begin(struct pug_capture_lane *lane, uint32_t s
 /** Elements of the lane's stretch go to a consumer's part, by where they belong. */
 void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
                                const struct pug_element *elements, size_t count);
+
+/** Counts of the lane's stretch get the numbers of their spaces, where they have none yet. */
+void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_counts *counts);
 
 /** Let the tree see what the selection has of sources. False: none of them is in it. */
 bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree);

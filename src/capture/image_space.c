@@ -22,7 +22,8 @@ static const struct pug_address_space *find(const struct pug_capture_images *ima
     return NULL;
 }
 
-static const struct pug_address_space *make(struct pug_capture_images *images,
+static const struct pug_address_space *make(struct pug_capture *capture,
+                                            struct pug_capture_images *images,
                                             const struct pug_reader_space *reader)
 {
     struct pug_address_space *space = calloc(1, sizeof(*space));
@@ -32,7 +33,7 @@ static const struct pug_address_space *make(struct pug_capture_images *images,
         return NULL;
     }
     *space = (struct pug_address_space){
-        .image = images->image, .reader = *reader, .number = images->spaces.count};
+        .image = images->image, .reader = *reader, .number = ++capture->spaces};
     return *place = space;
 }
 
@@ -48,9 +49,24 @@ const struct pug_address_space *pug_capture_image_space(struct pug_capture *capt
     pthread_mutex_lock(&capture->lock);
     const struct pug_address_space *space = find(&images[buffer], &reduced);
     if (!space)
-        space = make(&images[buffer], &reduced);
+        space = make(capture, &images[buffer], &reduced);
     pthread_mutex_unlock(&capture->lock);
     return space;
+}
+
+const struct pug_address_space *pug_capture_numbered_space(struct pug_capture *capture,
+                                                           uint64_t number)
+{
+    const struct pug_capture_images *images = capture->images.items;
+    const struct pug_address_space *found = NULL;
+    pthread_mutex_lock(&capture->lock);
+    for (size_t i = 0; i < capture->images.count && !found; i++) {
+        struct pug_address_space *const *spaces = images[i].spaces.items;
+        for (size_t n = 0; n < images[i].spaces.count && !found; n++)
+            found = spaces[n]->number == number ? spaces[n] : NULL;
+    }
+    pthread_mutex_unlock(&capture->lock);
+    return found;
 }
 
 void pug_capture_images_free(struct pug_capture *capture)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Where elements belong, and whether they were asked for. */
 #include "capture/decode.h"
+#include "counts/counts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ void pug_capture_lane_close(struct pug_capture_lane *lane)
         free(lane->desk);
     for (size_t i = 0; i < PUG_CAPTURE_LANE_TREES; i++)
         pug_tree_free(lane->trees[i].tree);
+    pug_counts_free(lane->counts);
     pug_log_free(lane->log);
 }
 
@@ -184,5 +186,21 @@ void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
             continue;
         give(lane, part, elements + from, to - from);
         from = to;
+    }
+}
+
+/* ---- counts ---- */
+
+void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_counts *counts)
+{
+    struct pug_capture *capture = lane->decoding->capture;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[lane->desk->stretch];
+    for (uint32_t i = 0; i < counts->context_count && !capture->way->space; i++) {
+        struct pug_element *context = &counts->contexts[i];
+        const struct pug_reader_space reader = reader_of(context);
+        const struct pug_address_space *space =
+            context->value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
+        if (space)
+            context->value = space->number;
     }
 }

@@ -6,6 +6,7 @@
  * until the caller's thread has taken all before them. Queues are short: who is ahead waits.
  */
 #include "capture/decode.h"
+#include "counts/counts.h"
 #include "log/records.h"
 #include "tree/tree_internal.h"
 
@@ -147,6 +148,13 @@ static uint32_t kind_of(const struct pug_capture *capture, uint32_t stretch)
                                    : pug_capture_stretches(capture)[stretch].buffer;
 }
 
+/** What it counted is in the lane's counts then. */
+static void stop_counting(struct pug_tree *tree)
+{
+    if (tree)
+        pug_tree_count(tree, NULL);
+}
+
 /** A tree that the worker has for such stretches, or a new one. */
 static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct pug_tree **tree)
 {
@@ -156,12 +164,15 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
     struct pug_capture_lane_tree *slot = &lane->trees[kind % PUG_CAPTURE_LANE_TREES];
     enum pug_status status = PUG_OK;
     if (!slot->tree || slot->kind != kind) {
+        stop_counting(slot->tree);
         pug_tree_free(slot->tree);
         *slot = (struct pug_capture_lane_tree){.kind = kind};
         status = capture->way->tree(capture, stretch, true, lane->log, &slot->tree);
         if (status != PUG_OK)
             return status;
         pug_tree_on_elements(slot->tree, on_elements, worker);
+        if (lane->counts)
+            pug_tree_count(slot->tree, lane->counts);
     }
     *tree = slot->tree;
     return pug_capture_choose_sources(worker->pool->decoding, *tree) ? PUG_OK : PUG_ERR_NOT_FOUND;
@@ -240,6 +251,8 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
         if (!piece_put(worker, n, piece))
             return false;
     }
+    if (worker->lane->counts)
+        pug_counts_end(worker->lane->counts);
     return true;
 }
 
@@ -251,9 +264,10 @@ static bool worker_open(struct worker *worker, struct pool *pool, unsigned numbe
         (struct worker){.pool = pool, .lane = &pool->decoding->lanes[number], .number = number};
     worker->bytes = malloc(PIECE_SIZE);
     worker->lane->log = pug_log_new(PUG_SEV_INFO);
+    worker->lane->counts = pool->decoding->counts ? pug_counts_new() : NULL;
     if (worker->lane->log)
         pug_log_set_sink(worker->lane->log, keep_record, worker);
-    return worker->bytes && worker->lane->log;
+    return worker->bytes && worker->lane->log && (worker->lane->counts || !pool->decoding->counts);
 }
 
 /** The next stretch for a worker; false: there is none. */
@@ -408,8 +422,11 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     else if (good && pool.workers > 1)
         decode_together(&pool, workers);
     decoding->result->threads = pool.workers;
-    for (unsigned i = 0; workers && i < pool.workers; i++)
+    for (unsigned i = 0; workers && i < pool.workers; i++) {
         free(workers[i].bytes);
+        for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
+            stop_counting(decoding->lanes[i].trees[n].tree);
+    }
     free(workers);
     free(pool.jobs);
     free(pool.stretches);

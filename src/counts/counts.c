@@ -56,19 +56,32 @@ static bool grow(struct pug_count_table *table)
     return true;
 }
 
-static bool add(struct pug_count_table *table, const uint64_t key[4], uint64_t count)
+/** The item of a key, new where there is none; NULL: no memory. */
+static struct pug_count *item_of(struct pug_count_table *table, const uint64_t key[4])
 {
     if (table->count == table->room && !grow(table))
-        return false;
+        return NULL;
     uint32_t *slot = find_slot(table, key);
     if (*slot == 0) {
         struct pug_count *item = &table->items[table->count++];
+        *item = (struct pug_count){.next = {UINT32_MAX, UINT32_MAX}, .jump = UINT32_MAX};
         memcpy(item->key, key, sizeof(item->key));
-        item->count = 0;
         *slot = table->count;
     }
-    table->items[*slot - 1].count += count;
-    return true;
+    return &table->items[*slot - 1];
+}
+
+/** The item that a hint says, if it has this key. */
+static inline struct pug_count *hinted(const struct pug_count_table *table, uint32_t hint,
+                                       const uint64_t key[4])
+{
+    return hint < table->count && same_key(table->items[hint].key, key) ? &table->items[hint]
+                                                                        : NULL;
+}
+
+static inline uint32_t number_of(const struct pug_count_table *table, const struct pug_count *item)
+{
+    return (uint32_t)(item - table->items);
 }
 
 static void clear_table(struct pug_count_table *table)
@@ -100,18 +113,20 @@ static void *append_item(void **items, uint32_t *count, uint32_t *room, size_t s
 }
 
 /** Context id, VMID, source, security, level and flags lie together. */
-static bool same_context(const struct pug_element *a, const struct pug_element *b)
+static bool same_context(const struct pug_element *context, const struct pug_element *element,
+                         uint64_t memory)
 {
-    return memcmp(&a->context_id, &b->context_id, 16) == 0;
+    return memcmp(&context->context_id, &element->context_id, 16) == 0 && context->value == memory;
 }
 
-uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element)
+uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
+                            uint64_t memory)
 {
     uint32_t at = counts->last_context;
-    if (at < counts->context_count && same_context(&counts->contexts[at], element))
+    if (at < counts->context_count && same_context(&counts->contexts[at], element, memory))
         return at;
     for (at = 0; at < counts->context_count; at++)
-        if (same_context(&counts->contexts[at], element))
+        if (same_context(&counts->contexts[at], element, memory))
             return counts->last_context = at;
     void *contexts = counts->contexts;
     struct pug_element *context =
@@ -121,6 +136,7 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
     if (!context)
         return UINT32_MAX;
     memcpy(&context->context_id, &element->context_id, 16);
+    context->value = memory;
     return counts->last_context = at;
 }
 
@@ -139,14 +155,21 @@ struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t sourc
     if (!seam)
         return NULL;
     seam->source = source;
+    seam->last_item = UINT32_MAX;
     counts->last_seam = counts->seam_count - 1;
     return seam;
 }
 
+void pug_counts_set_memory(struct pug_counts *counts, uint16_t source, uint64_t memory)
+{
+    struct pug_count_seam *seam = pug_counts_seam(counts, source);
+    if (seam)
+        seam->memory = memory;
+}
+
 /* ---- adding ---- */
 
-void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
-                          const struct pug_element *range, uint64_t count)
+static inline struct pug_count_key key_of(uint32_t context, const struct pug_element *range)
 {
     /* not that cycles came with it; whole words, since it was stored so a moment ago */
     static const struct pug_element kept = {.flags = PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL,
@@ -159,19 +182,40 @@ void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
     uint64_t tail, mask;
     memcpy(&tail, &range->flags, sizeof(tail));
     memcpy(&mask, &kept.flags, sizeof(mask));
-    tail &= mask;
-    const uint64_t key[4] = {range->start, range->end, (uint64_t)context << 32 | range->count,
-                             tail};
-    if (count > 0 && !add(&counts->ranges, key, count))
-        counts->failed = true;
+    return (struct pug_count_key){
+        {range->start, range->end, (uint64_t)context << 32 | range->count, tail & mask}};
+}
+
+void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
+                          const struct pug_element *range, uint64_t count)
+{
+    const struct pug_count_key key = key_of(context, range);
+    struct pug_count *item = count > 0 ? item_of(&counts->ranges, key.words) : NULL;
+    if (item)
+        item->count += count;
+    counts->failed |= count > 0 && !item;
+}
+
+static void add_jump(struct pug_counts *counts, const struct pug_count_pending *from, uint64_t to,
+                     uint64_t count, uint32_t *hint)
+{
+    const uint64_t key[4] = {from->from, to, (uint64_t)from->context << 32,
+                             from->isa | (uint64_t)from->last_type << 8 |
+                                 (uint64_t)from->last_subtype << 16};
+    struct pug_count *item = hinted(&counts->jumps, *hint, key);
+    if (!item && (item = item_of(&counts->jumps, key)) != NULL)
+        *hint = number_of(&counts->jumps, item);
+    if (item)
+        item->count += count;
+    counts->failed |= !item;
 }
 
 void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pending *from,
                          uint64_t to, uint64_t count)
 {
-    const uint64_t key[4] = {from->from, to, (uint64_t)from->context << 32, from->isa};
-    if (count != 0 && !add(&counts->jumps, key, count))
-        counts->failed = true;
+    uint32_t nothing = UINT32_MAX;
+    if (count != 0)
+        add_jump(counts, from, to, count, &nothing);
 }
 
 void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending)
@@ -181,35 +225,117 @@ void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pend
     pending->foreseen = false;
 }
 
+/** Where the branch of the source's last range went, if that is where the tail is from. */
+static uint32_t *jump_hint(const struct pug_counts *counts, const struct pug_count_seam *seam,
+                           uint32_t *nothing)
+{
+    return seam->last_item < counts->ranges.count ? &counts->ranges.items[seam->last_item].jump
+                                                  : nothing;
+}
+
 void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
+    uint32_t nothing = UINT32_MAX;
     if (seam->tail.open && !(seam->tail.foreseen && to == seam->tail.target)) {
         pug_counts_settle(counts, &seam->tail);
-        pug_counts_add_jump(counts, &seam->tail, to, 1);
+        add_jump(counts, &seam->tail, to, 1, jump_hint(counts, seam, &nothing));
     }
-    seam->tail.open = false;
+    seam->tail.open = seam->follows = false;
     if (seam->head == PUG_COUNT_HEAD_OPEN) {
         seam->head = PUG_COUNT_HEAD_PLACE;
         seam->head_to = to;
     }
 }
 
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+{
+    counts->contradictions += seam->follows && seam->next != to;
+    if (seam->head == PUG_COUNT_HEAD_OPEN)
+        seam->head_range = !seam->head_free;
+    pug_counts_go_on(counts, seam, to);
+}
+
+void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
+                       const struct pug_element *range)
+{
+    seam->last = key_of(context, range);
+    seam->has_last = true;
+    seam->follows = !pug_counts_jumps_on(range);
+    seam->next = range->end;
+}
+
 void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam)
 {
     pug_counts_settle(counts, &seam->tail);
-    seam->tail.open = false;
+    seam->tail.open = seam->follows = false;
     if (seam->head == PUG_COUNT_HEAD_OPEN)
         seam->head = PUG_COUNT_HEAD_CLOSED;
 }
 
+void pug_counts_end(struct pug_counts *counts)
+{
+    for (uint32_t i = 0; i < counts->seam_count; i++) {
+        struct pug_count_seam *seam = &counts->seams[i];
+        pug_counts_settle(counts, &seam->tail);
+        *seam = (struct pug_count_seam){.source = seam->source, .last_item = UINT32_MAX};
+    }
+}
+
+/** What came between has nothing to do with branches, but the next range need not follow. */
+static void come_between(struct pug_count_seam *seam)
+{
+    seam->follows = false;
+    seam->head_free |= seam->head == PUG_COUNT_HEAD_OPEN;
+}
+
+static void add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
+{
+    if (!seam->has_last) {
+        seam->head_cycles += cycles;
+        return;
+    }
+    struct pug_count *item = hinted(&counts->ranges, seam->last_item, seam->last.words);
+    if (!item)
+        item = item_of(&counts->ranges, seam->last.words);
+    if (item)
+        item->cycles += cycles;
+    counts->failed |= !item;
+}
+
+/** The item of a range; what was before it knows it, or learns it. */
+static struct pug_count *range_after(struct pug_counts *counts, uint32_t before,
+                                     const uint64_t key[4])
+{
+    struct pug_count_table *ranges = &counts->ranges;
+    if (before >= ranges->count)
+        return item_of(ranges, key);
+    const uint32_t *next = ranges->items[before].next;
+    struct pug_count *item = hinted(ranges, next[0], key);
+    if (!item)
+        item = hinted(ranges, next[1], key);
+    if (item || !(item = item_of(ranges, key)))
+        return item;
+    struct pug_count *from = &ranges->items[before]; /* it may have moved */
+    from->next[1] = from->next[0];
+    from->next[0] = number_of(ranges, item);
+    return item;
+}
+
 static void add_range_element(struct pug_counts *counts, const struct pug_element *element)
 {
-    const uint32_t context = pug_counts_context(counts, element);
     struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
-    if (context == UINT32_MAX || !seam)
+    const uint32_t context = seam ? pug_counts_context(counts, element, seam->memory) : UINT32_MAX;
+    if (context == UINT32_MAX)
         return;
-    pug_counts_go_on(counts, seam, element->start);
-    pug_counts_add_range(counts, context, element, 1);
+    pug_counts_follow(counts, seam, element->start);
+    pug_counts_behind(seam, context, element);
+    struct pug_count *item = range_after(counts, seam->last_item, seam->last.words);
+    if (!item) {
+        counts->failed = true;
+        return;
+    }
+    item->count++;
+    seam->last_item = number_of(&counts->ranges, item);
     if (pug_counts_jumps_on(element))
         seam->tail = pug_counts_branch(element, context);
 }
@@ -235,8 +361,17 @@ static void add_other(struct pug_counts *counts, const struct pug_element *eleme
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_EO_TRACE:
     case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(counts, seam); break;
+    case PUG_ELEM_EXCEPTION_RET: come_between(seam); break;
     default: break;
     }
+}
+
+/** Cycles that come with an element are of the last range, which may be itself. */
+static void add_cycles_of(struct pug_counts *counts, const struct pug_element *element)
+{
+    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
+    if (seam)
+        add_cycles(counts, seam, element->cycle_count);
 }
 
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
@@ -247,15 +382,23 @@ void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element
             add_range_element(counts, &elements[i]);
         else
             add_other(counts, &elements[i]);
+        if (elements[i].flags & PUG_ELEM_HAS_CC)
+            add_cycles_of(counts, &elements[i]);
     }
 }
 
 /* ---- putting parts together ---- */
 
+/** The number of a context of `from` in `to`. */
+static uint32_t context_in(struct pug_counts *to, const struct pug_counts *from, uint32_t context)
+{
+    return pug_counts_context(to, &from->contexts[context], from->contexts[context].value);
+}
+
 /** The context in a key, which is that of `from`, as `to` numbers it. */
 static bool translate(struct pug_counts *to, const struct pug_counts *from, uint64_t *word)
 {
-    const uint32_t context = pug_counts_context(to, &from->contexts[*word >> 32]);
+    const uint32_t context = context_in(to, from, (uint32_t)(*word >> 32));
     *word = (uint64_t)context << 32 | (uint32_t)*word;
     return context != UINT32_MAX;
 }
@@ -264,9 +407,15 @@ static bool add_table(struct pug_counts *to, struct pug_count_table *table,
                       const struct pug_counts *from, const struct pug_count_table *other)
 {
     for (uint32_t i = 0; i < other->count; i++) {
-        struct pug_count item = other->items[i];
-        if (!translate(to, from, &item.key[2]) || !add(table, item.key, item.count))
+        const struct pug_count *added = &other->items[i];
+        struct pug_count_key key;
+        memcpy(key.words, added->key, sizeof(key));
+        struct pug_count *item =
+            translate(to, from, &key.words[2]) ? item_of(table, key.words) : NULL;
+        if (!item)
             return false;
+        item->count += added->count;
+        item->cycles += added->cycles;
     }
     return true;
 }
@@ -277,14 +426,27 @@ static void append_seam(struct pug_counts *counts, const struct pug_counts *late
     struct pug_count_seam *seam = pug_counts_seam(counts, next->source);
     if (!seam)
         return;
-    if (next->head == PUG_COUNT_HEAD_PLACE)
+    if (next->head_cycles > 0)
+        add_cycles(counts, seam, next->head_cycles);
+    if (next->head_free)
+        come_between(seam);
+    if (next->head == PUG_COUNT_HEAD_PLACE && next->head_range)
+        pug_counts_follow(counts, seam, next->head_to);
+    else if (next->head == PUG_COUNT_HEAD_PLACE)
         pug_counts_go_on(counts, seam, next->head_to);
     else if (next->head == PUG_COUNT_HEAD_CLOSED)
         pug_counts_break_off(counts, seam);
+    seam->memory = next->memory;
+    if (next->has_last) {
+        seam->last = next->last;
+        seam->has_last = translate(counts, later, &seam->last.words[2]);
+        seam->follows = next->follows;
+        seam->next = next->next;
+    }
     if (!next->tail.open)
         return;
     seam->tail = next->tail;
-    seam->tail.context = pug_counts_context(counts, &later->contexts[next->tail.context]);
+    seam->tail.context = context_in(counts, later, next->tail.context);
 }
 
 void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later)
@@ -293,6 +455,7 @@ void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later
                       !add_table(counts, &counts->jumps, later, &later->jumps);
     for (uint32_t i = 0; i < later->seam_count; i++)
         append_seam(counts, later, &later->seams[i]);
+    counts->contradictions += later->contradictions;
 }
 
 /* ---- making ---- */
@@ -308,6 +471,7 @@ void pug_counts_clear(struct pug_counts *counts)
     clear_table(&counts->jumps);
     counts->context_count = counts->seam_count = 0;
     counts->last_context = counts->last_seam = 0;
+    counts->contradictions = 0;
     counts->failed = false;
 }
 
@@ -327,4 +491,9 @@ void pug_counts_free(struct pug_counts *counts)
 enum pug_status pug_counts_status(const struct pug_counts *counts)
 {
     return counts->failed ? PUG_ERR_MEM : PUG_OK;
+}
+
+uint64_t pug_counts_contradictions(const struct pug_counts *counts)
+{
+    return counts->contradictions;
 }

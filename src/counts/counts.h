@@ -8,7 +8,9 @@
 /** A count and what it is of: four words that tell it from all others. */
 struct pug_count {
     uint64_t key[4];
-    uint64_t count;
+    uint64_t count, cycles;
+    /* Of a range: numbers of those that followed lately, and of where its branch went. */
+    uint32_t next[2], jump;
 };
 
 /** Counts by key. */
@@ -23,9 +25,14 @@ struct pug_count_table {
 struct pug_count_pending {
     bool open;
     bool foreseen; /**< a direct one: that it went to `target` is counted already */
-    uint8_t isa;
+    uint8_t isa, last_type, last_subtype;
     uint32_t context;
     uint64_t from, target;
+};
+
+/** What tells a range from all others. */
+struct pug_count_key {
+    uint64_t words[4];
 };
 
 /** What a source's first elements have to do with what came before them. */
@@ -38,17 +45,25 @@ enum pug_count_head {
 /** The ends of one source's trace. */
 struct pug_count_seam {
     uint16_t source;
-    uint8_t head; /**< enum pug_count_head */
-    uint64_t head_to;
+    uint8_t head;    /**< enum pug_count_head */
+    bool head_range; /**< the head is a range that has to follow what came before it */
+    bool head_free;  /**< or not: something came between */
+    bool follows;    /**< the next range is to begin at `next` */
+    bool has_last;
+    uint64_t memory; /**< which of several memories the source sees; 0: there is one */
+    uint64_t head_to, head_cycles, next;
     struct pug_count_pending tail;
+    struct pug_count_key last; /**< the range that cycles are of */
+    uint32_t last_item;        /**< probably its number */
 };
 
 struct pug_counts {
     struct pug_count_table ranges, jumps;
-    struct pug_element *contexts;
+    struct pug_element *contexts; /**< `value`: the memory that their source saw */
     uint32_t context_count, context_room, last_context;
     struct pug_count_seam *seams;
     uint32_t seam_count, seam_room, last_seam;
+    uint64_t contradictions;
     bool failed; /**< no memory */
     /* as they are shown */
     struct pug_count_range *shown_ranges;
@@ -58,8 +73,9 @@ struct pug_counts {
 /** Find items again that were sorted, or got other keys. */
 void pug_count_table_index(struct pug_count_table *table);
 
-/** The number of a context, that of an element. UINT32_MAX: no memory. */
-uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element);
+/** The number of a context: an element's, and its source's memory. UINT32_MAX: no memory. */
+uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
+                            uint64_t memory);
 
 /** The seam of a source; NULL: no memory. Valid until the next call. */
 struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source);
@@ -71,10 +87,20 @@ void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
 void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pending *from,
                          uint64_t to, uint64_t count);
 
+/** Which memory a source sees from here on; what it ran until now is counted. */
+void pug_counts_set_memory(struct pug_counts *counts, uint16_t source, uint64_t memory);
+
 /** Execution of a source goes on at `to`. */
 void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to);
+/** The same by a range that begins there: it has to follow the one before. */
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to);
+/** A range was the source's last. Where its branch goes is for the seam's tail. */
+void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
+                       const struct pug_element *range);
 /** It goes on nobody knows where. */
 void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam);
+/** All sources' traces end here; what comes then has nothing to do with it. */
+void pug_counts_end(struct pug_counts *counts);
 /** What is foreseen counts only when it has come. */
 void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending);
 
@@ -82,8 +108,23 @@ void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pend
 static inline struct pug_count_pending pug_counts_branch(const struct pug_element *range,
                                                          uint32_t context)
 {
-    return (struct pug_count_pending){
-        .open = true, .isa = range->isa, .context = context, .from = range->end - range->last_size};
+    return (struct pug_count_pending){.open = true,
+                                      .isa = range->isa,
+                                      .last_type = range->last_type,
+                                      .last_subtype = range->last_subtype,
+                                      .context = context,
+                                      .from = range->end - range->last_size};
+}
+
+/** What the fourth word of a jump's key has of its branch. */
+static inline struct pug_count_pending pug_counts_jumped(const struct pug_count *jump)
+{
+    return (struct pug_count_pending){.isa = (uint8_t)jump->key[3],
+                                      .last_type = (uint8_t)(jump->key[3] >> 8),
+                                      .last_subtype = (uint8_t)(jump->key[3] >> 16),
+                                      .context = (uint32_t)(jump->key[2] >> 32),
+                                      .from = jump->key[0],
+                                      .target = jump->key[1]};
 }
 
 /** Does a range end in a branch that is taken? */

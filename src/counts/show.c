@@ -13,7 +13,8 @@ static int compare_contexts(const void *a, const void *b)
 {
     const struct pug_element *x = *(const struct pug_element *const *)a,
                              *y = *(const struct pug_element *const *)b;
-    return memcmp(&x->context_id, &y->context_id, 16);
+    const int sign = memcmp(&x->context_id, &y->context_id, 16);
+    return sign != 0 ? sign : order(x->value, y->value);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -36,6 +37,15 @@ static void renumber(struct pug_count_table *table, const uint32_t *numbers)
         struct pug_count *item = &table->items[i];
         item->key[2] = (uint64_t)numbers[context_of(item)] << 32 | (uint32_t)item->key[2];
     }
+}
+
+static void renumber_seam(struct pug_count_seam *seam, const uint32_t *numbers)
+{
+    uint64_t *last = &seam->last.words[2];
+    if (seam->tail.open)
+        seam->tail.context = numbers[seam->tail.context];
+    if (seam->has_last)
+        *last = (uint64_t)numbers[*last >> 32] << 32 | (uint32_t)*last;
 }
 
 /** Contexts in which something ran, by what they are; how many. */
@@ -72,8 +82,7 @@ static bool sort_contexts(struct pug_counts *counts)
         renumber(&counts->ranges, numbers);
         renumber(&counts->jumps, numbers);
         for (uint32_t i = 0; i < counts->seam_count; i++)
-            if (counts->seams[i].tail.open)
-                counts->seams[i].tail.context = numbers[counts->seams[i].tail.context];
+            renumber_seam(&counts->seams[i], numbers);
         if (count > 0)
             memcpy(counts->contexts, contexts, count * sizeof(*contexts));
         counts->context_count = count;
@@ -118,6 +127,7 @@ const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_
             (struct pug_count_range){.start = item->key[0],
                                      .end = item->key[1],
                                      .count = item->count,
+                                     .cycles = item->cycles,
                                      .instructions = (uint32_t)item->key[2],
                                      .context = (uint32_t)(item->key[2] >> 32),
                                      .flags = tail.flags,
@@ -143,12 +153,15 @@ const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t 
         const struct pug_count *item = &counts->jumps.items[i];
         if (item->count == 0)
             continue; /* it was taken back */
+        const struct pug_count_pending branch = pug_counts_jumped(item);
         counts->shown_jumps[(*count)++] =
-            (struct pug_count_jump){.from = item->key[0],
-                                    .to = item->key[1],
+            (struct pug_count_jump){.from = branch.from,
+                                    .to = branch.target,
                                     .count = item->count,
-                                    .context = (uint32_t)(item->key[2] >> 32),
-                                    .isa = (uint8_t)item->key[3]};
+                                    .context = branch.context,
+                                    .isa = branch.isa,
+                                    .last_type = branch.last_type,
+                                    .last_subtype = branch.last_subtype};
     }
     return counts->shown_jumps;
 }

@@ -254,6 +254,8 @@ static bool choose(struct pug_codemap *map)
     const struct pug_memory_choice choice =
         chooser->choose(chooser->context, &store->space, store->moment);
     const bool other = choice.number != store->memory || choice.image != store->image;
+    if (choice.number != store->memory && map->paths)
+        pug_paths_leave_memory(map->paths, choice.number);
     store->image = choice.image;
     store->memory = choice.number;
     if (other)

@@ -26,11 +26,21 @@ static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_
     }
 }
 
+static struct pug_count_pending branch_of(const struct pug_block *block, uint32_t context)
+{
+    return (struct pug_count_pending){.open = true,
+                                      .isa = block->isa,
+                                      .last_type = block->last_type,
+                                      .last_subtype = block->last_subtype,
+                                      .context = context,
+                                      .from = block->end - block->last_size,
+                                      .target = block->insn.target};
+}
+
 static void add_jump(struct pug_paths *paths, uint32_t context, const struct pug_block *from,
                      uint64_t to, uint64_t count)
 {
-    const struct pug_count_pending branch = {
-        .open = true, .isa = from->isa, .context = context, .from = from->end - from->last_size};
+    const struct pug_count_pending branch = branch_of(from, context);
     pug_counts_add_jump(paths->counts, &branch, to, count);
 }
 
@@ -101,15 +111,16 @@ static struct pug_count_seam *seam_of(const struct pug_paths *paths)
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken)
 {
     struct pug_count_seam *seam = seam_of(paths);
-    const bool direct = block->last_type == PUG_INSTR_BR;
-    if (!seam || !taken || !(direct || block->last_type == PUG_INSTR_BR_INDIRECT))
+    struct pug_element range = {0};
+    const struct pug_range_context nobody = {{0}};
+    if (!seam)
         return;
-    seam->tail = (struct pug_count_pending){.open = true,
-                                            .foreseen = direct,
-                                            .isa = block->isa,
-                                            .context = paths->context,
-                                            .from = block->end - block->last_size,
-                                            .target = block->insn.target};
+    pug_block_range(&range, block, 0, &nobody, taken);
+    pug_counts_behind(seam, paths->context, &range);
+    if (!pug_counts_jumps_on(&range))
+        return;
+    seam->tail = branch_of(block, paths->context);
+    seam->tail.foreseen = block->last_type == PUG_INSTR_BR;
 }
 
 bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage)
@@ -129,7 +140,7 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
     struct pug_paths *paths = chain->paths;
     uint32_t to;
     if (!chain->last)
-        pug_counts_go_on(paths->counts, seam_of(paths), block->start);
+        pug_counts_follow(paths->counts, seam_of(paths), block->start);
     else if (!pug_block_lasts(chain->last) || !pug_block_lasts(block) ||
              chain->last->number >= PUG_PATH_NUMBERS || block->number >= PUG_PATH_NUMBERS)
         pug_paths_add_jump(paths, chain->last, block->start, 1);
@@ -290,6 +301,23 @@ void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
         pug_counts_settle(paths->counts, &seam->tail);
     paths->counts = counts;
     paths->context = UINT32_MAX;
+    pug_paths_tell_memory(paths);
+}
+
+void pug_paths_tell_memory(const struct pug_paths *paths)
+{
+    if (paths->counts)
+        pug_counts_set_memory(paths->counts, paths->map->config.source, paths->map->store->memory);
+}
+
+void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory)
+{
+    struct pug_batch *batch = paths->map->config.batch;
+    if (!paths->counts)
+        return;
+    if (batch && batch->count > 0)
+        batch->flush(batch); /* what it holds ran in the memory before */
+    pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
 }
 
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
@@ -297,7 +325,9 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
     /* No path has more hits than there were bytes. */
     if (paths->counted > UINT32_MAX / 2)
         pug_paths_spread(paths);
-    const uint32_t context = pug_counts_context(paths->counts, blank);
+    const struct pug_count_seam *seam = seam_of(paths);
+    const uint32_t context =
+        seam ? pug_counts_context(paths->counts, blank, seam->memory) : UINT32_MAX;
     if (context != paths->context)
         empty_blocks(paths);
     paths->context = context;

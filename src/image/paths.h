@@ -60,6 +60,11 @@ void pug_paths_free(struct pug_paths *paths);
 /** Where counts go from now on; what was counted until now is where it went. NULL: nowhere. */
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts);
 
+/** Tell the counts which of several memories the source sees. */
+void pug_paths_tell_memory(const struct pug_paths *paths);
+/** It sees another one from here on. */
+void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory);
+
 /** Counting begins or goes on in the context of `blank`. False: it cannot be done with paths. */
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);
 

@@ -12,10 +12,40 @@
 /* What a thread decodes alone is handed on in pieces that stay in the cache. */
 #define ALONE_SIZE 65536u
 
+/* Each part of counts has all that ran in it, however short it is: these are long. */
+#define COUNTED_BLOCK  32768u
+#define COUNTED_GROWTH 16u
+#define COUNTED_PIECE  (4u << 20)
+#define COUNTED_ALONE  (16u << 20)
+
 unsigned pug_jobs_processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (unsigned)count : 1;
+}
+
+static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pug_jobs *config,
+                                    size_t size)
+{
+    const bool counts = config->parts && config->parts->counts;
+    struct pug_jobs_plan plan = {
+        .tree = tree,
+        .threads = config->threads ? config->threads : pug_jobs_processors(),
+        .end = size,
+        .alone = counts ? COUNTED_ALONE : ALONE_SIZE,
+        .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
+        .growth = counts ? COUNTED_GROWTH : GROWTH,
+        .piece = counts          ? COUNTED_PIECE
+                 : config->parts ? PIECE_SIZE
+                                 : PIECE_SIZE_STORED,
+    };
+    if (config->block) {
+        plan.block = config->block;
+        plan.growth = GROWTH;
+    }
+    if (config->piece)
+        plan.piece = config->piece;
+    return plan;
 }
 
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
@@ -40,17 +70,7 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
         .result = result,
     };
     const struct pug_jobs_client client = pug_jobs_decoder(&decoding);
-    const struct pug_jobs_plan plan = {
-        .tree = tree,
-        .threads = config->threads ? config->threads : pug_jobs_processors(),
-        .end = size,
-        .alone = ALONE_SIZE,
-        .block = config->block ? config->block : BLOCK_SIZE,
-        .growth = GROWTH,
-        .piece = config->piece   ? config->piece
-                 : config->parts ? PIECE_SIZE
-                                 : PIECE_SIZE_STORED,
-    };
+    const struct pug_jobs_plan plan = plan_of(tree, config, size);
     struct pug_jobs_outcome outcome;
     *result = (struct pug_jobs_result){0};
     pug_jobs_read(&plan, &client, &outcome);

@@ -311,6 +311,16 @@ static void free_own(struct pug_capture *capture)
     free(perf);
 }
 
+static const struct pug_address_space *space(const struct pug_capture *capture, uint64_t number)
+{
+    const struct pug_perf *perf = capture->own;
+    struct pug_perf_space *const *spaces = perf->spaces.items;
+    for (size_t i = 0; i < perf->spaces.count; i++)
+        if (spaces[i]->public.number == number)
+            return &spaces[i]->public;
+    return NULL;
+}
+
 const struct pug_capture_way pug_perf_way = {
     .free = free_own,
     .tree = tree,
@@ -320,6 +330,7 @@ const struct pug_capture_way pug_perf_way = {
     .desk_free = desk_free,
     .begin = begin,
     .situate = situate,
+    .space = space,
     .locate = pug_perf_locate,
     .seek = pug_perf_seek,
 };

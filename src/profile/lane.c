@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Ranges and edges that a worker saw, by number. */
+/** @file Where addresses lie, and ranges by number. */
 #include "profile/lane.h"
 
 #include "capture/capture.h"
@@ -12,9 +12,7 @@
 void pug_profile_lane_free(struct profile_lane *lane)
 {
     free(lane->nodes);
-    free(lane->edges);
-    free(lane->node_slots.slots);
-    free(lane->edge_slots.slots);
+    free(lane->slots);
 }
 
 /* ---- places ---- */
@@ -53,63 +51,7 @@ const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
     return &lane->maps[lane->map];
 }
 
-/* ---- tables ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
-/* Room for one more in an array and its slots; the slots are made anew by the caller's `place`. */
-static bool grow(struct profile_lane *lane, void **items, uint32_t *room, size_t size,
-                 struct profile_slots *slots)
-{
-    const uint32_t larger = *room ? *room * 2 : 256;
-    void *grown = larger <= NODE_LIMIT ? realloc(*items, larger * size) : NULL;
-    if (grown)
-        *items = grown;
-    uint32_t *fresh = grown ? calloc((size_t)larger * 2, sizeof(*fresh)) : NULL;
-    if (!fresh) {
-        lane->failed = true;
-        return false;
-    }
-    *room = larger;
-    free(slots->slots);
-    slots->slots = fresh;
-    slots->room = larger * 2;
-    return true;
-}
-
-static bool same_node(const struct profile_node *a, const struct profile_node *b)
-{
-    return a->start == b->start && a->end == b->end && a->object == b->object && a->kind == b->kind;
-}
-
-static uint32_t *node_slot(struct profile_lane *lane, const struct profile_node *node)
-{
-    uint32_t slot =
-        (uint32_t)(mix(mix(mix(0, node->start), node->end), node->object ^ node->kind) >> 32);
-    for (;; slot++) {
-        uint32_t *at = &lane->node_slots.slots[slot & (lane->node_slots.room - 1)];
-        if (*at == 0 || same_node(&lane->nodes[*at - 1], node))
-            return at;
-    }
-}
-
-static uint32_t *edge_slot(struct profile_lane *lane, uint32_t from, struct profile_place to)
-{
-    uint32_t slot = (uint32_t)(mix(mix(mix(0, from), to.vaddr), to.object) >> 32);
-    for (;; slot++) {
-        uint32_t *at = &lane->edge_slots.slots[slot & (lane->edge_slots.room - 1)];
-        const struct profile_edge *edge = *at ? &lane->edges[*at - 1] : NULL;
-        if (!edge ||
-            (edge->from == from && edge->to.vaddr == to.vaddr && edge->to.object == to.object))
-            return at;
-    }
-}
-
-/* ---- nodes ---- */
+/* ---- what a range is ---- */
 
 static uint8_t end_of(const struct pug_element *range)
 {
@@ -135,10 +77,11 @@ static uint8_t end_of(const struct pug_element *range)
     return (uint8_t)end;
 }
 
-/* Where a direct branch goes: its opcode says. */
-static void find_target(struct profile_lane *lane, const struct pug_situation *situation,
-                        const struct pug_element *range, struct profile_node *node)
+void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
+                             const struct pug_element *range, struct profile_node *node)
 {
+    if ((node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN)
+        return;
     const struct pug_isa_config config = {.zcmp_zcmt = true};
     const uint64_t last = range->end - range->last_size;
     uint8_t bytes[8], it_count = 0;
@@ -163,22 +106,71 @@ static void find_target(struct profile_lane *lane, const struct pug_situation *s
     node->has_target = true;
 }
 
+struct profile_node pug_profile_describe(struct profile_lane *lane,
+                                         const struct pug_situation *situation,
+                                         const struct pug_element *range)
+{
+    const struct profile_place place = profile_place(lane, situation, range->start);
+    return (struct profile_node){
+        .start = place.vaddr,
+        .end = place.vaddr + (range->end - range->start),
+        .object = place.object,
+        .kind = NODE_KIND(end_of(range), range->isa, range->last_size),
+        .next = {NO_NODE, NO_NODE},
+        .instructions = range->count,
+    };
+}
+
+/* ---- nodes ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static bool same_node(const struct profile_node *a, const struct profile_node *b)
+{
+    return a->start == b->start && a->end == b->end && a->object == b->object && a->kind == b->kind;
+}
+
+static uint32_t *node_slot(const struct profile_lane *lane, const struct profile_node *node)
+{
+    uint32_t slot =
+        (uint32_t)(mix(mix(mix(0, node->start), node->end), node->object ^ node->kind) >> 32);
+    for (;; slot++) {
+        uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];
+        if (*at == 0 || same_node(&lane->nodes[*at - 1], node))
+            return at;
+    }
+}
+
+static bool grow(struct profile_lane *lane)
+{
+    const uint32_t room = lane->node_room ? lane->node_room * 2 : 256;
+    void *nodes = room <= NODE_LIMIT ? realloc(lane->nodes, room * sizeof(*lane->nodes)) : NULL;
+    if (nodes)
+        lane->nodes = nodes;
+    uint32_t *slots = nodes ? calloc((size_t)room * 2, sizeof(*slots)) : NULL;
+    if (!slots)
+        return false;
+    free(lane->slots);
+    lane->slots = slots;
+    lane->slot_count = room * 2;
+    lane->node_room = room;
+    for (uint32_t i = 0; i < lane->node_count; i++)
+        *node_slot(lane, &lane->nodes[i]) = i + 1;
+    return true;
+}
+
 static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *situation,
                          const struct pug_element *range, const struct profile_node *wanted)
 {
-    if (lane->node_count == lane->node_room) {
-        if (!grow(lane, (void **)&lane->nodes, &lane->node_room, sizeof(*lane->nodes),
-                  &lane->node_slots))
-            return NO_NODE;
-        for (uint32_t i = 0; i < lane->node_count; i++)
-            *node_slot(lane, &lane->nodes[i]) = i + 1;
-    }
+    if (lane->node_count == lane->node_room && !grow(lane))
+        return NO_NODE;
     struct profile_node node = *wanted;
     const uint32_t number = lane->node_count;
-    node.next[0] = node.next[1] = node.edges[0] = node.edges[1] = NO_NODE;
-    node.instructions = range->count;
-    if ((node_end(&node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) == PUG_END_TAKEN)
-        find_target(lane, situation, range, &node);
+    pug_profile_find_target(lane, situation, range, &node);
     lane->nodes[number] = node;
     *node_slot(lane, &node) = number + 1;
     lane->node_count++;
@@ -188,13 +180,7 @@ static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after)
 {
-    const struct profile_place place = profile_place(lane, situation, range->start);
-    const struct profile_node wanted = {
-        .start = place.vaddr,
-        .end = place.vaddr + (range->end - range->start),
-        .object = place.object,
-        .kind = NODE_KIND(end_of(range), range->isa, range->last_size),
-    };
+    const struct profile_node wanted = pug_profile_describe(lane, situation, range);
     struct profile_node *before = after != NO_NODE ? &lane->nodes[after] : NULL;
     if (before) {
         if (before->next[0] != NO_NODE && same_node(&lane->nodes[before->next[0]], &wanted))
@@ -209,47 +195,6 @@ uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation 
         before = &lane->nodes[after]; /* it may have moved */
         before->next[1] = before->next[0];
         before->next[0] = number;
-    }
-    return number;
-}
-
-/* ---- edges ---- */
-
-static bool leads_to(const struct profile_lane *lane, uint32_t edge, struct profile_place to)
-{
-    return edge != NO_NODE && lane->edges[edge].to.vaddr == to.vaddr &&
-           lane->edges[edge].to.object == to.object;
-}
-
-static uint32_t add_edge(struct profile_lane *lane, uint32_t from, struct profile_place to)
-{
-    if (lane->edge_count == lane->edge_room) {
-        if (!grow(lane, (void **)&lane->edges, &lane->edge_room, sizeof(*lane->edges),
-                  &lane->edge_slots))
-            return NO_NODE;
-        for (uint32_t i = 0; i < lane->edge_count; i++)
-            *edge_slot(lane, lane->edges[i].from, lane->edges[i].to) = i + 1;
-    }
-    const uint32_t number = lane->edge_count;
-    lane->edges[number] = (struct profile_edge){.from = from, .to = to};
-    *edge_slot(lane, from, to) = number + 1;
-    lane->edge_count++;
-    return number;
-}
-
-uint32_t pug_profile_edge(struct profile_lane *lane, uint32_t from, struct profile_place to)
-{
-    struct profile_node *node = &lane->nodes[from];
-    if (leads_to(lane, node->edges[0], to))
-        return node->edges[0];
-    if (leads_to(lane, node->edges[1], to))
-        return node->edges[1];
-    uint32_t number = lane->edge_count > 0 ? *edge_slot(lane, from, to) - 1 : NO_NODE;
-    if (number == NO_NODE)
-        number = add_edge(lane, from, to);
-    if (number != NO_NODE) {
-        node->edges[1] = node->edges[0];
-        node->edges[0] = number;
     }
     return number;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Counting elements: each worker has a lane, which knows every range that it saw by number; a
- * part counts by these numbers, so that parts that do not count are just dropped.
+ * @file From captures to profiles: where addresses lie, what a range is in its object, and what of
+ * a part of the trace is for the caller's thread.
  */
 #ifndef PUG_PROFILE_LANE_H
 #define PUG_PROFILE_LANE_H
 
+#include "profile/profile.h"
 #include "pugmark/profiler.h"
 
 /** A place: an address in an object; object PUG_PROFILE_NONE: a run-time address. */
@@ -14,16 +15,13 @@ struct profile_place {
     uint32_t object; /* the capture's number */
 };
 
-/** A range of instructions that ran, as it is seen by its element. What counting touches comes
- * first. */
+/** A range of instructions that ran, in its object. */
 struct profile_node {
-    uint64_t start, end; /* in its object, `end` behind the last instruction */
+    uint64_t start, end; /* `end` behind the last instruction */
     uint32_t object;
-    uint32_t kind;        /* how it ended, its instruction set and last size: NODE_KIND */
-    uint32_t next[2];     /* numbers of what followed lately */
-    uint32_t epoch, slot; /* of the part that counts it, and where */
-    uint32_t edges[2];    /* numbers of edges that were gone lately */
-    bool has_target;      /* of a direct branch that was taken: its opcode says where it goes */
+    uint32_t kind;    /* how it ended, its instruction set and last size: NODE_KIND */
+    uint32_t next[2]; /* numbers of what followed lately */
+    bool has_target;  /* of a direct branch that was taken: its opcode says where it goes */
     uint32_t instructions;
     struct profile_place target;
 };
@@ -46,19 +44,6 @@ static inline uint8_t node_last_size(const struct profile_node *node)
     return (uint8_t)(node->kind >> 16);
 }
 
-/** A taken branch from the end of a range to a place, where the range alone does not tell it. */
-struct profile_edge {
-    uint32_t from;
-    uint32_t epoch, slot;
-    struct profile_place to;
-};
-
-/** Numbers by a key that their items have. */
-struct profile_slots {
-    uint32_t *slots;
-    uint32_t count, room;
-};
-
 #define NO_NODE UINT32_MAX
 #define MAPS    8u
 
@@ -72,44 +57,11 @@ struct profile_map {
 struct profile_lane {
     struct pug_capture *capture;
     struct profile_node *nodes;
-    struct profile_edge *edges;
-    uint32_t node_count, node_room, edge_count, edge_room;
-    struct profile_slots node_slots, edge_slots;
-    uint32_t epoch;
+    uint32_t *slots; /* 0: free; else a node's number plus 1 */
+    uint32_t node_count, node_room, slot_count;
     uint64_t space; /* number of that which the maps are of */
     struct profile_map maps[MAPS];
     unsigned map, next_map;
-    bool failed; /* no memory, or too much of it */
-};
-
-/** How often, in a part or in all. */
-struct profile_tally {
-    uint32_t number; /* of a node or edge */
-    uint64_t count, cycles;
-};
-
-struct profile_tallies {
-    struct profile_tally *items;
-    uint32_t count, room;
-};
-
-/** What the first elements of a strand have to do with what came before them. */
-enum profile_head {
-    HEAD_OPEN,   /* nothing was seen that concerns a branch */
-    HEAD_PLACE,  /* execution goes on at a place */
-    HEAD_CLOSED, /* nobody knows where it goes on */
-};
-
-/** What one source did in a part of a stretch. */
-struct profile_strand {
-    uint32_t stretch;
-    uint16_t source;
-    uint8_t head; /* enum profile_head */
-    struct profile_place head_place;
-    uint64_t head_cycles; /* that come behind what was before */
-    uint32_t last;        /* the last range, for cycles; NO_NODE: none yet */
-    uint32_t pending;     /* a range whose branch was taken and waits for its target; NO_NODE */
-    bool follows;         /* what comes next is to go on where the last range ended */
 };
 
 /** An element that concerns call stacks, kept for the caller's thread. */
@@ -119,15 +71,12 @@ struct profile_step {
 };
 
 struct profile_part {
-    struct profile_lane *lane;
-    unsigned worker;
-    uint32_t epoch;
-    struct profile_tallies nodes, edges;
-    struct profile_strand *strands;
-    uint32_t strand_count, strand_room, strand;
+    struct pug_counts *counts; /* of ranges that are given as elements; NULL: none were */
+    uint32_t stretch;          /* PUG_PROFILE_NONE: there were no elements */
     struct profile_step *steps;
     size_t step_count, step_room;
     bool stacks; /* steps are kept */
+    bool failed; /* no memory */
     uint64_t notes[PUG_NOTE_COUNT];
 };
 
@@ -149,14 +98,18 @@ profile_place(struct profile_lane *lane, const struct pug_situation *situation, 
         map = pug_profile_find_map(lane, situation, address);
     return (struct profile_place){address - map->moved, map->object};
 }
+/** What the range of an element is. */
+struct profile_node pug_profile_describe(struct profile_lane *lane,
+                                         const struct pug_situation *situation,
+                                         const struct pug_element *range);
+/** Where its direct branch goes, if it is taken: its opcode says. */
+void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
+                             const struct pug_element *range, struct profile_node *node);
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after);
-/** The number of an edge; NO_NODE: no memory. */
-uint32_t pug_profile_edge(struct profile_lane *lane, uint32_t from, struct profile_place to);
-
 /* part.c */
-struct profile_part *pug_profile_part_new(struct profile_lane *lane, unsigned worker, bool stacks);
+struct profile_part *pug_profile_part_new(bool stacks);
 void pug_profile_part_free(struct profile_part *part);
 void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
                                const struct pug_element *elements, size_t count);
@@ -182,6 +135,20 @@ void pug_profile_objects_free(struct profile_objects *objects);
 enum pug_status pug_profile_range_of(struct profile_objects *objects,
                                      const struct profile_node *node,
                                      struct pug_profile_range *range);
+
+/* counted.c */
+/** Counts on their way to a profile: ranges go there at once, branches when all is known. */
+struct profile_counted {
+    struct profile_objects *objects;
+    struct profile_lane lane;
+    struct profile_table endings;
+    uint64_t notes[PUG_NOTE_COUNT];
+};
+struct profile_counted pug_profile_counted_begin(struct profile_objects *objects);
+enum pug_status pug_profile_counted_add(struct profile_counted *counted,
+                                        const struct pug_counts *counts);
+enum pug_status pug_profile_counted_end(struct profile_counted *counted);
+void pug_profile_counted_free(struct profile_counted *counted);
 
 /* stacks.c: on the caller's thread, in the trace's order */
 struct profile_stacks;

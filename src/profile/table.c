@@ -64,6 +64,11 @@ enum pug_status pug_profile_table_add(struct profile_table *table, const void *i
     return PUG_OK;
 }
 
+uint32_t pug_profile_table_find(const struct profile_table *table, const void *item)
+{
+    return table->slot_count > 0 ? table->slots[slot_of(table, item)] - 1 : PUG_PROFILE_NONE;
+}
+
 void pug_profile_table_free(struct profile_table *table)
 {
     free(table->items);

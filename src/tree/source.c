@@ -189,6 +189,8 @@ enum pug_status pug_source_renew(struct pug_source *source)
     source->end_phase = PUG_END_READ;
     if (stage->code)
         pug_codemap_space(stage->code, &(struct pug_reader_space){.space = PUG_SPACE_ANY});
+    if (stage->paths)
+        pug_paths_tell_memory(stage->paths);
     return make_stages(source);
 }
 

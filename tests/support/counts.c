@@ -35,4 +35,8 @@ void counts_assert_equal(struct pug_counts *a, struct pug_counts *b, const char 
                      (unsigned long long)q[i].count, (unsigned long long)p[i].from,
                      (unsigned long long)p[i].to, (unsigned long long)p[i].count);
     assert_int_equal(n, m);
+    if (pug_counts_contradictions(a) != pug_counts_contradictions(b))
+        fail_msg("%s, %s: %llu contradictions, not %llu", name, what,
+                 (unsigned long long)pug_counts_contradictions(b),
+                 (unsigned long long)pug_counts_contradictions(a));
 }

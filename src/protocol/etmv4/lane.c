@@ -284,7 +284,7 @@ static bool enter_count(struct count *c, struct aim *aim, uint64_t index)
         return false;
     struct pug_count_seam *seam = seam_of(c);
     if (seam)
-        pug_counts_go_on(c->paths->counts, seam, block->start);
+        pug_counts_follow(c->paths->counts, seam, block->start);
     c->here = block->number;
     return seam != NULL;
 }

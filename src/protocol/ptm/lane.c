@@ -235,7 +235,9 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
     enum pug_response response = PUG_RESP_CONT;
     if (!can_ride(reader, decoder))
         return response;
-    decoder->counts = want == PUG_WANT_COUNTS && pug_chain_begin(&decoder->chain, decoder->stage);
+    /* a block does not count cycles; elements have them */
+    decoder->counts = want == PUG_WANT_COUNTS && !decoder->config->cycle_accurate &&
+                      pug_chain_begin(&decoder->chain, decoder->stage);
     while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
            batch->response < PUG_RESP_WAIT) {
         const uint8_t header = *span->at;

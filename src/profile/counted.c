@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/** @file From counts of addresses in spaces to ranges and branches of objects. */
+#include "profile/lane.h"
+
+#include "capture/capture.h"
+#include "counts/counts.h"
+
+#include <string.h>
+
+/**
+ * A branch that was taken, and how often. What is known of where it went is how often it jumped;
+ * the rest went to its target, or nobody knows where.
+ */
+struct ending {
+    struct profile_place from;
+    uint32_t isa;
+    bool has_target;
+    struct profile_place target;
+    uint64_t taken, jumped;
+};
+
+static uint64_t hash_ending(const void *item)
+{
+    const struct ending *ending = item;
+    const uint64_t hash = (ending->from.vaddr ^ (uint64_t)ending->from.object << 40 ^ ending->isa) *
+                          UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static bool same_ending(const void *left, const void *right)
+{
+    const struct ending *a = left, *b = right;
+    return a->from.vaddr == b->from.vaddr && a->from.object == b->from.object && a->isa == b->isa;
+}
+
+struct profile_counted pug_profile_counted_begin(struct profile_objects *objects)
+{
+    return (struct profile_counted){
+        .objects = objects,
+        .lane = {.capture = objects->capture, .space = UINT64_MAX},
+        .endings = {.size = sizeof(struct ending), .hash = hash_ending, .same = same_ending},
+    };
+}
+
+void pug_profile_counted_free(struct profile_counted *counted)
+{
+    pug_profile_lane_free(&counted->lane);
+    pug_profile_table_free(&counted->endings);
+}
+
+static void note(struct profile_counted *counted, enum pug_profile_note what, uint64_t count)
+{
+    counted->notes[what] = pug_profile_sum(counted->notes[what], count);
+}
+
+/* ---- contexts ---- */
+
+/** Elements of a context come next. */
+static struct pug_situation situation_of(struct profile_counted *counted,
+                                         const struct pug_element *context)
+{
+    const struct pug_situation situation = {
+        .task = PUG_NO_TASK,
+        .cpu = PUG_NO_CPU,
+        .source = context->source,
+        .space = pug_capture_space(counted->lane.capture, context->value)};
+    pug_profile_lane_situation(&counted->lane, &situation);
+    return situation;
+}
+
+/* ---- ranges ---- */
+
+static struct pug_element element_of(const struct pug_element *context,
+                                     const struct pug_count *item)
+{
+    struct pug_element range = *context;
+    range.start = item->key[0];
+    range.end = item->key[1];
+    range.count = (uint32_t)item->key[2];
+    memcpy(&range.flags, &item->key[3], sizeof(item->key[3]));
+    return range;
+}
+
+/** A branch that a range took; it has its place and its target. */
+static enum pug_status end_by_branch(struct profile_counted *counted,
+                                     const struct profile_node *node, uint64_t count)
+{
+    const struct ending wanted = {
+        .from = {node->end - node_last_size(node), node->object},
+        .isa = node_isa(node),
+        .has_target = node->has_target,
+        .target = node->target,
+    };
+    uint32_t number;
+    bool is_new;
+    enum pug_status status = pug_profile_table_add(&counted->endings, &wanted, &number, &is_new);
+    if (status != PUG_OK)
+        return status;
+    struct ending *ending = profile_item(&counted->endings, number);
+    ending->taken = pug_profile_sum(ending->taken, count);
+    return PUG_OK;
+}
+
+static enum pug_status add_range(struct profile_counted *counted,
+                                 const struct pug_situation *situation,
+                                 const struct pug_element *range, const struct pug_count *item)
+{
+    struct profile_lane *lane = &counted->lane;
+    struct profile_node node = pug_profile_describe(lane, situation, range);
+    struct pug_profile_range added;
+    if (range->last_size > range->end - range->start)
+        return PUG_OK;
+    if (node.object == PUG_PROFILE_NONE)
+        note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(item->count, range->count));
+    pug_profile_find_target(lane, situation, range, &node);
+    enum pug_status status = pug_profile_range_of(counted->objects, &node, &added);
+    added.count = item->count;
+    added.cycles = item->cycles;
+    if (status == PUG_OK)
+        status = pug_profile_range(counted->objects->profile, &added, NULL);
+    return status == PUG_OK && (node_end(&node) & PUG_END_TAKEN)
+               ? end_by_branch(counted, &node, item->count)
+               : status;
+}
+
+/* ---- jumps ---- */
+
+static enum pug_status put_branch(struct profile_counted *counted, const struct ending *ending,
+                                  struct profile_place to, uint64_t count)
+{
+    struct pug_profile_branch branch = {.from = ending->from.vaddr,
+                                        .to = to.object == PUG_PROFILE_NONE ? 0 : to.vaddr,
+                                        .count = count};
+    if (count == 0)
+        return PUG_OK;
+    enum pug_status status =
+        pug_profile_object_number(counted->objects, ending->from.object, &branch.object);
+    if (status == PUG_OK)
+        status = pug_profile_object_number(counted->objects, to.object, &branch.to_object);
+    return status == PUG_OK ? pug_profile_branch(counted->objects->profile, &branch) : status;
+}
+
+/** Where a branch went that a range took; a return from an exception is none. */
+static enum pug_status add_jump(struct profile_counted *counted,
+                                const struct pug_situation *situation, const struct pug_count *item)
+{
+    const struct pug_count_pending jump = pug_counts_jumped(item);
+    const struct ending wanted = {.from = profile_place(&counted->lane, situation, jump.from),
+                                  .isa = jump.isa};
+    const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
+    const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
+    struct ending *ending =
+        number != PUG_PROFILE_NONE ? profile_item(&counted->endings, number) : NULL;
+    if (!ending)
+        return PUG_OK;
+    if (ending->has_target) {
+        if (ending->target.vaddr != to.vaddr || ending->target.object != to.object)
+            note(counted, PUG_NOTE_CONTRADICTIONS, item->count);
+        return PUG_OK;
+    }
+    ending->jumped = pug_profile_sum(ending->jumped, item->count);
+    return put_branch(counted, ending, to, item->count);
+}
+
+/* ---- all of it ---- */
+
+static enum pug_status add_each(struct profile_counted *counted, const struct pug_counts *counts,
+                                const struct pug_count_table *table)
+{
+    struct pug_situation situation = {0};
+    uint32_t context = UINT32_MAX;
+    enum pug_status status = PUG_OK;
+    for (uint32_t i = 0; i < table->count && status == PUG_OK; i++) {
+        const struct pug_count *item = &table->items[i];
+        const uint32_t of = (uint32_t)(item->key[2] >> 32);
+        if (item->count == 0)
+            continue; /* a jump that was taken back */
+        if (of != context)
+            situation = situation_of(counted, &counts->contexts[of]);
+        context = of;
+        if (table == &counts->jumps) {
+            status = add_jump(counted, &situation, item);
+            continue;
+        }
+        const struct pug_element range = element_of(&counts->contexts[of], item);
+        status = add_range(counted, &situation, &range, item);
+    }
+    return status;
+}
+
+enum pug_status pug_profile_counted_add(struct profile_counted *counted,
+                                        const struct pug_counts *counts)
+{
+    enum pug_status status = pug_counts_status(counts);
+    note(counted, PUG_NOTE_CONTRADICTIONS, pug_counts_contradictions(counts));
+    if (status == PUG_OK)
+        status = add_each(counted, counts, &counts->ranges);
+    if (status == PUG_OK)
+        status = add_each(counted, counts, &counts->jumps);
+    return status;
+}
+
+enum pug_status pug_profile_counted_end(struct profile_counted *counted)
+{
+    static const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
+    enum pug_status status = PUG_OK;
+    for (uint32_t i = 0; i < counted->endings.count && status == PUG_OK; i++) {
+        const struct ending *ending = profile_item(&counted->endings, i);
+        const uint64_t rest = ending->taken > ending->jumped ? ending->taken - ending->jumped : 0;
+        if (!ending->has_target)
+            note(counted, PUG_NOTE_NO_TARGET, rest);
+        status = put_branch(counted, ending, ending->has_target ? ending->target : nowhere, rest);
+    }
+    return status;
+}
