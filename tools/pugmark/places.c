@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The last range of a task: what lies around it is in the same object. */
-struct place {
-    uint32_t object; /* or PUG_NO_OBJECT */
-    uint64_t first, last, to_vaddr;
-};
-
 struct object {
     bool opened;
     struct pug_names_file *file; /* or NULL */
@@ -20,7 +14,7 @@ struct object {
 struct places {
     struct pug_capture *capture;
     struct pug_names *names;
-    struct place *tasks;
+    struct trace_place *tasks; /* where the last range of each was */
     struct object *objects;
     uint32_t task_count, object_count;
 };
@@ -44,18 +38,18 @@ void places_free(struct places *places)
 
 uint32_t places_task(const struct trace_item *item)
 {
-    return item->where.task == PUG_NO_TASK ? item->element.source : item->where.task;
+    return item->where->task == PUG_NO_TASK ? item->element.source : item->where->task;
 }
 
-static struct place *place_of(struct places *places, uint32_t task)
+static struct trace_place *place_of(struct places *places, uint32_t task)
 {
     if (task >= places->task_count) {
         uint32_t count = task + task / 2 + 16;
-        struct place *tasks = realloc(places->tasks, count * sizeof(*tasks));
+        struct trace_place *tasks = realloc(places->tasks, count * sizeof(*tasks));
         if (!tasks)
             return NULL;
         for (uint32_t i = places->task_count; i < count; i++)
-            tasks[i] = (struct place){.object = PUG_NO_OBJECT};
+            tasks[i] = (struct trace_place){.object = PUG_NO_OBJECT};
         places->tasks = tasks;
         places->task_count = count;
     }
@@ -64,12 +58,9 @@ static struct place *place_of(struct places *places, uint32_t task)
 
 bool places_follow(struct places *places, const struct trace_item *item)
 {
-    struct place *place = place_of(places, places_task(item));
-    if (place && item->element.type == PUG_ELEM_INSTR_RANGE)
-        *place = (struct place){.object = item->place.object,
-                                .first = item->place.first,
-                                .last = item->place.last,
-                                .to_vaddr = item->place.vaddr - item->element.start};
+    struct trace_place *place = place_of(places, places_task(item));
+    if (place && item->place)
+        *place = *item->place;
     return place != NULL;
 }
 
@@ -112,7 +103,7 @@ struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_
 {
     if (task >= places->task_count)
         return NULL;
-    const struct place *place = &places->tasks[task];
+    const struct trace_place *place = &places->tasks[task];
     if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
         return NULL;
     *vaddr = address + place->to_vaddr;
@@ -140,8 +131,8 @@ void places_task_words(struct places *places, const struct trace_item *item, cha
                        size_t size)
 {
     const struct pug_capture_task *task =
-        item->where.task == PUG_NO_TASK ? NULL
-                                        : pug_capture_task_at(places->capture, item->where.task);
+        item->where->task == PUG_NO_TASK ? NULL
+                                         : pug_capture_task_at(places->capture, item->where->task);
     if (task)
         snprintf(words, size, "thread %" PRId32 " %.64s", task->tid, task->comm);
     else

@@ -211,9 +211,9 @@ static struct task *task_of(struct slices *slices, uint32_t number)
 static void declare_task(struct slices *slices, uint32_t number, const struct trace_item *item)
 {
     const struct pug_capture_task *task =
-        item->where.task == PUG_NO_TASK
+        item->where->task == PUG_NO_TASK
             ? NULL
-            : pug_capture_task_at(slices->options.capture, item->where.task);
+            : pug_capture_task_at(slices->options.capture, item->where->task);
     char words[96];
     if (task)
         snprintf(words, sizeof(words), "%s", *task->comm ? task->comm : "?");
@@ -383,11 +383,11 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
 /** Which task a processor runs is a track of its own. */
 static void put_processor(struct slices *slices, const struct trace_item *item, uint32_t number)
 {
-    const int32_t cpu = item->where.cpu;
+    const int32_t cpu = item->where->cpu;
     char words[96];
     bool is_new;
-    if (cpu < 0 || (uint32_t)cpu >= PROCESSORS_MOST || item->where.time == 0 ||
-        item->where.task == PUG_NO_TASK)
+    if (cpu < 0 || (uint32_t)cpu >= PROCESSORS_MOST || item->where->time == 0 ||
+        item->where->task == PUG_NO_TASK)
         return;
     if (!make_room((void **)&slices->processors, &slices->processor_count, (uint32_t)cpu,
                    sizeof(struct processor))) {
@@ -403,14 +403,14 @@ static void put_processor(struct slices *slices, const struct trace_item *item, 
         pug_timeline_track(slices->timeline, track,
                            &(struct pug_track){.pid = -1, .tid = -1, .name = words});
     } else {
-        pug_timeline_leave(slices->timeline, track, item->where.time);
+        pug_timeline_leave(slices->timeline, track, item->where->time);
     }
     uint32_t name = intern(slices, KEY(KEY_TASK, number), &is_new);
     if (is_new) {
         places_task_words(slices->places, item, words, sizeof(words));
         pug_timeline_name(slices->timeline, name, words, NULL, 0);
     }
-    pug_timeline_enter(slices->timeline, track, item->where.time, name, false);
+    pug_timeline_enter(slices->timeline, track, item->where->time, name, false);
     *processor = (struct processor){.used = true, .task = number};
 }
 
@@ -418,7 +418,7 @@ static void put_processor(struct slices *slices, const struct trace_item *item, 
 static uint64_t time_of(const struct slices *slices, const struct trace_item *item)
 {
     if (pug_capture_times(slices->options.capture).unit != PUG_CAPTURE_NO_TIME)
-        return item->where.time;
+        return item->where->time;
     return item->element.type == PUG_ELEM_TIMESTAMP ? item->element.timestamp : 0;
 }
 

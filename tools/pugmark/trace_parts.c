@@ -1,20 +1,52 @@
 // SPDX-License-Identifier: MIT
 #include "trace_parts.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /** The most bytes of code that one range keeps: what is longer is printed without instructions. */
 #define RANGE_LIMIT (1u << 20)
 
+/** Memory of a part, which goes with it. */
+struct block {
+    struct block *next;
+    size_t used;
+    max_align_t bytes[];
+};
+
+#define BLOCK_SIZE ((size_t)256 << 10)
+
 struct part {
     struct trace_parts *parts;
     struct trace_window window;
+    struct trace_list spare; /* items for which there is a new use */
+    struct block *blocks;
+    /* Where the last elements belonged, and the last range lay. */
+    struct pug_situation *where;
+    struct trace_place *place;
     struct pug_walk *walk;
     const struct pug_image *image; /* that the walk reads */
-    uint8_t *room;                 /* of an item that is being made */
+    uint8_t *room;                 /* of a range that is being read */
     bool failed;
 };
+
+static void *take_memory(struct part *part, size_t size)
+{
+    struct block *block = part->blocks;
+    const size_t wanted = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+    if (!block || BLOCK_SIZE - block->used < wanted || wanted > BLOCK_SIZE) {
+        block = malloc(sizeof(*block) + (wanted > BLOCK_SIZE ? wanted : BLOCK_SIZE));
+        part->failed |= !block;
+        if (!block)
+            return NULL;
+        *block = (struct block){.next = part->blocks};
+        part->blocks = block;
+    }
+    void *memory = (char *)block->bytes + block->used;
+    block->used = block->used + wanted > BLOCK_SIZE ? BLOCK_SIZE : block->used + wanted;
+    return memory;
+}
 
 static void *begin(void *context, unsigned worker)
 {
@@ -24,13 +56,17 @@ static void *begin(void *context, unsigned worker)
     if (part) {
         part->parts = parts;
         part->window.limits = parts->wanted->limits;
+        part->window.spare = &part->spare;
     }
     return part;
 }
 
 static void free_part(struct part *part)
 {
-    trace_window_clear(&part->window);
+    for (struct block *block = part->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
     pug_walk_free(part->walk);
     free(part->room);
     free(part);
@@ -109,41 +145,130 @@ static uint32_t read_range(struct part *part, const struct pug_situation *where,
     return count;
 }
 
-static struct trace_item *make_item(struct part *part, const struct pug_situation *where,
-                                    const struct pug_element *e)
+/** Where elements belong, kept as long as the part is. */
+static bool keep_where(struct part *part, const struct pug_situation *where)
+{
+    if (part->where && memcmp(part->where, where, sizeof(*where)) == 0)
+        return true;
+    part->where = take_memory(part, sizeof(*where));
+    part->place = NULL; /* of another space, perhaps */
+    if (part->where)
+        *part->where = *where;
+    return part->where != NULL;
+}
+
+static const struct trace_place *place_of(struct part *part, uint64_t address)
+{
+    struct pug_location location;
+    struct trace_place *place = part->place;
+    if (place && address >= place->first && address <= place->last)
+        return place;
+    place = part->place = take_memory(part, sizeof(*place));
+    if (!place)
+        return NULL;
+    const bool known = pug_capture_locate(part->parts->capture, part->where, address, &location);
+    *place = (struct trace_place){.object = known ? location.object : PUG_NO_OBJECT,
+                                  .first = known ? location.first : address,
+                                  .last = known ? location.last : address,
+                                  .to_vaddr = known ? location.vaddr - address : 0};
+    return place;
+}
+
+static const uint8_t *keep_bytes(struct part *part, const void *bytes, size_t size)
+{
+    uint8_t *kept = size > 0 ? take_memory(part, size) : NULL;
+    if (kept)
+        memcpy(kept, bytes, size);
+    return kept;
+}
+
+static void make_item(struct part *part, const struct pug_element *e)
 {
     const struct trace_wanted *wanted = part->parts->wanted;
-    size_t length = e->flags & PUG_ELEM_PAYLOAD ? e->count : 0;
-    uint32_t sizes = is_range(e) && !wanted->no_code ? read_range(part, where, e, &length) : 0;
-    struct trace_item *item = malloc(sizeof(*item) + length);
+    struct trace_item *item = trace_list_take(&part->spare);
+    size_t length;
     if (!item)
-        return NULL;
+        item = take_memory(part, sizeof(*item));
+    if (!item)
+        return;
     *item = (struct trace_item){.element = *e,
-                                .where = *where,
-                                .place = {.object = PUG_NO_OBJECT},
+                                .where = part->where,
                                 .weight = weigh(e, wanted->unit),
-                                .wanted = is_wanted(e, wanted),
-                                .sizes = sizes};
-    item->where.space = NULL;
-    if (length > 0)
-        memcpy(item->bytes, is_range(e) ? part->room : e->payload, length);
-    if (e->flags & PUG_ELEM_PAYLOAD)
+                                .wanted = is_wanted(e, wanted)};
+    if (is_range(e))
+        item->place = place_of(part, e->start);
+    if (is_range(e) && wanted->limits.all && !wanted->no_code) {
+        item->sizes = read_range(part, part->where, e, &length);
+        item->bytes = keep_bytes(part, part->room, length);
+    } else if (e->flags & PUG_ELEM_PAYLOAD) {
+        item->bytes = keep_bytes(part, e->payload, e->count);
         item->element.payload = item->bytes;
-    if (is_range(e) && !pug_capture_locate(part->parts->capture, where, e->start, &item->place))
-        item->place.object = PUG_NO_OBJECT;
-    return item;
+    }
+    trace_window_push(&part->window, item);
 }
 
 static void elements(void *context, const struct pug_situation *where,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
-    for (size_t i = 0; i < count && !part->failed; i++) {
-        struct trace_item *item = make_item(part, where, &given[i]);
-        if (item)
-            trace_window_push(&part->window, item);
-        else
-            part->failed = true;
+    if (part->failed || !keep_where(part, where))
+        return;
+    for (size_t i = 0; i < count && !part->failed; i++)
+        make_item(part, &given[i]);
+}
+
+/* ---- items that outlive their part ---- */
+
+struct whole_item {
+    struct trace_item item;
+    struct pug_situation where;
+    struct trace_place place;
+    uint8_t bytes[];
+};
+
+/** An item for itself, with its code; NULL: no memory. */
+static struct trace_item *complete(struct part *part, const struct trace_item *item)
+{
+    const struct pug_element *e = &item->element;
+    const uint8_t *bytes = item->bytes;
+    size_t length = e->flags & PUG_ELEM_PAYLOAD ? e->count : 0;
+    uint32_t sizes = item->sizes;
+    if (is_range(e) && !part->parts->wanted->no_code) {
+        sizes = read_range(part, item->where, e, &length);
+        bytes = part->room;
+    }
+    struct whole_item *whole = malloc(sizeof(*whole) + length);
+    if (!whole)
+        return NULL;
+    whole->item = *item;
+    whole->item.sizes = sizes;
+    whole->item.where = &whole->where;
+    whole->item.bytes = whole->bytes;
+    whole->where = *item->where;
+    if (item->place) {
+        whole->place = *item->place;
+        whole->item.place = &whole->place;
+    }
+    if (length > 0)
+        memcpy(whole->bytes, bytes, length);
+    if (e->flags & PUG_ELEM_PAYLOAD)
+        whole->item.element.payload = whole->bytes;
+    return &whole->item;
+}
+
+/** Complete all items of a list of the part's window. */
+static void complete_list(struct part *part, struct trace_list *list)
+{
+    struct trace_list partial = *list;
+    struct trace_item *item;
+    *list = (struct trace_list){NULL, NULL};
+    while ((item = trace_list_take(&partial)) != NULL) {
+        struct trace_item *whole = complete(part, item);
+        part->failed |= !whole;
+        if (whole)
+            trace_list_append(list, whole);
+        if (item == part->window.boundary)
+            part->window.boundary = whole;
     }
 }
 
@@ -161,12 +286,18 @@ static bool take(void *context, void *taken)
 {
     struct trace_parts *parts = context;
     struct part *part = taken;
-    bool goes_on = !part->failed;
-    parts->failed |= part->failed;
-    if (parts->wanted->limits.all)
-        goes_on = print_items(parts, part) && goes_on;
-    else
+    bool goes_on = true;
+    if (parts->wanted->limits.all) {
+        goes_on = print_items(parts, part);
+    } else {
+        complete_list(part, &part->window.head);
+        complete_list(part, &part->window.saved);
+        complete_list(part, &part->window.ring);
+        part->window.spare = NULL;
         trace_window_append(&parts->window, &part->window);
+    }
+    goes_on &= !part->failed;
+    parts->failed |= part->failed;
     free_part(part);
     return goes_on;
 }

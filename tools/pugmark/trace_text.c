@@ -187,16 +187,16 @@ static void put_json_head(struct trace_text *text, struct pug_json *json,
                           const struct trace_item *item)
 {
     const struct pug_capture_task *task =
-        item->where.task == PUG_NO_TASK
+        item->where->task == PUG_NO_TASK
             ? NULL
-            : pug_capture_task_at(text->options.capture, item->where.task);
+            : pug_capture_task_at(text->options.capture, item->where->task);
     pug_json_object(json, NULL);
     pug_json_number(json, "index", item->element.index);
     pug_json_number(json, "source", item->element.source);
     if (task)
         pug_json_signed(json, "tid", task->tid);
-    if (item->where.time)
-        pug_json_number(json, "time", item->where.time);
+    if (item->where->time)
+        pug_json_number(json, "time", item->where->time);
 }
 
 static void put_json_line(struct trace_text *text, const struct line *line)
@@ -343,9 +343,9 @@ static bool follow(struct trace_text *text, const struct trace_item *item)
     if (task != text->task && !text->options.json)
         put_task(text, item);
     text->task = task;
-    if (item->where.time && item->where.time != *time && !text->options.json)
-        put_time(text, item->where.time);
-    *time = item->where.time;
+    if (item->where->time && item->where->time != *time && !text->options.json)
+        put_time(text, item->where->time);
+    *time = item->where->time;
     return true;
 }
 

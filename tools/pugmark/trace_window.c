@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void append(struct trace_list *list, struct trace_item *item)
+void trace_list_append(struct trace_list *list, struct trace_item *item)
 {
     item->next = NULL;
     if (list->last)
@@ -13,42 +13,53 @@ static void append(struct trace_list *list, struct trace_item *item)
     list->last = item;
 }
 
-static struct trace_item *take_first(struct trace_list *list)
+struct trace_item *trace_list_take(struct trace_list *list)
 {
     struct trace_item *item = list->first;
+    if (!item)
+        return NULL;
     list->first = item->next;
     if (!list->first)
         list->last = NULL;
     return item;
 }
 
-static void clear(struct trace_list *list)
+static void let_fall(struct trace_window *window, struct trace_item *item)
 {
-    while (list->first)
-        free(take_first(list));
+    if (window->spare)
+        trace_list_append(window->spare, item);
+    else
+        free(item);
+}
+
+static void clear(struct trace_window *window, struct trace_list *list)
+{
+    struct trace_item *item;
+    while ((item = trace_list_take(list)) != NULL)
+        let_fall(window, item);
 }
 
 /** The oldest item of the ring goes: to where it is still wanted, or away. */
 static void let_go(struct trace_window *window)
 {
-    struct trace_item *item = take_first(&window->ring);
+    struct trace_item *item = trace_list_take(&window->ring);
     window->ring_weight -= item->weight;
     if (window->boundary) {
         if (item == window->boundary)
             window->boundary = NULL;
-        append(&window->saved, item);
+        trace_list_append(&window->saved, item);
     } else if (window->head_weight < window->limits.after) {
         window->head_weight += item->weight;
-        append(&window->head, item);
+        trace_list_append(&window->head, item);
     } else {
-        free(item);
+        let_fall(window, item);
     }
 }
 
 /** A newer end: of what was saved for the last one nothing is left to want. */
 static void end_here(struct trace_window *window, struct trace_item *item)
 {
-    clear(&window->saved);
+    clear(window, &window->saved);
     window->found = true;
     window->boundary = item;
     window->to_come = window->limits.after;
@@ -57,7 +68,7 @@ static void end_here(struct trace_window *window, struct trace_item *item)
 void trace_window_push(struct trace_window *window, struct trace_item *item)
 {
     const struct trace_window_limits *limits = &window->limits;
-    append(&window->ring, item);
+    trace_list_append(&window->ring, item);
     window->ring_weight += item->weight;
     if (limits->all)
         return;
@@ -76,7 +87,7 @@ void trace_window_push(struct trace_window *window, struct trace_item *item)
 static void push_all(struct trace_window *window, struct trace_list *list)
 {
     while (list->first)
-        trace_window_push(window, take_first(list));
+        trace_window_push(window, trace_list_take(list));
 }
 
 void trace_window_append(struct trace_window *window, struct trace_window *behind)
@@ -98,8 +109,8 @@ struct trace_item *trace_window_items(struct trace_window *window)
 
 void trace_window_clear(struct trace_window *window)
 {
-    clear(&window->head);
-    clear(&window->saved);
-    clear(&window->ring);
-    *window = (struct trace_window){.limits = window->limits};
+    clear(window, &window->head);
+    clear(window, &window->saved);
+    clear(window, &window->ring);
+    *window = (struct trace_window){.limits = window->limits, .spare = window->spare};
 }

@@ -9,18 +9,28 @@
 
 #include "pugmark/pugmark.h"
 
-/** An element with all that is needed to print it later, when nothing of its situation is left. */
+/** Where a range's addresses lie; the same holds for all from `first` to `last`. */
+struct trace_place {
+    uint32_t object; /**< PUG_NO_OBJECT: nothing is known to lie there */
+    uint64_t first, last;
+    uint64_t to_vaddr; /**< to be added to an address */
+};
+
+/**
+ * An element with what is needed to print it later. What it points to is its part's, until the item
+ * is completed: then it is the item's own.
+ */
 struct trace_item {
     struct trace_item *next;
     struct pug_element element;
-    struct pug_situation where; /**< without its space */
-    struct pug_location place;  /**< of the range's first instruction; PUG_NO_OBJECT: none known */
-    uint32_t weight;            /**< of what is counted: instructions, branches or calls */
-    bool wanted;                /**< it is what the window is to end with */
-    uint32_t skip;              /**< its first instructions that are not to be printed */
-    uint32_t sizes;             /**< instructions whose bytes are known */
-    /** Their sizes, a byte each, then their bytes; of another element its payload. */
-    uint8_t bytes[];
+    const struct pug_situation *where;
+    const struct trace_place *place; /**< of a range; NULL of others */
+    /** Sizes of a range's instructions, a byte each, then their bytes; of others the payload. */
+    const uint8_t *bytes;
+    uint32_t weight; /**< of what is counted: instructions, branches or calls */
+    uint32_t skip;   /**< its first instructions that are not to be printed */
+    uint32_t sizes;  /**< instructions whose bytes are known */
+    bool wanted;     /**< it is what the window is to end with */
 };
 
 struct trace_list {
@@ -36,14 +46,19 @@ struct trace_window_limits {
 /** Zeroed but for `limits` it is empty. */
 struct trace_window {
     struct trace_window_limits limits;
-    struct trace_list head;  /**< the first items, which an end before them may want */
-    struct trace_list saved; /**< of the window that ends with the wanted item */
-    struct trace_list ring;  /**< the last ones */
+    struct trace_list head;   /**< the first items, which an end before them may want */
+    struct trace_list saved;  /**< of the window that ends with the wanted item */
+    struct trace_list ring;   /**< the last ones */
+    struct trace_list *spare; /**< takes items that nobody wants; NULL: they are freed */
     uint64_t head_weight, ring_weight;
     uint64_t to_come;            /**< behind the wanted item so much is still to be saved */
     struct trace_item *boundary; /**< items of the ring up to this one are to be saved; or NULL */
     bool found;
 };
+
+void trace_list_append(struct trace_list *list, struct trace_item *item);
+/** The first item, which is no longer in the list; NULL: it is empty. */
+struct trace_item *trace_list_take(struct trace_list *list);
 
 /** Take an item, which is the window's from now on. */
 void trace_window_push(struct trace_window *window, struct trace_item *item);
