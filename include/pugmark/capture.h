@@ -291,7 +291,14 @@ struct pug_capture_decode {
      * is more than a list of sources, ranges are given as ever: it has to be asked of each.
      */
     void (*counted)(void *context, struct pug_counts *counts);
-    uint64_t spare[3]; /**< zero */
+    /**
+     * Only bytes [from, to) of all that is chosen, counted in the order of decoding; to is 0: up to
+     * the end. In the stretch that `from` cuts decoders begin as if the trace began there, and know
+     * nothing of what was told before.
+     */
+    uint64_t from, to;
+    struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
+    uint64_t spare[2];   /**< zero */
 };
 
 struct pug_capture_result {

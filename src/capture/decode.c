@@ -74,6 +74,11 @@ bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, str
     return any;
 }
 
+struct pug_log *pug_capture_decode_log(const struct pug_capture_decoding *decoding)
+{
+    return decoding->config->log ? decoding->config->log : decoding->capture->log;
+}
+
 bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t done)
 {
     const struct pug_capture_decode *config = decoding->config;
@@ -199,7 +204,7 @@ static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint3
 {
     struct pug_tree *tree;
     enum pug_status status =
-        pug_capture_tree(decoding->capture, stretch, true, decoding->capture->log, &tree);
+        pug_capture_tree(decoding->capture, stretch, true, pug_capture_decode_log(decoding), &tree);
     if (status != PUG_OK)
         return status;
     if (pug_capture_choose_sources(decoding, tree))
@@ -244,9 +249,43 @@ static void give_counts(const struct pug_capture_decoding *decoding)
             config->counted(config->context, decoding->lanes[i].counts);
 }
 
+/** Stretches of a part of it: from *first on, up to where the result is. */
+static uint32_t cut(struct pug_capture_decoding *decoding, uint32_t *first)
+{
+    const struct pug_capture *capture = decoding->capture;
+    const struct pug_capture_decode *config = decoding->config;
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
+    uint64_t at = 0;
+    uint32_t end = 0;
+    *first = UINT32_MAX;
+    decoding->cut = true;
+    for (uint32_t i = 0; i < capture->stretches.count; i++) {
+        const uint64_t size = is_chosen(capture, i) ? stretches[i].size : 0;
+        if (size > 0 && at + size > config->from && (!config->to || at < config->to)) {
+            if (*first == UINT32_MAX) {
+                *first = i;
+                decoding->skipped = config->from > at ? (config->from - at) & ~(uint64_t)15 : 0;
+            }
+            end = i + 1;
+            decoding->last = config->to && config->to - at < size ? config->to - at : size;
+        }
+        at += size;
+    }
+    return end;
+}
+
+static enum pug_status decode_cut(struct pug_capture_decoding *decoding)
+{
+    uint32_t first;
+    const uint32_t end = cut(decoding, &first);
+    return first >= end || pug_capture_pool(decoding, first, end) ? PUG_OK : PUG_ERR_MEM;
+}
+
 static enum pug_status decode_all(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture *capture = decoding->capture;
+    if (decoding->config->from > 0 || decoding->config->to > 0)
+        return decode_cut(decoding);
     if (capture->way->memory)
         return decode_each(decoding);
     return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count) ? PUG_OK : PUG_ERR_MEM;

@@ -19,6 +19,10 @@ struct pug_capture_decoding {
     struct pug_capture_lane *lanes; /**< by worker */
     unsigned threads;
     uint64_t done; /**< bytes of the stretches before */
+    /* Of a part of it: */
+    bool cut;
+    uint64_t skipped; /**< bytes of the first stretch that are left out */
+    uint64_t last;    /**< the last stretch ends there */
 };
 
 /** Trees that a worker keeps, so that what they know of the program's code stays. */
@@ -61,10 +65,12 @@ void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_cou
 bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree);
 
 /**
- * Decode stretches [first, end) of chosen buffers, each from reset, on all threads. False: there is
- * no memory.
+ * Decode stretches [first, end) of chosen buffers, each from reset, on all threads; where it is
+ * cut, the first one from `skipped` on and the last one up to `last`. False: there is no memory.
  */
 bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end);
+
+struct pug_log *pug_capture_decode_log(const struct pug_capture_decoding *decoding);
 
 /** May decoding go on? Asks the consumer. */
 bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t done);

@@ -105,7 +105,7 @@ static bool piece_take(struct pool *pool, struct piece *piece)
 {
     struct pug_capture_decoding *decoding = pool->decoding;
     const struct pug_capture_decode *config = decoding->config;
-    pug_log_records_give(&piece->records, decoding->capture->log);
+    pug_log_records_give(&piece->records, pug_capture_decode_log(decoding));
     bool more = config->take(config->context, piece->part);
     piece->part = NULL;
     decoding->done += piece->bytes;
@@ -203,15 +203,27 @@ static bool feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, si
     return !PUG_RESP_IS_FATAL(response);
 }
 
+static uint64_t end_of(const struct pool *pool, uint32_t stretch)
+{
+    const struct pug_capture_decoding *decoding = pool->decoding;
+    return decoding->cut && stretch == pool->stretches[pool->count - 1]
+               ? decoding->last
+               : pug_capture_stretches(decoding->capture)[stretch].size;
+}
+
 /** The next block of a stretch into a piece. False: the stretch is over, or stops. */
 static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, struct job *job)
 {
     const struct pug_capture *capture = worker->pool->decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
-    const size_t piece = worker->pool->decoding->config->piece;
+    const struct pool *pool = worker->pool;
+    const size_t piece = pool->decoding->config->piece;
+    const uint64_t end = end_of(pool, stretch);
+    const uint64_t left = end > *at ? end - *at : 0;
+    size_t wanted = piece && piece < PIECE_SIZE ? piece : PIECE_SIZE;
+    wanted = left < wanted ? (size_t)left : wanted;
     enum pug_status status;
-    size_t used, got = pug_capture_bytes(capture, stretch, *at, worker->bytes,
-                                         piece && piece < PIECE_SIZE ? piece : PIECE_SIZE, &status);
+    size_t used, got = pug_capture_bytes(capture, stretch, *at, worker->bytes, wanted, &status);
     if (status != PUG_OK)
         pug_log_put(worker->lane->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
                                                                 .code = status,
@@ -227,7 +239,7 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
         job->at = place->offset + *at;
         return false;
     }
-    if (status == PUG_OK && used > 0 && *at < place->size)
+    if (status == PUG_OK && used > 0 && *at < end)
         return true;
     (void)pug_tree_end(worker->lane->tree);
     return false;
@@ -239,7 +251,7 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
     struct pool *pool = worker->pool;
     const uint32_t stretch = pool->stretches[n];
     struct job *job = job_of(pool, n);
-    uint64_t at = 0;
+    uint64_t at = n == 0 ? pool->decoding->skipped : 0;
     bool more = true;
     for (bool first = true; more; first = false) {
         struct piece *piece = worker->piece = piece_new(worker);

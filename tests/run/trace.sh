@@ -50,6 +50,18 @@ for start in $(grep -n "^$first\$" "$demo/path.txt" | cut -d: -f1); do
 done
 ((${found:-0} > 0 && found + lines > last)) || fail "--before $address: not on the path, or not the last time"
 
+# From a time on: what the whole has from there.
+time=$(sed -n 's/^-- at \([0-9]*\) ticks$/\1/p' "$work/all" | sed -n 3p)
+"$pugmark" trace --from-time "$time" "$demo" | grep -v '^--' | awk '{print $1}' >"$work/got"
+sed -n "/^-- at $time ticks/,\$p" "$work/all" | grep -v '^--' | awk '{print $1}' | cmp -s - "$work/got" && [[ -s $work/got ]] ||
+    fail "--from-time $time: not what ran from then on"
+"$pugmark" trace --from-time 99999999999 "$demo" >/dev/null 2>"$work/said"
+[[ $? -eq 1 ]] && grep -q 'nothing has a timestamp of' "$work/said" || fail "--from-time behind the end"
+"$pugmark" trace --from-time 1.5 "$demo" >/dev/null 2>"$work/said"
+[[ $? -eq 2 ]] && grep -q 'expected ticks' "$work/said" || fail "--from-time in seconds of a trace without"
+"$pugmark" trace --from-time 1 --last 2 "$demo" >/dev/null 2>&1
+[[ $? -eq 2 ]] || fail "--from-time with --last"
+
 # The same for any number of threads.
 for jobs in 1 2 3; do
     "$pugmark" trace --jobs "$jobs" "$demo" | cmp -s - "$work/all" || fail "--jobs $jobs: other lines"

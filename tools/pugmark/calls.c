@@ -126,6 +126,14 @@ static void begin_line(const struct followed *followed, const uint64_t *time, co
     output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
 }
 
+/** A name as people write it, where it is one of C++ or Rust. */
+static void put_readable(const char *name)
+{
+    char readable[1024];
+    const size_t length = pug_demangle(name, readable, sizeof(readable));
+    output_text("%s()", length > 0 && length < sizeof(readable) ? readable : name);
+}
+
 static void put_exception(uint8_t numbers, uint32_t number)
 {
     char what[64];
@@ -136,7 +144,7 @@ static void put_exception(uint8_t numbers, uint32_t number)
 static void put_function(const char *name, uint64_t function)
 {
     if (name)
-        output_text("%s()", name);
+        put_readable(name);
     else
         output_text("0x%" PRIx64 "()", function);
 }

@@ -132,8 +132,7 @@ void input_lists_free(struct input_lists *lists)
 
 #define NANOSECONDS 9u
 
-/** "12.5", in seconds, or a number of the capture's own. False: it is neither. */
-static bool parse_time(const char *word, size_t length, uint64_t *time)
+bool input_lists_parse_time(const char *word, size_t length, uint64_t *time)
 {
     char text[64];
     if (length == 0 || length >= sizeof(text))
@@ -171,9 +170,10 @@ bool input_lists_time(struct input_lists *lists, const char *words, enum pug_cap
     const char *const rest = comma ? comma + 1 : "";
     selection->has_from = first > 0;
     selection->has_to = *rest != 0;
-    const bool good = (!selection->has_from || parse_time(words, first, &selection->from)) &&
-                      (!selection->has_to || parse_time(rest, strlen(rest), &selection->to)) &&
-                      (selection->has_from || selection->has_to);
+    const bool good =
+        (!selection->has_from || input_lists_parse_time(words, first, &selection->from)) &&
+        (!selection->has_to || input_lists_parse_time(rest, strlen(rest), &selection->to)) &&
+        (selection->has_from || selection->has_to);
     if (!good)
         fprintf(stderr, "pugmark: --time %s: expected FROM,TO, one of which may be left out\n",
                 words);

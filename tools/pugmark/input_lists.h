@@ -20,6 +20,9 @@ struct input_program {
 /** Cut "FILE[@ADDRESS][@SOURCE=ID]" in its place; false: a number is none. */
 bool input_program_cut(char *word, struct input_program *program);
 
+/** "12.5", in seconds, or a number of the capture's own. False: it is neither. */
+bool input_lists_parse_time(const char *word, size_t length, uint64_t *time);
+
 /** The times that --time says, in a capture's unit; false, having said why. */
 bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit);
 

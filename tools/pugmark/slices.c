@@ -178,7 +178,9 @@ static uint32_t frame_name(struct slices *slices, uint32_t task, const struct pu
     struct pug_names_file *file = places_find(slices->places, task, frame->function.start, &vaddr);
     if (!file || !pug_names_line(file, vaddr, &line))
         line.path = NULL;
-    pug_timeline_name(slices->timeline, name, frame->function.name, line.path, line.line);
+    pug_timeline_name(slices->timeline, name,
+                      pug_names_readable(slices->options.names, frame->function.name), line.path,
+                      line.line);
     return name;
 }
 

@@ -5,9 +5,11 @@
  */
 #include "capture_options.h"
 #include "command.h"
+#include "input_lists.h"
 #include "pager.h"
+#include "places.h"
 #include "progress.h"
-#include "trace_parts.h"
+#include "trace_near.h"
 #include "trace_text.h"
 
 #include <inttypes.h>
@@ -21,8 +23,8 @@ struct trace_options {
     struct capture_options capture;
     struct option_value last, around;
     enum trace_unit unit;
-    const char *before, *format, *colour;
-    bool ranges, mangled, no_pager;
+    const char *before, *from_time, *format, *colour;
+    bool ranges, mangled, no_pager, whole;
 };
 
 static bool take_unit(const struct option *option, void *target, const char *argument)
@@ -59,8 +61,12 @@ static const struct option table[] = {
      option_string, offsetof(struct trace_options, before)},
     {"around", "OFFSET", "50 (or --last) before and behind this trace offset", option_given,
      offsetof(struct trace_options, around)},
+    {"from-time", "TIME", "from then on: seconds.fraction, or ticks of the trace's timestamps",
+     option_string, offsetof(struct trace_options, from_time)},
     {"unit", "UNIT", "what --last counts: instructions (default), branches, calls", take_unit,
      offsetof(struct trace_options, unit)},
+    {"whole", NULL, "decode all of a long trace, also where its end alone tells what is wanted",
+     option_flag, offsetof(struct trace_options, whole)},
     {"ranges", NULL, "a line for each range of instructions, not for each of them", option_flag,
      offsetof(struct trace_options, ranges)},
     {"mangled", NULL, "names as the linker knows them", option_flag,
@@ -81,14 +87,17 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     limits->before = options->last.given ? options->last.value : 50;
     limits->all = !options->last.given && !options->around.given && !options->before;
     limits->until_wanted = options->around.given || options->before;
-    if (options->around.given && options->before) {
-        fprintf(stderr, "pugmark: --around and --before exclude each other\n");
+    if ((options->around.given && options->before) || (options->from_time && !limits->all)) {
+        fprintf(stderr, "pugmark: %s exclude each other\n",
+                options->from_time ? "--from-time and --last, --around, --before"
+                                   : "--around and --before");
         return false;
     }
     if (options->around.given) {
         wanted->end = TRACE_END_OFFSET;
         wanted->value = options->around.value;
         limits->after = limits->before;
+        limits->first = true;
     } else if (options->before && strcmp(options->before, "exception") == 0) {
         wanted->end = TRACE_END_EXCEPTION;
     } else if (options->before && strcmp(options->before, "event") == 0) {
@@ -104,15 +113,73 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     return true;
 }
 
+/**
+ * When printing begins, by the timestamps of each task: for captures that have no times of their
+ * own.
+ */
+struct since {
+    bool waits;
+    uint64_t time;
+    bool *begun; /* by task */
+    uint32_t count;
+    bool any;
+};
+
 struct printing {
     struct trace_text *text;
     struct pager *pager;
+    struct since since;
     bool failed;
 };
+
+/** Is this item late enough? *failed: no memory. */
+static bool has_begun(struct since *since, const struct trace_item *item, bool *failed)
+{
+    const uint32_t task = places_task(item);
+    const struct pug_element *e = &item->element;
+    if (task >= since->count) {
+        const uint32_t count = task + task / 2 + 16;
+        bool *begun = realloc(since->begun, count * sizeof(*begun));
+        *failed |= !begun;
+        if (!begun)
+            return false;
+        memset(begun + since->count, 0, (count - since->count) * sizeof(*begun));
+        since->begun = begun;
+        since->count = count;
+    }
+    if (e->type == PUG_ELEM_TIMESTAMP && e->timestamp >= since->time)
+        since->begun[task] = since->any = true;
+    return since->begun[task];
+}
+
+/** What --from-time says: of the capture, or of the trace's own timestamps. False: it is no time.
+ */
+static bool take_from_time(struct input *input, const char *words, struct since *since)
+{
+    struct pug_capture_selection *selection = &input->lists.selection;
+    const bool times = pug_capture_times(input->capture).unit != PUG_CAPTURE_NO_TIME;
+    if (!words)
+        return true;
+    if (!input_lists_parse_time(words, strlen(words), &since->time) ||
+        (!times && strchr(words, '.'))) {
+        fprintf(stderr, "pugmark: --from-time %s: expected %s\n", words,
+                times ? "seconds.fraction, or a number of the capture's clock"
+                      : "ticks: nothing tells how long these are");
+        return false;
+    }
+    since->waits = !times;
+    if (times) {
+        selection->has_from = true;
+        selection->from = since->time;
+    }
+    return true;
+}
 
 static bool print(void *context, const struct trace_item *item)
 {
     struct printing *printing = context;
+    if (printing->since.waits && !has_begun(&printing->since, item, &printing->failed))
+        return !printing->failed;
     printing->failed |= !trace_text_print(printing->text, item);
     return !printing->failed && pager_wanted(printing->pager);
 }
@@ -126,10 +193,14 @@ static int decode(struct input *input, const struct trace_options *options,
                                         .selection = &input->lists.selection,
                                         .times = true,
                                         .progress = progress_show,
-                                        .progress_context = &progress};
+                                        .progress_context = &progress,
+                                        .log = input->log};
     struct pug_capture_result result;
-    trace_parts_decode(parts, &wanted);
-    enum pug_status status = pug_capture_decode(input->capture, &wanted, &result);
+    enum pug_status status;
+    if (options->whole || !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
+        trace_parts_decode(parts, &wanted);
+        status = pug_capture_decode(input->capture, &wanted, &result);
+    }
     progress_end(&progress);
     if (status == PUG_OK && parts->failed)
         status = PUG_ERR_MEM;
@@ -166,6 +237,9 @@ static void cut_first(struct trace_item *first, const struct trace_wanted *wante
 static int trace(struct input *input, struct pug_names *names, const struct trace_options *options,
                  const struct trace_wanted *wanted)
 {
+    struct since since = {.waits = false};
+    if (!take_from_time(input, options->from_time, &since))
+        return EXIT_USAGE;
     struct pager *pager = pager_open(options->no_pager);
     if (!pager)
         return EXIT_FATAL;
@@ -181,7 +255,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
                                            .sink = &sink,
                                            .capture = input->capture,
                                            .names = names};
-    struct printing printing = {.text = trace_text_new(&how), .pager = pager};
+    struct printing printing = {.text = trace_text_new(&how), .pager = pager, .since = since};
     struct trace_parts parts = {
         .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};
     int code = printing.text ? decode(input, options, &parts) : EXIT_FATAL;
@@ -193,7 +267,12 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         say_nothing_found(wanted);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
-    trace_window_clear(&parts.window);
+    if (printing.since.waits && !printing.since.any) {
+        fprintf(stderr, "pugmark: nothing has a timestamp of %" PRIu64 " or later\n", since.time);
+        code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
+    }
+    free(printing.since.begun);
+    trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
     trace_text_free(printing.text);
     int closed = pager_close(pager);

@@ -8,6 +8,9 @@
 /** The most bytes of code that one range keeps: what is longer is printed without instructions. */
 #define RANGE_LIMIT (1u << 20)
 
+/* What is kept of a piece takes some 200 times its bytes. */
+#define PIECE_SIZE ((size_t)64 << 10)
+
 /** Memory of a part, which goes with it. */
 struct block {
     struct block *next;
@@ -20,6 +23,7 @@ struct block {
 struct part {
     struct trace_parts *parts;
     struct trace_window window;
+    struct trace_begins begins;
     struct trace_list spare; /* items for which there is a new use */
     struct block *blocks;
     /* Where the last elements belonged, and the last range lay. */
@@ -68,6 +72,7 @@ static void free_part(struct part *part)
         free(block);
     }
     pug_walk_free(part->walk);
+    free(part->begins.items);
     free(part->room);
     free(part);
 }
@@ -207,12 +212,54 @@ static void make_item(struct part *part, const struct pug_element *e)
     trace_window_push(&part->window, item);
 }
 
+/** The entry of a source, made where there is none; NULL: no memory. */
+static struct trace_begin *begin_of(struct trace_begins *begins, uint32_t stretch, uint16_t source)
+{
+    for (size_t i = begins->count; i-- > 0;)
+        if (begins->items[i].stretch == stretch && begins->items[i].source == source)
+            return &begins->items[i];
+    if (begins->count == begins->room) {
+        const size_t room = 2 * begins->room + 4;
+        struct trace_begin *items = realloc(begins->items, room * sizeof(*items));
+        if (!items)
+            return NULL;
+        begins->items = items;
+        begins->room = room;
+    }
+    begins->items[begins->count] =
+        (struct trace_begin){.stretch = stretch, .source = source, .index = UINT64_MAX};
+    return &begins->items[begins->count++];
+}
+
+static void note_begin(struct part *part, const struct pug_element *given, size_t count)
+{
+    struct trace_begin *begin = begin_of(&part->begins, part->where->stretch, part->where->source);
+    part->failed |= !begin;
+    for (size_t i = 0; begin && begin->index == UINT64_MAX && i < count; i++)
+        if (given[i].type != PUG_ELEM_NO_SYNC)
+            begin->index = given[i].index;
+}
+
+/** What was understood in an earlier part is so from there on. */
+static void append_begins(struct trace_parts *parts, const struct trace_begins *behind)
+{
+    for (size_t i = 0; i < behind->count; i++) {
+        const struct trace_begin *new = &behind->items[i];
+        struct trace_begin *begin = begin_of(&parts->begins, new->stretch, new->source);
+        parts->failed |= !begin;
+        if (begin && new->index < begin->index)
+            begin->index = new->index;
+    }
+}
+
 static void elements(void *context, const struct pug_situation *where,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
     if (part->failed || !keep_where(part, where))
         return;
+    if (!part->parts->wanted->limits.all)
+        note_begin(part, given, count);
     for (size_t i = 0; i < count && !part->failed; i++)
         make_item(part, &given[i]);
 }
@@ -295,6 +342,7 @@ static bool take(void *context, void *taken)
         complete_list(part, &part->window.ring);
         part->window.spare = NULL;
         trace_window_append(&parts->window, &part->window);
+        append_begins(parts, &part->begins);
     }
     goes_on &= !part->failed;
     parts->failed |= part->failed;
@@ -310,9 +358,19 @@ static void drop(void *dropped)
 void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode)
 {
     parts->window.limits = parts->wanted->limits;
+    if (decode->piece == 0)
+        decode->piece = PIECE_SIZE;
     decode->context = parts;
     decode->begin = begin;
     decode->elements = elements;
     decode->take = take;
     decode->drop = drop;
+}
+
+void trace_parts_clear(struct trace_parts *parts)
+{
+    trace_window_clear(&parts->window);
+    free(parts->begins.items);
+    parts->begins = (struct trace_begins){NULL, 0, 0};
+    parts->failed = false;
 }

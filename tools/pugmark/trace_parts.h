@@ -25,6 +25,18 @@ struct trace_wanted {
     bool no_code; /**< the instructions of ranges are not needed */
 };
 
+/** Where a source was first understood in a stretch. */
+struct trace_begin {
+    uint32_t stretch;
+    uint16_t source;
+    uint64_t index; /**< UINT64_MAX: it has spoken, and is not understood yet */
+};
+
+struct trace_begins {
+    struct trace_begin *items;
+    size_t count, room;
+};
+
 struct trace_parts {
     struct pug_capture *capture;
     const struct trace_wanted *wanted;
@@ -32,8 +44,12 @@ struct trace_parts {
     bool (*print)(void *context, const struct trace_item *item);
     void *print_context;
     struct trace_window window; /**< of the whole capture, where it has limits */
+    struct trace_begins begins; /**< of all sources, where there is such a window */
     bool failed;                /**< no memory: some of it is missing */
 };
+
+/** Forget all that came. */
+void trace_parts_clear(struct trace_parts *parts);
 
 /** For pug_capture_decode(); the parts must outlive it. */
 void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode);

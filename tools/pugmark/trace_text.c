@@ -84,9 +84,10 @@ static const char *last_component(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void put_function(struct trace_text *text, const char *name)
+/** A function as people know it, or as the linker does. */
+static const char *name_of(const struct trace_text *text, const char *name)
 {
-    pug_sink_printable(text->options.sink, name);
+    return text->options.mangled ? name : pug_names_readable(text->options.names, name);
 }
 
 /** "function+0x10  file.c:12", as far as it is known. */
@@ -99,7 +100,7 @@ static void put_place(struct trace_text *text, struct pug_names_file *file, uint
         return;
     colour(text, "36");
     if (pug_names_function(file, vaddr, &function)) {
-        put_function(text, function.name);
+        pug_sink_printable(sink, name_of(text, function.name));
         pug_sink_format(sink, "+0x%" PRIx64, vaddr - function.start);
     } else {
         pug_sink_printable(sink, last_component(pug_names_path(file)));
@@ -174,7 +175,7 @@ static void put_json_place(struct trace_text *text, struct pug_json *json, uint6
         return;
     pug_json_string(json, "object", pug_names_path(file));
     if (pug_names_function(file, vaddr, &function)) {
-        pug_json_string(json, "function", function.name);
+        pug_json_string(json, "function", name_of(text, function.name));
         pug_json_number(json, "offset", vaddr - function.start);
     }
     if (pug_names_line(file, vaddr, &line) && line.line > 0) {

@@ -48,7 +48,7 @@ static void let_go(struct trace_window *window)
         if (item == window->boundary)
             window->boundary = NULL;
         trace_list_append(&window->saved, item);
-    } else if (window->head_weight < window->limits.after) {
+    } else if (!window->found && window->head_weight < window->limits.after) {
         window->head_weight += item->weight;
         trace_list_append(&window->head, item);
     } else {
@@ -72,7 +72,7 @@ void trace_window_push(struct trace_window *window, struct trace_item *item)
     window->ring_weight += item->weight;
     if (limits->all)
         return;
-    if (limits->until_wanted && item->wanted) {
+    if (limits->until_wanted && item->wanted && !(limits->first && window->found)) {
         end_here(window, item);
     } else if (window->to_come > 0) {
         window->boundary = item;

@@ -40,6 +40,7 @@ struct trace_list {
 struct trace_window_limits {
     bool all;               /**< keep everything */
     bool until_wanted;      /**< end with the last wanted item, not with the last one */
+    bool first;             /**< end with the first wanted one */
     uint64_t before, after; /**< weights that are kept before that end, and behind it */
 };
 
