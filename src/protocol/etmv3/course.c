@@ -2,30 +2,17 @@
 /** @file ETMv3: what a course does where no link leads on. */
 #include "protocol/etmv3/course.h"
 
-/** Find what is behind an instruction; that one may be forgotten meanwhile. */
-static void follow(struct pug_etmv3_decoder *decoder, enum pug_etmv3_asking asking)
-{
-    struct pug_etmv3_place *place = &decoder->insns.place;
-    const struct pug_etmv3_insn *from = place->from;
-    const bool executed = place->executed;
-    place->insn = pug_etmv3_follow(decoder, from, executed, asking);
-    if (place->insn || place->from)
-        return;
-    pug_etmv3_advance(decoder, from, executed); /* nothing was put in its place yet */
-    place->jumped = true;
-}
-
-bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder, enum pug_etmv3_asking asking)
+bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_place *place = &decoder->insns.place;
     if (!place->jumped)
-        follow(decoder, asking);
+        place->insn = pug_etmv3_follow(decoder, place->from, place->executed);
     else if (decoder->need_address)
         return false;
     else if (pug_etmv3_is_jump(place))
-        place->insn = pug_etmv3_jump(decoder, place->from, decoder->address, decoder->isa, asking);
+        place->insn = pug_etmv3_jump(decoder, place->from, decoder->address, decoder->isa);
     else
-        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa, asking);
+        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa);
     return place->insn;
 }
 

@@ -49,11 +49,11 @@ static inline void pug_etmv3_begin(struct pug_etmv3_decoder *decoder)
 }
 
 /** Find the next instruction, which no link tells. False: what comes is not for this way. */
-bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder, enum pug_etmv3_asking asking);
+bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder);
 
-static inline bool pug_etmv3_find(struct pug_etmv3_decoder *decoder, enum pug_etmv3_asking asking)
+static inline bool pug_etmv3_find(struct pug_etmv3_decoder *decoder)
 {
-    return decoder->insns.place.insn || pug_etmv3_find_next(decoder, asking);
+    return decoder->insns.place.insn || pug_etmv3_find_next(decoder);
 }
 
 /** Behind a step whose link is not made. */
@@ -67,12 +67,6 @@ static inline void pug_etmv3_stop_behind(struct pug_etmv3_place *place,
 /** The last `left` steps of a header are taken the long way. */
 void pug_etmv3_go_long(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p_header *header,
                        unsigned left);
-
-struct pug_etmv3_reader;
-
-/** The lane of who takes elements after each packet: P-headers, one after another. */
-void pug_etmv3_run_each(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                        struct pug_span *span);
 
 /* ---- elements ---- */
 

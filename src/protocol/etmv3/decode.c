@@ -339,9 +339,8 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     decoder->code = stage->code;
     decoder->plain = config->instructions && !pug_etmv3_traces_data(config);
     stage->refused = !decoder->plain && !stage->options.data_elements;
-    decoder->runs = decoder->plain && !quirks->etmv3_hold_whole_list &&
-                    !quirks->etmv3_cancel_keeps_count && !quirks->etmv3_stale_elements &&
-                    !quirks->etmv3_blx_forgotten;
+    decoder->quirky = quirks->etmv3_hold_whole_list || quirks->etmv3_cancel_keeps_count ||
+                      quirks->etmv3_stale_elements || quirks->etmv3_blx_forgotten;
     decoder->isa = PUG_ISA_UNKNOWN;
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     pug_armv7_clear_context(decoder->stage);

@@ -72,10 +72,9 @@ struct pug_etmv3_place {
 struct pug_etmv3_insns {
     struct pug_etmv3_insn *entries;
     uint32_t count;
-    uint32_t *slots;     /**< hash table of their numbers */
-    uint32_t slot_count; /**< a power of two */
-    uint64_t stamp;      /**< of the code map */
-    uint32_t flushes;
+    uint32_t *slots;               /**< hash table of their numbers */
+    uint32_t slot_count;           /**< a power of two */
+    uint64_t stamp;                /**< of the code map */
     struct pug_etmv3_place place;  /**< where the last run ended */
     struct pug_etmv3_insn passing; /**< the last one that must not be kept */
 };
@@ -122,8 +121,8 @@ struct pug_etmv3_decoder {
     enum pug_response response; /**< of the packet whose elements are on their way out */
     struct pug_etmv3_list list;
 
-    bool plain; /**< instructions are traced, and no data */
-    bool runs;  /**< … and there is no quirk in how P-headers become elements */
+    bool plain;  /**< instructions are traced, and no data */
+    bool quirky; /**< how P-headers become elements depends on quirks */
 
     struct pug_etmv3_insns insns;
 };
@@ -193,18 +192,13 @@ static inline void pug_etmv3_refresh_epoch(struct pug_etmv3_decoder *decoder)
 enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
                                   const struct pug_etmv3_insn **insn);
 
-/** Whether memory may be asked for an instruction, or only what was met is looked at. */
-enum pug_etmv3_asking { PUG_ETMV3_MET_ONLY, PUG_ETMV3_ASK };
-
-/** The same where it is kept, else NULL. */
-const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa,
-                                                 enum pug_etmv3_asking asking);
+/** The same where it was met and is kept; else NULL. By quirks, also where the ISA changes. */
+const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder *decoder,
+                                                 uint64_t address, uint8_t isa);
 
 /** The one behind `from`, which was executed or not; and a link to it. NULL: none is kept. */
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
-                                              const struct pug_etmv3_insn *from, bool executed,
-                                              enum pug_etmv3_asking asking);
+                                              const struct pug_etmv3_insn *from, bool executed);
 
 /** What a link leads to. */
 static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etmv3_insn *entries,
@@ -216,7 +210,7 @@ static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etm
 /** The one at `address`, where the indirect branch `from` went this time. */
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa, enum pug_etmv3_asking asking);
+                                            uint8_t isa);
 
 /** The last 8 bytes of an element. */
 static inline uint64_t pug_etmv3_tail(const struct pug_element *element)

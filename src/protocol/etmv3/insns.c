@@ -42,7 +42,6 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
 
 static void forget(struct pug_etmv3_insns *insns)
 {
-    insns->flushes++;
     insns->place = (struct pug_etmv3_place){.jumped = true};
     insns->count = 1;
     if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
@@ -155,49 +154,40 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     return PUG_OK;
 }
 
-const struct pug_etmv3_insn *pug_etmv3_kept_insn(struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa,
-                                                 enum pug_etmv3_asking asking)
+const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder *decoder,
+                                                 uint64_t address, uint8_t isa)
 {
     const struct pug_etmv3_insns *insns = &decoder->insns;
-    const struct pug_etmv3_insn *insn;
-    if (asking == PUG_ETMV3_MET_ONLY) {
-        uint32_t number = *find_slot(insns, address, isa);
-        return number > 0 ? &insns->entries[number] : NULL;
-    }
-    enum pug_status status = pug_etmv3_insn_at(decoder, address, isa, &insn);
-    return status == PUG_OK && insn != &insns->passing ? insn : NULL;
+    const uint32_t number = *find_slot(insns, address, isa);
+    const struct pug_etmv3_insn *insn = &insns->entries[number];
+    if (number == 0 || (decoder->quirky && insn->ways[1].next_isa != isa))
+        return NULL;
+    return insn;
 }
 
 /* ---- from one to the next ---- */
 
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
-                                              const struct pug_etmv3_insn *from, bool executed,
-                                              enum pug_etmv3_asking asking)
+                                              const struct pug_etmv3_insn *from, bool executed)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     if (executed && pug_etmv3_is_indirect(from))
         return NULL;
-    uint32_t flushes = insns->flushes;
-    const struct pug_etmv3_insn *next =
-        pug_etmv3_kept_insn(decoder, pug_etmv3_next_address(from, executed),
-                            pug_etmv3_isa_behind(from, executed), asking);
-    if (insns->flushes == flushes)
-        own(insns, from)->ways[executed].next = link_to(insns, next);
+    const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
+        decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
+    own(insns, from)->ways[executed].next = link_to(insns, next);
     return next;
 }
 
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
                                             const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa, enum pug_etmv3_asking asking)
+                                            uint8_t isa)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->ways[0].goes);
     if (from->ways[0].goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
         return next;
-    uint32_t flushes = insns->flushes;
-    next = pug_etmv3_kept_insn(decoder, address, isa, asking);
-    if (insns->flushes == flushes)
-        own(insns, from)->ways[0].goes = link_to(insns, next);
+    next = pug_etmv3_kept_insn(decoder, address, isa);
+    own(insns, from)->ways[0].goes = link_to(insns, next);
     return next;
 }

@@ -6,6 +6,9 @@
  * So the atoms of several headers are laid out first, with copies of a fixed size, and then taken
  * in one loop; the hop from instruction to instruction in it has no branch that depends on the
  * trace but the end. Cycle-accurate headers have few atoms, or only wait: that is a step, too.
+ *
+ * Who takes the elements of each packet gets them header by header, in the same loop. So does who
+ * wants the reference's quirks: by these it matters in which slot of the list an element was.
  */
 #include "protocol/etmv3/course.h"
 #include "protocol/etmv3/reader.h"
@@ -13,28 +16,25 @@
 /** Most atoms that are laid out before another header is looked at. */
 #define MOST_STEPS 48u
 
-/** Atoms laid out. */
+/** Atoms laid out, or those of one header where they are. */
 struct steps {
-    uint16_t all[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
+    const uint16_t *all;
     unsigned count;
     uint64_t index; /**< of the first header, less what its first step adds */
 };
 
-struct lane {
-    struct pug_etmv3_decoder *decoder;
-    bool holds; /**< the last element is an instruction that can still be cancelled */
-};
+typedef uint16_t step_row[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
 
 /** There are gaps between the headers, of which the first one is at `at`. */
 static void add_gaps(const struct pug_etmv3_config *config, const struct pug_run *run,
-                     const uint8_t *at, struct steps *steps)
+                     const uint8_t *at, uint16_t *row, unsigned count)
 {
     const uint16_t *gap = run->gaps + (at - run->bytes);
     unsigned step = config->p_headers[*at].step_count;
-    while (step < steps->count) {
+    while (step < count) {
         at++;
         gap++;
-        steps->all[step] += (uint16_t)((gap[0] - gap[-1]) << PUG_ETMV3_STEP_BITS);
+        row[step] += (uint16_t)((gap[0] - gap[-1]) << PUG_ETMV3_STEP_BITS);
         step += config->p_headers[*at].step_count;
     }
 }
@@ -45,7 +45,7 @@ static void add_gaps(const struct pug_etmv3_config *config, const struct pug_run
  */
 static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
                                      const struct pug_span *span, unsigned most, size_t width,
-                                     struct steps *steps)
+                                     uint16_t *row, struct steps *steps)
 {
     const uint8_t *at = span->at;
     unsigned count = 0;
@@ -53,31 +53,31 @@ static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         if (header->step_count == 0)
             break;
-        memcpy(&steps->all[count], header->steps, width * sizeof(header->steps[0]));
+        memcpy(&row[count], header->steps, width * sizeof(header->steps[0]));
         count += header->step_count;
     }
-    steps->count = count;
-    steps->index = pug_span_index(span) - 1;
     if (span->run->gaps)
-        add_gaps(config, span->run, span->at, steps);
+        add_gaps(config, span->run, span->at, row, count);
+    *steps = (struct steps){.all = row, .count = count, .index = pug_span_index(span) - 1};
     return at;
 }
 
 /* ---- steps ---- */
 
 /** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
-static inline unsigned take_row(struct lane *lane, const struct steps *steps, bool cycles)
+static inline unsigned take_row(struct pug_etmv3_decoder *decoder, const struct steps *steps,
+                                bool cycles)
 {
     static const pug_etmv3_pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
-    const struct pug_etmv3_insn *const entries = lane->decoder->insns.entries;
-    const uint64_t *const counts = lane->decoder->config->counts;
-    struct pug_batch *batch = lane->decoder->stage->out.batch;
+    const struct pug_etmv3_insn *const entries = decoder->insns.entries;
+    const uint64_t *const counts = decoder->config->counts;
+    struct pug_batch *batch = decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
-    struct pug_etmv3_place *const place = &lane->decoder->insns.place;
+    struct pug_etmv3_place *const place = &decoder->insns.place;
     const struct pug_etmv3_insn *insn = place->insn;
     const uint16_t *at = steps->all, *const end = at + steps->count;
     uint64_t index = steps->index;
-    pug_etmv3_pair context = pug_etmv3_context(lane->decoder);
+    const pug_etmv3_pair context = pug_etmv3_context(decoder);
     while (at < end) {
         const unsigned step = *at++;
         const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
@@ -100,18 +100,68 @@ static inline unsigned take_row(struct lane *lane, const struct steps *steps, bo
         }
         pug_etmv3_stop_behind(place, insn, step);
         batch->count = (uint32_t)(element - batch->elements);
-        if (at == end || !pug_etmv3_find(lane->decoder, PUG_ETMV3_ASK))
+        if (at == end || !pug_etmv3_find(decoder))
             return (unsigned)(at - steps->all);
-        element = &batch->elements[batch->count]; /* it may have been delivered */
         insn = place->insn;
-        context = pug_etmv3_context(lane->decoder);
     }
     place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
     return steps->count;
 }
 
-/** The last element of the batch is held back. The list is empty; since an I-sync it has slots. */
+/* ---- what is held back ---- */
+
+/** The list, of which there is at most one element. */
+static void release(struct pug_etmv3_decoder *decoder)
+{
+    if (decoder->list.count == 0)
+        return;
+    decoder->list.held = 0;
+    pug_etmv3_give_first(&decoder->list, decoder->stage->out.batch);
+}
+
+/** By a quirk, what an element does not define is what was in its slot before. */
+static void keep_stale(struct pug_etmv3_decoder *decoder, struct pug_element *element,
+                       const struct pug_element *old)
+{
+    if (element->type == PUG_ELEM_INSTR_RANGE) {
+        decoder->last_next_isa = element->isa;
+        if (!decoder->config->cycle_accurate)
+            element->cycle_count = old->cycle_count;
+        return;
+    }
+    element->start = old->start;
+    element->end = old->end;
+    element->isa = old->isa;
+    element->last_type = old->last_type;
+    element->last_subtype = old->last_subtype;
+}
+
+/** Elements from `first` on go through the slots of the list, as decode() would have it. */
+static void pass_slots(struct pug_etmv3_decoder *decoder, uint32_t first)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    struct pug_etmv3_list *list = &decoder->list;
+    for (uint32_t i = first; i < batch->count; i++) {
+        struct pug_element *element = &batch->elements[i], *slot = &list->slots[list->first];
+        if (decoder->stage->quirks.etmv3_stale_elements)
+            keep_stale(decoder, element, slot);
+        *slot = *element;
+        list->first = list->first + 1 < list->capacity ? list->first + 1 : 0;
+    }
+}
+
+/** The last `count` elements that went through the slots are the list again. */
+static void take_back(struct pug_etmv3_decoder *decoder, int32_t count)
+{
+    struct pug_etmv3_list *list = &decoder->list;
+    decoder->stage->out.batch->count -= (uint32_t)count;
+    list->first -= count;
+    list->first += list->first < 0 ? list->capacity : 0;
+    list->count = count;
+}
+
+/** The last element of the batch is held back, since it can still be cancelled. */
 static void hold(struct pug_etmv3_decoder *decoder)
 {
     struct pug_batch *batch = decoder->stage->out.batch;
@@ -120,20 +170,31 @@ static void hold(struct pug_etmv3_decoder *decoder)
     list->count = list->held = 1;
 }
 
-/** P-headers that only wait need no address. How many there are. */
-static size_t take_waits(struct lane *lane, const struct pug_span *span)
+/** A header is taken, whose elements and what was released begin at `first`: its last is held. */
+static void hold_by_quirks(struct pug_etmv3_decoder *decoder, uint32_t first)
 {
-    struct pug_etmv3_decoder *decoder = lane->decoder;
-    struct pug_batch *batch = decoder->stage->out.batch;
+    if (decoder->stage->out.batch->count - first > 1 &&
+        decoder->stage->quirks.etmv3_hold_whole_list)
+        return;
+    take_back(decoder, 1);
+    decoder->list.held = 1;
+}
+
+/* ---- headers ---- */
+
+/** P-headers that only wait need no address. How many of `most` there are. */
+static size_t take_waits(struct pug_etmv3_decoder *decoder, const struct pug_span *span,
+                         uint32_t most)
+{
     const uint8_t *at = span->at;
-    for (; at < span->end && batch->count < batch->limit; at++) {
+    const uint8_t *const end = (size_t)(span->end - at) > most ? at + most : span->end;
+    for (; at < end; at++) {
         const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*at];
         if (!pug_etmv3_waits(header))
             break;
-        decoder->index = pug_run_index(span->run, at);
         decoder->told_unknown = true;
         struct pug_element *element =
-            pug_out_push(&decoder->stage->out, PUG_ELEM_CYCLE_COUNT, decoder->index);
+            pug_out_push(&decoder->stage->out, PUG_ELEM_CYCLE_COUNT, pug_run_index(span->run, at));
         element->flags |= PUG_ELEM_HAS_CC;
         element->cycle_count = header->cycles;
     }
@@ -151,125 +212,210 @@ static const uint8_t *stopped_in(const struct pug_etmv3_config *config, const ui
     return at;
 }
 
-/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
-static const uint8_t *take_headers(struct lane *lane, const struct pug_span *span, unsigned most,
-                                   unsigned *left)
+/** The same of a header, whose steps are taken from where they are. */
+static const uint8_t *take_header(struct pug_etmv3_decoder *decoder, const struct pug_span *span,
+                                  unsigned *left)
 {
-    const struct pug_etmv3_config *config = lane->decoder->config;
+    const struct pug_etmv3_config *config = decoder->config;
+    const struct pug_etmv3_p_header *header = &config->p_headers[*span->at];
+    const struct steps steps = {header->steps, header->step_count, pug_span_index(span) - 1};
+    *left = steps.count - take_row(decoder, &steps, config->cycle_accurate);
+    return span->at + 1;
+}
+
+/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
+static const uint8_t *take_headers(struct pug_etmv3_decoder *decoder, const struct pug_span *span,
+                                   unsigned most, unsigned *left)
+{
+    const struct pug_etmv3_config *config = decoder->config;
+    step_row row;
     struct steps steps;
     const uint8_t *end;
     unsigned done;
+    if (most > MOST_STEPS)
+        most = MOST_STEPS;
     if (config->cycle_accurate) {
-        end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, &steps);
-        done = take_row(lane, &steps, true);
+        end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, row, &steps);
+        done = take_row(decoder, &steps, true);
     } else {
-        end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, &steps);
-        done = take_row(lane, &steps, false);
+        end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row, &steps);
+        done = take_row(decoder, &steps, false);
     }
     *left = 0;
-    lane->holds = done == steps.count; /* else a header follows, which cancels nothing */
     return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
+}
+
+/** How a source is read. All of it is constant in each of the lane's ways. */
+struct manner {
+    bool each;   /**< elements are delivered after each packet */
+    bool singly; /**< header by header */
+};
+
+/** A header at an instruction that was not met: elements that are left join the list. */
+static void take_unmet(struct pug_etmv3_decoder *decoder, struct pug_span *span)
+{
+    const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*span->at];
+    decoder->list.held = 0;
+    decoder->index = pug_span_index(span);
+    span->at++;
+    pug_etmv3_go_long(decoder, header, header->step_count);
+}
+
+/** By quirks, headers whose elements do not fit into the list, or where the ISA is forgotten. */
+static bool is_odd(const struct pug_etmv3_reader *reader, const struct pug_etmv3_decoder *decoder,
+                   const struct pug_etmv3_p_header *header)
+{
+    const struct pug_etmv3_list *list = &decoder->list;
+    return list->count + header->step_count > list->capacity ||
+           (decoder->stage->quirks.etmv3_blx_forgotten && decoder->isa != reader->packet.isa);
+}
+
+enum taken {
+    NOT_TAKEN, /* it is not for this way */
+    TAKEN,
+    TAKEN_HOLD, /* … and the last element of the batch is to be held back */
+    TAKEN_LONG, /* … and the elements are in the list */
+};
+
+/** Headers. */
+static inline __attribute__((always_inline)) enum taken
+take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+               struct pug_span *span, const struct manner manner)
+{
+    const bool quirky = manner.singly && decoder->quirky, found = pug_etmv3_find(decoder);
+    const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*span->at];
+    struct pug_batch *batch = decoder->stage->out.batch;
+    unsigned left = 0;
+    if (quirky && is_odd(reader, decoder, header))
+        return NOT_TAKEN;
+    if (!found)
+        pug_etmv3_settle(decoder);
+    if (!found && decoder->need_address && !pug_etmv3_waits(header))
+        return NOT_TAKEN;
+    reader->packet.type = PUG_ETMV3_P_HDR;
+    if (!found && !decoder->need_address) {
+        reader->packet.format = header->format;
+        take_unmet(decoder, span);
+        return TAKEN_LONG;
+    }
+    const uint32_t first = batch->count, passed = first + (uint32_t)decoder->list.count;
+    release(decoder);
+    if (!found)
+        span->at += take_waits(decoder, span, manner.singly ? 1 : batch->limit - batch->count);
+    else if (manner.singly)
+        span->at = take_header(decoder, span, &left);
+    else
+        span->at = take_headers(decoder, span, batch->limit - batch->count, &left);
+    header = &decoder->config->p_headers[span->at[-1]];
+    reader->packet.format = header->format;
+    decoder->index = pug_run_index(span->run, span->at - 1);
+    if (quirky)
+        pass_slots(decoder, passed);
+    if (left > 0) {
+        if (quirky)
+            take_back(decoder, (int32_t)(batch->count - first));
+        pug_etmv3_go_long(decoder, header, left);
+        return TAKEN_LONG;
+    }
+    if (quirky && header->count > 0)
+        hold_by_quirks(decoder, first);
+    return header->count > 0 && !quirky ? TAKEN_HOLD : TAKEN;
 }
 
 /* ---- branches ---- */
 
-static void take_branch(struct lane *lane, struct pug_etmv3_reader *reader, const uint8_t *at,
-                        size_t size)
+static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                              struct pug_span *span)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    pug_etmv3_settle(lane->decoder);
+    const size_t size = *span->at & 1 ? pug_etmv3_branch_size(reader, span->at, span->end) : 0;
+    if (size == 0)
+        return NOT_TAKEN;
+    release(decoder);
+    pug_etmv3_settle(decoder);
     packet->type = PUG_ETMV3_BRANCH_ADDRESS;
     packet->previous_isa = packet->isa;
     packet->has_isa = false;
     packet->exception.present = false;
-    pug_etmv3_parse_branch(reader, at, size, &packet->address);
-    pug_etmv3_branch_to(lane->decoder, packet);
-    lane->decoder->insns.place.insn = NULL;
-    lane->decoder->insns.place.jumped = true;
-    lane->holds = false;
+    pug_etmv3_parse_branch(reader, span->at, size, &packet->address);
+    pug_etmv3_branch_to(decoder, packet);
+    decoder->insns.place.insn = NULL;
+    decoder->insns.place.jumped = true;
+    decoder->index = pug_span_index(span);
+    span->at += size;
+    return TAKEN;
 }
 
 /* ---- the lane ---- */
 
-static bool can_ride(const struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                     const struct pug_span *span)
+static bool can_ride(const struct pug_etmv3_reader *reader, const struct pug_etmv3_decoder *decoder)
 {
-    if (!decoder->runs || decoder->state != PUG_ETMV3_DECODE ||
-        reader->state != PUG_ETMV3_AT_HEADER || span->at == span->end ||
-        decoder->list.count > PUG_OUT_STEP)
-        return false;
-    const struct pug_etmv3_p_header *header = &decoder->config->p_headers[*span->at];
-    if (header->step_count > 0)
-        return !decoder->need_address || pug_etmv3_waits(header);
-    return (*span->at & 1) && pug_etmv3_branch_size(reader, span->at, span->end) > 0;
+    const struct pug_etmv3_list *list = &decoder->list;
+    return decoder->plain && decoder->state == PUG_ETMV3_DECODE &&
+           reader->state == PUG_ETMV3_AT_HEADER && (uint32_t)list->count <= 1 &&
+           list->held == list->count;
 }
 
-/** Room in the batch for so many steps and a header more; 0: for none, or the consumer waits. */
-static unsigned room(const struct pug_batch *batch)
+static inline void begin(struct pug_etmv3_decoder *decoder)
 {
-    if (batch->response >= PUG_RESP_WAIT)
-        return 0;
-    unsigned left = batch->count < batch->limit ? batch->limit - batch->count : 0;
-    return left < MOST_STEPS ? left : MOST_STEPS;
-}
-
-static enum pug_response ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                              struct pug_span *span)
-{
-    struct pug_batch *batch = decoder->stage->out.batch;
-    if (!can_ride(reader, decoder, span))
-        return PUG_RESP_CONT;
-    decoder->list.held = 0;
-    while (decoder->list.count > 0)
-        pug_etmv3_give_first(&decoder->list, batch);
     pug_etmv3_refresh_epoch(decoder);
     pug_etmv3_begin(decoder);
-    struct lane lane = {.decoder = decoder};
-    unsigned most, left = 0;
-    while (span->at < span->end && left == 0 && (most = room(batch)) > 0) {
-        const uint8_t *at = span->at;
-        if (decoder->config->p_headers[*at].step_count == 0) {
-            size_t size = *at & 1 ? pug_etmv3_branch_size(reader, at, span->end) : 0;
-            if (size == 0)
+}
+
+static inline __attribute__((always_inline)) enum pug_response
+ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct pug_span *span,
+     const struct manner manner)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    const uint32_t room = batch->limit - 1; /* the list is released before anything */
+    enum taken taken = TAKEN;
+    if (!can_ride(reader, decoder) || batch->response >= PUG_RESP_WAIT)
+        return PUG_RESP_CONT;
+    begin(decoder);
+    while (span->at < span->end && batch->count < room) {
+        const enum taken last = taken;
+        taken = decoder->config->p_headers[*span->at].step_count > 0
+                    ? take_p_headers(reader, decoder, span, manner)
+                    : take_branch(reader, decoder, span);
+        if (taken == NOT_TAKEN) {
+            taken = last;
+            break;
+        }
+        if (taken == TAKEN_LONG) {
+            pug_etmv3_give_out(decoder, PUG_RESP_CONT);
+            if (decoder->stage->pending)
+                return PUG_RESP_CONT;
+            begin(decoder);
+            if (batch->response >= PUG_RESP_WAIT)
                 break;
-            take_branch(&lane, reader, at, size);
-            decoder->index = pug_span_index(span);
-            span->at += size;
+        }
+        if (!manner.each)
             continue;
-        }
-        lane.holds = false; /* finding code may deliver what there is */
-        if (pug_etmv3_find(decoder, PUG_ETMV3_ASK)) {
-            span->at = take_headers(&lane, span, most, &left);
-        } else {
-            pug_etmv3_settle(decoder);
-            span->at += decoder->need_address ? take_waits(&lane, span) : 0;
-            if (span->at == at)
-                break;
-        }
-        const struct pug_etmv3_p_header *last = &decoder->config->p_headers[span->at[-1]];
-        reader->packet.type = PUG_ETMV3_P_HDR;
-        reader->packet.format = last->format;
-        decoder->index = pug_run_index(span->run, span->at - 1);
-        lane.holds &= last->count > 0;
-        if (left > 0)
-            pug_etmv3_go_long(decoder, last, left);
+        if (taken == TAKEN_HOLD)
+            hold(decoder);
+        taken = TAKEN;
+        if (batch->count > 0)
+            pug_batch_give(batch);
+        if (batch->response != PUG_RESP_CONT)
+            break;
     }
-    if (left > 0)
-        return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
-    pug_etmv3_settle(decoder);
-    if (lane.holds)
+    if (taken == TAKEN_HOLD)
         hold(decoder);
+    pug_etmv3_settle(decoder);
     return PUG_RESP_CONT;
 }
 
-enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *span,
+enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *span,
                                  enum pug_want want)
 {
-    switch (want) {
-    case PUG_WANT_COUNTS:
-    case PUG_WANT_BATCH: return ride(reader, decoder, span);
-    case PUG_WANT_EACH: pug_etmv3_run_each(reader, decoder, span); break;
-    case PUG_WANT_MARKS: pug_etmv3_skim(reader, span); break;
+    struct pug_etmv3_decoder *decoder = pointer;
+    if (want == PUG_WANT_MARKS) {
+        pug_etmv3_skim(reader, span);
+        return PUG_RESP_CONT;
     }
-    return PUG_RESP_CONT;
+    if (want == PUG_WANT_EACH)
+        return ride(reader, decoder, span, (struct manner){.each = true, .singly = true});
+    if (decoder->quirky)
+        return ride(reader, decoder, span, (struct manner){.singly = true});
+    return ride(reader, decoder, span, (struct manner){0});
 }
