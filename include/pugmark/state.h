@@ -30,7 +30,7 @@ struct pug_state {
 /** Append bytes. */
 void pug_state_put(struct pug_state *state, const void *bytes, size_t size);
 
-/** Append a number, as eight bytes. */
+/** Append a number, as eight bytes, the lowest first: an index has hashes of states. */
 void pug_state_number(struct pug_state *state, uint64_t number);
 
 bool pug_state_equal(const struct pug_state *a, const struct pug_state *b);

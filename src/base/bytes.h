@@ -30,6 +30,13 @@ static inline uint64_t pug_bytes_64(const uint8_t *bytes)
     return pug_bytes_32(bytes) | (uint64_t)pug_bytes_32(bytes + 4) << 32;
 }
 
+/** The lowest `size` bytes of a number. */
+static inline void pug_bytes_set(uint8_t *bytes, uint64_t number, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(number >> 8 * i);
+}
+
 /** Bytes that are read from the front. Once something did not fit it is `bad`, and all is 0. */
 struct pug_bytes {
     const uint8_t *at, *end;

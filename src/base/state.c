@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "pugmark/state.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@ void pug_state_put(struct pug_state *state, const void *bytes, size_t size)
 
 void pug_state_number(struct pug_state *state, uint64_t number)
 {
-    pug_state_put(state, &number, sizeof(number));
+    uint8_t bytes[8];
+    pug_bytes_set(bytes, number, sizeof(bytes));
+    pug_state_put(state, bytes, sizeof(bytes));
 }
 
 bool pug_state_equal(const struct pug_state *a, const struct pug_state *b)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file An image as a number: the same memory in the same places. */
+#include "base/bytes.h"
 #include "image/image.h"
-
-#include <string.h>
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -12,15 +11,9 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 static uint64_t mix_bytes(uint64_t hash, const uint8_t *bytes, uint64_t size)
 {
-    uint64_t word = 0;
-    for (; size >= 8; size -= 8, bytes += 8) {
-        memcpy(&word, bytes, 8);
-        hash = mix(hash, word);
-    }
-    word = 0;
-    if (size > 0)
-        memcpy(&word, bytes, size);
-    return mix(hash, word);
+    for (; size >= 8; size -= 8, bytes += 8)
+        hash = mix(hash, pug_bytes_64(bytes));
+    return mix(hash, pug_bytes_number(bytes, (unsigned)size));
 }
 
 static uint64_t mix_file(uint64_t hash, struct pug_file *file, uint64_t offset, uint64_t size)

@@ -214,9 +214,12 @@ static enum pug_status assemble(struct making *making, struct pug_index **out)
     at = put(at, making->summaries.items, h->summaries * sizeof(struct pug_index_file_summary));
     at = put(at, making->all_marks.items, h->marks * sizeof(struct pug_index_file_mark));
     pug_index_values_sort(&making->values, (struct pug_index_file_value *)(void *)at);
-    *index = (struct pug_index){.bytes = bytes, .size = h->file_size};
+    *index = (struct pug_index){.native = bytes, .size = h->file_size};
     pug_index_lay_out(index);
-    ((struct pug_index_file_header *)(void *)bytes)->checksum = pug_index_checksum(index->header);
+    if (!pug_index_to_file(index)) {
+        pug_index_free(index);
+        return PUG_ERR_MEM;
+    }
     *out = index;
     return PUG_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Index files: written whole or not at all, and checked before anything in them is used. */
+#include "base/bytes.h"
 #include "index/format.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -23,21 +24,15 @@
 uint64_t pug_index_hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
-    uint64_t word = 0;
-    for (; size >= 8; size -= 8, at += 8) {
-        memcpy(&word, at, 8);
-        hash = pug_index_mix(hash, word);
-    }
-    word = 0;
-    for (size_t i = 0; i < size; i++)
-        word |= (uint64_t)at[i] << 8 * i;
-    return size ? pug_index_mix(hash, word) : hash;
+    for (; size >= 8; size -= 8, at += 8)
+        hash = pug_index_mix(hash, pug_bytes_64(at));
+    return size ? pug_index_mix(hash, pug_bytes_number(at, (unsigned)size)) : hash;
 }
 
-uint64_t pug_index_checksum(const struct pug_index_file_header *header)
+uint64_t pug_index_checksum(const struct pug_index *index)
 {
-    return pug_index_hash_bytes(0, (const uint8_t *)header + PUG_INDEX_CHECKED,
-                                header->file_size - PUG_INDEX_CHECKED);
+    return pug_index_hash_bytes(0, (const uint8_t *)index->bytes + PUG_INDEX_CHECKED,
+                                index->size - PUG_INDEX_CHECKED);
 }
 
 uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size)
@@ -51,12 +46,28 @@ uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size)
     return pug_index_hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
 }
 
+/** Quirks are bits: the first one is the lowest of a word, or on other hosts the highest. */
+static uint64_t mix_quirks(uint64_t hash, const struct pug_quirks *quirks)
+{
+    uint32_t words[sizeof(*quirks) / sizeof(uint32_t)];
+    memcpy(words, quirks, sizeof(words));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i += 2) {
+        uint64_t pair = 0;
+        for (unsigned bit = 0; bit < 64; bit++) {
+            const unsigned at = PUG_INDEX_TURNED ? 31 - bit % 32 : bit % 32;
+            pair |= (uint64_t)(words[i + bit / 32] >> at & 1) << bit;
+        }
+        hash = pug_index_mix(hash, pair);
+    }
+    return hash;
+}
+
 uint64_t pug_index_identity(struct pug_tree *tree)
 {
     const char *transport = pug_tree_transport(tree)->name;
     uint64_t hash = pug_index_hash_bytes(0, transport, strlen(transport));
     struct pug_source *source;
-    hash = pug_index_hash_bytes(hash, pug_tree_quirks(tree), sizeof(struct pug_quirks));
+    hash = mix_quirks(hash, pug_tree_quirks(tree));
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
         const struct pug_protocol *protocol = pug_source_protocol(source);
         char words[1024] = "";
@@ -107,7 +118,7 @@ uint64_t pug_index_file_size(const struct pug_index_file_header *header)
 
 void pug_index_lay_out(struct pug_index *index)
 {
-    const struct pug_index_file_header *header = index->bytes;
+    const struct pug_index_file_header *header = index->native;
     index->header = header;
     index->sources = (const void *)(header + 1);
     index->blocks = (const void *)(index->sources + header->sources);
@@ -118,9 +129,10 @@ void pug_index_lay_out(struct pug_index *index)
 
 /* ---- checks ---- */
 
-static bool check_header(const void *bytes, size_t size)
+static bool check_header(const struct pug_index *index)
 {
-    const struct pug_index_file_header *h = bytes;
+    const struct pug_index_file_header *h = index->native;
+    const size_t size = index->size;
     if (size < sizeof(*h) || memcmp(h->magic, PUG_INDEX_MAGIC, sizeof(h->magic)) != 0 ||
         h->version != PUG_INDEX_VERSION || h->header_size != sizeof(*h) || h->file_size != size ||
         size % 8 != 0 || pug_index_file_size(h) != size)
@@ -130,7 +142,7 @@ static bool check_header(const void *bytes, size_t size)
            h->indexed <= h->trace_size && h->from % h->block == 0 && h->from <= h->indexed &&
            h->blocks == h->indexed / h->block + (h->indexed % h->block != 0) &&
            h->summaries <= UINT32_MAX && memchr(h->transport, 0, sizeof(h->transport)) != NULL &&
-           h->checksum == pug_index_checksum(h);
+           h->checksum == pug_index_checksum(index);
 }
 
 static bool check_sources(const struct pug_index *index)
@@ -192,7 +204,9 @@ static bool check_values(const struct pug_index *index)
 static enum pug_status check(struct pug_index *index, const uint8_t *bytes, uint64_t size,
                              uint64_t identity)
 {
-    if (!check_header(index->bytes, index->size))
+    if (!pug_index_from_file(index))
+        return PUG_ERR_MEM;
+    if (!check_header(index))
         return PUG_ERR_INDEX_DAMAGED;
     pug_index_lay_out(index);
     if (!check_sources(index) || !check_blocks(index) || !check_marks(index) ||
@@ -210,6 +224,8 @@ void pug_index_free(struct pug_index *index)
 {
     if (!index)
         return;
+    if (index->native != index->bytes)
+        free(index->native);
     if (index->mapped)
         munmap(index->bytes, index->size);
     else

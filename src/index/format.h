@@ -7,8 +7,6 @@
 
 #include <assert.h>
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are used as they lie");
-
 #define PUG_INDEX_MAGIC   "PUGINDEX"
 #define PUG_INDEX_VERSION 3u
 /* The checksum covers everything behind itself. */
@@ -83,7 +81,11 @@ static_assert(sizeof(struct pug_index_file_summary) == 64, "format");
 static_assert(sizeof(struct pug_index_file_mark) == 24, "format");
 static_assert(sizeof(struct pug_index_file_value) == 32, "format");
 
-/** An index in memory is the file's bytes and where its parts lie in them. */
+/** Must numbers be turned between a file and this host's memory? Else files are used as they lie.
+ */
+#define PUG_INDEX_TURNED (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/** An index in memory is the file's bytes, and where its parts lie in what is made of them. */
 struct pug_index {
     const struct pug_index_file_header *header;
     const struct pug_index_file_source *sources;
@@ -92,15 +94,21 @@ struct pug_index {
     const struct pug_index_file_mark *marks;
     const struct pug_index_file_value *values; /* by kind and value */
     void *bytes;
+    void *native; /* the same with its numbers in this host's order; often it is `bytes` */
     size_t size;
     bool mapped;
 };
 
-/** Point the parts into `bytes`; the header's numbers fit its size. */
+/** Make `native` of `bytes`, which nobody has checked; false: no memory. */
+bool pug_index_from_file(struct pug_index *index);
+/** Make `bytes` of `native`, with their checksum; false: no memory. */
+bool pug_index_to_file(struct pug_index *index);
+/** Point the parts into `native`; the header's numbers fit its size. */
 void pug_index_lay_out(struct pug_index *index);
 /** Bytes that a header asks for; 0: more than there can be. */
 uint64_t pug_index_file_size(const struct pug_index_file_header *header);
-uint64_t pug_index_checksum(const struct pug_index_file_header *header);
+/** Of `bytes`. */
+uint64_t pug_index_checksum(const struct pug_index *index);
 /** Ties an index to its capture: bytes here and there. */
 uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size);
 /** What decoding depends on beside the capture; 0: that cannot be told. */

@@ -30,7 +30,9 @@ void pug_index_state_hashes(const struct pug_state *state, size_t sources, uint6
 
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
 {
-    const uint64_t sum = pug_index_hash_bytes(0, hashes, (1 + sources) * sizeof(*hashes));
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= sources; i++)
+        sum = pug_index_mix(sum, hashes[i]);
     return sum ? sum : 1;
 }
 

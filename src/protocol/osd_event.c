@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "protocol/osd_event.h"
+#include "base/bytes.h"
 
 #include "base/text.h"
 
@@ -375,17 +376,26 @@ bool pug_osd_read_end(void *data, struct pug_packet *packet)
     return true;
 }
 
+static void put_words(const uint16_t *words, size_t count, struct pug_state *state)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint8_t bytes[2];
+        pug_bytes_set(bytes, words[i], sizeof(bytes));
+        pug_state_put(state, bytes, sizeof(bytes));
+    }
+}
+
 void pug_osd_reader_state(const void *data, struct pug_state *state)
 {
     const struct osd_reader *reader = data;
     pug_state_number(state, reader->width);
     pug_state_number(state, reader->asked_count);
-    pug_state_put(state, reader->asked, reader->asked_count * sizeof(reader->asked[0]));
+    put_words(reader->asked, reader->asked_count, state);
     pug_state_number(state, reader->piece_count);
     if (reader->piece_count == 0)
         return;
     pug_state_number(state, reader->piece_index);
-    pug_state_put(state, reader->pieces, reader->piece_count * sizeof(reader->pieces[0]));
+    put_words(reader->pieces, reader->piece_count, state);
     pug_state_number(state, reader->raw_size);
     pug_state_put(state, reader->raw, reader->raw_size);
 }

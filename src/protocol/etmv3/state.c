@@ -113,10 +113,26 @@ static void put_data(const struct pug_etmv3_decoder *decoder, struct pug_state *
     }
 }
 
+static void put_element(const struct pug_element *element, struct pug_state *state)
+{
+    pug_state_number(state, element->index);
+    pug_state_number(state, element->start);
+    pug_state_number(state, element->end);
+    pug_state_number(state, element->value);
+    pug_state_number(state, element->count | (uint64_t)element->cycle_count << 32);
+    pug_state_number(state, element->context_id | (uint64_t)element->vmid << 32);
+    const uint8_t small[] = {
+        element->source & 0xff, element->source >> 8,  element->security,  (uint8_t)element->level,
+        element->context_flags, element->sw_flags,     element->sw_bits,   element->sw_packets,
+        element->flags & 0xff,  element->flags >> 8,   element->type,      element->reason,
+        element->last_type,     element->last_subtype, element->last_size, element->isa,
+    };
+    pug_state_put(state, small, sizeof(small));
+}
+
 /** Elements that are held back. Slots behind them are filled anew, but where stale ones show. */
 static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *state)
 {
-    static_assert(sizeof(struct pug_element) == 64, "an element has no holes");
     const struct pug_etmv3_list *list = &decoder->list;
     const bool stale = decoder->stage->quirks.etmv3_stale_elements;
     pug_state_number(state, (uint64_t)(int64_t)list->count);
@@ -125,7 +141,7 @@ static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *
         pug_state_number(state, (uint64_t)(int64_t)list->first);
     for (int32_t i = 0; i < (stale ? list->capacity : list->count); i++) {
         int32_t at = stale ? i : (list->first + i) % list->capacity;
-        pug_state_put(state, &list->slots[at], sizeof(list->slots[at]));
+        put_element(&list->slots[at], state);
     }
 }
 

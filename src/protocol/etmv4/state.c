@@ -48,7 +48,8 @@ static void put_hunt(struct pug_state *state, const reader *r)
     pug_state_number(state, r->index);
     pug_state_number(state, r->next_index);
     pug_state_number(state, r->held);
-    pug_state_put(state, r->indexes, r->held * sizeof(r->indexes[0]));
+    for (unsigned i = 0; i < r->held; i++)
+        pug_state_number(state, r->indexes[i]);
     pug_state_put(state, r->bytes, r->held);
 }
 
