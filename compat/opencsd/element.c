@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
 /** @file Elements, to the client's struct and back. */
 #include "base/text.h"
+#include "host_bits.h"
 #include "shell.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 #ifndef OCSD_STRICT_1_3
-#define OLD_POINTER 80 /* where 1.3.3 has ptr_extended_data */
-static_assert(offsetof(ocsd_generic_trace_elem, exception_number) + 8 == OLD_POINTER,
-              "the second word of the union, which only INSTRUMENTATION and ITMTRACE use");
+/* Where 1.3.3 has ptr_extended_data: the second word of the union, which only INSTRUMENTATION and
+   ITMTRACE use. */
+#define OLD_POINTER (offsetof(ocsd_generic_trace_elem, exception_number) + 8)
 #endif
 
 /* ---- to the client ---- */
 
-/* Bits of flag_bits. */
+/* Fields of flag_bits, and of the bits of software trace and of a context. */
+#define FLAG_WIDTHS     "13111111111"
+#define SOFTWARE_WIDTHS "8811111111"
+#define CONTEXT_WIDTHS  "1111"
+
+/* Bits of flag_bits, where the first field is the lowest. */
 enum client_flag {
     FLAG_EXECUTED = 1 << 0,
     FLAG_SIZE_SHIFT = 1, /* three bits */
@@ -64,12 +70,12 @@ static void put_context(const struct pug_element *e, ocsd_generic_trace_elem *ou
     static_assert(PUG_CTX_BITS64 == 1 && PUG_CTX_CONTEXT_ID == 2 && PUG_CTX_VMID == 4 &&
                       PUG_CTX_LEVEL == 8 && offsetof(ocsd_pe_context, vmid) == 12,
                   "the client's bits, in the word behind vmid, are in our order");
-    uint32_t bits = e->context_flags;
+    const uint32_t bits = e->context_flags, client = shell_host_bits(bits, CONTEXT_WIDTHS);
     out->context.security_level = (ocsd_sec_level)e->security;
     out->context.exception_level = bits & PUG_CTX_LEVEL ? (ocsd_ex_level)e->level : ocsd_EL_unknown;
     out->context.context_id = e->context_id;
     out->context.vmid = e->vmid;
-    memcpy((char *)&out->context + 16, &bits, sizeof(bits));
+    memcpy((char *)&out->context + 16, &client, sizeof(client));
 }
 
 /** Payload or NULL; 1.3.3 keeps the pointer where 1.8.0 has the second word of the union. */
@@ -109,13 +115,14 @@ static inline void put_software(const struct pug_element *e, struct shell_elemen
                           (uint32_t)e->sw_bits << 16 | (uint32_t)e->sw_packets << 24;
     const uint32_t timed = e->flags & (uint32_t)PUG_ELEM_HAS_TS;
     const bool loaded = (word >> 16 & 0xff) != 0;
-    out->payload = e->value;
+    out->payload = shell_host_part(e->value, e->sw_bits);
     client->timestamp = timed ? e->timestamp : 0;
-    client->flag_bits = timed << 6 | (loaded ? FLAG_EXTENDED_DATA : 0u);
+    client->flag_bits =
+        shell_host_bits(timed << 6 | (loaded ? FLAG_EXTENDED_DATA : 0u), FLAG_WIDTHS);
     client->sw_trace_info.swt_master_id = (uint16_t)PUG_SW_MASTER(e);
     client->sw_trace_info.swt_channel_id = (uint16_t)PUG_SW_CHANNEL(e);
-    client->sw_trace_info.swt_flag_bits =
-        word >> 16 | software_flags(word >> 8 & 0xff) | timed << 14;
+    client->sw_trace_info.swt_flag_bits = shell_host_bits(
+        word >> 16 | software_flags(word >> 8 & 0xff) | timed << 14, SOFTWARE_WIDTHS);
     put_payload_pointer(client, loaded ? &out->payload : NULL);
 }
 
@@ -220,7 +227,7 @@ static void put_range(const struct pug_element *e, ocsd_generic_trace_elem *clie
     client->cycle_count = e->cycle_count;
     client->last_i_type = (ocsd_instr_type)e->last_type;
     client->last_i_subtype = (ocsd_instr_subtype)e->last_subtype;
-    client->flag_bits = range_flags(e);
+    client->flag_bits = shell_host_bits(range_flags(e), FLAG_WIDTHS);
     client->num_instr_range = e->count;
 }
 
@@ -256,7 +263,7 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
         put_range(e, client);
         return true;
     }
-    client->flag_bits = client_flags(e->flags);
+    client->flag_bits = shell_host_bits(client_flags(e->flags), FLAG_WIDTHS);
     return put_details(e, out);
 }
 
@@ -368,8 +375,11 @@ static void get_software(const ocsd_generic_trace_elem *client, struct pug_eleme
         out->flags |= PUG_ELEM_HAS_TS;
     out->timestamp = client->timestamp;
     const void *payload = payload_pointer(client);
-    if (payload && out->sw_bits <= 64)
-        memcpy(&out->value, payload, (out->sw_bits + 7u) / 8);
+    if (payload && out->sw_bits <= 64) {
+        uint64_t value = 0;
+        memcpy(&value, payload, (out->sw_bits + 7u) / 8);
+        out->value = shell_plain_part(value, out->sw_bits);
+    }
 }
 
 static uint8_t our_type(ocsd_gen_trc_elem_t type)
@@ -434,7 +444,7 @@ void shell_element_from_client(const ocsd_generic_trace_elem *client, struct pug
         .start = client->st_addr,
         .end = client->en_addr,
         .cycle_count = client->cycle_count,
-        .flags = our_flags(client->flag_bits),
+        .flags = our_flags(shell_plain_bits(client->flag_bits, FLAG_WIDTHS)),
         .type = our_type(client->elem_type),
         .isa = client->isa > ocsd_isa_unknown ? PUG_ISA_UNKNOWN : (uint8_t)client->isa,
         .last_type = small((uint32_t)client->last_i_type),

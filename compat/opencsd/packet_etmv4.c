@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv4 and ETE packets, to the client's struct and back. */
+#include "host_bits.h"
 #include "packets.h"
 
 #include "protocol/builtin.h"
 #include "pugmark/packet/etmv4.h"
 
 #include <assert.h>
+#include <stdalign.h>
+
+/* Fields of trace_info and of pkt_valid. */
+#define TRACE_INFO_WIDTHS "13111911"
+#define VALID_WIDTHS      "11111111111"
 
 #ifndef OCSD_STRICT_1_3
-/* Where 1.3.3 has what moved when the packet grew. */
+/* Where 1.3.3 has what moved when the packet grew. i386 does not align words of 64 bits and has no
+   holes there: it serves clients of 1.8.0 alone. */
+#define HAS_OLD_PLACES (alignof(uint64_t) == 8)
 enum old_place {
     OLD_PKT_VALID = 140,
     OLD_ERR_TYPE = 144,
@@ -19,8 +27,8 @@ enum old_place {
 /** The holes of the larger struct serve clients that were built for the smaller one. */
 static void put_old_places(ocsd_etmv4_i_pkt *out)
 {
-    static_assert(offsetof(ocsd_etmv4_i_pkt, ite_pkt) == OLD_ERR_TYPE &&
-                      offsetof(ocsd_etmv4_i_pkt, ite_pkt.value) >= OLD_VERSION + 1,
+    static_assert(!HAS_OLD_PLACES || (offsetof(ocsd_etmv4_i_pkt, ite_pkt) == OLD_ERR_TYPE &&
+                                      offsetof(ocsd_etmv4_i_pkt, ite_pkt.value) >= OLD_VERSION + 1),
                   "the old places are holes, but for the first byte of an ITE packet");
     char *bytes = (char *)out;
     uint32_t err_type = (uint32_t)out->err_type;
@@ -100,13 +108,13 @@ void shell_etmv4_to_client(const void *packet, union shell_client_packet *client
     out->p0_key = in->p0_key;
     out->commit_elements = in->commit_count;
     out->cancel_elements = in->cancel_count;
-    out->trace_info.val = in->trace_info;
+    out->trace_info.val = shell_host_bits(in->trace_info, TRACE_INFO_WIDTHS);
     put_exception_and_q(in, out);
     out->addr_exact_match_idx = in->match;
     out->dsm_val = in->marker;
     out->event_val = in->event;
     put_conditional(in, out);
-    out->pkt_valid.val = in->valid;
+    out->pkt_valid.val = shell_host_bits(in->valid, VALID_WIDTHS);
     out->err_type = (ocsd_etmv4_i_pkt_type)in->err_type;
     out->err_hdr_val = in->err_header;
     out->protocol_version = in->version;
@@ -115,7 +123,8 @@ void shell_etmv4_to_client(const void *packet, union shell_client_packet *client
         out->ite_pkt.el = in->ite_el;
         out->ite_pkt.value = in->ite_value;
     }
-    put_old_places(out);
+    if (HAS_OLD_PLACES)
+        put_old_places(out);
 #endif
 }
 
@@ -166,7 +175,7 @@ static struct moved_fields get_moved(const ocsd_etmv4_i_pkt *in)
     /* A version of ETMv4 or ETE in its old place: all are there, and the struct may end there. */
     const char *bytes = (const char *)in;
     uint8_t version = (uint8_t)bytes[OLD_VERSION];
-    if (version >= 0x40 && version < 0x60) {
+    if (HAS_OLD_PLACES && version >= 0x40 && version < 0x60) {
         struct moved_fields old = {
             .err_type = ETM4_PKT_I_NO_ERR_TYPE,
             .err_header = (uint8_t)bytes[OLD_ERR_HDR_VAL],
@@ -196,7 +205,7 @@ size_t shell_etmv4_client_text(const void *client, char *buffer, size_t size)
         .err_header = moved.err_header,
         .version = moved.version,
         .match = in->addr_exact_match_idx,
-        .valid = moved.valid,
+        .valid = shell_plain_bits(moved.valid, VALID_WIDTHS),
         .address = {.value = in->v_addr.val,
                     .size = in->v_addr.size == VA_64BIT ? 64 : 32,
                     .valid_bits = in->v_addr.valid_bits,
@@ -215,7 +224,7 @@ size_t shell_etmv4_client_text(const void *client, char *buffer, size_t size)
         .exception_type = (uint16_t)in->exception_info.exceptionType,
         .exception_fault = in->exception_info.m_fault_pending,
         .exception_m = in->exception_info.m_type,
-        .trace_info = in->trace_info.val,
+        .trace_info = shell_plain_bits(in->trace_info.val, TRACE_INFO_WIDTHS),
         .cc_threshold = in->cc_threshold,
         .cycle_count = in->cycle_count,
         .spec_depth = in->curr_spec_depth,

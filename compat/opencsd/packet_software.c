@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: MIT
 /** @file STM and ITM packets, to the client's structs and back. */
+#include "host_bits.h"
 #include "packets.h"
 
 #include "protocol/builtin.h"
 #include "pugmark/packet/itm.h"
 #include "pugmark/packet/stm.h"
+
+/** Of the number that a packet's payload is. */
+static unsigned payload_bits(unsigned type)
+{
+    switch (type) {
+    case PUG_STM_D4:
+    case PUG_STM_D8:
+    case PUG_STM_VERSION:
+    case PUG_STM_TRIG:
+    case PUG_STM_GERR:
+    case PUG_STM_MERR: return 8;
+    case PUG_STM_D16:
+    case PUG_STM_RESERVED: return 16;
+    case PUG_STM_D32:
+    case PUG_STM_FREQ: return 32;
+    default: return 64;
+    }
+}
 
 void shell_stm_to_client(const void *packet, union shell_client_packet *client)
 {
@@ -19,7 +38,7 @@ void shell_stm_to_client(const void *packet, union shell_client_packet *client)
     out->pkt_has_ts = in->has_ts;
     out->ts_type = (ocsd_stm_ts_type)in->ts_type;
     out->pkt_has_marker = in->marker;
-    out->payload.D64 = in->payload;
+    out->payload.D64 = shell_host_part(in->payload, payload_bits(in->type));
     out->err_type = (ocsd_stm_pkt_type)in->error_type;
 }
 
@@ -36,7 +55,7 @@ size_t shell_stm_client_text(const void *client, char *buffer, size_t size)
         .marker = in->pkt_has_marker,
         .channel = in->channel,
         .timestamp = in->timestamp,
-        .payload = in->payload.D64,
+        .payload = shell_plain_part(in->payload.D64, payload_bits((unsigned)in->type)),
     };
     return pug_protocol_stm.packet_text(&packet, buffer, size);
 }
