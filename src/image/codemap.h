@@ -61,14 +61,17 @@ enum pug_block_end {
  * where a block keeps what a hop needs. So a hop is a few wide copies (pug_block_range()).
  */
 struct pug_block {
-    uint32_t hop;       /**< private: epoch; 0: a hop is not all there is to it */
-    uint32_t tag;       /**< private: view, ISA, `it_in`; see pug_block_tag() */
-    uint64_t start;     /**< address of the first instruction */
-    uint64_t end;       /**< address after the last instruction */
-    uint32_t hits[2];   /**< private: how often it ran, [1]: and was left by a branch */
-    uint32_t count;     /**< instructions */
-    uint32_t no_cycles; /**< private: 0 */
-    const struct pug_block *links[2];           /**< private: never NULL; [1]: taken */
+    alignas(8) uint32_t hop; /**< private: epoch; 0: a hop is not all there is to it */
+    uint32_t tag;            /**< private: view, ISA, `it_in`; see pug_block_tag() */
+    uint64_t start;          /**< address of the first instruction */
+    uint64_t end;            /**< address after the last instruction */
+    uint32_t hits[2];        /**< private: how often it ran, [1]: and was left by a branch */
+    uint32_t count;          /**< instructions */
+    uint32_t no_cycles;      /**< private: 0 */
+    union {                  /**< as large where pointers are short */
+        const struct pug_block *links[2]; /**< private: never NULL; [1]: taken */
+        uint64_t context[2];
+    };
     uint16_t flags;                             /**< of the range when the branch is not taken */
     uint8_t type, reason;                       /**< PUG_ELEM_INSTR_RANGE; 0 */
     uint8_t last_type, last_subtype, last_size; /**< of the last instruction (count > 0) */

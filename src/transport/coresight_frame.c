@@ -114,7 +114,7 @@ static bool next_run(struct pug_coresight *cs)
 /* ---- frames of one source ---- */
 
 /** The data of a frame whose ids all say what is known; how many bytes that is. */
-static unsigned put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
+static size_t put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
 {
     uint64_t low = pug_cs_load(frame) | spread(frame[15]);
     uint64_t high = pug_cs_load(frame + 8) | spread(frame[15] >> 4u);
@@ -123,9 +123,9 @@ static unsigned put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
     pug_cs_store(to + 8, high);
     if (ids == 0)
         return PUG_CS_FRAME_BYTES - 1;
-    unsigned size = 0, from = 0;
+    size_t size = 0, from = 0;
     for (unsigned left = ids & 0x7f; left; left &= left - 1) {
-        unsigned at = 2 * (unsigned)__builtin_ctz(left);
+        size_t at = 2 * (size_t)__builtin_ctz(left);
         memcpy(out + size, data + from, PUG_CS_FRAME_BYTES);
         size += at - from;
         from = at + 1;

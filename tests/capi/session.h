@@ -3,6 +3,8 @@
 #ifndef PUG_TESTS_CAPI_SESSION_H
 #define PUG_TESTS_CAPI_SESSION_H
 
+#include "support/words.h"
+
 #include <opencsd/c_api/opencsd_c_api.h>
 
 static const ocsd_etmv4_cfg session_config = {.reg_idr0 = 0x28000ea1,
@@ -14,8 +16,9 @@ static const ocsd_etmv4_cfg session_config = {.reg_idr0 = 0x28000ea1,
                                               .core_prof = profile_CortexA};
 
 /* A64 at 0x4000: 4000 nop; 4004 bl 4010; 4008 b .; 400c nop; 4010 b.eq 4018; 4014 nop; 4018 ret */
-static const uint32_t session_program[] = {0xd503201f, 0x94000003, 0x14000000, 0xd503201f,
-                                           0x54000040, 0xd503201f, 0xd65f03c0, 0xd503201f};
+static const uint32_t session_program[] = {LE32(0xd503201f), LE32(0x94000003), LE32(0x14000000),
+                                           LE32(0xd503201f), LE32(0x54000040), LE32(0xd503201f),
+                                           LE32(0xd65f03c0), LE32(0xd503201f)};
 
 static const uint8_t session_trace[] = {
     0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0, 0x80, /* 0: ASYNC */

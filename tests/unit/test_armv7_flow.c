@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "support/words.h"
+
 #define STEPS 3000u
 #define SEEDS 40u
 
@@ -461,10 +463,10 @@ static void record_data(struct rec_random *random, const struct rec_etmv3_config
 static void test_etmv3_data(void **state)
 {
     static const uint32_t code[64] = {
-        [0] = 0xe5910000,  /* ldr r0, [r1] */
-        [5] = 0xe1c200d0,  /* ldrd r0, [r2] */
-        [9] = 0xe5810000,  /* str r0, [r1] */
-        [12] = 0xe1020091, /* swp r0, r1, [r2] */
+        [0] = LE32(0xe5910000),  /* ldr r0, [r1] */
+        [5] = LE32(0xe1c200d0),  /* ldrd r0, [r2] */
+        [9] = LE32(0xe5810000),  /* str r0, [r1] */
+        [12] = LE32(0xe1020091), /* swp r0, r1, [r2] */
     };
     const struct rec_etmv3_config config = {.control = 0xc, .id = 0x4100f230};
     const struct pug_setting registers[] = {{"ETMCR", config.control, NULL},

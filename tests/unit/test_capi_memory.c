@@ -9,12 +9,15 @@
 
 #include <cmocka.h>
 
+#include "support/words.h"
+
 #include "capi/session.h"
 
 /* Two programs at one address: the one that a process has, and the one that the next one has. */
-static const uint32_t first[] = {0xd503201f, 0x54000040, 0xd503201f, 0xd65f03c0}; /* nop; b.eq */
-static const uint32_t second[] = {0xd503201f, 0xd503201f, 0x54000040,
-                                  0xd65f03c0}; /* nop ×2; b.eq */
+static const uint32_t first[] = {LE32(0xd503201f), LE32(0x54000040), LE32(0xd503201f),
+                                 LE32(0xd65f03c0)}; /* nop; b.eq */
+static const uint32_t second[] = {LE32(0xd503201f), LE32(0xd503201f), LE32(0x54000040),
+                                  LE32(0xd65f03c0)}; /* nop ×2; b.eq */
 
 struct world {
     const uint32_t *program;

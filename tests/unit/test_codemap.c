@@ -8,11 +8,13 @@
 
 #include <cmocka.h>
 
-#define NOP    0xd503201fu
-#define B(n)   (0x14000000u | ((uint32_t)(n)&0x3ffffff))      /* n words on */
-#define BL(n)  (0x94000000u | ((uint32_t)(n)&0x3ffffff))      /* … and link */
-#define CBZ(n) (0x34000000u | ((uint32_t)((n)&0x7ffff) << 5)) /* … if w0 is 0 */
-#define RET    0xd65f03c0u
+#include "support/words.h"
+
+#define NOP    LE32(0xd503201fu)
+#define B(n)   LE32(0x14000000u | ((uint32_t)(n)&0x3ffffff))      /* n words on */
+#define BL(n)  LE32(0x94000000u | ((uint32_t)(n)&0x3ffffff))      /* … and link */
+#define CBZ(n) LE32(0x34000000u | ((uint32_t)((n)&0x7ffff) << 5)) /* … if w0 is 0 */
+#define RET    LE32(0xd65f03c0u)
 
 static const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
 
@@ -117,7 +119,7 @@ static void it_blocks_are_part_of_the_key(void **state)
 {
     (void)state;
     /* itt eq; nop; beq-like bx lr; bx lr */
-    static const uint16_t code[] = {0xbf04, 0x46c0, 0x4770, 0x4770};
+    static const uint16_t code[] = {LE16(0xbf04), LE16(0x46c0), LE16(0x4770), LE16(0x4770)};
     struct pug_image *image = pug_image_new();
     add(image, &anywhere, 0x100, code, sizeof(code));
     struct pug_codemap *map =
@@ -156,7 +158,7 @@ static void riscv_pairs_and_tables(void **state)
         0x82, 0xa0,                                     /* 1014 cm.jalt 32 */
         0x73, 0x00, 0x00, 0x00,                         /* 1016 ecall */
     };
-    static const uint64_t table[] = {0x1111, 0x2223};
+    static const uint32_t table[] = {LE32(0x1111), 0, LE32(0x2223), 0};
     struct pug_image *image = pug_image_new();
     add(image, &anywhere, 0x1000, code, sizeof(code));
     add(image, &anywhere, 0x4000, table, sizeof(table));
@@ -196,9 +198,9 @@ static void pairs_are_never_cut(void **state)
     /* as many nops as fit before an AUIPC that would be the last of a long block */
     uint32_t *code = malloc((PUG_BLOCK_MAX + 1) * sizeof(*code));
     for (unsigned i = 0; i < PUG_BLOCK_MAX; i++)
-        code[i] = 0x00000013;
-    code[PUG_BLOCK_MAX - 1] = 0x00000097; /* auipc x1,0 */
-    code[PUG_BLOCK_MAX] = 0x000080e7;     /* jalr x1,0(x1) */
+        code[i] = LE32(0x00000013);
+    code[PUG_BLOCK_MAX - 1] = LE32(0x00000097); /* auipc x1,0 */
+    code[PUG_BLOCK_MAX] = LE32(0x000080e7);     /* jalr x1,0(x1) */
     struct pug_image *image = pug_image_new();
     add(image, &anywhere, 0x10000, code, (PUG_BLOCK_MAX + 1) * sizeof(*code));
     struct pug_codemap *map = new_map(image);
@@ -567,9 +569,9 @@ static void instructions_straddle_pages(void **state)
     struct guest *guest = new_guest(&image);
     uint16_t *code = (uint16_t *)guest->code; /* T32: nops, and a bl.w over the page's end */
     for (size_t i = 0; i < 2048; i++)
-        code[i] = 0xbf00;
-    code[1023] = 0xf000;
-    code[1024] = 0xf800;
+        code[i] = LE16(0xbf00);
+    code[1023] = LE16(0xf000);
+    code[1024] = LE16(0xf800);
     struct pug_codemap *map = new_map(image);
     const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0);
     assert_int_equal(block->ending, PUG_BLOCK_FLOW);

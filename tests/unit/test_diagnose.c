@@ -12,11 +12,13 @@
 
 #include <cmocka.h>
 
+#include "support/words.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* 1000 nop; 1004 bl 1010; 1008 nop; 100c b 1000; 1010 nop; 1014 ret */
-static const uint32_t code[] = {0xd503201f, 0x94000003, 0xd503201f,
-                                0x17fffffd, 0xd503201f, 0xd65f03c0};
+static const uint32_t code[] = {LE32(0xd503201f), LE32(0x94000003), LE32(0xd503201f),
+                                LE32(0x17fffffd), LE32(0xd503201f), LE32(0xd65f03c0)};
 
 static struct pug_element range(uint64_t index, uint64_t start, uint64_t end, uint8_t type,
                                 uint8_t subtype, bool taken)

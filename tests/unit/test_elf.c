@@ -79,7 +79,8 @@ static void make_sample(struct sample *sample, unsigned machine)
     memset(sample, 0, sizeof(*sample));
     memcpy(sample->header.e_ident, ELFMAG, SELFMAG);
     sample->header.e_ident[EI_CLASS] = ELFCLASS64;
-    sample->header.e_ident[EI_DATA] = ELFDATA2LSB;
+    const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; /* numbers are written as they are */
+    sample->header.e_ident[EI_DATA] = big ? ELFDATA2MSB : ELFDATA2LSB;
     sample->header.e_ident[EI_VERSION] = EV_CURRENT;
     sample->header.e_type = ET_EXEC;
     sample->header.e_machine = (Elf64_Half)machine;

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "support/words.h"
+
 #define STEPS 4000u
 #define SEEDS 60u
 
@@ -320,7 +322,8 @@ static void test_a32_and_t32(void **state)
 /** The long forms of 32 bits leave the upper word of the last address. */
 static void test_upper_words(void **state)
 {
-    static const uint32_t low_code[] = {0xd503201f, 0x17ffffff}, high_code[] = {0x14000000, 0};
+    static const uint32_t low_code[] = {LE32(0xd503201f), LE32(0x17ffffff)},
+                          high_code[] = {LE32(0x14000000), 0};
     const uint64_t low = 0x400000, high = 0x5500000000;
     const uint64_t ran[] = {high, high, low, low + 4, high};
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
