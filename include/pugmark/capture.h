@@ -298,7 +298,9 @@ struct pug_capture_decode {
      */
     uint64_t from, to;
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
-    uint64_t spare[2];   /**< zero */
+    /** Optional: called behind begin() with the way for portions (jobs.h). */
+    void (*passage)(void *part, struct pug_passage *passage);
+    uint64_t spare[1]; /**< zero */
 };
 
 struct pug_capture_result {

@@ -21,6 +21,27 @@ extern "C" {
 struct pug_counts;
 
 /**
+ * The way on which a part hands on what it has before the part is at its end, so that what threads
+ * hold stays bounded however much a few bytes of trace stand for. Who wraps parts of others in its
+ * own wraps this, too.
+ */
+struct pug_passage {
+    bool (*give)(struct pug_passage *passage, void *portion, size_t size);
+};
+
+/**
+ * For a part's elements(), on its thread: hand on a portion, something that take() and drop() know
+ * as they know parts. It is taken before the part, in the order of handing on. `size`: about how
+ * many bytes it is. Waits for its turn where threads hold too much. NULL: there was no memory for
+ * it, and decoding ends with PUG_ERR_MEM. False: nobody wants it, nor what would follow; it was
+ * dropped.
+ */
+static inline bool pug_passage_give(struct pug_passage *passage, void *portion, size_t size)
+{
+    return passage->give(passage, portion, size);
+}
+
+/**
  * A consumer whose work is done by many threads: the elements of a short part of the trace become
  * something of its own, and these are taken one after another. Parts that are not the true output
  * are dropped.
@@ -39,7 +60,10 @@ struct pug_parts {
      * Optional: where ranges of the part are counted (counts.h); elements() gets all others then.
      */
     struct pug_counts *(*counts)(void *part);
-    uint64_t spare[3]; /**< zero */
+    /** Optional: called behind begin() with the way for portions, which lasts as long as the part.
+     */
+    void (*passage)(void *part, struct pug_passage *passage);
+    uint64_t spare[2]; /**< zero */
 };
 
 struct pug_jobs {

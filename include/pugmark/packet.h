@@ -128,6 +128,17 @@ struct pug_mark_list {
 
 /* ---- what a source is told, and counts ---- */
 
+/**
+ * A few bytes of trace can stand for a great deal of execution, and damaged or hostile ones for far
+ * more than ever ran. So many ranges (of up to 1024 instructions: what has more counts as several)
+ * a byte of a packet may give at most; beyond that the packet is bad, with a message, and decoding
+ * goes on at the next synchronisation. Protocols have it each in its own measure, which is never
+ * more: an atom may be a 32nd of a byte, an E-Trace packet counts as four bytes, eight halfwords of
+ * N-Trace's count as a range. Bounds that a protocol's settings have (walk_limit, branch_limit)
+ * hold besides.
+ */
+#define PUG_EXPANSION (UINT32_C(1) << 20)
+
 /** Choices of the user, per source. */
 struct pug_decode_options {
     bool halt_on_bad_packet;     /**< a bad packet is fatal instead of a resynchronisation */
@@ -141,7 +152,8 @@ struct pug_decode_options {
     bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
     bool join_payloads;          /**< STM: the data packets of a message become one element */
     uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
-    uint32_t spare[8];           /**< zero */
+    uint32_t expansion;          /**< see PUG_EXPANSION; 0: that many */
+    uint32_t spare[7];           /**< zero */
 };
 
 /** Counters that a packet reader keeps. */

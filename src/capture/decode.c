@@ -88,6 +88,8 @@ bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t d
 /* ---- a stretch in memory, on all threads ---- */
 
 struct whole_part {
+    struct pug_passage passage; /* first: it is the way from a passage to its part */
+    struct pug_passage *outer;
     struct pug_capture_lane *lane;
     void *part;
     struct pug_counts *counts; /* NULL: ranges are not counted */
@@ -99,20 +101,47 @@ static void free_part(struct whole_part *part)
     free(part);
 }
 
+static struct whole_part *wrap(struct pug_capture_lane *lane, void *part)
+{
+    struct whole_part *whole = part ? calloc(1, sizeof(*whole)) : NULL;
+    if (!whole) {
+        if (part)
+            lane->decoding->config->drop(part);
+        return NULL;
+    }
+    whole->lane = lane;
+    whole->part = part;
+    return whole;
+}
+
 static void *begin(void *context, unsigned worker)
 {
     struct pug_capture_decoding *decoding = context;
     const struct pug_capture_decode *config = decoding->config;
-    struct whole_part *part = calloc(1, sizeof(*part));
-    if (!part)
-        return NULL;
-    part->lane = &decoding->lanes[worker];
-    part->counts = decoding->counts ? pug_counts_new() : NULL;
-    if ((part->counts || !decoding->counts) &&
-        (part->part = config->begin(config->context, worker)) != NULL)
+    struct whole_part *part =
+        wrap(&decoding->lanes[worker], config->begin(config->context, worker));
+    if (!part || !decoding->counts)
         return part;
+    part->counts = pug_counts_new();
+    if (part->counts)
+        return part;
+    config->drop(part->part);
     free_part(part);
     return NULL;
+}
+
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    const struct whole_part *part = (const struct whole_part *)passage;
+    return pug_passage_give(part->outer, wrap(part->lane, portion), size);
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct whole_part *part = context;
+    part->outer = passage;
+    part->passage.give = give_portion;
+    part->lane->decoding->config->passage(part->part, &part->passage);
 }
 
 static struct pug_counts *counts_of(void *context)
@@ -173,7 +202,8 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
                                     .elements = elements,
                                     .take = take,
                                     .drop = drop,
-                                    .counts = decoding->counts ? counts_of : NULL};
+                                    .counts = decoding->counts ? counts_of : NULL,
+                                    .passage = decoding->config->passage ? set_passage : NULL};
     const struct pug_jobs jobs = {.threads = decoding->threads,
                                   .parts = &parts,
                                   .piece = decoding->config->piece,

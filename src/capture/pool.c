@@ -49,11 +49,15 @@ struct pool {
 };
 
 struct worker {
+    struct pug_passage passage; /* first: it is the way from a passage to its worker */
     struct pool *pool;
     struct pug_capture_lane *lane;
     unsigned number;
     uint8_t *bytes;
     struct piece *piece; /* being filled */
+    uint32_t n;          /* of its stretch */
+    bool unwanted;       /* nobody wants the stretch any more … */
+    bool starved;        /* … since there was no memory */
     pthread_t thread;
     bool running;
 };
@@ -77,19 +81,22 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 {
     struct worker *worker = context;
     *taken = count;
-    if (worker->piece)
+    if (worker->piece && !worker->unwanted)
         pug_capture_lane_elements(worker->lane, worker->piece->part, elements, count);
-    return PUG_RESP_CONT;
+    return worker->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-static struct piece *piece_new(const struct worker *worker)
+static struct piece *piece_new(struct worker *worker)
 {
     const struct pug_capture_decode *config = worker->pool->decoding->config;
     struct piece *piece = calloc(1, sizeof(*piece));
-    if (piece && (piece->part = config->begin(config->context, worker->number)) != NULL)
-        return piece;
-    free(piece);
-    return NULL;
+    if (!piece || !(piece->part = config->begin(config->context, worker->number))) {
+        free(piece);
+        return NULL;
+    }
+    if (config->passage)
+        config->passage(piece->part, &worker->passage);
+    return piece;
 }
 
 static void piece_drop(const struct pool *pool, struct piece *piece)
@@ -138,6 +145,23 @@ static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
     if (stop)
         piece_drop(pool, piece);
     return !stop;
+}
+
+/** What a part has so far is a piece of its own, with the messages so far. */
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    struct worker *worker = (struct worker *)passage;
+    struct piece *piece = portion ? calloc(1, sizeof(*piece)) : NULL;
+    (void)size;
+    if (portion && !piece)
+        worker->pool->decoding->config->drop(portion);
+    if (piece) {
+        *piece = (struct piece){.part = portion, .records = worker->piece->records};
+        worker->piece->records = (struct pug_log_records){0};
+    }
+    worker->starved |= !piece;
+    worker->unwanted = worker->unwanted || !piece || !piece_put(worker, worker->n, piece);
+    return !worker->unwanted;
 }
 
 /* ---- one stretch ---- */
@@ -234,6 +258,8 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
     bool good = feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
     *at += used;
     worker->piece->bytes = used;
+    if (worker->unwanted)
+        return false;
     if (!good) {
         job->fatal = true;
         job->at = place->offset + *at;
@@ -253,6 +279,8 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
     struct job *job = job_of(pool, n);
     uint64_t at = n == 0 ? pool->decoding->skipped : 0;
     bool more = true;
+    worker->n = n;
+    worker->unwanted = false;
     for (bool first = true; more; first = false) {
         struct piece *piece = worker->piece = piece_new(worker);
         if (!piece)
@@ -260,7 +288,9 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
         enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
         more = status == PUG_OK && read_block(worker, stretch, &at, job);
         worker->piece = NULL;
-        if (!piece_put(worker, n, piece))
+        if (worker->unwanted)
+            piece_drop(pool, piece);
+        if (worker->unwanted || !piece_put(worker, n, piece))
             return false;
     }
     if (worker->lane->counts)
@@ -272,8 +302,10 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
 
 static bool worker_open(struct worker *worker, struct pool *pool, unsigned number)
 {
-    *worker =
-        (struct worker){.pool = pool, .lane = &pool->decoding->lanes[number], .number = number};
+    *worker = (struct worker){.passage = {.give = give_portion},
+                              .pool = pool,
+                              .lane = &pool->decoding->lanes[number],
+                              .number = number};
     worker->bytes = malloc(PIECE_SIZE);
     worker->lane->log = pug_log_new(PUG_SEV_INFO);
     worker->lane->counts = pool->decoding->counts ? pug_counts_new() : NULL;
@@ -376,7 +408,7 @@ static void decode_alone(struct worker *worker)
         struct job *job = job_of(pool, n);
         *job = (struct job){.last = &job->first};
         if (!decode_stretch(worker, n))
-            pool->failed = !pool->decoding->result->ended;
+            pool->failed = worker->starved || !pool->decoding->result->ended;
         note_end(pool, job);
     }
 }

@@ -40,8 +40,12 @@ struct part {
     struct step *steps;
     struct mapping *mappings;
     size_t step_count, step_room, mapping_count, mapping_room;
+    struct pug_passage *passage;
     bool failed;
 };
+
+/* Steps that a part holds before it hands them on. */
+#define MOST_STEPS 8192u
 
 /** A thread, or a source where nobody tells of threads. */
 struct thread {
@@ -114,6 +118,23 @@ static void put_step(struct part *part, const struct pug_situation *situation, e
                               to};
 }
 
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    ((struct part *)context)->passage = passage;
+}
+
+static void hand_on(struct part *part)
+{
+    const size_t size =
+        part->step_room * sizeof(struct step) + part->mapping_room * sizeof(struct mapping);
+    struct part *portion = malloc(sizeof(*portion));
+    if (portion) {
+        *portion = *part;
+        *part = (struct part){.all = part->all, .passage = part->passage};
+    }
+    part->failed = !pug_passage_give(part->passage, portion, size);
+}
+
 /* Readers want to know what lies where before it runs there. */
 static void see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
 {
@@ -156,8 +177,10 @@ static void elements(void *context, const struct pug_situation *situation,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !part->failed; i++) {
         const struct pug_element *element = &given[i];
+        if (part->step_count >= MOST_STEPS)
+            hand_on(part);
         switch (element->type) {
         case PUG_ELEM_INSTR_RANGE: take_range(part, situation, element); break;
         case PUG_ELEM_EXCEPTION:
@@ -304,6 +327,7 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
                                               .elements = elements,
                                               .take = take,
                                               .drop = drop,
+                                              .passage = set_passage,
                                               .threads = options->threads,
                                               .selection = &selection,
                                               .progress = options->progress,

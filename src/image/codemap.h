@@ -40,6 +40,13 @@
     memory that answers zeros everywhere has no waypoint. */
 #define PUG_WALK_BOUND (1u << 22)
 
+/** The same for an atom, of which a byte holds no more than 32. */
+static inline uint32_t pug_walk_bound(const struct pug_stage *stage)
+{
+    const uint64_t most = pug_stage_expansion(stage, PUG_BLOCK_MAX) / 32;
+    return most < PUG_WALK_BOUND ? (uint32_t)most : PUG_WALK_BOUND;
+}
+
 /** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PUG_TAIL_EXECUTED_BIT 48

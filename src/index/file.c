@@ -96,6 +96,7 @@ uint64_t pug_index_decode_identity(const struct pug_tree *tree)
             return 0;
         hash = pug_index_hash_bytes(hash, choices, sizeof(choices));
         hash = pug_index_mix(hash, o->range_limit);
+        hash = pug_index_mix(hash, o->expansion);
     }
     return hash;
 }

@@ -8,7 +8,10 @@
 
 /** What a hand has beside its tree. */
 struct desk {
+    struct pug_passage passage; /* first: it is the way from a passage to its desk */
     const struct pug_jobs_decoding *decoding;
+    struct pug_jobs_hand *hand;
+    bool unwanted;                    /* the block that is being read, by now */
     struct pug_log *log;              /* its own; NULL: the tree is the caller's */
     struct pug_jobs_decoded *product; /* being made */
     pug_elements_fn *consumer;        /* of the caller's tree */
@@ -30,9 +33,25 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 {
     const struct desk *desk = context;
     *taken = count;
-    if (desk->product)
+    if (desk->product && !desk->unwanted)
         desk->decoding->parts->elements(desk->product->part, elements, count);
-    return PUG_RESP_CONT;
+    return desk->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+}
+
+/** The messages so far go with the portion. */
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    struct desk *desk = (struct desk *)passage;
+    struct pug_jobs_decoded *decoded = portion ? calloc(1, sizeof(*decoded)) : NULL;
+    if (portion && !decoded)
+        desk->decoding->parts->drop(portion);
+    if (decoded) {
+        *decoded = (struct pug_jobs_decoded){portion, desk->product->records};
+        desk->product->records = (struct pug_log_records){0};
+    }
+    if (!desk->hand->give(desk->hand, decoded, size))
+        desk->unwanted = true;
+    return !desk->unwanted;
 }
 
 /** Elements without parts go where they are to go. */
@@ -47,7 +66,9 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     struct desk *desk = hand->desk = calloc(1, sizeof(*desk));
     if (!desk)
         return false;
+    desk->passage.give = give_portion;
     desk->decoding = decoding;
+    desk->hand = hand;
     if (hand->alone) {
         hand->tree = decoding->tree;
         desk->consumer = hand->tree->on_elements;
@@ -93,9 +114,14 @@ static struct pug_jobs_decoded *new_decoded(const struct pug_jobs_decoding *deco
                                             const struct pug_jobs_hand *hand)
 {
     const struct pug_parts *parts = decoding->parts;
+    struct desk *desk = hand->desk;
     struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
-    if (!decoded || !has_parts(decoding, hand) ||
-        (decoded->part = parts->begin(parts->context, hand->number)))
+    if (!decoded || !has_parts(decoding, hand))
+        return decoded;
+    decoded->part = parts->begin(parts->context, hand->number);
+    if (decoded->part && parts->passage)
+        parts->passage(decoded->part, &desk->passage);
+    if (decoded->part)
         return decoded;
     free(decoded);
     return NULL;
@@ -118,6 +144,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
     const bool counts = decoded && decoded->part && decoding->parts->counts;
     block->product = desk->product = decoded;
+    desk->unwanted = false;
     if (counts)
         pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));
     do
@@ -150,6 +177,18 @@ static bool take_block(void *context, struct pug_jobs_block *block)
     return !result->stopped;
 }
 
+static bool take_portion(void *context, void *product)
+{
+    struct pug_jobs_decoding *decoding = context;
+    const struct pug_parts *parts = decoding->parts;
+    struct pug_jobs_decoded *decoded = product;
+    pug_log_records_give(&decoded->records, decoding->tree->log);
+    decoding->result->stopped = !parts->take(parts->context, decoded->part);
+    decoded->part = NULL;
+    drop_decoded(decoding, decoded);
+    return !decoding->result->stopped;
+}
+
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
 {
     return (struct pug_jobs_client){.context = decoding,
@@ -157,5 +196,6 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .close = close_hand,
                                     .read = read_block,
                                     .take = take_block,
+                                    .take_portion = take_portion,
                                     .drop = drop_decoded};
 }

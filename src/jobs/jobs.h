@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file What the files of together.h share: together.c (the caller's thread), worker.c (the
- * others), meet.c (where one's output goes over into another's).
+ * others), portion.c (what workers hand on before a block is read), meet.c (where one's output goes
+ * over into another's).
  */
 #ifndef PUG_JOBS_INTERNAL_H
 #define PUG_JOBS_INTERNAL_H
@@ -24,7 +25,9 @@ struct pug_jobs_strand {
     size_t first;                 /* number of its first block */
     struct pug_jobs_block *blocks;
     size_t count, room;
-    size_t dropped; /* blocks that hold nothing any more, from the first on */
+    size_t dropped;                /* blocks that hold nothing any more, from the first on */
+    struct pug_jobs_portions open; /* of the block that is being read */
+    bool stuck;                    /* in that block: it holds too much, and waits for its turn */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven strand met it */
     struct pug_jobs_strand *met; /* goes on with this one's block behind its own last */
@@ -50,6 +53,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *current; /* where it takes from */
     struct pug_jobs_strand *strands; /* that may hold something */
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
+    size_t held, most;               /* bytes of portions; how many may be */
     uint64_t repeated;               /* bytes */
     bool stop;
     bool failed; /* there is no memory */
@@ -66,13 +70,26 @@ static inline uint64_t pug_jobs_block_start(const struct pug_jobs_state *jobs, s
     return start < plan->end ? start : plan->end;
 }
 
-/** Free what a block holds that does not count. */
-void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_block *block);
+/** Free what a block holds that does not count. Under the lock, or when no thread is left. */
+void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block);
+/** Wait until others went on. Under the lock. */
+void pug_jobs_wait(struct pug_jobs_state *jobs);
+
+/* portion.c */
+/** Portions that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
+#define PUG_JOBS_HELD ((size_t)24 << 20)
+
+/** A worker's pug_jobs_hand.give. */
+bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);
+/** Take the next portion that is the caller's; NULL: there is none. Under the lock. */
+void *pug_jobs_next_portion(struct pug_jobs_state *jobs);
+/** Under the lock, or when no thread is left. */
+void pug_jobs_drop_portions(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions);
 
 /* worker.c */
 struct pug_jobs_worker {
+    struct pug_jobs_hand hand; /* first: it is the way from a hand to its worker */
     struct pug_jobs_state *jobs;
-    struct pug_jobs_hand hand;
     struct pug_jobs_strand *strand; /* being read */
     size_t number;                  /* of its block */
     bool used; /* the tree saw trace: it must be renewed before it starts anew */

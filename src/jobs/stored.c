@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Parts that keep their elements until they are delivered on the caller's thread: lists of
- * chunks, which are used again, as memory that the system gives anew is slow.
+ * @file Parts that keep their elements until they are delivered on the caller's thread: chunks, one
+ * a portion, which are used again, as memory that the system gives anew is slow.
  */
 #include "jobs/decode.h"
 #include "tree/tree_internal.h"
@@ -19,10 +19,14 @@ struct jobs_chunk {
     struct pug_element elements[CHUNK_ELEMENTS];
 };
 
+/* What a chunk's payloads may be before it is handed on. */
+#define CHUNK_PAYLOADS ((size_t)256 << 10)
+
 struct stored {
     struct pug_jobs_pool *pool;
-    struct jobs_chunk *first, *last;
-    bool failed; /* no memory */
+    struct pug_passage *passage;
+    struct jobs_chunk *chunk; /* NULL: there is none yet */
+    bool failed;              /* nobody wants it, or there is no memory */
 };
 
 /* ---- the pool ---- */
@@ -66,20 +70,42 @@ static void *begin(void *context, unsigned worker)
     return stored;
 }
 
-/** The chunk for the next element; NULL: no memory. */
+static void set_passage(void *part, struct pug_passage *passage)
+{
+    struct stored *stored = part;
+    stored->passage = passage;
+}
+
+static void run_out(struct stored *stored)
+{
+    stored->failed = true;
+    (void)pug_passage_give(stored->passage, NULL, 0);
+}
+
+/** Hand a full chunk on. */
+static void hand_on(struct stored *stored)
+{
+    struct stored *portion = malloc(sizeof(*portion));
+    if (!portion) {
+        run_out(stored);
+        return;
+    }
+    const struct jobs_chunk *chunk = stored->chunk;
+    const size_t size = sizeof(*chunk) + chunk->room;
+    *portion = *stored;
+    stored->chunk = NULL;
+    stored->failed = !pug_passage_give(stored->passage, portion, size);
+}
+
+/** The chunk for the next element; NULL: there is none. */
 static struct jobs_chunk *open_chunk(struct stored *stored)
 {
-    struct jobs_chunk *last = stored->last;
-    if (last && last->count < CHUNK_ELEMENTS)
-        return last;
-    struct jobs_chunk *chunk = take_chunk(stored->pool);
-    if (chunk && last)
-        last->next = chunk;
-    else if (chunk)
-        stored->first = chunk;
-    stored->failed |= !chunk;
-    stored->last = chunk ? chunk : last;
-    return chunk;
+    if (stored->chunk &&
+        (stored->chunk->count == CHUNK_ELEMENTS || stored->chunk->used >= CHUNK_PAYLOADS))
+        hand_on(stored);
+    if (!stored->chunk && !stored->failed && !(stored->chunk = take_chunk(stored->pool)))
+        run_out(stored);
+    return stored->failed ? NULL : stored->chunk;
 }
 
 static bool has_payload(const struct pug_element *element)
@@ -93,9 +119,10 @@ static void keep_payload(struct stored *stored, struct jobs_chunk *chunk,
     if (!chunk->payloads || element->count > chunk->room - chunk->used) {
         size_t room = (chunk->room + element->count) * 2;
         uint8_t *grown = realloc(chunk->payloads, room);
-        stored->failed |= !grown;
-        if (!grown)
+        if (!grown) {
+            run_out(stored);
             return;
+        }
         chunk->payloads = grown;
         chunk->room = room;
     }
@@ -112,7 +139,7 @@ static void keep(void *part, const struct pug_element *elements, size_t count)
             return;
         size_t n = CHUNK_ELEMENTS - chunk->count < count ? CHUNK_ELEMENTS - chunk->count : count;
         memcpy(chunk->elements + chunk->count, elements, n * sizeof(*elements));
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && !stored->failed; i++)
             if (has_payload(&elements[i]))
                 keep_payload(stored, chunk, &elements[i]);
         chunk->count += n;
@@ -125,10 +152,10 @@ static void drop(void *part)
 {
     struct stored *stored = part;
     struct pug_jobs_pool *pool = stored->pool;
-    if (stored->first) {
+    if (stored->chunk) {
         pthread_mutex_lock(&pool->lock);
-        stored->last->next = pool->first;
-        pool->first = stored->first;
+        stored->chunk->next = pool->first;
+        pool->first = stored->chunk;
         pthread_mutex_unlock(&pool->lock);
     }
     free(stored);
@@ -167,15 +194,17 @@ static bool take(void *context, void *part)
 {
     struct pug_tree *tree = ((struct pug_jobs_pool *)context)->tree;
     struct stored *stored = part;
-    bool good = !stored->failed;
-    for (struct jobs_chunk *c = stored->first; c && good && tree->on_elements; c = c->next)
-        good = deliver(tree, c);
+    const bool good = !stored->chunk || !tree->on_elements || deliver(tree, stored->chunk);
     drop(stored);
     return good;
 }
 
 struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool)
 {
-    return (struct pug_parts){
-        .context = pool, .begin = begin, .elements = keep, .take = take, .drop = drop};
+    return (struct pug_parts){.context = pool,
+                              .begin = begin,
+                              .elements = keep,
+                              .take = take,
+                              .drop = drop,
+                              .passage = set_passage};
 }

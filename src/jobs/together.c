@@ -32,8 +32,9 @@ void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint6
                        pug_tree_state(hand->tree, &block->state);
 }
 
-void pug_jobs_block_free(const struct pug_jobs_state *jobs, struct pug_jobs_block *block)
+void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
+    pug_jobs_drop_portions(jobs, &block->portions);
     if (block->product)
         jobs->client->drop(jobs->client->context, block->product);
     block->product = NULL;
@@ -59,14 +60,19 @@ static void drop_passed(struct pug_jobs_state *jobs)
     }
 }
 
-/** Take the next block out of its strand, where there is one. False: the strand is at its end. */
-static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
+/**
+ * Take the next portion, or the next block out of its strand, where there is one. False: the strand
+ * is at its end.
+ */
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **portion)
 {
     for (;;) {
         struct pug_jobs_strand *strand = jobs->current;
         const size_t at = strand ? jobs->taken - strand->first : 0;
         if (jobs->failed)
             return false;
+        if ((*portion = pug_jobs_next_portion(jobs)) != NULL)
+            return true;
         if (strand && at < strand->count) {
             *block = strand->blocks[at];
             strand->blocks[at] = (struct pug_jobs_block){.at = block->at};
@@ -78,10 +84,12 @@ static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block
         }
         if (strand && strand->ended && !strand->met)
             return false;
-        if (strand && strand->ended)
+        if (strand && strand->ended) {
             jobs->current = strand->met;
-        else
+            pthread_cond_broadcast(&jobs->published); /* it may have waited for its turn */
+        } else {
             pthread_cond_wait(&jobs->ready, &jobs->lock);
+        }
     }
 }
 
@@ -96,14 +104,19 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
+    const struct pug_jobs_client *client = jobs->client;
     struct pug_jobs_block block = {.product = NULL};
+    void *portion;
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
-    while (more && (good = next_block(jobs, &block))) {
+    while (more && (good = next_block(jobs, &block, &portion))) {
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
-        good = block.product != NULL;
-        more = good && take(jobs->client, &block, end);
+        good = portion || block.product != NULL;
+        if (portion)
+            more = client->take_portion(client->context, portion);
+        else
+            more = good && take(client, &block, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
     }
@@ -120,6 +133,7 @@ static void free_strands(struct pug_jobs_state *jobs, struct pug_jobs_strand *st
         strands = strand->next;
         for (size_t i = 0; i < strand->count; i++)
             pug_jobs_block_free(jobs, &strand->blocks[i]);
+        pug_jobs_drop_portions(jobs, &strand->open);
         for (size_t i = 0; i < jobs->sources; i++)
             pug_source_free(strand->seats[i].given);
         free(strand->seats);
@@ -141,7 +155,7 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
     for (; good && opened < *count; opened++) {
         struct pug_jobs_worker *worker = &workers[opened];
         worker->jobs = jobs;
-        worker->hand.number = opened;
+        worker->hand = (struct pug_jobs_hand){.number = opened, .give = pug_jobs_give};
         good = client->open(client->context, &worker->hand);
         if (!good)
             continue;
@@ -208,6 +222,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     if (threads < 2 || must_be_alone(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
+    jobs->most = threads * PUG_JOBS_HELD;
     struct pug_jobs_worker *workers = calloc(threads, sizeof(*workers));
     jobs->owner = calloc(jobs->pieces, sizeof(struct pug_jobs_strand *));
     const bool done = workers && jobs->owner && open_hands(workers, &threads, jobs) &&
@@ -223,22 +238,47 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     return done;
 }
 
+/** Who reads all on the caller's thread. */
+struct loner {
+    struct pug_jobs_hand hand; /* first: it is the way from a hand to this */
+    const struct pug_jobs_client *client;
+    bool stopped, failed;
+};
+
+static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
+{
+    struct loner *loner = (struct loner *)hand;
+    const struct pug_jobs_client *client = loner->client;
+    (void)size;
+    loner->failed |= !product;
+    if (product && loner->stopped)
+        client->drop(client->context, product);
+    else if (product)
+        loner->stopped = !client->take_portion(client->context, product);
+    return !loner->failed && !loner->stopped;
+}
+
 static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                        struct pug_jobs_outcome *outcome)
 {
-    struct pug_jobs_hand hand = {.alone = true};
+    struct loner loner = {.hand = {.alone = true, .give = give_at_once}, .client = client};
     struct pug_jobs_block block = {.at = plan->from};
-    bool good = client->open(client->context, &hand);
-    for (bool more = good; more;) {
+    loner.failed = !client->open(client->context, &loner.hand);
+    for (bool more = !loner.failed; more;) {
         const uint64_t left = plan->end - block.at;
         const uint64_t end = left > plan->alone ? block.at + plan->alone : plan->end;
         block.product = NULL;
-        client->read(client->context, &hand, end, &block);
-        good = block.product != NULL;
-        more = good && take(client, &block, end) && end < plan->end;
+        client->read(client->context, &loner.hand, end, &block);
+        loner.failed |= block.product == NULL;
+        more = !loner.failed && !loner.stopped;
+        if (more)
+            more = take(client, &block, end) && end < plan->end;
+        else if (block.product)
+            client->drop(client->context, block.product);
     }
-    client->close(client->context, &hand);
-    *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = !good};
+    pug_state_free(&block.state);
+    client->close(client->context, &loner.hand);
+    *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = loner.failed};
 }
 
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,

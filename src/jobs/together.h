@@ -12,11 +12,17 @@
 
 #include "pugmark/tree.h"
 
+/** Products that were handed on while their block was being read, in their order. */
+struct pug_jobs_portions {
+    struct pug_jobs_portion *first, *last;
+};
+
 /** One block, read. */
 struct pug_jobs_block {
-    uint64_t at;            /* where it begins; when it was read, how far that came */
-    void *product;          /* NULL: no memory */
-    struct pug_state state; /* behind it */
+    uint64_t at;                       /* where it begins; when it was read, how far that came */
+    struct pug_jobs_portions portions; /* before the product */
+    void *product;                     /* NULL: no memory */
+    struct pug_state state;            /* behind it */
     bool has_state;
     enum pug_response response;
 };
@@ -27,6 +33,12 @@ struct pug_jobs_hand {
     bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
     void *desk;
+    /**
+     * For read(): hand on a product of about `size` bytes before the block's own. NULL: there is no
+     * memory. Waits where too much is held and others are first. False: nobody wants it, nor the
+     * rest of the block; it was dropped.
+     */
+    bool (*give)(struct pug_jobs_hand *hand, void *product, size_t size);
 };
 
 struct pug_jobs_client {
@@ -43,6 +55,8 @@ struct pug_jobs_client {
                  struct pug_jobs_block *block);
     /** Take and free a product; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
+    /** The same of a product that was handed on. NULL: none is. */
+    bool (*take_portion)(void *context, void *product);
     /** Free a product that does not count; on any thread. */
     void (*drop)(void *context, void *product);
 };

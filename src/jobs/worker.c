@@ -7,7 +7,7 @@
 
 /* ---- under the lock ---- */
 
-static void wait(struct pug_jobs_state *jobs)
+void pug_jobs_wait(struct pug_jobs_state *jobs)
 {
     jobs->waiting++;
     pthread_cond_wait(&jobs->published, &jobs->lock);
@@ -37,7 +37,7 @@ static bool has_room(const struct pug_jobs_state *jobs)
 struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
 {
     while (!jobs->stop && jobs->claimed < jobs->pieces && !has_room(jobs))
-        wait(jobs);
+        pug_jobs_wait(jobs);
     if (jobs->stop || jobs->claimed == jobs->pieces)
         return NULL;
     struct pug_jobs_strand *strand = calloc(1, sizeof(*strand));
@@ -68,21 +68,24 @@ static bool enter_piece(struct pug_jobs_state *jobs, struct pug_jobs_strand *str
 {
     wake(jobs, strand);
     while (!jobs->stop && piece == jobs->claimed && !has_room(jobs))
-        wait(jobs);
+        pug_jobs_wait(jobs);
     if (!jobs->stop && piece == jobs->claimed)
         jobs->owner[jobs->claimed++] = strand;
     *other = jobs->stop || jobs->owner[piece] == strand ? NULL : jobs->owner[piece];
     return !jobs->stop;
 }
 
-/** Join the other strand behind this block, if that can be; waits until the other has read it. */
+/**
+ * Join the other strand behind this block, if that can be; waits until the other has read it, but
+ * not where that holds too much and waits for its turn, which would not come.
+ */
 static bool meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                  const struct pug_jobs_block *block)
 {
     struct pug_jobs_state *jobs = worker->jobs;
     const size_t at = worker->number - other->first;
-    while (!jobs->stop && other->count <= at && !other->ended)
-        wait(jobs);
+    while (!jobs->stop && other->count <= at && !other->ended && !other->stuck)
+        pug_jobs_wait(jobs);
     return !jobs->stop && other->count > at && pug_jobs_meet(worker, other, block);
 }
 
@@ -102,6 +105,8 @@ static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand,
         strand->room = room;
     }
     const uint64_t end = pug_jobs_block_start(jobs, strand->first + strand->count + 1);
+    block->portions = strand->open;
+    strand->open = (struct pug_jobs_portions){NULL, NULL};
     strand->blocks[strand->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)

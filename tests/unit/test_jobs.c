@@ -27,12 +27,13 @@
 struct manner {
     unsigned threads;
     size_t block, piece;
-    bool parts;
+    bool parts, portions;
 };
 
 static const struct manner manners[] = {
-    {1, 0, 0, true},       {2, 64, 1024, false},  {3, 64, 512, true},
-    {8, 128, 4096, false}, {2, 512, 16384, true}, {3, 16, 128, false},
+    {1, 0, 0, true, false},       {2, 64, 1024, false, false}, {3, 64, 512, true, true},
+    {8, 128, 4096, false, false}, {2, 512, 16384, true, true}, {3, 16, 128, false, false},
+    {1, 0, 0, true, true},        {8, 64, 512, true, false},
 };
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
@@ -55,13 +56,32 @@ static enum pug_response take_elements(void *context, const struct pug_element *
 struct part {
     uint64_t *hashes;
     size_t count, room;
+    struct pug_passage *passage;
 };
+
+/* As if a few hashes were so much that the others have to wait. */
+#define PORTION      24
+#define PORTION_SIZE ((size_t)10 << 20)
 
 static void *part_begin(void *context, unsigned worker)
 {
     (void)context;
     assert_true(worker < 8);
     return calloc(1, sizeof(struct part));
+}
+
+static void part_passage(void *context, struct pug_passage *passage)
+{
+    ((struct part *)context)->passage = passage;
+}
+
+static void hand_on(struct part *part)
+{
+    struct part *portion = malloc(sizeof(*portion));
+    *portion = *part;
+    *part = (struct part){.passage = part->passage};
+    if (!pug_passage_give(part->passage, portion, PORTION_SIZE))
+        part->passage = NULL;
 }
 
 static void part_elements(void *context, const struct pug_element *elements, size_t count)
@@ -73,6 +93,8 @@ static void part_elements(void *context, const struct pug_element *elements, siz
     }
     for (size_t i = 0; i < count; i++)
         part->hashes[part->count++] = outcome_hash(&elements[i]);
+    if (part->passage && part->count >= PORTION)
+        hand_on(part);
 }
 
 static void part_drop(void *context)
@@ -100,7 +122,8 @@ static struct outcome decode(const struct capture *capture, const struct manner 
                                     .begin = part_begin,
                                     .elements = part_elements,
                                     .take = part_take,
-                                    .drop = part_drop};
+                                    .drop = part_drop,
+                                    .passage = manner->portions ? part_passage : NULL};
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;
@@ -129,7 +152,7 @@ static struct outcome decode(const struct capture *capture, const struct manner 
 
 static void compare(const struct capture *capture, const char *what)
 {
-    const struct outcome serial = decode(capture, &(struct manner){1, 0, 0, false});
+    const struct outcome serial = decode(capture, &(struct manner){.threads = 1});
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         const struct manner *manner = &manners[i];
         const struct outcome outcome = decode(capture, manner);
@@ -190,8 +213,8 @@ static void join_often(struct capture *capture, void *context)
         memcpy(many + i * capture->size, capture->bytes, capture->size);
     repeated.bytes = many;
     repeated.size = capture->size * times;
-    const struct outcome alone = decode(&repeated, &(struct manner){1, 0, 0, false});
-    const struct outcome together = decode(&repeated, &(struct manner){2, 0, 0, false});
+    const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
+    const struct outcome together = decode(&repeated, &(struct manner){.threads = 2});
     assert_int_equal(together.threads, 2);
     assert_int_equal(together.elements, alone.elements);
     assert_int_equal(together.element_hash, alone.element_hash);

@@ -127,6 +127,8 @@ void diagnosis_log(struct diagnosis *diagnosis, const struct pug_log_record *rec
 /* ---- elements on their way ---- */
 
 struct double_part {
+    struct pug_passage passage; /* first: it is the way from a passage to its part */
+    struct pug_passage *outer;
     struct diagnosis *diagnosis;
     struct pug_diagnosis_part *evidence;
     void *inner;
@@ -135,7 +137,7 @@ struct double_part {
 static void *begin_part(void *context, unsigned worker)
 {
     struct diagnosis *diagnosis = context;
-    struct double_part *part = malloc(sizeof(*part));
+    struct double_part *part = calloc(1, sizeof(*part));
     if (!part)
         return NULL;
     part->diagnosis = diagnosis;
@@ -150,6 +152,28 @@ static void *begin_part(void *context, unsigned worker)
     return NULL;
 }
 
+/** Of a portion there is no evidence: that is its part's. */
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    const struct double_part *part = (const struct double_part *)passage;
+    struct double_part *wrapped = portion ? calloc(1, sizeof(*wrapped)) : NULL;
+    if (wrapped) {
+        wrapped->diagnosis = part->diagnosis;
+        wrapped->inner = portion;
+    } else if (portion) {
+        part->diagnosis->inner->drop(portion);
+    }
+    return pug_passage_give(part->outer, wrapped, size);
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct double_part *part = context;
+    part->outer = passage;
+    part->passage.give = give_portion;
+    part->diagnosis->inner->passage(part->inner, &part->passage);
+}
+
 static void part_elements(void *context, const struct pug_element *elements, size_t count)
 {
     struct double_part *part = context;
@@ -162,7 +186,8 @@ static bool take_part(void *context, void *taken)
     struct diagnosis *diagnosis = context;
     struct double_part *part = taken;
     void *inner = part->inner;
-    pug_diagnosis_take(diagnosis->evidence, part->evidence);
+    if (part->evidence)
+        pug_diagnosis_take(diagnosis->evidence, part->evidence);
     free(part);
     return diagnosis->inner->take(diagnosis->inner->context, inner);
 }
@@ -189,7 +214,8 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
                                           .elements = part_elements,
                                           .take = take_part,
                                           .drop = drop_part,
-                                          .counts = inner->counts ? part_counts : NULL};
+                                          .counts = inner->counts ? part_counts : NULL,
+                                          .passage = inner->passage ? set_passage : NULL};
     return &diagnosis->parts;
 }
 

@@ -86,7 +86,9 @@ static bool open_capture(struct input *input, const char *operand)
     input->watch = (struct pug_settings_watch){known_note, &input->known};
     struct pug_capture_options capture = {
         .log = input->log,
-        .decode = {.data_elements = !options->reference, .join_payloads = !options->reference},
+        .decode = {.data_elements = !options->reference,
+                   .join_payloads = !options->reference,
+                   .expansion = options->expansion},
         .protocol = options->protocol,
         .params = options->params,
         .transport = options->transport,
@@ -444,34 +446,56 @@ static void say_stopped(const struct input *input, uint64_t at)
 
 /** What a part gets of a stretch that does not begin at offset 0. */
 struct part_sink {
+    struct pug_passage passage; /* first: it is the way from a passage to its sink */
     const struct pug_parts *parts;
     void *part;
+    bool stopped, failed; /* nobody wants more; there is no memory */
 };
+
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    struct part_sink *sink = (struct part_sink *)passage;
+    (void)size;
+    sink->failed |= !portion;
+    if (portion)
+        sink->stopped |= !sink->parts->take(sink->parts->context, portion);
+    return !sink->stopped && !sink->failed;
+}
+
+static void *begin_part(struct part_sink *sink)
+{
+    const struct pug_parts *parts = sink->parts;
+    void *part = parts->begin(parts->context, 0);
+    sink->failed |= !part;
+    if (part && parts->passage)
+        parts->passage(part, &sink->passage);
+    return part;
+}
 
 static enum pug_response to_part(void *context, const struct pug_element *elements, size_t count,
                                  size_t *taken)
 {
     const struct part_sink *sink = context;
     *taken = count;
-    if (sink->part)
+    if (sink->part && !sink->stopped && !sink->failed)
         sink->parts->elements(sink->part, elements, count);
-    return PUG_RESP_CONT;
+    return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
 #define BLOCK ((uint64_t)64 << 10)
 
 /** The same as pug_tree_decode(), on this thread, of a stretch from the middle of a buffer. */
-static void run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
-                     struct progress *progress, struct pug_jobs_result *result)
+static enum pug_status run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
+                                struct progress *progress, struct pug_jobs_result *result)
 {
-    struct part_sink sink = {.parts = parts};
+    struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
     bool more = true;
     if (parts)
         pug_tree_on_elements(input->tree, to_part, &sink);
     while (more) {
         const uint64_t left = input->trace_size - result->at;
         size_t used = 0;
-        sink.part = parts ? parts->begin(parts->context, 0) : NULL;
+        sink.part = parts ? begin_part(&sink) : NULL;
         if (left > 0)
             result->response =
                 pug_tree_data(input->tree, offset + result->at, input->trace + result->at,
@@ -480,10 +504,15 @@ static void run_from(struct input *input, const struct pug_parts *parts, uint64_
         more = used > 0 && result->at < input->trace_size && !PUG_RESP_IS_FATAL(result->response);
         if (!more && !PUG_RESP_IS_FATAL(result->response))
             result->response = pug_tree_end(input->tree);
-        more = progress_show(progress, result->at) && more;
-        if (sink.part && !parts->take(parts->context, sink.part))
+        more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
+        if (sink.part && (sink.stopped || sink.failed))
+            parts->drop(sink.part);
+        else if (sink.part && !parts->take(parts->context, sink.part))
             more = false;
     }
+    if (sink.stopped || sink.failed)
+        result->response = PUG_RESP_CONT; /* it was the sink that ended it */
+    return sink.failed ? PUG_ERR_MEM : PUG_OK;
 }
 
 void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
@@ -501,7 +530,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
     if (stretch->offset > 0)
-        run_from(input, parts, stretch->offset, &progress, &result);
+        status = run_from(input, parts, stretch->offset, &progress, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);

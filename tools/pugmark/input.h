@@ -30,7 +30,8 @@ struct input_options {
     struct input_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
-    uint64_t jobs; /**< threads; 0: as many as there are processors */
+    uint64_t jobs;      /**< threads; 0: as many as there are processors */
+    uint32_t expansion; /**< ranges of a packet byte; 0: as usual */
 };
 
 extern const struct option input_option_table[];

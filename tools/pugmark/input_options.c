@@ -63,6 +63,17 @@ static bool add_object(const struct option *option, void *target, const char *ar
                        argument);
 }
 
+static bool take_expansion(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    if (!option_number(option, &number, argument))
+        return false;
+    if (number == 0 || number > UINT32_MAX)
+        return option_refuse(option, argument, "not between 1 and 4294967295");
+    *(uint32_t *)target = (uint32_t)number;
+    return true;
+}
+
 #define IN(member) offsetof(struct input_options, member)
 
 const struct option input_option_table[] = {
@@ -100,6 +111,8 @@ const struct option input_option_table[] = {
     {"kallsyms", "FILE", "the kernel's symbols", option_string, IN(kallsyms)},
     {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
      IN(debuginfod)},
+    {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
+     take_expansion, IN(expansion)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
     {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
      IN(jobs)},

@@ -44,6 +44,8 @@ static _Thread_local char lost[OUTPUT_ROOM];
 
 static char *buffer_room(struct output_text_buffer *buffer)
 {
+    if (buffer->full && buffer->count >= OUTPUT_BUFFER && !buffer->failed)
+        buffer->full(buffer);
     if (!buffer->failed && buffer->room - buffer->count < OUTPUT_ROOM) {
         size_t room = buffer->room * 2 + 2 * (size_t)OUTPUT_ROOM;
         char *grown = realloc(buffer->bytes, room);

@@ -23,7 +23,15 @@ struct output_text_buffer {
     char *bytes;
     size_t count, room;
     bool failed; /**< no memory: some of it is missing */
+    /**
+     * Takes the text out of a buffer that holds OUTPUT_BUFFER bytes, leaving it empty or `failed`;
+     * or NULL: it grows.
+     */
+    void (*full)(struct output_text_buffer *buffer);
 };
+
+/** What a buffer holds before it is full. */
+#define OUTPUT_BUFFER ((size_t)256 << 10)
 
 /** What this thread puts out goes there from now on; NULL: to standard output. */
 void output_to(struct output_text_buffer *buffer);

@@ -158,6 +158,8 @@ struct thread_part {
     struct thread_state *state;
     unsigned worker;
     struct output_text_buffer text;
+    struct pug_passage *passage;
+    struct slice slice; /* being printed */
     struct slice *slices;
     size_t count, room;
 };
@@ -195,6 +197,38 @@ static bool add_slice(struct slice **slices, size_t *count, size_t *room, const 
     return true;
 }
 
+/** The slice that was being printed is at its end. */
+static bool end_slice(struct thread_part *part)
+{
+    part->slice.size = part->text.count - part->slice.at;
+    return part->slice.size == 0 ||
+           add_slice(&part->slices, &part->count, &part->room, &part->slice);
+}
+
+/** What the part has is a portion; the rest of the slice begins the next one. */
+static void thread_hand_on(struct output_text_buffer *text)
+{
+    struct thread_part *part =
+        (struct thread_part *)((char *)text - offsetof(struct thread_part, text));
+    struct thread_part *portion = end_slice(part) ? malloc(sizeof(*portion)) : NULL;
+    const size_t size = text->room;
+    if (portion) {
+        *portion = *part;
+        part->text = (struct output_text_buffer){.full = thread_hand_on};
+        part->slices = NULL;
+        part->count = part->room = 0;
+        part->slice.at = 0;
+    }
+    text->failed = !pug_passage_give(part->passage, portion, size);
+}
+
+static void thread_passage(void *context, struct pug_passage *passage)
+{
+    struct thread_part *part = context;
+    part->passage = passage;
+    part->text.full = thread_hand_on;
+}
+
 static void put_thread_pc(const char *tid, size_t length, uint64_t address)
 {
     char *room = output_room();
@@ -230,15 +264,14 @@ static void thread_elements(void *context, const struct pug_situation *situation
     struct pug_walk *walk =
         situation->space ? walk_of(pc, part->worker, pug_address_space_image(situation->space))
                          : NULL;
-    struct slice slice = {
+    part->slice = (struct slice){
         .tid = task ? task->tid : -1, .time = situation->time, .at = part->text.count};
     if (!walk)
         return;
     output_to(&part->text);
-    put_thread_ranges(walk, slice.tid, elements, count);
+    put_thread_ranges(walk, part->slice.tid, elements, count);
     output_to(NULL);
-    slice.size = part->text.count - slice.at;
-    if (slice.size > 0 && !add_slice(&part->slices, &part->count, &part->room, &slice))
+    if (!end_slice(part))
         part->text.failed = true;
 }
 
@@ -308,6 +341,7 @@ static int run_by_thread(struct pc_state *pc)
                                         .elements = thread_elements,
                                         .take = thread_take,
                                         .drop = thread_drop,
+                                        .passage = thread_passage,
                                         .times = true};
     int code = EXIT_INPUT;
     if (!state.kept)

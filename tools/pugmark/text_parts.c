@@ -11,7 +11,32 @@ struct text_part {
     uint32_t stretch;
     unsigned worker;
     struct output_text_buffer text;
+    struct pug_passage *passage;
 };
+
+static struct text_part *part_of(struct output_text_buffer *text)
+{
+    return (struct text_part *)((char *)text - offsetof(struct text_part, text));
+}
+
+/** The text so far is a portion; what nobody wants is lost. */
+static void hand_on(struct output_text_buffer *text)
+{
+    struct text_part *part = part_of(text), *portion = malloc(sizeof(*portion));
+    const size_t size = text->room;
+    if (portion) {
+        *portion = *part;
+        *text = (struct output_text_buffer){.full = hand_on};
+    }
+    text->failed = !pug_passage_give(part->passage, portion, size);
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct text_part *part = context;
+    part->passage = passage;
+    part->text.full = hand_on;
+}
 
 static void *begin(void *context, unsigned worker)
 {
@@ -54,8 +79,12 @@ static bool take(void *context, void *taken)
 
 struct pug_parts text_parts(struct text_printer *printer)
 {
-    return (struct pug_parts){
-        .context = printer, .begin = begin, .elements = print, .take = take, .drop = drop};
+    return (struct pug_parts){.context = printer,
+                              .begin = begin,
+                              .elements = print,
+                              .take = take,
+                              .drop = drop,
+                              .passage = set_passage};
 }
 
 static void print_situated(void *context, const struct pug_situation *situation,
@@ -71,6 +100,10 @@ static void print_situated(void *context, const struct pug_situation *situation,
 
 struct pug_capture_decode text_decode(struct text_printer *printer)
 {
-    return (struct pug_capture_decode){
-        .context = printer, .begin = begin, .elements = print_situated, .take = take, .drop = drop};
+    return (struct pug_capture_decode){.context = printer,
+                                       .begin = begin,
+                                       .elements = print_situated,
+                                       .take = take,
+                                       .drop = drop,
+                                       .passage = set_passage};
 }

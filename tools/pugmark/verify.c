@@ -46,8 +46,12 @@ struct part {
     size_t count, room;
     struct pug_walk *walk;
     const struct pug_image *image; /* that the walk reads */
+    struct pug_passage *passage;
     bool failed;
 };
+
+/* Addresses that a part holds before it hands them on. */
+#define MOST_ADDRESSES ((size_t)32 << 10)
 
 /** How far the path of a processor, or of a thread, is compared. */
 struct cursor {
@@ -270,6 +274,28 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_situation *s
     return situation->cpu >= 0 ? situation->cpu % (int32_t)CPUS : 0;
 }
 
+static void part_passage(void *data, struct pug_passage *passage)
+{
+    ((struct part *)data)->passage = passage;
+}
+
+/** What the part has is a portion; the walk stays. */
+static void hand_on(struct part *part)
+{
+    struct part *portion = malloc(sizeof(*portion));
+    const size_t size =
+        part->room * sizeof(*part->addresses) + part->piece_room * sizeof(*part->pieces);
+    if (portion) {
+        *portion = *part;
+        portion->walk = NULL;
+        *part = (struct part){.verify = part->verify,
+                              .walk = part->walk,
+                              .image = part->image,
+                              .passage = part->passage};
+    }
+    part->failed = !pug_passage_give(part->passage, portion, size);
+}
+
 static void add_range(struct part *part, const struct pug_situation *situation,
                       const struct pug_element *range)
 {
@@ -298,9 +324,12 @@ static void part_elements(void *data, const struct pug_situation *situation,
                           const struct pug_element *elements, size_t count)
 {
     struct part *part = data;
-    for (size_t i = 0; i < count && !part->failed; i++)
+    for (size_t i = 0; i < count && !part->failed; i++) {
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             add_range(part, situation, &elements[i]);
+        if (part->count >= MOST_ADDRESSES && !part->failed)
+            hand_on(part);
+    }
 }
 
 /* ---- comparing: on the caller's thread ---- */
@@ -392,6 +421,7 @@ static bool decode(struct verify *verify, unsigned threads, bool (*take)(void *,
                                            .elements = part_elements,
                                            .take = take,
                                            .drop = part_drop,
+                                           .passage = part_passage,
                                            .threads = threads};
     enum pug_status status = pug_capture_decode(verify->capture, &how, &result);
     if (status != PUG_OK || verify->failed) {

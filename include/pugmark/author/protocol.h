@@ -183,6 +183,12 @@ struct pug_stage {
     void *encapsulation_context;
 };
 
+/** Most ranges that so many bytes of a packet may give. */
+static inline uint64_t pug_stage_expansion(const struct pug_stage *stage, uint64_t bytes)
+{
+    return bytes * (stage->options.expansion ? stage->options.expansion : PUG_EXPANSION);
+}
+
 /** Log with the source id filled in. `index` may be PUG_NO_INDEX. */
 void pug_stage_log(struct pug_stage *stage, const char *component, enum pug_severity severity,
                    enum pug_status code, uint64_t index, const char *text);

@@ -50,7 +50,7 @@ bool pug_etmv4_over_limit(decoder *d, uint32_t count, uint32_t steps)
 {
     uint32_t limit = d->stage->options.range_limit;
     if (limit == 0 || count <= limit)
-        return count > PUG_WALK_BOUND;
+        return count > pug_walk_bound(d->stage);
     log_overruns(d, d->stage->quirks.etm4_limit_runs_on ? steps - limit : 1);
     return true;
 }
@@ -120,7 +120,8 @@ static enum pug_etmv4_outcome commit_range(decoder *d, uint64_t index, bool take
     if (!pug_out_ready(&d->stage->out))
         return PUG_ETMV4_SUSPENDED;
     struct pug_insn before = {0};
-    while (block->ending == PUG_BLOCK_LONG && count <= PUG_WALK_BOUND) {
+    const uint32_t bound = pug_walk_bound(d->stage);
+    while (block->ending == PUG_BLOCK_LONG && count <= bound) {
         before = block->insn;
         block = pug_block_follow(d->map, block, false);
         count += block->count;

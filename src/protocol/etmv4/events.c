@@ -96,8 +96,8 @@ static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint
 {
     struct pug_code_walk walk;
     uint8_t isa = d->isa;
-    pug_codemap_walk_to(d->map, d->address, (enum pug_isa)isa, current_it(d), stop, PUG_WALK_BOUND,
-                        &walk);
+    pug_codemap_walk_to(d->map, d->address, (enum pug_isa)isa, current_it(d), stop,
+                        pug_walk_bound(d->stage), &walk);
     enum pug_status status = walk.status;
     bool nacc = status == PUG_ERR_MEM_NACC;
     if (status == PUG_ERR_LIMIT)
@@ -207,7 +207,7 @@ static enum pug_status walk_q(decoder *d, uint32_t wanted, struct piece *walked)
     struct piece piece;
     *walked = (struct piece){.end = d->address};
     while (walked->count < wanted && !is_branch(&walked->insn)) {
-        if (walked->count > PUG_WALK_BOUND)
+        if (walked->count > pug_walk_bound(d->stage))
             return PUG_ERR_I_RANGE_LIMIT_OVERRUN;
         enum pug_status status =
             next_piece(d, walked->end, UINT64_MAX, wanted - walked->count, &it, &piece);
@@ -351,7 +351,7 @@ static enum pug_status walk_source(decoder *d, const struct pug_etmv4_p0 *p0, bo
     source->count += piece->count;
     *split = d->stage->options.split_source_address && piece->insn.type != PUG_INSTR_OTHER &&
              source->at < source->end;
-    return source->count > PUG_WALK_BOUND ? PUG_ERR_I_RANGE_LIMIT_OVERRUN : PUG_OK;
+    return source->count > pug_walk_bound(d->stage) ? PUG_ERR_I_RANGE_LIMIT_OVERRUN : PUG_OK;
 }
 
 /** The last range, and the branch that ends it. */

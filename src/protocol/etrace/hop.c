@@ -52,7 +52,7 @@ static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct p
     else if (!direct && stacks)
         next = return_block(d, left, block);
     if (!next || (w->jumps > 0 && w->jumps % PUG_ETRACE_LOOKS == 0) ||
-        w->steps + block->count > d->config->walk_limit)
+        w->steps + block->count > d->config->walk_limit || w->hops >= pug_etrace_most(d))
         return NULL;
     if (!direct) {
         pug_etrace_pop(d);
@@ -63,6 +63,7 @@ static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct p
         w->jumps = 0;
     }
     w->steps += block->count;
+    w->hops++;
     w->at = next->start;
     (void)pug_etrace_goes_round(w);
     return next;
@@ -101,6 +102,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     const uint64_t target = w->goal.target, index = d->index;
     const uint32_t epoch = d->code->epoch;
     const struct pug_block *last = NULL;
+    const uint64_t most = pug_etrace_most(d);
+    const uint64_t branch_limit = d->config->branch_limit < most ? d->config->branch_limit : most;
     uint64_t branches = w->outcomes;
     unsigned skip = w->reported;
     uint64_t start = skip ? d->pc + d->pc_size : block->start;
@@ -116,7 +119,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
             break;
         if (block->flags & PUG_ELEM_CONDITIONAL) {
             uint8_t *entry = NULL;
-            if (left <= !w->goal.has_target || (predicts && branches >= d->config->branch_limit) ||
+            if (left <= !w->goal.has_target || (predicts && branches >= branch_limit) ||
                 (predicts && outcomes.mapped + outcomes.predicted == 0))
                 break;
             if (predicts)

@@ -18,7 +18,7 @@ void pug_etrace_walk_begin(struct pug_etrace_decoder *d, enum pug_etrace_walk_ki
     w->reported = true;
     w->after_return = false;
     w->range_count = 0;
-    w->steps = w->outcomes = 0;
+    w->steps = w->outcomes = w->hops = 0;
     w->jumps = w->returns = 0;
 }
 

@@ -174,10 +174,11 @@ static void fail_block(struct pug_etrace_decoder *d, const struct pug_block *blo
 static bool too_long(struct pug_etrace_decoder *d)
 {
     struct pug_etrace_walk *w = &d->walk;
-    uint32_t limit = d->stage->options.range_limit;
+    const uint32_t limit = d->stage->options.range_limit;
+    const uint64_t most = pug_etrace_most(d);
     if (w->steps <= d->config->walk_limit && w->outcomes <= d->config->branch_limit &&
-        w->returns <= PUG_ETRACE_RETURN_LIMIT && (limit == 0 || w->range_count <= limit) &&
-        (w->steps == 0 || !pug_etrace_goes_round(w)))
+        w->outcomes <= most && w->hops <= most && w->returns <= PUG_ETRACE_RETURN_LIMIT &&
+        (limit == 0 || w->range_count <= limit) && (w->steps == 0 || !pug_etrace_goes_round(w)))
         return false;
     pug_etrace_flush_range(d, &w->before, w->at, true);
     pug_etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
@@ -205,6 +206,7 @@ static void cover(struct pug_etrace_decoder *d, const struct pug_block *block)
         w->range_start = w->reported ? d->pc + d->pc_size : block->start;
     w->range_count += count;
     w->steps += block->count;
+    w->hops++;
 }
 
 /** The flow instruction that ends a block. PUG_ETRACE_WALK_SUSPENDED: *block is the next one. */

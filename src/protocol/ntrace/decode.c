@@ -103,7 +103,7 @@ static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
     if (walk->budget < 0)
         return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc,
                                "the instruction count is less than what the history covered");
-    if (walk->budget > d->config->walk_limit - walk->passed)
+    if (walk->budget > d->walk_limit - walk->passed)
         return pug_ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
     return PUG_NTRACE_WALKED;
 }
@@ -150,6 +150,13 @@ static void begin_repeat(struct pug_ntrace_decoder *d)
         fail_message(d, "RepeatBranch without a branch message before it");
     else if (d->rounds > 0)
         d->phase = PUG_NTRACE_PHASE_PREPARE;
+}
+
+/** What a message of so many bytes may cover (pug_decode_options.expansion). */
+static int64_t walk_limit(const struct pug_ntrace_decoder *d, uint32_t bytes)
+{
+    const uint64_t most = 8 * pug_stage_expansion(d->stage, bytes > 0 ? bytes : 16);
+    return most < (uint64_t)d->config->walk_limit ? (int64_t)most : d->config->walk_limit;
 }
 
 /** What the message asks for. Leaves the phase at PREPARE, LAND or FAIL. */
@@ -254,6 +261,7 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
     const struct pug_decode_options *options = &d->stage->options;
     d->index = packet->index;
     d->message = packet->data;
+    d->walk_limit = walk_limit(d, packet->raw_size);
     begin(d);
     enum pug_response response = proceed(d);
     if (!(packet->flags & PUG_PACKET_BAD))
@@ -299,6 +307,7 @@ static enum pug_response take_lane(void *reader, struct pug_ntrace_decoder *d,
         return PUG_RESP_CONT;
     d->flowing = true;
     d->rounds = 1;
+    d->walk_limit = d->config->walk_limit;
     d->walk.passed = 0;
     d->walk.range_count = 0;
     d->walk.history_only = d->walk.sync_jumped = false;

@@ -78,9 +78,10 @@ struct pug_ntrace_decoder {
     enum pug_ntrace_phase phase;
     const struct pug_ntrace_packet *message; /**< the reader's; it stays until it is done with */
     uint64_t index;
-    uint32_t rounds; /**< walks left, the one underway included */
-    bool flowing;    /**< the flow was known when it came */
-    bool tell_time;  /**< its timestamp is to be pushed */
+    uint32_t rounds;    /**< walks left, the one underway included */
+    int64_t walk_limit; /**< halfwords that it may cover */
+    bool flowing;       /**< the flow was known when it came */
+    bool tell_time;     /**< its timestamp is to be pushed */
     struct pug_ntrace_branch
         now; /**< what it says about the flow, of RepeatBranch the repeated one's */
     struct pug_ntrace_walk walk;
@@ -146,7 +147,7 @@ enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_st
 /** The same, but not beyond what the message may cover; `passed`: what it covered so far. */
 static inline int64_t pug_ntrace_history_guard(const struct pug_ntrace_decoder *d, int64_t passed)
 {
-    int64_t left = d->config->walk_limit - passed;
+    int64_t left = d->walk_limit - passed;
     return left < PUG_NTRACE_HISTORY_GUARD ? left : PUG_NTRACE_HISTORY_GUARD;
 }
 

@@ -15,7 +15,8 @@ struct stretch {
 static uint32_t walk_limit(const struct pug_ptm_decoder *decoder)
 {
     uint32_t limit = decoder->stage->options.range_limit;
-    return limit && !decoder->stage->quirks.ptm_waypoint_unbounded ? limit : PUG_WALK_BOUND;
+    return limit && !decoder->stage->quirks.ptm_waypoint_unbounded ? limit
+                                                                   : pug_walk_bound(decoder->stage);
 }
 
 /* ---- return stack ---- */

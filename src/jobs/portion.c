@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What workers hand on before a block is read to its end. A few bytes of trace may stand for
+ * gigabytes of elements: a worker that holds too much waits until the caller has taken all before
+ * its block, and from then on hands on piece by piece what the caller takes.
+ */
+#include "jobs/jobs.h"
+
+#include <stdlib.h>
+
+struct pug_jobs_portion {
+    struct pug_jobs_portion *next;
+    void *product;
+    size_t size;
+};
+
+static void append(struct pug_jobs_portions *portions, struct pug_jobs_portion *portion)
+{
+    if (portions->last)
+        portions->last->next = portion;
+    else
+        portions->first = portion;
+    portions->last = portion;
+}
+
+/** The product of the first one, which is freed. */
+static void *take_first(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions)
+{
+    struct pug_jobs_portion *portion = portions->first;
+    void *product = portion->product;
+    jobs->held -= portion->size;
+    portions->first = portion->next;
+    if (!portions->first)
+        portions->last = NULL;
+    free(portion);
+    return product;
+}
+
+void pug_jobs_drop_portions(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions)
+{
+    while (portions->first)
+        jobs->client->drop(jobs->client->context, take_first(jobs, portions));
+}
+
+void *pug_jobs_next_portion(struct pug_jobs_state *jobs)
+{
+    struct pug_jobs_strand *strand = jobs->current;
+    const size_t at = strand ? jobs->taken - strand->first : 0;
+    struct pug_jobs_portions *portions = !strand              ? NULL
+                                         : at < strand->count ? &strand->blocks[at].portions
+                                                              : &strand->open;
+    if (!portions || !portions->first)
+        return NULL;
+    void *product = take_first(jobs, portions);
+    if (jobs->waiting > 0)
+        pthread_cond_broadcast(&jobs->published);
+    return product;
+}
+
+/* ---- handing on ---- */
+
+/** Did the caller not yet take the strand's block from another one? */
+static bool is_wanted(const struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
+{
+    return !jobs->stop && (strand == jobs->current || strand->first + strand->count >= jobs->taken);
+}
+
+/** May the strand hold so much more? Always, where the caller waits for it. */
+static bool has_room(const struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand,
+                     size_t size)
+{
+    const bool its_turn = strand == jobs->current && strand->first + strand->count == jobs->taken;
+    return (its_turn && !strand->open.first) ||
+           (jobs->held <= jobs->most && size <= jobs->most - jobs->held);
+}
+
+/** Wait for room. False: the portion is not wanted any more. */
+static bool wait_for_room(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand, size_t size)
+{
+    while (is_wanted(jobs, strand) && !has_room(jobs, strand, size)) {
+        /* who waits for this block would wait for ever: it has to read the block itself */
+        if (!strand->stuck && jobs->waiting > 0)
+            pthread_cond_broadcast(&jobs->published);
+        if (!strand->stuck) /* blocks that were published are what makes room */
+            pthread_cond_signal(&jobs->ready);
+        strand->stuck = true;
+        pug_jobs_wait(jobs);
+    }
+    strand->stuck = false;
+    return is_wanted(jobs, strand);
+}
+
+bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
+{
+    struct pug_jobs_worker *worker = (struct pug_jobs_worker *)hand;
+    struct pug_jobs_state *jobs = worker->jobs;
+    struct pug_jobs_strand *strand = worker->strand;
+    struct pug_jobs_portion *portion = product ? malloc(sizeof(*portion)) : NULL;
+    pthread_mutex_lock(&jobs->lock);
+    if (!portion)
+        pug_jobs_fail(jobs);
+    const bool wanted = portion && wait_for_room(jobs, strand, size);
+    if (wanted) {
+        *portion = (struct pug_jobs_portion){.product = product, .size = size};
+        append(&strand->open, portion);
+        jobs->held += size;
+        if (strand == jobs->current)
+            pthread_cond_signal(&jobs->ready);
+    } else {
+        pug_jobs_drop_portions(jobs, &strand->open);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    if (!wanted && product)
+        jobs->client->drop(jobs->client->context, product);
+    if (!wanted)
+        free(portion);
+    return wanted;
+}
