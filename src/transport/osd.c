@@ -36,6 +36,7 @@ struct osd {
     bool ending;
     bool searching; /* framing was lost, at lost_index */
     uint64_t lost_index;
+    uint64_t before;    /* where the datagram right in front begins, or PUG_NO_INDEX */
     unsigned confirmed; /* datagrams since the byte order was found out, up to CONFIRMED */
     uint8_t *kept;      /* bytes from the end of the last block: less than two datagrams */
     size_t kept_size, kept_room;
@@ -83,6 +84,7 @@ static enum pug_status osd_create(const struct pug_settings *settings,
         return PUG_ERR_MEM;
     osd->sink = sink;
     osd->framing = osd->given = framing;
+    osd->before = PUG_NO_INDEX;
     osd->limit = (unsigned)limit;
     osd->kept_room = 6 * (limit + 1);
     osd->kept = malloc(osd->kept_room);
@@ -102,6 +104,7 @@ static void osd_reset(void *transport)
     osd->ending = osd->searching = false;
     osd->kept_size = 0;
     osd->confirmed = 0;
+    osd->before = PUG_NO_INDEX;
     memset(osd->seen, 0, sizeof(osd->seen));
 }
 
@@ -227,14 +230,23 @@ static void lose(struct osd *osd, uint64_t index)
     memset(osd->seen, 0, sizeof(osd->seen));
 }
 
+/**
+ * The framing is lost where a length is impossible; bytes may be missing, or be others, before that
+ * place. Nothing in the datagram that ends there would show it (it has no checksum), and its bytes
+ * may all be good: so it was delivered, and is named here.
+ */
 static void found(struct osd *osd, uint64_t index)
 {
-    char text[80];
+    char text[192], doubt[80] = "";
     osd->searching = false;
     osd->confirmed = 0;
     osd->sink->stats->skipped += index - osd->lost_index;
-    snprintf(text, sizeof(text), "framing lost: impossible packet length, %llu bytes skipped",
-             (unsigned long long)(index - osd->lost_index));
+    if (osd->before != PUG_NO_INDEX)
+        snprintf(doubt, sizeof(doubt), "; the packet before them, at %llu, may be damaged",
+                 (unsigned long long)osd->before);
+    osd->before = PUG_NO_INDEX;
+    snprintf(text, sizeof(text), "framing lost: impossible packet length, %llu bytes skipped%s",
+             (unsigned long long)(index - osd->lost_index), doubt);
     complain(osd, PUG_ERR_BAD_PACKET_SEQ, osd->lost_index, text);
 }
 
@@ -376,6 +388,7 @@ static enum pug_response take(struct osd *osd, uint64_t index, const uint8_t *by
         worst = response > worst ? response : worst;
         if (!taken)
             break;
+        osd->before = index + *done;
         *done += length;
         if (osd->confirmed < CONFIRMED)
             osd->confirmed++;
@@ -455,11 +468,12 @@ static enum pug_response finish(struct osd *osd)
     enum pug_response response = take_kept(osd);
     if (response >= PUG_RESP_WAIT)
         return response;
-    if (osd->searching)
+    if (osd->searching) {
         found(osd, osd->kept_index + osd->kept_size);
-    else if (osd->kept_size > 0)
+    } else if (osd->kept_size > 0) {
         complain(osd, PUG_ERR_TRUNCATED, osd->kept_index, "the data end inside a datagram");
-    osd->sink->stats->dropped += osd->kept_size;
+        osd->sink->stats->dropped += osd->kept_size;
+    }
     osd->kept_size = 0;
     return response;
 }
@@ -483,6 +497,7 @@ static void osd_state(const void *transport, struct pug_state *state)
     pug_state_number(state, osd->framing);
     pug_state_number(state, osd->searching);
     pug_state_number(state, osd->searching ? osd->lost_index : 0);
+    pug_state_number(state, osd->before);
     pug_state_number(state, osd->confirmed);
     pug_state_number(state, osd->kept_size);
     if (osd->kept_size > 0) {

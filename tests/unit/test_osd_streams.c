@@ -250,6 +250,57 @@ static void test_lost_bytes(void **state)
     }
 }
 
+/** What the log says of damage, and the transport of the bytes. */
+struct doubts {
+    size_t losses, in_doubt;
+    unsigned long long at;
+};
+
+static void on_log(void *context, const struct pug_log_record *record)
+{
+    static const char doubt[] = "the packet before them, at ";
+    struct doubts *doubts = context;
+    const char *found = strstr(record->text, doubt);
+    doubts->losses += strncmp(record->text, "framing lost", 12) == 0;
+    doubts->in_doubt += found != NULL;
+    if (found)
+        doubts->at = strtoull(found + sizeof(doubt) - 1, NULL, 10);
+}
+
+/**
+ * A packet whose last bytes are others, and those behind it no packet: nothing in it tells, so it
+ * is delivered, and said to be in doubt. Every byte is counted once.
+ */
+static void test_damaged_tail(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 40; i++) {
+        struct link link = {.random = {300 + i}, .little = i % 2};
+        struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+        struct doubts doubts = {0};
+        struct pug_tree *tree;
+        size_t used;
+        fill(&link, 32);
+        const struct event *event = &events[20 + rec_random_below(&link.random, EVENTS - 40)];
+        const size_t from = event->end - 1 - rec_random_below(&link.random, 8);
+        memset(link.bytes.data + from, 0, event->end - from + 30);
+        const size_t size = i % 4 < 2 ? link.bytes.size : event->end + 30;
+        pug_log_set_sink(log, on_log, &doubts);
+        const struct pug_tree_config config = {.transport = "osd", .log = log};
+        assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+        pug_tree_data(tree, 0, link.bytes.data, size, &used);
+        pug_tree_end(tree);
+        assert_int_equal(doubts.losses, 1);
+        assert_int_equal(doubts.in_doubt, 1);
+        assert_int_equal(doubts.at, event->at);
+        const struct pug_transport_stats *stats = pug_tree_transport_stats(tree);
+        assert_int_equal(stats->no_decoder + stats->skipped + stats->dropped, size);
+        pug_tree_free(tree);
+        pug_log_free(log);
+        rec_bytes_free(&link.bytes);
+    }
+}
+
 /* ---- modules ---- */
 
 static enum pug_response note_run(void *context, const struct pug_run *run)
@@ -377,7 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widths),     cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_lost_bytes), cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_entries),    cmocka_unit_test(test_damaged_tail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
