@@ -159,8 +159,9 @@ enum pug_response pug_source_packet(struct pug_source *source, enum pug_op op,
                                     const struct pug_packet *packet);
 
 /**
- * Decode by other options from the next operation on. check_opcode, data_elements and join_payloads
- * are fixed when the source is made: PUG_ERR_INVALID_PARAM_VAL where they differ.
+ * Decode by other options from the next operation on. A message whose payloads are being joined
+ * goes out as far as it is with the next packet, where they are to be joined no more. PUG_ERR_MEM:
+ * the options are as before.
  */
 enum pug_status pug_source_set_options(struct pug_source *source,
                                        const struct pug_decode_options *options);

@@ -206,6 +206,14 @@ void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_co
     restart(map);
 }
 
+void pug_codemap_check_opcodes(struct pug_codemap *map, bool check)
+{
+    if (map->config.isa.check_opcode == check)
+        return;
+    map->config.isa.check_opcode = check;
+    restart_later(map);
+}
+
 const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number)
 {
     return block_at(map->store, number);

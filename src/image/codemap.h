@@ -170,6 +170,9 @@ void pug_codemap_free(struct pug_codemap *map);
  */
 void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa);
 
+/** Are undefined opcodes errors from now on? Empties the map at the next look-up if that is new. */
+void pug_codemap_check_opcodes(struct pug_codemap *map, bool check);
+
 /**
  * How many bytes a callback is asked for at a time, PUG_CODE_PAGE_LEAST to PUG_CODE_PAGE_MOST; 0:
  * an instruction's, each time it is needed, so that nothing that callbacks gave is kept. Empties

@@ -558,14 +558,20 @@ enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *f
 enum pug_status pug_source_set_options(struct pug_source *source,
                                        const struct pug_decode_options *options)
 {
-    const struct pug_decode_options *now = &source->stage.options;
-    if (options->check_opcode != now->check_opcode ||
-        options->data_elements != now->data_elements ||
-        options->join_payloads != now->join_payloads)
+    if (!source || !options)
         return PUG_ERR_INVALID_PARAM_VAL;
-    source->stage.options = *options;
-    if (source->decoder && source->protocol->options_changed)
-        source->protocol->options_changed(source->decoder);
+    struct pug_stage *stage = &source->stage;
+    const struct pug_decode_options before = stage->options;
+    stage->options = *options;
+    if (source->decoder && source->protocol->options_changed) {
+        enum pug_status status = source->protocol->options_changed(source->decoder);
+        if (status != PUG_OK) {
+            stage->options = before;
+            return status;
+        }
+    }
+    if (stage->code)
+        pug_codemap_check_opcodes(stage->code, options->check_opcode);
     return PUG_OK;
 }
 

@@ -289,8 +289,11 @@ struct pug_protocol {
     void (*reader_state)(const void *reader, struct pug_state *state);
     void (*decoder_state)(const void *decoder, struct pug_state *state);
 
-    /** Optional: the stage's options have changed, between two operations. */
-    void (*options_changed)(void *decoder);
+    /**
+     * Optional: the stage's options have changed, between two operations. PUG_ERR_MEM: they are put
+     * back.
+     */
+    enum pug_status (*options_changed)(void *decoder);
 };
 
 /**

@@ -92,6 +92,7 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .lane = pug_etmv3_lane,
     .decode_end = pug_etmv3_decode_end,
     .decoder_reset = pug_etmv3_decoder_reset,
+    .options_changed = pug_etmv3_options_changed,
     .packet_text = pug_etmv3_packet_text,
     .packet_name = pug_etmv3_packet_name,
     .packet_marks = pug_etmv3_marks,

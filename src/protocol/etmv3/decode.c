@@ -325,6 +325,14 @@ void pug_etmv3_decoder_reset(void *pointer)
     pug_etmv3_list_clear(&decoder->list);
 }
 
+/** What traces data is decoded where data have elements, and not else. */
+enum pug_status pug_etmv3_options_changed(void *pointer)
+{
+    struct pug_etmv3_decoder *decoder = pointer;
+    decoder->stage->refused = !decoder->plain && !decoder->stage->options.data_elements;
+    return PUG_OK;
+}
+
 enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *stage, void **out)
 {
     const struct pug_etmv3_config *config = pointer;
@@ -338,7 +346,7 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     decoder->stage = stage;
     decoder->code = stage->code;
     decoder->plain = config->instructions && !pug_etmv3_traces_data(config);
-    stage->refused = !decoder->plain && !stage->options.data_elements;
+    pug_etmv3_options_changed(decoder);
     decoder->quirky = quirks->etmv3_hold_whole_list || quirks->etmv3_cancel_keeps_count ||
                       quirks->etmv3_stale_elements || quirks->etmv3_blx_forgotten;
     decoder->isa = PUG_ISA_UNKNOWN;

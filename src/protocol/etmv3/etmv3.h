@@ -81,6 +81,7 @@ enum pug_response pug_etmv3_decode(void *decoder, const struct pug_packet *packe
 enum pug_response pug_etmv3_resume(void *decoder);
 enum pug_response pug_etmv3_decode_end(void *decoder);
 void pug_etmv3_decoder_reset(void *decoder);
+enum pug_status pug_etmv3_options_changed(void *decoder);
 
 size_t pug_etmv3_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_etmv3_packet_name(uint32_t type);

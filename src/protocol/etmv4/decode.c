@@ -380,12 +380,13 @@ static void tell_codemap(decoder *d)
     pug_codemap_space(d->map, &(struct pug_reader_space){.space = d->space});
 }
 
-void pug_etmv4_options_changed(void *decoder_)
+enum pug_status pug_etmv4_options_changed(void *decoder_)
 {
     decoder *d = decoder_;
     const struct pug_decode_options *options = &d->stage->options;
     d->checks = options->check_direct_branch || options->check_strict_branch ||
                 options->check_range_continuity || options->range_limit > 0;
+    return PUG_OK;
 }
 
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **out)

@@ -450,7 +450,7 @@ bool pug_etmv4_read(void *reader, struct pug_span *span, struct pug_packet *pack
 bool pug_etmv4_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv4_reader_reset(void *reader);
 
-void pug_etmv4_options_changed(void *decoder);
+enum pug_status pug_etmv4_options_changed(void *decoder);
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etmv4_decoder_free(void *decoder);
 enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packet);

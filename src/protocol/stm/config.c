@@ -82,6 +82,7 @@ const struct pug_protocol pug_protocol_stm = {
     .lane = pug_stm_lane,
     .decode_end = pug_stm_decode_end,
     .decoder_reset = pug_stm_decoder_reset,
+    .options_changed = pug_stm_options_changed,
     .packet_text = pug_stm_packet_text,
     .packet_name = pug_stm_packet_name,
     .packet_marks = pug_stm_marks,

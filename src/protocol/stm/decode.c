@@ -11,7 +11,7 @@ static bool wait_for_sync(struct pug_stm_decoder *d, const struct pug_packet *pa
     return d->state == PUG_STM_RUN;
 }
 
-/* At most three elements a packet: one step, for which the tree has asked. */
+/* At most four elements a packet: one step, for which the tree has asked. */
 enum pug_response pug_stm_decode(void *decoder, const struct pug_packet *packet)
 {
     struct pug_stm_decoder *d = decoder;
@@ -39,13 +39,23 @@ enum pug_status pug_stm_decoder_new(const void *config, struct pug_stage *stage,
         return PUG_ERR_MEM;
     d->stage = stage;
     d->reason = PUG_UNSYNC_INIT_DECODER;
-    d->join_payloads = stage->options.join_payloads;
     pug_stm_lose_sync(d);
-    if (stage->options.join_payloads && !pug_stm_message_init(&d->message, &stage->out)) {
+    if (pug_stm_options_changed(d) != PUG_OK) {
         free(d);
         return PUG_ERR_MEM;
     }
     *decoder = d;
+    return PUG_OK;
+}
+
+enum pug_status pug_stm_options_changed(void *decoder)
+{
+    struct pug_stm_decoder *d = decoder;
+    const bool join = d->stage->options.join_payloads;
+    if (join && !d->message.bytes && !pug_stm_message_init(&d->message, &d->stage->out))
+        return PUG_ERR_MEM;
+    d->parting = d->join_payloads && !join;
+    d->join_payloads |= join;
     return PUG_OK;
 }
 
@@ -61,5 +71,7 @@ void pug_stm_decoder_reset(void *decoder)
     struct pug_stm_decoder *d = decoder;
     d->reason = PUG_UNSYNC_RESET_DECODER;
     pug_stm_message_drop(&d->message);
+    d->join_payloads = d->stage->options.join_payloads;
+    d->parting = false;
     pug_stm_lose_sync(d);
 }

@@ -15,6 +15,7 @@ enum pug_stm_state { PUG_STM_NO_SYNC, PUG_STM_WAIT_SYNC, PUG_STM_RUN };
 struct pug_stm_decoder {
     struct pug_stage *stage;
     bool join_payloads;
+    bool parting; /**< no more, once the message under way is delivered */
     enum pug_stm_state state;
     enum pug_unsync reason;   /**< why there is no synchronisation */
     struct pug_element blank; /**< a SWTRACE element with the current master and channel */
@@ -141,6 +142,10 @@ static inline enum pug_response pug_stm_decode_running(struct pug_stm_decoder *d
     struct pug_batch *batch = d->stage->out.batch;
     unsigned action = stm_meanings[packet->type].action;
     d->last_index = index;
+    if (d->parting) {
+        pug_stm_message_close(&d->message, &d->stage->out);
+        d->join_payloads = d->parting = false;
+    }
     if (d->join_payloads) {
         if (stm_meanings[packet->type].joins) {
             pug_stm_decode_joining(d, index, packet);

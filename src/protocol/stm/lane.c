@@ -364,6 +364,8 @@ enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     struct pug_stm_decoder *d = decoder;
+    if (want != PUG_WANT_MARKS && d->parting)
+        return PUG_RESP_CONT;
     switch (want) {
     case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: ride(reader, d, span, false); break;

@@ -86,5 +86,6 @@ void pug_stm_decoder_state(const void *decoder, struct pug_state *state)
     pug_state_number(state, d->blank.sw_flags);
     pug_state_number(state, d->timestamp);
     pug_state_number(state, d->last_index);
+    pug_state_number(state, d->parting);
     put_message(&d->message, state);
 }

@@ -39,6 +39,7 @@ void pug_stm_decoder_free(void *decoder);
 enum pug_response pug_stm_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response pug_stm_decode_end(void *decoder);
 void pug_stm_decoder_reset(void *decoder);
+enum pug_status pug_stm_options_changed(void *decoder);
 
 enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *span,
                                enum pug_want want);
