@@ -36,7 +36,8 @@ struct pug_index;
 #define PUG_INDEX_BLOCK_MIN    UINT64_C(1024)
 #define PUG_INDEX_BLOCK_MAX    (UINT64_C(1) << 30)
 #define PUG_INDEX_ANY          0x10000u /**< a query for every source */
-#define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as PUG_SOURCE_UNKNOWN */
+#define PUG_INDEX_NOBODY       0x10001u /**< a query for what is of no source, see `nobody` */
+#define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as nobody's */
 
 struct pug_index_options {
     uint64_t block; /**< bytes of capture in a block, made a multiple of 512; 0: a good size */
@@ -141,7 +142,12 @@ struct pug_index_info {
 
 struct pug_index_source {
     uint16_t id;
-    bool full;            /**< every mark of it is kept */
+    bool full; /**< every mark of it is kept */
+    /**
+     * It is none: `id` is PUG_SOURCE_UNKNOWN, and may be a source's, too. Bytes before the first
+     * id, frame synchronisation points, and ids beyond the limit.
+     */
+    bool nobody;
     const char *protocol; /**< "" for an id without a source in the tree */
     uint64_t bytes;
     uint64_t counts[PUG_MARK_KINDS];
@@ -151,6 +157,7 @@ struct pug_index_source {
 struct pug_index_summary {
     uint64_t block;
     uint16_t source;
+    bool nobody; /**< as of pug_index_source */
     enum pug_mark_kind kind;
     uint32_t count;             /**< PUG_MARK_DATA: bytes */
     uint64_t first_at, last_at; /**< positions */
@@ -164,6 +171,7 @@ struct pug_index_mark {
     uint64_t at;
     uint64_t value;
     uint16_t source;
+    bool nobody; /**< as of pug_index_source */
     enum pug_mark_kind kind;
 };
 
@@ -209,7 +217,11 @@ uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree 
 
 struct pug_index_query {
     enum pug_mark_kind kind;
-    uint32_t source;          /**< or PUG_INDEX_ANY */
+    /**
+     * A source's id, PUG_INDEX_ANY or PUG_INDEX_NOBODY; for the latter also PUG_SOURCE_UNKNOWN,
+     * where no source has this id.
+     */
+    uint32_t source;
     uint64_t from;            /**< at this position or after it; `backwards`: before it */
     bool backwards;           /**< the nearest before `from` */
     uint64_t least, greatest; /**< only with a value in this range */

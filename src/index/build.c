@@ -36,8 +36,10 @@ static int by_block(const void *a, const void *b)
     const struct pug_index_file_summary *x = a, *y = b;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
+    const uint32_t a_seat = pug_index_seat(x->source, x->nobody),
+                   b_seat = pug_index_seat(y->source, y->nobody);
+    if (a_seat != b_seat)
+        return a_seat < b_seat ? -1 : 1;
     return (int)x->kind - (int)y->kind;
 }
 
@@ -46,8 +48,10 @@ static int by_position(const void *a, const void *b)
     const struct pug_index_file_mark *x = a, *y = b;
     if (x->at != y->at)
         return x->at < y->at ? -1 : 1;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
+    const uint32_t a_seat = pug_index_seat(x->source, x->nobody),
+                   b_seat = pug_index_seat(y->source, y->nobody);
+    if (a_seat != b_seat)
+        return a_seat < b_seat ? -1 : 1;
     if (x->kind != y->kind)
         return (int)x->kind - (int)y->kind;
     return x->value < y->value ? -1 : x->value > y->value;
@@ -141,16 +145,22 @@ static void number_blocks(struct making *making)
 
 /* ---- sources ---- */
 
-static struct pug_index_file_source *source_of(struct making *making, uint16_t id)
+static uint32_t seat_of(const struct pug_index_file_source *source)
+{
+    return pug_index_seat(source->id, source->flags & PUG_INDEX_SOURCE_NOBODY);
+}
+
+static struct pug_index_file_source *source_of(struct making *making, uint32_t seat)
 {
     size_t at = 0;
-    while (at < making->source_count && making->sources[at].id < id)
+    while (at < making->source_count && seat_of(&making->sources[at]) < seat)
         at++;
-    if (at < making->source_count && making->sources[at].id == id)
+    if (at < making->source_count && seat_of(&making->sources[at]) == seat)
         return &making->sources[at];
     memmove(&making->sources[at + 1], &making->sources[at],
             (making->source_count++ - at) * sizeof(making->sources[at]));
-    making->sources[at] = (struct pug_index_file_source){.id = id};
+    making->sources[at] = (struct pug_index_file_source){
+        .id = (uint16_t)seat, .flags = seat >> 16 ? PUG_INDEX_SOURCE_NOBODY : 0};
     return &making->sources[at];
 }
 
@@ -171,17 +181,20 @@ static void fill_sources(struct making *making, const struct pug_tree *tree)
     }
     struct pug_index_file_source *source = NULL;
     for (size_t i = 0; i < making->summaries.count && !making->failed; i++) {
-        if (!source || source->id != summaries[i].source)
-            source = source_of(making, summaries[i].source);
+        const uint32_t seat = pug_index_seat(summaries[i].source, summaries[i].nobody);
+        if (!source || seat_of(source) != seat)
+            source = source_of(making, seat);
         source->counts[summaries[i].kind] += summaries[i].count;
         making->failed = making->source_count > PUG_INDEX_SOURCE_LIMIT;
     }
     for (size_t i = 0; i < making->source_count; i++)
         for (size_t n = 0; n < making->job.full_count; n++)
-            making->sources[i].full |= making->job.full_ids[n] == making->sources[i].id;
-    const size_t unknown = making->source_count > 0 &&
-                           making->sources[making->source_count - 1].id == PUG_SOURCE_UNKNOWN;
-    making->crowded |= making->source_count - unknown >= PUG_INDEX_SOURCE_LIMIT;
+            if (making->job.full_ids[n] == making->sources[i].id)
+                making->sources[i].flags |= PUG_INDEX_SOURCE_FULL;
+    const size_t nobody =
+        making->source_count > 0 &&
+        seat_of(&making->sources[making->source_count - 1]) == PUG_INDEX_LAST_SEAT;
+    making->crowded |= making->source_count - nobody >= PUG_INDEX_SOURCE_LIMIT;
 }
 
 /* ---- the file ---- */
@@ -509,7 +522,7 @@ static size_t full_sources(const struct pug_index *old, uint16_t ids[PUG_INDEX_S
 {
     size_t count = 0;
     for (uint32_t i = 0; i < old->header->sources; i++)
-        if (old->sources[i].full)
+        if (old->sources[i].flags & PUG_INDEX_SOURCE_FULL)
             ids[count++] = old->sources[i].id;
     return count;
 }

@@ -32,7 +32,7 @@ struct seen {
 
 struct source {
     struct collector *collector;
-    bool in_tree, full;
+    bool in_tree, full, nobody;
     uint16_t id;
     const struct pug_source *watched; /* of a tree that somebody else feeds */
     struct tally tallies[PUG_MARK_KINDS];
@@ -49,7 +49,8 @@ struct collector {
     struct source *sources[PUG_INDEX_SOURCE_LIMIT];
     size_t source_count;
     struct source *last_run;
-    uint16_t numbers[PUG_SOURCE_UNKNOWN + 1]; /* of each id: 1 + its place in `sources`; or 0 */
+    /* of each pug_index_seat(): 1 + its place in `sources`; or 0 */
+    uint16_t numbers[PUG_INDEX_LAST_SEAT + 1];
     bool failed;
 };
 
@@ -97,6 +98,7 @@ static void close_tally(struct source *source, enum pug_mark_kind kind)
         .block = (uint32_t)(tally->start / collector->job->block),
         .source = source->id,
         .kind = (uint8_t)kind,
+        .nobody = source->nobody,
         .count = tally->count,
         .first_at = tally->first_at,
         .last_at = tally->last_at,
@@ -237,7 +239,8 @@ static uint32_t add_marks(struct source *source, const struct pug_placed_mark *m
              &(struct pug_index_file_mark){.at = marks[i].index,
                                            .value = marks[i].value,
                                            .source = source->id,
-                                           .kind = (uint8_t)kind});
+                                           .kind = (uint8_t)kind,
+                                           .nobody = source->nobody});
     return count;
 }
 
@@ -257,34 +260,44 @@ static void on_list(struct pug_mark_list *list)
 
 /* ---- sources ---- */
 
-static struct source *new_source(struct collector *collector, uint16_t id)
+static struct source *new_source(struct collector *collector, uint32_t seat)
 {
     struct source *source = calloc(1, sizeof(*source));
     if (!source) {
         collector->failed = true;
         return NULL;
     }
+    const uint16_t id = (uint16_t)seat;
     source->collector = collector;
     source->id = id;
+    source->nobody = seat == PUG_INDEX_LAST_SEAT;
     source->full = collector->job->full;
     for (size_t i = 0; i < collector->job->full_count; i++)
         source->full |= collector->job->full_ids[i] == id;
     source->list = (struct pug_mark_list){.marks = source->marks, .room = LIST, .full = on_list};
     collector->sources[collector->source_count++] = source;
-    collector->numbers[id] = (uint16_t)collector->source_count;
+    collector->numbers[seat] = (uint16_t)collector->source_count;
     return source;
 }
 
-/** The source of an id; one too many is none in particular. */
-static struct source *source_of(struct collector *collector, uint16_t id)
+/** The source with a seat; one too many is none in particular. */
+static struct source *source_of(struct collector *collector, uint32_t seat)
 {
-    if (!collector->numbers[id] && collector->source_count >= PUG_INDEX_SOURCE_LIMIT - 1) {
+    const size_t sources = collector->source_count - (collector->numbers[PUG_INDEX_LAST_SEAT] > 0);
+    if (!collector->numbers[seat] && seat != PUG_INDEX_LAST_SEAT &&
+        sources >= PUG_INDEX_SOURCE_LIMIT - 1) {
         if (collector->yield)
             collector->yield->crowded = true;
-        id = PUG_SOURCE_UNKNOWN;
+        seat = PUG_INDEX_LAST_SEAT;
     }
-    return collector->numbers[id] ? collector->sources[collector->numbers[id] - 1]
-                                  : new_source(collector, id);
+    return collector->numbers[seat] ? collector->sources[collector->numbers[seat] - 1]
+                                    : new_source(collector, seat);
+}
+
+/** Where a transport keeps ids for itself, the last one is of bytes before the first id. */
+static uint32_t seat_of(const struct collector *collector, uint16_t id)
+{
+    return pug_index_seat(id, id == PUG_SOURCE_UNKNOWN && collector->transport->reserved);
 }
 
 /** Ids that the transport keeps for itself are triggers; the null source's are padding. */
@@ -293,10 +306,10 @@ static void on_run(void *context, const struct pug_run *run)
     struct collector *collector = context;
     const struct pug_transport *transport = collector->transport;
     struct source *source = collector->last_run;
-    if (!source || source->id != run->source) {
+    if (!source || source->id != run->source || source->nobody) {
         source = transport->single && collector->source_count > 0
                      ? collector->sources[0]
-                     : source_of(collector, run->source);
+                     : source_of(collector, seat_of(collector, run->source));
         collector->last_run = source;
     }
     if (!source || run->size == 0)
@@ -310,8 +323,8 @@ static void on_run(void *context, const struct pug_run *run)
     uint64_t size =
         collector->job->block; /* what was unwrapped may seem to be longer than it was */
     tally->last_at = (uint32_t)(last < size ? last : size - 1);
-    if (!source->in_tree && run->source != 0 && run->source != PUG_SOURCE_UNKNOWN &&
-        transport->reserved && transport->reserved(run->source))
+    if (!source->in_tree && !source->nobody && run->source != 0 && transport->reserved &&
+        transport->reserved(run->source))
         add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));
 }
 
@@ -323,7 +336,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
     (void)size;
     if (op != PUG_OP_DATA || kind != PUG_FRAME_FSYNC)
         return;
-    struct source *source = source_of(context, PUG_SOURCE_UNKNOWN);
+    struct source *source = source_of(context, PUG_INDEX_LAST_SEAT);
     if (source)
         add_mark(source, PUG_MARK_SYNC, index, 0);
 }

@@ -146,12 +146,25 @@ static bool check_header(const struct pug_index *index)
            h->checksum == pug_index_checksum(index);
 }
 
+static uint32_t seat_of(const struct pug_index_file_source *source)
+{
+    return pug_index_seat(source->id, source->flags & PUG_INDEX_SOURCE_NOBODY);
+}
+
+/** What is of no source has the last id. */
+static bool is_seat(uint16_t id, bool nobody)
+{
+    return !nobody || id == PUG_SOURCE_UNKNOWN;
+}
+
 static bool check_sources(const struct pug_index *index)
 {
     for (uint32_t i = 0; i < index->header->sources; i++) {
         const struct pug_index_file_source *source = &index->sources[i];
-        if (!memchr(source->protocol, 0, sizeof(source->protocol)) || source->full > 1 ||
-            (i > 0 && source->id <= source[-1].id))
+        if (!memchr(source->protocol, 0, sizeof(source->protocol)) ||
+            source->flags > (PUG_INDEX_SOURCE_FULL | PUG_INDEX_SOURCE_NOBODY) ||
+            !is_seat(source->id, source->flags & PUG_INDEX_SOURCE_NOBODY) ||
+            (i > 0 && seat_of(source) <= seat_of(source - 1)))
             return false;
     }
     return true;
@@ -160,8 +173,9 @@ static bool check_sources(const struct pug_index *index)
 static bool check_summary(const struct pug_index *index, const struct pug_index_file_summary *s)
 {
     const struct pug_index_file_header *h = index->header;
-    return s->kind < PUG_MARK_KINDS && s->count > 0 && s->first_at < h->block &&
-           s->last_at < h->block && s->least <= s->greatest;
+    return s->kind < PUG_MARK_KINDS && s->nobody <= 1 && is_seat(s->source, s->nobody) &&
+           s->count > 0 && s->first_at < h->block && s->last_at < h->block &&
+           s->least <= s->greatest;
 }
 
 /** The blocks' summaries follow each other and name their block. */
@@ -183,7 +197,8 @@ static bool check_marks(const struct pug_index *index)
 {
     for (uint64_t i = 0; i < index->header->marks; i++) {
         const struct pug_index_file_mark *mark = &index->marks[i];
-        if (mark->kind >= PUG_MARK_KINDS || mark->at >= index->header->indexed ||
+        if (mark->kind >= PUG_MARK_KINDS || mark->nobody > 1 ||
+            !is_seat(mark->source, mark->nobody) || mark->at >= index->header->indexed ||
             (i > 0 && mark->at < mark[-1].at))
             return false;
     }

@@ -81,7 +81,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
 /** Are its marks those of the frames themselves? */
 static bool is_of_frames(const struct pug_index_file_summary *summary)
 {
-    return summary->kind == PUG_MARK_SYNC && summary->source == PUG_SOURCE_UNKNOWN;
+    return summary->kind == PUG_MARK_SYNC && summary->nobody;
 }
 
 static uint32_t hash_of(const struct reading *reading)
@@ -149,7 +149,8 @@ static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
 static void read_with(const struct pug_index *index, const struct pug_index_file_summary *summary,
                       struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
-    struct pug_source *source = find_source(tree, summary->source);
+    struct pug_source *source = summary->nobody ? NULL : find_source(tree, summary->source);
+    const uint32_t seat = summary->nobody ? PUG_INDEX_NOBODY : summary->source;
     pug_tree_enable_all(tree, false);
     if (source) {
         pug_tree_enable(tree, pug_source_slot(source), true);
@@ -161,7 +162,7 @@ static void read_with(const struct pug_index *index, const struct pug_index_file
     }
     uint64_t from = reading->start;
     for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
-        from = attempt < ATTEMPTS ? pug_index_sync_before(index, summary->source, from) : 0;
+        from = attempt < ATTEMPTS ? pug_index_sync_before(index, seat, from) : 0;
         from -= from % PUG_INDEX_ALIGNMENT;
         from = from < index->header->from ? index->header->from : from;
         read_from(reading, tree, bytes, from, index->header->indexed, summary->count);
@@ -176,8 +177,10 @@ static bool read_block(const struct pug_index *index, const struct pug_index_fil
 {
     uint64_t block = index->header->block;
     struct pug_tree *own = NULL;
-    if (!tree || (!find_source(tree, summary->source) && summary->kind != PUG_MARK_TRIGGER &&
-                  !is_of_frames(summary)))
+    const bool readable = summary->nobody ? is_of_frames(summary)
+                                          : tree && (find_source(tree, summary->source) != NULL ||
+                                                     summary->kind == PUG_MARK_TRIGGER);
+    if (!tree || !readable)
         return false;
     *reading = (struct reading){
         .kind = (enum pug_mark_kind)summary->kind,
@@ -205,10 +208,10 @@ static bool fits(const struct pug_index_query *query, uint64_t at, uint64_t valu
            (query->backwards ? at < query->from : at >= query->from);
 }
 
-static bool may_fit(const struct pug_index_file_summary *s, const struct pug_index_query *query)
+static bool may_fit(const struct pug_index *index, const struct pug_index_file_summary *s,
+                    const struct pug_index_query *query)
 {
-    return s->kind == query->kind &&
-           (query->source == PUG_INDEX_ANY || query->source == s->source) &&
+    return s->kind == query->kind && pug_index_means(index, query->source, s->source, s->nobody) &&
            s->least <= query->greatest && s->greatest >= query->least;
 }
 
@@ -219,8 +222,11 @@ static void offer(const struct pug_index_query *query, const struct pug_index_fi
     if (!fits(query, at, value) || (*found && (query->backwards ? at <= best->at : at >= best->at)))
         return;
     *found = true;
-    *best = (struct pug_index_mark){
-        .at = at, .value = value, .source = summary->source, .kind = query->kind};
+    *best = (struct pug_index_mark){.at = at,
+                                    .value = value,
+                                    .source = summary->source,
+                                    .nobody = summary->nobody,
+                                    .kind = query->kind};
 }
 
 /** The first mark at a position or after it. */
@@ -242,7 +248,8 @@ static bool is_kept(const struct pug_index *index, const struct pug_index_file_s
 {
     bool full = index->header->flags & PUG_INDEX_FULL;
     for (uint32_t i = 0; i < index->header->sources && !full; i++)
-        full = index->sources[i].id == s->source && index->sources[i].full;
+        full =
+            index->sources[i].id == s->source && (index->sources[i].flags & PUG_INDEX_SOURCE_FULL);
     return full;
 }
 
@@ -255,7 +262,7 @@ static void look_at_marks(const struct pug_index *index, const struct pug_index_
     uint64_t end = marks_from(index, (s->block + UINT64_C(1)) * size);
     for (uint64_t n = marks_from(index, s->block * size); n < end; n++) {
         const struct pug_index_file_mark *mark = &index->marks[n];
-        if (mark->kind == s->kind && mark->source == s->source)
+        if (mark->kind == s->kind && mark->source == s->source && mark->nobody == s->nobody)
             offer(query, s, mark->at, mark->value, best, found);
     }
 }
@@ -344,7 +351,7 @@ enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *t
         if (!may_be_in(&places, block))
             continue;
         for (uint64_t n = pug_index_block_summary(index, block); n < end; n++)
-            if (may_fit(&index->summaries[n], query))
+            if (may_fit(index, &index->summaries[n], query))
                 look(index, &index->summaries[n], tree, bytes, query, mark, &found);
     }
     return found ? PUG_OK : PUG_ERR_NOT_FOUND;
@@ -373,7 +380,8 @@ static bool walk_steps(const struct pug_index *index, const struct pug_index_fil
     if (is_kept(index, s)) {
         uint64_t end = marks_from(index, (s->block + UINT64_C(1)) * size);
         for (uint64_t n = marks_from(index, s->block * size); n < end && !found; n++)
-            if (index->marks[n].kind == s->kind && index->marks[n].source == s->source)
+            if (index->marks[n].kind == s->kind && index->marks[n].source == s->source &&
+                !index->marks[n].nobody)
                 found = add_step(s, index->marks[n].at, index->marks[n].value, elapsed, &sum, mark);
         return found;
     }
@@ -394,7 +402,7 @@ enum pug_status pug_index_find_elapsed(const struct pug_index *index, struct pug
         return PUG_ERR_INVALID_PARAM_VAL;
     for (uint64_t n = 0; n < index->header->summaries; n++) {
         const struct pug_index_file_summary *s = &index->summaries[n];
-        if (s->kind != PUG_MARK_TIME_STEP || s->source != source)
+        if (s->kind != PUG_MARK_TIME_STEP || s->source != source || s->nobody)
             continue;
         if (s->sum >= elapsed || sum >= elapsed - s->sum)
             return walk_steps(index, s, tree, bytes, elapsed, sum, mark) ? PUG_OK

@@ -35,9 +35,14 @@ struct pug_index_file_header {
     uint64_t from; /* where what is indexed begins: a block */
 };
 
+enum pug_index_source_flag {
+    PUG_INDEX_SOURCE_FULL = 1 << 0, /* every mark of it is kept, though not those of all */
+    PUG_INDEX_SOURCE_NOBODY = 1 << 1,
+};
+
 struct pug_index_file_source {
     uint16_t id;
-    uint16_t full; /* 1: every mark of it is kept, though not those of all */
+    uint16_t flags;
     uint16_t reserved[2];
     char protocol[24];
     uint64_t counts[PUG_MARK_KINDS];
@@ -55,7 +60,8 @@ struct pug_index_file_block {
 struct pug_index_file_summary {
     uint32_t block;
     uint16_t source;
-    uint8_t kind, reserved;
+    uint8_t kind;
+    uint8_t nobody; /* 1: of no source; `source` is then PUG_SOURCE_UNKNOWN */
     uint32_t count, first_at, last_at, hash; /* positions in the block */
     uint64_t first, last, least, greatest;
     uint64_t sum; /* of all values */
@@ -64,7 +70,9 @@ struct pug_index_file_summary {
 struct pug_index_file_mark {
     uint64_t at, value;
     uint16_t source;
-    uint8_t kind, reserved[5];
+    uint8_t kind;
+    uint8_t nobody; /* as of a summary */
+    uint8_t reserved[4];
 };
 
 struct pug_index_file_value {
@@ -98,6 +106,17 @@ struct pug_index {
     size_t size;
     bool mapped;
 };
+
+/** Sources in their order: by id, and behind all of them what is of none. */
+static inline uint32_t pug_index_seat(uint16_t id, bool nobody)
+{
+    return id | (uint32_t)nobody << 16;
+}
+
+#define PUG_INDEX_LAST_SEAT (PUG_SOURCE_UNKNOWN | UINT32_C(1) << 16)
+
+/** Does a query for `source` (an id, ANY, NOBODY) mean what has this id? */
+bool pug_index_means(const struct pug_index *index, uint32_t source, uint16_t id, bool nobody);
 
 /** Make `native` of `bytes`, which nobody has checked; false: no memory. */
 bool pug_index_from_file(struct pug_index *index);

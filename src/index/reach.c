@@ -71,7 +71,7 @@ static uint64_t silent_from(const struct pug_index *index, uint16_t id, uint64_t
 {
     for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
         const struct pug_index_file_summary *s = &index->summaries[n];
-        if (s->kind == PUG_MARK_DATA && s->source == id)
+        if (s->kind == PUG_MARK_DATA && s->source == id && !s->nobody)
             return s->block + UINT64_C(1);
     }
     return 0;

@@ -8,9 +8,27 @@ static uint64_t frame_syncs(const struct pug_index *index)
 {
     const struct pug_index_file_header *h = index->header;
     const struct pug_index_file_source *last = h->sources ? &index->sources[h->sources - 1] : NULL;
-    return last && last->id == PUG_SOURCE_UNKNOWN && last->protocol[0] == 0
-               ? last->counts[PUG_MARK_SYNC]
-               : 0;
+    return last && (last->flags & PUG_INDEX_SOURCE_NOBODY) ? last->counts[PUG_MARK_SYNC] : 0;
+}
+
+/** Has a source the id that stands for none? It is the last one, or the last but one. */
+static bool is_taken(const struct pug_index *index)
+{
+    const uint32_t count = index->header->sources;
+    for (uint32_t i = count > 2 ? count - 2 : 0; i < count; i++)
+        if (index->sources[i].id == PUG_SOURCE_UNKNOWN &&
+            !(index->sources[i].flags & PUG_INDEX_SOURCE_NOBODY))
+            return true;
+    return false;
+}
+
+bool pug_index_means(const struct pug_index *index, uint32_t source, uint16_t id, bool nobody)
+{
+    if (source == PUG_INDEX_ANY)
+        return true;
+    if (nobody)
+        return source == PUG_INDEX_NOBODY || (source == PUG_SOURCE_UNKNOWN && !is_taken(index));
+    return source == id;
 }
 
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
@@ -38,11 +56,12 @@ bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_ind
     if (n >= index->header->sources)
         return false;
     const struct pug_index_file_source *source = &index->sources[n];
-    *out =
-        (struct pug_index_source){.id = source->id,
-                                  .full = source->full || (index->header->flags & PUG_INDEX_FULL),
-                                  .protocol = source->protocol,
-                                  .bytes = source->counts[PUG_MARK_DATA]};
+    *out = (struct pug_index_source){.id = source->id,
+                                     .full = (source->flags & PUG_INDEX_SOURCE_FULL) ||
+                                             (index->header->flags & PUG_INDEX_FULL),
+                                     .nobody = source->flags & PUG_INDEX_SOURCE_NOBODY,
+                                     .protocol = source->protocol,
+                                     .bytes = source->counts[PUG_MARK_DATA]};
     memcpy(out->counts, source->counts, sizeof(out->counts));
     return true;
 }
@@ -56,6 +75,7 @@ bool pug_index_summary_at(const struct pug_index *index, uint64_t n, struct pug_
     *out = (struct pug_index_summary){
         .block = s->block,
         .source = s->source,
+        .nobody = s->nobody,
         .kind = (enum pug_mark_kind)s->kind,
         .count = s->count,
         .first_at = start + s->first_at,
@@ -76,9 +96,12 @@ uint64_t pug_index_block_summary(const struct pug_index *index, uint64_t block)
 
 static bool is_active(const struct pug_index *index, uint16_t id, uint64_t first, uint64_t end)
 {
-    for (uint64_t n = first; n < end; n++)
-        if (index->summaries[n].kind == PUG_MARK_DATA && index->summaries[n].source == id)
+    for (uint64_t n = first; n < end; n++) {
+        const struct pug_index_file_summary *s = &index->summaries[n];
+        if (s->kind == PUG_MARK_DATA && s->source == id &&
+            pug_index_means(index, id, s->source, s->nobody))
             return true;
+    }
     return false;
 }
 
@@ -92,7 +115,8 @@ size_t pug_index_active(const struct pug_index *index, uint64_t from, uint64_t t
     uint64_t end = pug_index_block_summary(index, (to - 1) / block + 1);
     size_t count = 0;
     for (uint32_t i = 0; i < index->header->sources; i++) {
-        if (!is_active(index, index->sources[i].id, first, end))
+        if ((i > 0 && index->sources[i].id == index->sources[i - 1].id) ||
+            !is_active(index, index->sources[i].id, first, end))
             continue;
         if (count < room)
             ids[count] = index->sources[i].id;
@@ -102,12 +126,12 @@ size_t pug_index_active(const struct pug_index *index, uint64_t from, uint64_t t
 }
 
 /** The last synchronisation point of one source that its summaries name before a position. */
-static uint64_t sync_of(const struct pug_index *index, uint16_t id, uint64_t before)
+static uint64_t sync_of(const struct pug_index *index, uint32_t source, uint64_t before)
 {
     uint64_t size = index->header->block;
     for (uint64_t n = pug_index_block_summary(index, before / size + 1); n-- > 0;) {
         const struct pug_index_file_summary *s = &index->summaries[n];
-        if (s->kind != PUG_MARK_SYNC || s->source != id)
+        if (s->kind != PUG_MARK_SYNC || !pug_index_means(index, source, s->source, s->nobody))
             continue;
         uint64_t start = s->block * size;
         if (start + s->last_at < before)
@@ -121,7 +145,7 @@ static uint64_t sync_of(const struct pug_index *index, uint16_t id, uint64_t bef
 uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, uint64_t before)
 {
     if (source != PUG_INDEX_ANY)
-        return sync_of(index, (uint16_t)source, before);
+        return sync_of(index, source, before);
     uint64_t earliest = before;
     for (uint32_t i = 0; i < index->header->sources; i++) {
         if (index->sources[i].protocol[0] == 0)

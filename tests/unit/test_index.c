@@ -582,6 +582,116 @@ static void counts_the_first_ids(void **state)
     rec_bytes_free(&bytes);
 }
 
+/** Sources, also one with the last id there is, whose bytes are counted by who writes them. */
+static struct rec_bytes make_last_id(uint64_t *last_bytes, uint64_t *other_bytes)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_encapsulation out = {.src_bits = 16, .padding = REC_PAD_ZERO, .out = &bytes};
+    struct rec_random random = {.state = 6};
+    *last_bytes = *other_bytes = 0;
+    rec_encapsulation_sync(&out);
+    for (unsigned n = 0; n < 4000; n++) {
+        /* a synchronisation packet of E-Trace, format 3.0, each of them */
+        const uint8_t sync[] = {0x83, 0x10, (uint8_t)rec_random(&random), 0x40, 0, 0, 0, 0};
+        const bool last = rec_random_below(&random, 3) == 0;
+        const uint16_t id = last ? UINT16_MAX : (uint16_t)rec_random_below(&random, 9000);
+        rec_encapsulate(&out, id, 0, NULL, sync, sizeof(sync));
+        *(last ? last_bytes : other_bytes) += sizeof(sync);
+    }
+    return bytes;
+}
+
+static struct pug_tree *new_last_id_tree(void)
+{
+    const struct pug_setting settings[] = {{.name = "src_bits", .value = 16},
+                                           {.name = "src_id", .value = UINT16_MAX}};
+    struct pug_tree *tree = NULL;
+    const struct pug_tree_config config = {.transport = "encapsulation",
+                                           .settings = {settings, 1, NULL}};
+    const struct pug_source_config source = {.protocol = "E-Trace",
+                                             .settings = {settings, 2, NULL}};
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    return tree;
+}
+
+/** The source 0xFFFF and nobody are two. */
+static void check_last_id(const struct pug_index *index, const struct rec_bytes *bytes,
+                          uint64_t last_bytes, uint64_t other_bytes)
+{
+    struct pug_index_source source;
+    struct pug_index_mark mark;
+    uint64_t others = 0, nobody = 0;
+    size_t n = 0, synced = 0;
+    for (; pug_index_source_at(index, n, &source); n++) {
+        if (source.id == UINT16_MAX && !source.nobody) {
+            assert_int_equal(source.bytes, last_bytes);
+            assert_string_equal(source.protocol, "E-Trace");
+            synced = source.counts[PUG_MARK_SYNC];
+        } else {
+            others += source.bytes;
+            nobody += source.nobody ? source.bytes : 0;
+            assert_int_equal(source.counts[PUG_MARK_SYNC], 0);
+        }
+    }
+    assert_int_equal(n, PUG_INDEX_SOURCE_LIMIT);
+    assert_int_equal(others, other_bytes);
+    assert_true(nobody > other_bytes / 4);
+    assert_int_equal(synced, last_bytes / 8);
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    assert_int_equal(info.frame_syncs, 0);
+    struct pug_tree *tree = new_last_id_tree();
+    struct pug_index_query query = {
+        .kind = PUG_MARK_SYNC, .source = UINT16_MAX, .greatest = UINT64_MAX};
+    for (size_t found = 0; found < synced && found < 40; found++) {
+        assert_int_equal(pug_index_find(index, tree, bytes->data, bytes->size, &query, &mark),
+                         PUG_OK);
+        assert_true(mark.source == UINT16_MAX && !mark.nobody);
+        assert_int_equal(bytes->data[mark.at + 1] & bytes->data[mark.at + 2], 0xff);
+        query.from = mark.at + 1;
+    }
+    query = (struct pug_index_query){
+        .kind = PUG_MARK_SYNC, .source = PUG_INDEX_NOBODY, .greatest = UINT64_MAX};
+    assert_int_equal(pug_index_find(index, tree, bytes->data, bytes->size, &query, &mark),
+                     PUG_ERR_NOT_FOUND);
+    pug_tree_free(tree);
+}
+
+static void knows_the_last_id(void **state)
+{
+    uint64_t last_bytes, other_bytes;
+    struct rec_bytes bytes = make_last_id(&last_bytes, &other_bytes);
+    struct pug_index_options options = {.block = 4096};
+    (void)state;
+    for (unsigned n = 0; n < 6; n++) {
+        struct pug_index *index = NULL, *part = NULL;
+        struct pug_tree *tree = new_last_id_tree();
+        options.full = n % 2;
+        options.jobs = 1 + n / 2;
+        options.limit = n >= 4 ? bytes.size / 2 : 0;
+        assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &index), PUG_OK);
+        pug_tree_free(tree);
+        if (options.limit) { /* the rest behind it, from a file */
+            size_t size;
+            const void *file = pug_index_bytes(index, &size);
+            tree = new_last_id_tree();
+            assert_int_equal(pug_index_parse(file, size, bytes.data, bytes.size,
+                                             pug_index_identity(tree), &part),
+                             PUG_OK);
+            pug_index_free(index);
+            options.limit = 0;
+            assert_int_equal(pug_index_extend(part, tree, bytes.data, bytes.size, &options, &index),
+                             PUG_OK);
+            pug_index_free(part);
+            pug_tree_free(tree);
+        }
+        check_last_id(index, &bytes, last_bytes, other_bytes);
+        pug_index_free(index);
+    }
+    rec_bytes_free(&bytes);
+}
+
 /** A part, gone on with, is the index of the whole. */
 static void compare_parts(const struct capture *capture)
 {
@@ -968,15 +1078,25 @@ static void adds_up_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_from_the_middle),  cmocka_unit_test(is_full_by_source),
-        cmocka_unit_test(indexes_while_decoding),   cmocka_unit_test(adds_up_times),
-        cmocka_unit_test(finds_the_same),           cmocka_unit_test(knows_sources),
-        cmocka_unit_test(refuses_damage),           cmocka_unit_test(refuses_lies),
-        cmocka_unit_test(saves_and_loads),          cmocka_unit_test(indexes_a_part),
-        cmocka_unit_test(is_the_same_from_threads), cmocka_unit_test(goes_on),
-        cmocka_unit_test(counts_the_first_ids),     cmocka_unit_test(lists_values),
-        cmocka_unit_test(gives_up_kinds),           cmocka_unit_test(knows_global_times),
-        cmocka_unit_test(marks_what_packets_say),   cmocka_unit_test(follows_growth),
+        cmocka_unit_test(indexes_from_the_middle),
+        cmocka_unit_test(is_full_by_source),
+        cmocka_unit_test(indexes_while_decoding),
+        cmocka_unit_test(adds_up_times),
+        cmocka_unit_test(finds_the_same),
+        cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),
+        cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads),
+        cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(is_the_same_from_threads),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(counts_the_first_ids),
+        cmocka_unit_test(knows_the_last_id),
+        cmocka_unit_test(lists_values),
+        cmocka_unit_test(gives_up_kinds),
+        cmocka_unit_test(knows_global_times),
+        cmocka_unit_test(marks_what_packets_say),
+        cmocka_unit_test(follows_growth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pug_image_free(program);
