@@ -1,10 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The bundled capture gives back the path that was recorded, and the demonstration runs.
+# The bundled captures give back the paths that were recorded, and the demonstration runs.
 set -eu
 bin=$1 source=$2
+crash=$source/examples/crash
 "$bin/pugmark" pc "$source/examples/demo" | cmp - "$source/examples/demo/path.txt"
+"$bin/pugmark" pc "$crash" --verify "$crash/path"
 "$source/cmake/demo.sh" "$bin/.." >/dev/null
+
+# The three commands in README.md answer: where it was, and what came before.
+"$bin/pugmark" calls "$crash" | tail -n 3 | grep -q 'on_fault();  /\* the trace ends in it \*/'
+"$bin/pugmark" calls "$crash" | grep -q ' read_line() {$'
+"$bin/pugmark" trace "$crash" --last 20 --before exception >"$bin/../demo.trace"
+tail -n 1 "$bin/../demo.trace" | grep -q '^-- exception 12 (data fault), returns to '
+grep -q 'number+0x38' "$bin/../demo.trace"
+if "$bin/pugmark" --version | grep -qw dwarf; then
+  grep -q "crash.c:$(grep -n 'value = value \* 10' "$crash/crash.c" | cut -d: -f1)\$" "$bin/../demo.trace"
+fi
+
 # A reader that goes away is no error.
 "$bin/pugmark" pc "$source/examples/demo" | head -n 1 >/dev/null
 [[ ${PIPESTATUS[0]} == 0 ]]
