@@ -30,7 +30,8 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 	ctest --preset $* -j2
 
 truth: build
-	@work=$$(mktemp -d) && tests/truth/truth.sh build/release/bin $$work 450 2; code=$$?; rm -rf $$work; exit $$code
+	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"
+	@work=$$(mktemp -d) && TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 450 2; code=$$?; rm -rf $$work; exit $$code
 
 mutants: build
 	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code

@@ -51,18 +51,19 @@ static bool find_plugin(char *path, size_t size)
 static void become(const struct rec_qemu *qemu, const char *emulator, const char *plugin, int path)
 {
     static char *arguments[ARGUMENTS];
+    static char root[] = "-L", plug[] = "-plugin", end[] = "--";
     char load[8192];
     unsigned n = 0;
     snprintf(load, sizeof(load), "%s,fd=%d%s%s", plugin, path, qemu->children ? ",children=" : "",
              qemu->children ? qemu->children : "");
     arguments[n++] = (char *)emulator;
     if (qemu->sysroot) {
-        arguments[n++] = (char[]){"-L"};
+        arguments[n++] = root;
         arguments[n++] = (char *)qemu->sysroot;
     }
-    arguments[n++] = (char[]){"-plugin"};
+    arguments[n++] = plug;
     arguments[n++] = load;
-    arguments[n++] = (char[]){"--"};
+    arguments[n++] = end;
     for (char **argument = qemu->argv; *argument && n + 1 < ARGUMENTS; argument++)
         arguments[n++] = *argument;
     execvp(emulator, arguments);

@@ -81,7 +81,19 @@ bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes)
     }
 }
 
-/** The first letters of the A32 instruction's name, or names; NULL: any. */
+/** Does the text begin with one of the names, which `|` separates? */
+static bool begins(const char *text, const char *names)
+{
+    while (*names) {
+        size_t length = strcspn(names, "|");
+        if (strncmp(text, names, length) == 0)
+            return true;
+        names += length + (names[length] == '|');
+    }
+    return false;
+}
+
+/** First letters of the A32 instruction's name, or names; "": any. */
 static const char *a32_names(uint32_t op)
 {
     static const char *const data[16] = {
@@ -91,16 +103,19 @@ static const char *a32_names(uint32_t op)
     if ((op & 0x0fffffd0) == 0x012fff10)
         return op & 0x20 ? "blx" : "bx";
     switch (op >> 25 & 7) {
-    case 5: return "b";
+    case 7: return op >> 24 & 1 ? "svc|swi" : "cdp|mcr|mrc|v|fm";
+    case 6: return "ldc|stc|mcrr|mrrc|v|f";
+    case 5: return op >> 24 & 1 ? "bl" : "b";
     case 4: return op >> 20 & 1 ? "ldm|pop" : "stm|push";
     case 2:
-    case 3: return op >> 20 & 1 ? "ldr|pop" : "str|push";
-    case 0:
-    case 1:
+    case 3:
+        if (op & 0x02000010 && op >> 25 & 1)
+            return ""; /* media instructions */
+        return op >> 20 & 1 ? "ldr|pop" : "str|push";
+    default:
         if ((op & 0x01900000) == 0x01000000 || (op & 0x02000090) == 0x90)
-            return NULL; /* miscellaneous */
+            return ""; /* miscellaneous, multiplies, extra loads and stores */
         return data[op >> 21 & 15];
-    default: return NULL;
     }
 }
 
@@ -117,21 +132,25 @@ static const char *unconditional_names(uint32_t op)
     }
 }
 
+/** Does the name, of so many letters, end with the instruction's condition? */
+static bool ends_with_condition(uint32_t op, const char *name, size_t length)
+{
+    static const char *const conditions[14] = {"eq", "ne", "hs|cs", "lo|cc", "mi", "pl", "vs",
+                                               "vc", "hi", "ls",    "ge",    "lt", "gt", "le"};
+    return length > 2 && begins(name + length - 2, conditions[op >> 28]);
+}
+
 bool opcode_text_is_t32(const uint8_t *bytes, const char *text)
 {
-    const char *end = text + strcspn(text, " \t");
-    const char *names = a32_names(word_of(bytes));
-    if (end - text > 2 && strncmp(end - 2, ".w", 2) == 0)
+    uint32_t op = word_of(bytes), condition = op >> 28;
+    size_t length = strcspn(text, " \t"), name = strcspn(text, " \t.");
+    if (length > 2 && strncmp(text + length - 2, ".w", 2) == 0)
         return true;
-    if (word_of(bytes) >> 28 == 0xf)
-        names = unconditional_names(word_of(bytes));
-    if (!names)
-        return false;
-    while (*names) {
-        size_t length = strcspn(names, "|");
-        if (strncmp(text, names, length) == 0)
-            return false;
-        names += length + (names[length] == '|');
-    }
-    return true;
+    if (condition == 0xf)
+        return !begins(text, unconditional_names(op));
+    if (condition < 0xe && !ends_with_condition(op, text, name))
+        return true;
+    if ((op >> 25 & 7) == 5) /* of names that begin so there are many */
+        return name != strlen(a32_names(op)) + (condition < 0xe ? 2 : 0) || text[0] != 'b';
+    return a32_names(op)[0] && !begins(text, a32_names(op));
 }

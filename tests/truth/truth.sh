@@ -3,6 +3,7 @@
 # truth.sh BIN WORK SCALE SEEDS [SETS...]: record the programs under QEMU, encode what ran in every
 # protocol with many choices, decode it, and compare with what ran, instruction by instruction.
 # The last line tells how many instructions were compared; a difference ends it with status 1.
+# Debian's programs are recorded, too, where TRUTH_DEBIAN names the folder that debian.sh has filled.
 set -u
 bin=$1 work=$2 scale=$3 seeds=$4
 shift 4
@@ -47,34 +48,79 @@ check() {
   [[ ${TRUTH_STOP:-} ]] && exit 1
 }
 
+# each_choice NAME PATH PROTOCOL [LIMIT]: what every program is encoded with
+each_choice() {
+  local seed limit=()
+  [[ ! ${4:-} ]] || limit=(--limit "$4")
+  check "$1" "$2" "$3" "${limit[@]}"
+  check "$1" "$2" "$3" --calls on "${limit[@]}"
+  [[ $1 == writes* ]] || check "$1" "$2" "$3" --loss 20 "${limit[@]}"
+  for ((seed = 1; seed <= seeds; seed++)); do
+    check "$1" "$2" "$3" --random "$seed" --calls silent --sync $((seed * 300)) "${limit[@]}"
+    check "$1" "$2" "$3" --random $((seed + 1000)) --calls on --loss 10 "${limit[@]}"
+  done
+}
+
+# run NAME PATH OPTIONS...: the path of a program
+run() {
+  local name=$1 path=$2
+  shift 2
+  "$bin/pugmark" record --quiet --path "$path" "$@" >"$work/said" 2>&1 && return
+  echo "FAILED $name: $(cat "$work/said")"
+  bad=$((bad + 1))
+  return 1
+}
+
+own_programs() {
+  local set=$1 name protocol path
+  for name in plain mixture writes; do
+    path=$work/$name.$set.path
+    run "$name.$set" "$path" -- "$work/programs/$name.$set" "$scale" || continue
+    for protocol in $(protocols "$set"); do
+      each_choice "$name.$set" "$path" "$protocol"
+      [[ $name == plain ]] || continue
+      check "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
+      check "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16
+      check "$name.$set" "$path" "$protocol" --buffer 3000
+    done
+    rm -f "$path"
+  done
+}
+
+# Debian's programs, which debian.sh has put below $TRUTH_DEBIAN: dynamically linked, position-independent,
+# with signals, children that are followed, and a compiler that writes code.
+debian_programs() {
+  local set=$1 root=$TRUTH_DEBIAN/$1 work_of=$here/debian program name child protocol path arguments
+  for program in "$root"/usr/bin/{bash,busybox,perl,python3.??,sqlite3,luajit*} "$root"/bin/{bash,busybox}; do
+    [[ -x $program ]] || continue
+    name=$(basename "$program") path=$work/debian.$set.path
+    case $name in
+      bash) arguments=("$work_of/work.sh") ;;
+      busybox) arguments=(awk 'BEGIN { for (i = 0; i < 2000; i++) s = (s * 31 + i) % 977; print s }') ;;
+      perl) arguments=("$work_of/work.pl") ;;
+      python*) arguments=("$work_of/work.py") ;;
+      sqlite3) arguments=(:memory: ".read $work_of/work.sql") ;;
+      luajit*) arguments=("$work_of/work.lua") ;;
+    esac
+    run "$name.$set" "$path" --sysroot "$root" --children "$work/child" -- "$program" "${arguments[@]}" || continue
+    for protocol in $(protocols "$set"); do
+      each_choice "$name.$set" "$path" "$protocol" "${TRUTH_LIMIT:-}"
+      for child in "$work"/child.*; do
+        [[ ! -e $child ]] || check "$name.$set's child" "$child" "$protocol" --limit 1000000
+      done
+    done
+    rm -f "$path" "$work"/child.*
+  done
+}
+
 "$here/build.sh" "$work/programs" || exit $?
 for set in "${sets[@]}"; do
   if ! command -v "$(emulator "$set")" >/dev/null; then
     echo "no $(emulator "$set"): $set is left out"
     continue
   fi
-  for name in plain mixture writes; do
-    path=$work/$name.$set.path
-    if ! "$bin/pugmark" record --quiet --path "$path" -- "$work/programs/$name.$set" "$scale" \
-      >"$work/said" 2>&1; then
-      echo "FAILED $name.$set: $(cat "$work/said")"
-      bad=$((bad + 1))
-      continue
-    fi
-    for protocol in $(protocols "$set"); do
-      check "$name.$set" "$path" "$protocol"
-      check "$name.$set" "$path" "$protocol" --calls on
-      [[ $name == writes ]] || check "$name.$set" "$path" "$protocol" --loss 20
-      [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
-      [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16
-      [[ $name != plain ]] || check "$name.$set" "$path" "$protocol" --buffer 3000
-      for ((seed = 1; seed <= seeds; seed++)); do
-        check "$name.$set" "$path" "$protocol" --random "$seed" --calls silent --sync $((seed * 300))
-        check "$name.$set" "$path" "$protocol" --random $((seed + 1000)) --calls on --loss 10
-      done
-    done
-    rm -f "$path"
-  done
+  own_programs "$set"
+  [[ ! -e ${TRUTH_DEBIAN:-}/$set/complete ]] || debian_programs "$set"
 done
 rm -rf "$work/out" "$work/out.path"
 echo "$compared instructions compared in $runs recordings, $bad failed"

@@ -14,70 +14,23 @@
 #include "files/outfile.h"
 #include "recorder/encapsulation.h"
 #include "recorder/osd.h"
+#include "recorder/script.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORDS   64u /* of a line, and settings */
 #define MOST_WIDTHS  256u
 #define MOST_PAYLOAD 64u
 
 #define WIDTH_OF      "type_bits_" /* and a source's number */
 #define WIDTH_OF_SIZE (sizeof(WIDTH_OF) - 1)
 
-/** A line's words. */
-struct words {
-    const char *at[MOST_WORDS];
-    size_t count;
-};
-
-static bool number(const char *text, uint64_t most, uint64_t *value)
+static const char *word_of(const struct rec_words *words, const char *name, const char *otherwise)
 {
-    char *end;
-    *value = strtoull(text, &end, 0);
-    return *text >= '0' && *text <= '9' && *end == 0 && *value <= most;
-}
-
-static void split(char *line, struct words *words)
-{
-    line[strcspn(line, "#\n")] = 0;
-    words->count = 0;
-    for (char *at = strtok(line, " \t"); at && words->count < MOST_WORDS; at = strtok(NULL, " \t"))
-        words->at[words->count++] = at;
-}
-
-/** The number of "NAME=VALUE" among a line's words, or of the settings; `otherwise` without one. */
-static bool named(const struct words *words, const char *name, uint64_t most, uint64_t otherwise,
-                  uint64_t *value)
-{
-    size_t length = strlen(name);
-    *value = otherwise;
-    for (size_t i = 0; i < words->count; i++)
-        if (strncmp(words->at[i], name, length) == 0 && words->at[i][length] == '=')
-            return number(words->at[i] + length + 1, most, value);
-    return true;
-}
-
-static const char *word_of(const struct words *words, const char *name, const char *otherwise)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < words->count; i++)
-        if (strncmp(words->at[i], name, length) == 0 && words->at[i][length] == '=')
-            return words->at[i] + length + 1;
-    return otherwise;
-}
-
-/** The words from the second on, up to the first NAME=VALUE, as numbers. */
-static bool numbers(const struct words *words, size_t count, uint64_t *values)
-{
-    if (words->count != 1 + count)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!number(words->at[1 + i], UINT64_MAX, &values[i]))
-            return false;
-    return true;
+    const char *value = rec_words_value(words, name);
+    return value ? value : otherwise;
 }
 
 /* ---- encapsulation ---- */
@@ -89,7 +42,7 @@ struct wrapper {
     uint64_t shift;
 };
 
-static bool take_widths(struct wrapper *wrapper, const struct words *settings)
+static bool take_widths(struct wrapper *wrapper, const struct rec_words *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {
         const char *at = settings->at[i];
@@ -98,7 +51,7 @@ static bool take_widths(struct wrapper *wrapper, const struct words *settings)
         char *end;
         unsigned long source = strtoul(at + WIDTH_OF_SIZE, &end, 0);
         uint64_t bits;
-        if (*end != '=' || source > UINT16_MAX || !number(end + 1, 32, &bits) ||
+        if (*end != '=' || source > UINT16_MAX || !rec_words_number(end + 1, 32, &bits) ||
             wrapper->to.width_count == MOST_WIDTHS)
             return false;
         wrapper->widths[wrapper->to.width_count++] =
@@ -108,20 +61,21 @@ static bool take_widths(struct wrapper *wrapper, const struct words *settings)
     return true;
 }
 
-static bool set_up_wrapper(struct wrapper *wrapper, const struct words *settings,
+static bool set_up_wrapper(struct wrapper *wrapper, const struct rec_words *settings,
                            struct rec_bytes *out)
 {
     static const char *const paddings[] = {"sign", "zero", "one", "any"};
     const char *padding = word_of(settings, "padding", "sign");
     uint64_t src, stamp, type, block, framed, idle, seed;
-    bool good = named(settings, "src_bits", 16, 0, &src) &&
-                named(settings, "timestamp_bytes", 8, 0, &stamp) &&
-                named(settings, "type_bits", 32, 0, &type) &&
-                named(settings, "block_size", UINT32_MAX, 0, &block) &&
-                named(settings, "framed", 1, 1, &framed) &&
-                named(settings, "idle_syncs", 1, 0, &idle) &&
-                named(settings, "shift", 7, 0, &wrapper->shift) &&
-                named(settings, "seed", UINT64_MAX, 1, &seed) && take_widths(wrapper, settings);
+    bool good = rec_words_named(settings, "src_bits", 16, 0, &src) &&
+                rec_words_named(settings, "timestamp_bytes", 8, 0, &stamp) &&
+                rec_words_named(settings, "type_bits", 32, 0, &type) &&
+                rec_words_named(settings, "block_size", UINT32_MAX, 0, &block) &&
+                rec_words_named(settings, "framed", 1, 1, &framed) &&
+                rec_words_named(settings, "idle_syncs", 1, 0, &idle) &&
+                rec_words_named(settings, "shift", 7, 0, &wrapper->shift) &&
+                rec_words_named(settings, "seed", UINT64_MAX, 1, &seed) &&
+                take_widths(wrapper, settings);
     unsigned n = 0;
     while (n < 4 && strcmp(paddings[n], padding) != 0)
         n++;
@@ -150,27 +104,28 @@ static bool take_payload(const char *text, uint8_t *bytes, unsigned *size)
     return *text == 0 && *size > 0;
 }
 
-static bool put_packet(struct wrapper *wrapper, const struct words *words)
+static bool put_packet(struct wrapper *wrapper, const struct rec_words *words)
 {
     uint64_t source, type, time;
     uint8_t payload[MOST_PAYLOAD];
     unsigned size;
     bool timed = word_of(words, "time", NULL) != NULL;
-    return words->count >= 4 && number(words->at[1], UINT16_MAX, &source) &&
-           number(words->at[2], UINT32_MAX, &type) && take_payload(words->at[3], payload, &size) &&
-           named(words, "time", UINT64_MAX, 0, &time) &&
+    return words->count >= 4 && rec_words_number(words->at[1], UINT16_MAX, &source) &&
+           rec_words_number(words->at[2], UINT32_MAX, &type) &&
+           take_payload(words->at[3], payload, &size) &&
+           rec_words_named(words, "time", UINT64_MAX, 0, &time) &&
            rec_encapsulate(&wrapper->to, (uint16_t)source, (unsigned)type, timed ? &time : NULL,
                            payload, size);
 }
 
-static bool put_wrapped(struct wrapper *wrapper, const struct words *words)
+static bool put_wrapped(struct wrapper *wrapper, const struct rec_words *words)
 {
     uint64_t flow, count = 1;
-    if (!named(words, "flow", 3, 0, &flow))
+    if (!rec_words_named(words, "flow", 3, 0, &flow))
         return false;
     wrapper->to.flow = wrapper->to.null_flow = (unsigned)flow;
     if (words->count > 1 && strcmp(words->at[0], "packet") != 0 && !strchr(words->at[1], '=') &&
-        !number(words->at[1], 1u << 20, &count))
+        !rec_words_number(words->at[1], 1u << 20, &count))
         return false;
     if (strcmp(words->at[0], "packet") == 0)
         return put_packet(wrapper, words);
@@ -190,14 +145,14 @@ static bool put_wrapped(struct wrapper *wrapper, const struct words *words)
 
 /* ---- OSD ---- */
 
-static struct rec_osd *set_up_osd(const struct words *settings, struct rec_bytes *out)
+static struct rec_osd *set_up_osd(const struct rec_words *settings, struct rec_bytes *out)
 {
     const char *framing = word_of(settings, "framing", "dtd");
     uint64_t longest, dest, interleave, seed;
-    if (!named(settings, "MAX_PKT_LEN", 4096, 12, &longest) || longest < 12 ||
-        !named(settings, "dest", UINT16_MAX, 0x401, &dest) ||
-        !named(settings, "interleave", 1, 0, &interleave) ||
-        !named(settings, "seed", UINT64_MAX, 1, &seed) ||
+    if (!rec_words_named(settings, "MAX_PKT_LEN", 4096, 12, &longest) || longest < 12 ||
+        !rec_words_named(settings, "dest", UINT16_MAX, 0x401, &dest) ||
+        !rec_words_named(settings, "interleave", 1, 0, &interleave) ||
+        !rec_words_named(settings, "seed", UINT64_MAX, 1, &seed) ||
         (strcmp(framing, "dtd") != 0 && strcmp(framing, "dtd-le") != 0))
         return NULL;
     return rec_osd_new(&(struct rec_osd_options){.longest = (unsigned)longest,
@@ -208,47 +163,10 @@ static struct rec_osd *set_up_osd(const struct words *settings, struct rec_bytes
                        out);
 }
 
-static bool is_width(uint64_t width)
-{
-    return width > 0 && width <= 64 && width % 16 == 0;
-}
-
-static bool put_osd(struct rec_osd *osd, const struct words *words)
-{
-    uint64_t v[6];
-    bool module = words->count > 1 && number(words->at[1], REC_OSD_MODULES - 1, &v[0]);
-    if (!module)
-        return false;
-    if (strcmp(words->at[0], "ctm") == 0 && numbers(words, 6, v) && is_width(v[1])) {
-        rec_osd_ctm(osd, (unsigned)v[0], (unsigned)v[1],
-                    &(struct rec_ctm_event){.timestamp = (uint32_t)v[2],
-                                            .npc = v[3],
-                                            .pc = v[4],
-                                            .mode = v[5] & 3,
-                                            .ret = v[5] >> 2 & 1,
-                                            .call = v[5] >> 3 & 1,
-                                            .modechange = v[5] >> 4 & 1});
-        return true;
-    }
-    if (strcmp(words->at[0], "stm") == 0 && numbers(words, 5, v) && is_width(v[1])) {
-        rec_osd_stm(osd, (unsigned)v[0], (unsigned)v[1], (uint32_t)v[2], (uint16_t)v[3], v[4]);
-        return true;
-    }
-    if (strcmp(words->at[0], "overflow") == 0 && numbers(words, 2, v)) {
-        rec_osd_overflow(osd, (unsigned)v[0], (uint16_t)v[1]);
-        return true;
-    }
-    if (strcmp(words->at[0], "register") == 0 && numbers(words, 3, v)) {
-        rec_osd_register(osd, (unsigned)v[0], (uint16_t)v[1], (uint16_t)v[2]);
-        return true;
-    }
-    return false;
-}
-
 /* ---- all ---- */
 
 struct encode_options {
-    struct words settings;
+    struct rec_words settings;
     const char *output;
     bool osd;
 };
@@ -261,10 +179,10 @@ static const char *const osd_names[] = {"MAX_PKT_LEN", "dest",    "interleave",
 
 static bool take_setting(const struct option *option, void *target, const char *argument)
 {
-    struct words *settings = target;
+    struct rec_words *settings = target;
     if (!strchr(argument, '='))
         return option_refuse(option, argument, "not of the form NAME=VALUE");
-    if (settings->count == MOST_WORDS)
+    if (settings->count == REC_SCRIPT_WORDS)
         return option_refuse(option, argument, "too many settings");
     settings->at[settings->count++] = argument;
     return true;
@@ -288,7 +206,7 @@ static const struct option table[] = {
 };
 
 /** Are all settings among these? Says which is not. */
-static bool all_known(const struct words *settings, const char *const *names)
+static bool all_known(const struct rec_words *settings, const char *const *names)
 {
     for (size_t i = 0; i < settings->count; i++) {
         const size_t length = strcspn(settings->at[i], "=");
@@ -312,13 +230,14 @@ static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
 {
     char line[1024];
     for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
-        struct words words;
+        struct rec_words words;
         if (!strchr(line, '\n') && !feof(file)) {
             fprintf(stderr, "pugmark: line %u is too long\n", n);
             return false;
         }
-        split(line, &words);
-        if (words.count == 0 || (osd ? put_osd(osd, &words) : put_wrapped(wrapper, &words)))
+        bool good = rec_words_split(line, &words);
+        if (good && (words.count == 0 ||
+                     (osd ? rec_script_osd_event(osd, &words) : put_wrapped(wrapper, &words))))
             continue;
         fprintf(stderr, "pugmark: line %u: no such packet, or it is too long\n", n);
         return false;

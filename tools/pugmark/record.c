@@ -6,6 +6,7 @@
 #include "recorder/convert.h"
 #include "recorder/program.h"
 #include "recorder/qemu.h"
+#include "recorder/script.h"
 #include "recorder/session.h"
 
 #include <errno.h>
@@ -372,6 +373,35 @@ static bool end_session(struct record *record)
     return good;
 }
 
+/** Events in words, in place of what ran. */
+static int record_script(const struct record_options *options)
+{
+    const struct rec_script_class *of =
+        options->protocol ? rec_script_find(options->protocol) : NULL;
+    const struct rec_script_config config = {
+        .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
+        .seed = options->seed,
+        .sync = options->sync.given ? options->sync.value : 1000,
+        .longest = 12};
+    char why[256];
+    if (!of || !options->out || options->id == 0 ||
+        (options->id > 0x6f && options->id != UINT64_MAX)) {
+        refuse("record", "--script needs --protocol stm, itm, dwt or osd, and --out; --id is 1 to "
+                         "0x6f");
+        return EXIT_USAGE;
+    }
+    FILE *lines = strcmp(options->script, "-") == 0 ? stdin : fopen(options->script, "re");
+    if (!lines) {
+        refuse(options->script, strerror(errno));
+        return EXIT_INPUT;
+    }
+    bool good = rec_script_record(of, &config, lines, options->out, why, sizeof(why)) ||
+                refuse(options->script, why);
+    if (lines != stdin)
+        fclose(lines);
+    return good ? EXIT_DONE : EXIT_INPUT;
+}
+
 static bool check_options(const struct record *record)
 {
     const struct record_options *options = record->options;
@@ -402,12 +432,14 @@ static int record_run(const struct command *self, int argc, char **argv)
     };
     bool from = false;
     for (int i = 1; i < argc; i++)
-        from = from || strncmp(argv[i], "--from", 6) == 0;
+        from = from || strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "--script", 8) == 0;
     int end = command_start(self, argc, argv, sets, 1, from ? 0 : -1);
     if (end == EXIT_DONE)
         record_options_help();
     if (end >= 0)
         return end;
+    if (options.script)
+        return record_script(&options);
     struct record record = {.options = &options, .file = -1};
     record.unit = options.protocol ? rec_unit_find(options.protocol) : NULL;
     if (options.id == UINT64_MAX)

@@ -18,7 +18,8 @@ static bool add(const struct option *option, void *target, const char *argument)
 #define AT(member) offsetof(struct record_options, member)
 
 const struct option record_option_table[] = {
-    {"protocol", "NAME", "etmv4, ete, etmv3, ptm, etrace, ntrace (none: --path alone)",
+    {"protocol", "NAME",
+     "etmv4, ete, etmv3, ptm, etrace, ntrace (none: --path alone); of scripts stm, itm, dwt, osd",
      option_string, AT(protocol)},
     {"out", "DIR", "the snapshot folder to write", option_string, AT(out)},
     {"perf", "FILE", "or the perf.data to write instead: Arm's protocols (docs/perf-data.md)",
@@ -27,6 +28,8 @@ const struct option record_option_table[] = {
     {"path", "FILE", "write the executed path, too (docs/path-format.md)", option_string, AT(path)},
     {"from", "FILE", "a path, or a log of Spike's or QEMU's, or addresses; no program is run",
      option_string, AT(from)},
+    {"script", "FILE", "events in words (docs/event-script.md); no program is run", option_string,
+     AT(script)},
     {"elf", "FILE[@BIAS]", "the program of such a log, moved by BIAS; may be repeated", add,
      AT(elf)},
     {"core", "NAME", "name of the core in the snapshot", option_string, AT(core)},

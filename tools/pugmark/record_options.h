@@ -13,7 +13,7 @@ struct record_list {
 };
 
 struct record_options {
-    const char *protocol, *core, *out, *perf, *path, *from, *calls;
+    const char *protocol, *core, *out, *perf, *path, *from, *script, *calls;
     const char *qemu, *plugin, *sysroot, *children;
     struct record_list settings, filters, elf;
     uint64_t limit, buffer, id, seed;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/** @file A32 or T32? Four bytes that could be both, and the words that QEMU has for them. */
+#include "recorder/plugin/opcode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct {
+    uint8_t bytes[4];
+    const char *text;
+    bool t32;
+} cases[] = {
+    /* BLX: its second half looks like the condition AL and a branch, or a coprocessor's */
+    {{0x85, 0xf7, 0x06, 0xee}, "blx #0x40025f28", true},
+    {{0x85, 0xf7, 0x06, 0xea}, "blx #0x40025f28", true},
+    {{0x85, 0xf7, 0x06, 0xeb}, "blx #0x40025f28", true},
+    {{0x85, 0xf7, 0x06, 0xec}, "blx #0x40025f28", true},
+    {{0x85, 0xf7, 0x06, 0xe8}, "blx #0x40025f28", true},
+    {{0x85, 0xf7, 0x06, 0xc0}, "blx #0x40025f28", true},
+    {{0x00, 0xf0, 0x02, 0xf8}, "bl #0x1008", true},
+    {{0x00, 0xf0, 0x02, 0x80}, "beq.w #0x1008", true},
+    {{0x02, 0x00, 0x00, 0xea}, "b #0x1010", false},
+    {{0x02, 0x00, 0x00, 0xeb}, "bl #0x1010", false},
+    {{0x02, 0x00, 0x00, 0x0a}, "beq #0x1010", false},
+    {{0x02, 0x00, 0x00, 0xdb}, "blle #0x1010", false},
+    {{0x02, 0x00, 0x00, 0x2a}, "bhs #0x1010", false},
+    {{0x02, 0x00, 0x00, 0xfa}, "blx #0x1010", false},
+    {{0x33, 0xff, 0x2f, 0xe1}, "blx r3", false},
+    {{0x1e, 0xff, 0x2f, 0x01}, "bxeq lr", false},
+    /* a register list or a second register in the place of the condition */
+    {{0xbd, 0xe8, 0xf0, 0x81}, "pop.w {r4, r5, r6, r7, r8, pc}", true},
+    {{0xf0, 0x81, 0xbd, 0xe8}, "pop {r4, r5, r6, r7, r8, pc}", false},
+    {{0xd3, 0xe9, 0x00, 0x23}, "ldrd r2, r3, [r3]", true},
+    {{0xa0, 0xfb, 0x01, 0x57}, "umull r5, r7, r0, r1", true},
+    {{0x91, 0x50, 0x80, 0xe0}, "umull r5, r0, r1, r0", false},
+    {{0x04, 0xf0, 0x9d, 0xe4}, "pop {pc}", false},
+    {{0x00, 0x00, 0xa0, 0xe3}, "mov r0, #0", false},
+    {{0x00, 0x00, 0xa0, 0x13}, "movne r0, #0", false},
+    {{0x00, 0x00, 0x00, 0xef}, "svc #0", false},
+    {{0x70, 0x0f, 0x1d, 0xee}, "mrc p15, #0, r0, c13, c0, #3", false},
+    {{0x1d, 0xee, 0x70, 0x4f}, "mrc p15, #0, r4, c13, c0, #3", true},
+    {{0x9f, 0xed, 0x0a, 0xea}, "vldr s28, [pc, #0x28]", true},
+    {{0x0a, 0x0a, 0x9f, 0xed}, "vldr s0, [pc, #0x28]", false},
+    {{0x10, 0xfa, 0xf1, 0x0e}, "vmrseq apsr_nzcv, fpscr", false},
+    {{0x72, 0x20, 0xff, 0xe6}, "uxth r2, r2", false},
+};
+
+static void test_text(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (opcode_text_is_t32(cases[i].bytes, cases[i].text) != cases[i].t32)
+            fail_msg("%s is taken for %s", cases[i].text, cases[i].t32 ? "A32" : "T32");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
