@@ -36,6 +36,12 @@ struct pug_params;
 enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **params);
 void pug_params_free(struct pug_params *params);
 
+/**
+ * The n-th key that parameter files have of their own, besides settings of transports and protocols
+ * ("container", "encoder_options" …); NULL behind the last one.
+ */
+const char *pug_params_key(size_t n);
+
 /** The transport that `container` names: "encapsulation" (also where it is not given), "smi"… */
 const char *pug_params_transport(const struct pug_params *params);
 

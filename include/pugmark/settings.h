@@ -75,6 +75,12 @@ enum pug_arch_profile {
  */
 bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile);
 
+/**
+ * The n-th product that pug_core_by_name() knows, "Cortex-A53". Writes at most `size` bytes with
+ * the closing NUL and returns the length of the whole name; 0 behind the last one.
+ */
+size_t pug_core_name(size_t n, char *buffer, size_t size);
+
 /** pug_core_by_name() as the reference has it: fewer names, and each letter counts. */
 bool pug_core_by_reference_name(const char *name, enum pug_arch *arch,
                                 enum pug_arch_profile *profile);

@@ -9,6 +9,7 @@
 #include "transport/coresight_guess.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,43 @@ static void add_guess(const struct pug_capture *capture, struct pug_capture_raw 
     raw->settings.count = raw->count;
 }
 
+/** Is a register missing? Of ids, only where frames have sources that nobody chose by another name.
+ */
+static bool is_missing(const struct pug_capture_raw *raw, const struct pug_settings *settings,
+                       const struct pug_register *wanted, bool frames)
+{
+    const bool given = pug_settings_find(settings, wanted->name) != NULL;
+    if (wanted->need == PUG_REGISTER_ID)
+        return !given && frames && raw->protocol->description->traces_core;
+    return !given && wanted->need != PUG_REGISTER_UNUSED;
+}
+
+/** Tell the registers that matter and that nobody gave; false: it does not go without them. */
+static bool check_registers(const struct pug_capture *capture, const struct pug_settings *settings)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_description *description = raw->protocol->description;
+    const struct pug_register *wanted = description ? description->registers : NULL;
+    char required[160] = "", assumed[160] = "", value[48];
+    for (; wanted && wanted->name; wanted++) {
+        if (!is_missing(raw, settings, wanted, !raw->transport->single))
+            continue;
+        snprintf(value, sizeof(value), "%s (taken for 0x%" PRIx32 ")", wanted->name,
+                 wanted->assumed);
+        if (wanted->need == PUG_REGISTER_ASSUMED)
+            append(assumed, sizeof(assumed), value);
+        else
+            append(required, sizeof(required), wanted->name);
+    }
+    if (*required)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s cannot be read without registers:%s",
+                        raw->protocol->name, required);
+    else if (*assumed)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: registers are missing:%s",
+                        raw->protocol->name, assumed);
+    return !*required;
+}
+
 /** Protocol and transport take all settings. */
 static enum pug_status check_settings(struct pug_capture *capture)
 {
@@ -269,12 +307,13 @@ static enum pug_status check_settings(struct pug_capture *capture)
     if (status != PUG_OK)
         return PUG_ERR_INVALID_PARAM_VAL;
     raw->transport->free(made);
-    status =
-        raw->protocol->config_new(source ? source->settings : &raw->settings, capture->log, &made);
-    if (status != PUG_OK)
-        return PUG_ERR_INVALID_PARAM_VAL;
-    raw->protocol->config_free(made);
-    return PUG_OK;
+    const struct pug_settings *settings = source ? source->settings : &raw->settings;
+    const bool complete = check_registers(capture, settings);
+    /* Also where that was told: so all settings are asked for. */
+    status = raw->protocol->config_new(settings, complete ? capture->log : NULL, &made);
+    if (status == PUG_OK)
+        raw->protocol->config_free(made);
+    return complete && status == PUG_OK ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;
 }
 
 static enum pug_status understand(struct pug_capture *capture)

@@ -202,6 +202,7 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
                         capture->options.wanted_count ? "no such source in it" : "no source in it");
         pug_tree_free(*tree);
+        *tree = NULL;
         return PUG_ERR_NOT_FOUND;
     }
     const struct pug_capture_source *source;
@@ -211,6 +212,7 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
     if (added > 0)
         return PUG_OK;
     pug_tree_free(*tree);
+    *tree = NULL;
     return PUG_ERR_RDR_NO_DECODER;
 }
 

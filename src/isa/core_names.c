@@ -236,6 +236,32 @@ bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profi
     return by_product(reduced, arch, profile) || by_state(reduced, arch, profile);
 }
 
+/** The n-th name of a list that has a blank behind each; where the list ends n is counted down. */
+static const char *name_in(const char *list, size_t *n)
+{
+    for (; *list; list += strcspn(list, " ") + 1)
+        if ((*n)-- == 0)
+            return list;
+    return NULL;
+}
+
+size_t pug_core_name(size_t n, char *buffer, size_t size)
+{
+    for (size_t i = 0; i < PRODUCTS; i++) {
+        const char *name = name_in(products[i].reference, &n);
+        if (!name)
+            name = name_in(products[i].others, &n);
+        if (!name)
+            continue;
+        const int length = (int)strcspn(name, " ");
+        snprintf(buffer, size, "%.*s", length, name);
+        return (size_t)length;
+    }
+    if (size > 0)
+        *buffer = 0;
+    return 0;
+}
+
 void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *log,
                           const char *component, enum pug_arch *arch,
                           enum pug_arch_profile *profile)

@@ -424,6 +424,14 @@ void pug_params_free(struct pug_params *params)
 
 /* ---- asking ---- */
 
+const char *pug_params_key(size_t n)
+{
+    static const char *const keys[] = {"container",       "payload_params", "address_mode",
+                                       "encoder_options", "full",           "atomic_subtypes",
+                                       "srcid",           "src_id",         "xlen"};
+    return n < sizeof(keys) / sizeof(keys[0]) ? keys[n] : NULL;
+}
+
 const char *pug_params_transport(const struct pug_params *params)
 {
     static const char *const transports[] = {"smi", "esp32", "pulp", "raw"};

@@ -28,7 +28,11 @@ static bool take_register(const struct pug_settings *settings, const char *name,
 }
 
 const struct pug_register pug_armv7_register_list[] = {
-    {.name = "ETMIDR"}, {.name = "ETMCR"}, {.name = "ETMCCER"}, {.name = "ETMTRACEIDR"}, {0},
+    {.name = "ETMIDR"},
+    {.name = "ETMCR"},
+    {.name = "ETMCCER"},
+    {.name = "ETMTRACEIDR", .need = PUG_REGISTER_ID},
+    {0},
 };
 
 enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct pug_log *log,
@@ -42,7 +46,8 @@ enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct 
     bool all = take_register(settings, "ETMCR", &registers->control, log, component);
     all &= take_register(settings, "ETMIDR", &registers->id, log, component);
     all &= take_register(settings, "ETMCCER", &registers->code, log, component);
-    all &= take_register(settings, "ETMTRACEIDR", &registers->trace_id, log, component);
+    registers->trace_id = (uint32_t)pug_settings_number(settings, "ETMTRACEIDR",
+                                                        pug_settings_number(settings, "src_id", 0));
     return all ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;
 }
 

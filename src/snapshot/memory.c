@@ -2,7 +2,9 @@
 /** @file Dumps and ELF files of a device, added to an image. */
 #include "snapshot/snapshot.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** A dump or an ELF file that is in the image. */
 struct mapped {
@@ -86,6 +88,19 @@ static enum pug_status map(struct memory *memory, const struct mapped *what, con
     return status;
 }
 
+/** Memory that cannot be had. */
+static void say_trouble(const struct pug_snapshot *snapshot, const char *path,
+                        enum pug_status status)
+{
+    if (!pug_snapshot_is_native(snapshot))
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
+                         "Failed to create memory accessor for file %s.", path);
+    else
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status, "%s%s%s", path,
+                         status == PUG_ERR_FILE ? ": " : "",
+                         status == PUG_ERR_FILE ? strerror(errno) : "");
+}
+
 static void add_one(struct memory *memory, const struct mapped *what, uint16_t source)
 {
     const struct pug_snapshot *snapshot = memory->snapshot;
@@ -100,8 +115,7 @@ static void add_one(struct memory *memory, const struct mapped *what, uint16_t s
         status = map(memory, what, path, source);
     }
     if (status != PUG_OK)
-        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
-                         "Failed to create memory accessor for file %s.", path ? path : dump->file);
+        say_trouble(snapshot, path ? path : dump->file, status);
     free(path);
     struct mapped *added =
         status == PUG_OK ? pug_snapshot_list_add(&memory->mapped, sizeof(*added)) : NULL;

@@ -123,21 +123,38 @@ static bool register_value(const struct cook *cook, const struct pug_snapshot_re
     *value = (uint32_t)strtoull(found->value, &end, 0);
     if (!cook->native || (end != found->value && !*end))
         return true;
-    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
-                     "Error:%s in %s is no number: '%s'\n", found->name, cook->source->device->file,
-                     found->value);
+    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "%s: %s is no number: '%s'\n",
+                     cook->source->device->file, found->name, found->value);
     return false;
+}
+
+static bool is_required(const struct pug_register *wanted)
+{
+    return wanted->need == PUG_REGISTER_REQUIRED || wanted->need == PUG_REGISTER_ID;
+}
+
+/** What the reference says of it. */
+static void say_reference_missing(const struct cook *cook, const struct pug_register *wanted)
+{
+    const bool required = is_required(wanted);
+    pug_snapshot_say(cook->snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
+                     "%sMissing %s\n", required ? "Error:" : "Warning: Default set for register. ",
+                     wanted->name);
 }
 
 static void say_missing(const struct cook *cook, const struct pug_register *wanted)
 {
-    bool required = wanted->need == PUG_REGISTER_REQUIRED;
-    if (cook->native && wanted->need == PUG_REGISTER_UNUSED)
-        return;
-    pug_snapshot_say(cook->snapshot, BUILDER, required ? PUG_SEV_ERROR : PUG_SEV_WARN, PUG_OK,
-                     "%sMissing %s%s%s\n",
-                     required ? "Error:" : "Warning: Default set for register. ", wanted->name,
-                     cook->native ? " in " : "", cook->native ? cook->source->device->file : "");
+    const char *file = cook->source->device->file;
+    if (!cook->native)
+        say_reference_missing(cook, wanted);
+    else if (is_required(wanted))
+        pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
+                         "%s: register %s is missing, without which nothing can be decoded\n", file,
+                         wanted->name);
+    else if (wanted->need == PUG_REGISTER_ASSUMED)
+        pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
+                         "%s: register %s is missing: taken for 0x%x\n", file, wanted->name,
+                         (unsigned)wanted->assumed);
 }
 
 static bool is_overridden(const struct cook *cook, const char *name)
@@ -161,8 +178,7 @@ static bool take_register(struct cook *cook, const struct pug_register *wanted)
         return true;
     if (!found)
         say_missing(cook, wanted);
-    if ((!found && wanted->need == PUG_REGISTER_REQUIRED) ||
-        (found && !register_value(cook, found, &value)))
+    if ((!found && is_required(wanted)) || (found && !register_value(cook, found, &value)))
         return false;
     return pug_snapshot_setting_add(&cook->recipe->settings,
                                     (struct pug_setting){.name = wanted->name, .value = value});
@@ -267,9 +283,8 @@ bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
                                                                        source->core_name != NULL)};
     if (!recipe->protocol) {
         if (cook.native) /* the reference does not say why */
-            pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK,
-                             "Error:Unknown type %s in %s\n", source->device->type,
-                             source->device->file);
+            pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "%s: type %s is not known\n",
+                             source->device->file, source->device->type);
         return false;
     }
     const struct pug_description *description = pug_protocol_find(recipe->protocol)->description;

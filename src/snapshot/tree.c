@@ -210,11 +210,31 @@ struct builder {
     struct memory memory;
 };
 
-static bool fail(const struct pug_snapshot *snapshot, const char *what, const char *name)
+/** The source is left out: `why`, and `what` the reference says of it. */
+static bool fail(const struct pug_snapshot *snapshot, const char *why, const char *what,
+                 const char *name)
 {
-    pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE, "%s %s.\n", what,
-                     name);
+    if (pug_snapshot_is_native(snapshot))
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "source %s is left out%s\n",
+                         name, why);
+    else
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE, "%s %s.\n", what,
+                         name);
     return false;
+}
+
+/** The tree does not take the source. */
+static void say_refused(const struct pug_snapshot *snapshot,
+                        const struct pug_snapshot_source *source, const char *protocol,
+                        enum pug_status status)
+{
+    if (pug_snapshot_is_native(snapshot))
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status, "source %s, %s\n", source->name,
+                         protocol);
+    else
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
+                         "Snapshot processor : failed to create %s decoder on decode tree.",
+                         protocol);
 }
 
 static bool create(struct builder *builder, const struct pug_snapshot_source *source)
@@ -235,13 +255,11 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
         enum pug_status status = pug_tree_add_source(builder->tree, &config, &made);
         good = status == PUG_OK;
         if (!good)
-            pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
-                             "Snapshot processor : failed to create %s decoder on decode tree.",
-                             recipe.protocol);
+            say_refused(snapshot, source, recipe.protocol, status);
     }
     pug_snapshot_recipe_free(&recipe);
     if (!good)
-        return fail(snapshot,
+        return fail(snapshot, "",
                     source->core_name ? "Failed to create decoder for source"
                                       : "Failed to create decoder for none core source",
                     source->name);
@@ -295,9 +313,11 @@ static bool add_source(struct builder *builder, const struct pug_snapshot_source
     if (skip_stream(snapshot, source))
         return false;
     if (!source->device)
-        return fail(snapshot, "Failed to find device data for source", source->name);
+        return fail(snapshot, ": nothing describes it", "Failed to find device data for source",
+                    source->name);
     if (source->core_name && !source->core)
-        return fail(snapshot, "Failed to get device data for source", source->name);
+        return fail(snapshot, ": nothing describes the core that it traces",
+                    "Failed to get device data for source", source->name);
     return create(builder, source);
 }
 

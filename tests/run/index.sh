@@ -39,9 +39,10 @@ printf '\0\0\0\0\0\x80\x01a\x30\x0d\x12\x07\x11\x22\x33\x44\xc0\x85\x01\x01b\x20
 # A part from the middle, and every mark of one source only.
 size=$(stat -c %s "$demo/trace.bin")
 for i in 1 2 3 4 5 6 7 8; do cat "$demo/trace.bin"; done >"$work/long"
-"$pugmark" index --protocol etmv4i --transport coresight --set TRCTRACEIDR=0x10 --quiet --block 1024 \
+sed -n 's/^\(TRC[A-Z0-9]*\)(.*)=\(.*\)/\1 = \2/p' "$demo/ETM_0.ini" >"$work/registers"
+"$pugmark" index --protocol etmv4i --transport coresight --params "$work/registers" --quiet --block 1024 \
     --from $((4 * size)) --output "$work/part" "$work/long" || fail "index --from"
-at=$("$pugmark" find --protocol etmv4i --transport coresight --set TRCTRACEIDR=0x10 --index "$work/part" \
+at=$("$pugmark" find --protocol etmv4i --transport coresight --params "$work/registers" --index "$work/part" \
     --sync "$work/long") || fail "find in a part"
 read -r at _ <<<"$at"
 ((at >= 4 * size - 1024)) || fail "the part begins at $((4 * size)), but has $at"

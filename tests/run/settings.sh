@@ -40,8 +40,12 @@ refused "trTeFormat is not N-Trace" --quiet --protocol ntrace --set trTeControl=
 lines=2
 refused "--set xlem: no such setting" --protocol ntrace --set xlem=64 --set xlen=64
 refused "N-Trace, framed as nexus: src_bits src_id align" --protocol ntrace --set xlem=64
-refused "--set src_id: no such" --protocol etmv4i --set src_id=16
-refused " TRCCONFIGR TRCTRACEIDR " --protocol etmv4i --set trctraceidr=16
+etm="--protocol etmv4i --set TRCCONFIGR=0xc1 --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f403
+  --set TRCIDR2=0x488 --set TRCIDR8=0"
+# shellcheck disable=SC2086
+refused "--set srcid: no such setting; is src_id meant?" $etm --set srcid=16
+# shellcheck disable=SC2086
+refused " TRCCONFIGR TRCTRACEIDR " $etm --set trctraceidr=16
 refused "ETMV3, framed as coresight: flags fsyncs" --protocol etmv3 --transport coresight \
   --set ETMCR=0 --set ETMIDR=0 --set ETMCCER=0 --set ETMTRACEIDR=16 --set dstreem=1
 refused "E-Trace, framed as raw: type_bits" --protocol etrace --transport raw --set iaddress_with_p=32
@@ -49,9 +53,12 @@ refused "--set hart_index_bits: no such" --protocol etrace --set hart_index_bits
 lines=3
 refused "--set b: no such" --protocol ntrace --set a=64 --set b=64
 lines=1
+lines=2
 refused "TRCCONFIGR: not a number" --protocol etmv4i --set TRCCONFIGR=c1
+lines=1
 refused "layout: a number, not a word" --protocol etrace --set layout=1
-accepted --protocol etmv4i --set alias=0x1000 --set TRCTRACEIDR=3
+# shellcheck disable=SC2086
+accepted $etm --set alias=0x1000 --set TRCTRACEIDR=3
 accepted --protocol ntrace --set align=start --set mode=6 --set xlen=32 --set xlen=64 \
   --set src_id=0 --set zcmt=1 --set zcmp_zcmt=1
 both="--set iaddress_width_p=64 --set iaddress_width=63 --set discovery_info_1=0
@@ -60,6 +67,50 @@ both="--set iaddress_width_p=64 --set iaddress_width=63 --set discovery_info_1=0
   --set trTsWidth=64 --set timestamp_bytes=8 --set type_bits_3=1"
 # shellcheck disable=SC2086
 lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
+
+# Registers that matter and are missing are named, those of an id only where ids matter.
+refused "ETMV4I cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i
+refused "without registers: TRCCONFIGR TRCTRACEIDR TRCIDR0 TRCIDR2" --protocol etmv4i --transport coresight
+refused "ETE cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol ete
+refused "ETMV3 cannot be read without registers: ETMIDR ETMCR ETMCCER" --protocol etmv3
+refused "PTM cannot be read without registers: ETMIDR ETMCCER ETMTRACEIDR" --protocol ptm \
+  --transport coresight --set ETMCR=0
+accepted --protocol ptm --set ETMIDR=0x4100f310 --set ETMCR=0 --set ETMCCER=0x34000000
+said 0 "ETMV4I: registers are missing: TRCIDR1 (taken for 0x4100f403) TRCIDR8 (taken for 0x0)" \
+  --protocol etmv4i --set TRCCONFIGR=0xc1 --set TRCIDR0=0x28000ea1 --set TRCIDR2=0x488 "$work/trace"
+lines=3
+refused "--set TRCCONFGIR: no such setting; is TRCCONFIGR meant?" --protocol etmv4i \
+  --set TRCCONFGIR=0xc1 --set TRCIDR0=0x28000ea1 --set TRCIDR1=0 --set TRCIDR2=0x488 --set TRCIDR8=0
+lines=1
+
+# A trace without sources.
+said 3 "trace: no source in it" --protocol etrace --transport raw --set xlen=64 "$work/trace"
+
+# A name in a file that is none, but nearly; others are no matter.
+printf '\0' >"$work/null"
+printf 'xlen = 64\niaddress_widht_p = 64\nnotes = of a run\n' >"$work/slip.params"
+said 1 "slip.params: nobody knows 'iaddress_widht_p'; is iaddress_width_p meant?" \
+  --protocol etrace --set src_id=0 --params "$work/slip.params" "$work/null"
+printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.params"
+lines=0 said 0 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
+"$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
+  grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
+cp -r "$2/examples/demo" "$work/demo"
+sed -i 's/^TRCIDR8/TRCIRD8/' "$work/demo/ETM_0.ini"
+lines=2 said 1 "ETM_0.ini: nobody knows 'TRCIRD8'; is TRCIDR8 meant?" "$work/demo"
+sed -i 's/^TRCCONFIGR/TRCCONFIG/' "$work/demo/ETM_0.ini"
+lines=6 said 3 "ETM_0.ini: register TRCCONFIGR is missing" "$work/demo"
+lines=6 said 3 "ETM_0.ini: nobody knows 'TRCCONFIG'; is TRCCONFIGR meant?" "$work/demo"
+
+# Cores by name.
+refused "--core Cortex-A5x3: no core of this name is known (pugmark --list-cores); is Cortex-A53 meant?" \
+  --protocol ntrace --core Cortex-A5x3
+refused "--core Nonsense: no core of this name is known (pugmark --list-cores)" --protocol ntrace --core Nonsense
+"$bin/pugmark" --list-cores | grep -qx 'Cortex-A53' || { echo "--list-cores lacks one"; bad=1; }
+while read -r core; do
+  # shellcheck disable=SC2086
+  lines=0 said 0 "" $etm --core "$core" "$work/trace"
+done < <("$bin/pugmark" --list-cores | sed -n '1~20p')
 
 refused "--image $work/image: expected FILE@ADDRESS" --protocol ntrace --image "$work/image"
 refused "--elf a@b: expected FILE or FILE@BIAS" --protocol ntrace --elf a@b

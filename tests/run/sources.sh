@@ -31,7 +31,7 @@ want usage 2 "$code"
 
 # Many images are no trouble.
 images=()
-for i in {1..300}; do images+=(--image "$tmp/nops.bin@$((0x1000 + i * 16))"); done
+for i in {1..5000}; do images+=(--image "$tmp/nops.bin@$((0x1000 + i * 16))"); done
 want many 100 "$("$bin/pugmark" pc $ntrace --source 1 "${images[@]}" --image "$tmp/nops.bin@0x100" "$tmp/two.nex")"
 
 # Four harts that run four programs.

@@ -63,7 +63,7 @@ said 3 "pugmark: text: cannot use as a program: $why" pc --protocol ntrace --elf
 
 # Traces with nothing in them.
 : >empty
-said 1 "*empty: something is wrong:*the trace is empty*" pc --protocol etmv4i empty
+said 1 "*empty: something is wrong:*the trace is empty*" pc --protocol ntrace --set src_id=0 empty
 said 3 "pugmark: text: no source of program flow in it" pc --protocol itm text
 said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
 said 3 "*: no ITM in it" itm "$demo"
@@ -82,9 +82,9 @@ broken() { # TEXT COMMAND: of a copy of the bundled one, made to lack it
 }
 trace=$(sed -n 's/^file=//p' "$demo/trace.ini")
 broken "*No such file or directory" "rm $trace"
-broken "*Unknown type OTHER in ETM_0.ini*: none of its sources can be decoded" \
+broken "*ETM_0.ini: type OTHER is not known*: none of its sources can be decoded" \
   "sed -i 's/^type=.*/type=OTHER/' ETM_0.ini"
-broken "*Missing TRCIDR0 in ETM_0.ini*: none of its sources can be decoded" \
+broken "*ETM_0.ini: register TRCIDR0 is missing*: none of its sources can be decoded" \
   "sed -i '/^TRCIDR0/d' ETM_0.ini"
 broken "*broken/snapshot.ini:1: Snapshot section is missing mandatory version definition*" \
   "sed -i '/^version/d; /^\[snapshot/,\$!d' snapshot.ini"
@@ -95,7 +95,7 @@ broken "*no trace buffer in it" "rm trace.ini"
 # What the command line says goes before a snapshot.
 said 3 "pugmark: --set foo: no such setting*" pc --set foo=1 "$demo"
 said 3 "pugmark: --set ETM_9:TRCIDR1: no such source*" pc --set ETM_9:TRCIDR1=1 "$demo"
-said 0 "*Core 'x86' is not known*" pc --core x86 "$demo"
+said 2 "pugmark: --core x86: no core of this name is known*" pc --core x86 "$demo"
 said 0 "" info --core cortex-m7 "$demo"
 grep -q "profile M" output || { echo "info --core: not taken"; bad=1; }
 said 0 "" info --set ETM_0:TRCTRACEIDR=0x33 "$demo"

@@ -5,11 +5,8 @@
 
 static bool add_folder(const struct option *option, void *target, const char *argument)
 {
-    struct input_list *list = target;
-    if (list->count == INPUT_LIST)
-        return option_refuse(option, argument, "too many of this option");
-    list->items[list->count++] = argument;
-    return true;
+    (void)option;
+    return option_list_add(target, argument);
 }
 
 const struct option capture_option_table[] = {

@@ -7,7 +7,7 @@
 
 /** What these options say, beside those of every input. */
 struct capture_options {
-    struct input_list debug_dirs;
+    struct option_list debug_dirs;
 };
 
 extern const struct option capture_option_table[];

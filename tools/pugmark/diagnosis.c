@@ -97,13 +97,14 @@ static void print_record(const struct pug_log_record *record)
     const bool coded = record->code != PUG_OK;
     fprintf(stderr, "pugmark: %s", severities[record->severity]);
     if (record->source != PUG_NO_SOURCE)
-        fprintf(stderr, "source 0x%02x, ", record->source);
+        fprintf(stderr, "source 0x%02x%s", record->source,
+                record->index != PUG_NO_INDEX ? ", " : ": ");
     if (record->index != PUG_NO_INDEX)
         fprintf(stderr, "offset %" PRIu64 ": ", record->index);
-    else if (record->source != PUG_NO_SOURCE)
-        fprintf(stderr, "settings: ");
-    fprintf(stderr, "%s%s%s\n", coded ? pug_status_text(record->code) : "",
-            coded && *record->text ? ": " : "", record->text);
+    const size_t length = strlen(record->text);
+    const bool ended = length > 0 && record->text[length - 1] == '\n';
+    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
+            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
 }
 
 static bool is_bad_packet(enum pug_status code)

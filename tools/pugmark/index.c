@@ -8,26 +8,21 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct index_options {
     struct input_options input;
     const char *output;
     uint64_t block, limit, from;
-    struct input_list full_sources;
+    struct option_list full_sources;
     bool full, elements, rebuild;
 };
 
 static bool add_full_source(const struct option *option, void *target, const char *argument)
 {
-    struct input_list *list = target;
     uint64_t id;
-    if (!option_number(option, &id, argument))
-        return false;
-    if (list->count == INPUT_LIST)
-        return option_refuse(option, argument, "too many of this option");
-    list->items[list->count++] = argument;
-    return true;
+    return option_number(option, &id, argument) && option_list_add(target, argument);
 }
 
 static const struct option table[] = {
@@ -118,8 +113,12 @@ static bool fits(const struct pug_index *index, const struct index_options *opti
 static int make(struct input *input, const struct index_options *options, const char *path,
                 const struct pug_index *part)
 {
+    uint16_t *full_ids = calloc(options->full_sources.count + 1, sizeof(*full_ids));
+    if (!full_ids) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        return EXIT_INPUT;
+    }
     struct progress progress = progress_begin(input->trace_size, options->input.quiet, NULL);
-    uint16_t full_ids[INPUT_LIST];
     for (size_t i = 0; i < options->full_sources.count; i++) {
         uint64_t id = 0;
         parse_number(options->full_sources.items[i], &id);
@@ -142,6 +141,7 @@ static int make(struct input *input, const struct index_options *options, const 
         part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &how, &index)
              : pug_index_build(input->tree, input->trace, input->trace_size, &how, &index);
     progress_end(&progress);
+    free(full_ids);
     if (status != PUG_OK) {
         fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_INPUT;

@@ -8,6 +8,7 @@
 #include "pugmark/author/transport.h"
 #include "snapshot_input.h"
 #include "tally.h"
+#include "unread.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -129,6 +130,29 @@ static void print_missing(const struct input *input, const struct tally *tallies
         print_lack(&any, "a description of the sources that %" PRIu64 " bytes belong to", others);
 }
 
+/* ---- what nobody reads ---- */
+
+static void print_unread_name(void *context, const char *file, const char *name, const char *meant)
+{
+    const char **last = context;
+    if (!*last)
+        output_text("\nnot read:");
+    if (!*last || strcmp(*last, file) != 0)
+        output_text("\n  %s:", file);
+    output_text(" %s%s%s%s", name, meant ? " (is " : "", meant ? meant : "",
+                meant ? " meant?)" : "");
+    *last = file;
+}
+
+/** Settings in the input's files that no part of the decoder asks for. */
+static void print_unread(const struct input *input)
+{
+    const char *last = NULL;
+    unread_each(input, print_unread_name, &last);
+    if (last)
+        output_text("\n");
+}
+
 /** What --protocol and --transport can be. */
 static void print_names(void)
 {
@@ -201,6 +225,7 @@ static int print_stretch(struct input *input)
     for (size_t i = 0; i < count; i++)
         print_source(pug_tree_source_at(input->tree, i), &tallies[i]);
     print_image(input);
+    print_unread(input);
     print_missing(input, tallies);
     free(tallies);
     return code;

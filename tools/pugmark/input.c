@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
+#include "unread.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,6 +81,20 @@ static bool all_read(const struct input *input)
     return good;
 }
 
+/** A name that is none, but nearly: what is decoded without it is not what was described. */
+static void tell_slip(void *context, const char *file, const char *name, const char *meant)
+{
+    struct input *input = context;
+    char which[256];
+    snprintf(which, sizeof(which), "%s:%s", file, name);
+    if (!meant || known_has(&input->told, which))
+        return;
+    known_note(&input->told, which, false);
+    input->wrong = true;
+    if (!input->options->quiet)
+        fprintf(stderr, "pugmark: %s: nobody knows '%s'; is %s meant?\n", file, name, meant);
+}
+
 static bool open_capture(struct input *input, const char *operand)
 {
     const struct input_options *options = input->options;
@@ -111,8 +126,11 @@ static bool open_capture(struct input *input, const char *operand)
     if (options->reference)
         capture.quirks = pug_quirks_reference();
     const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
-    if (status == PUG_ERR_INVALID_PARAM_VAL)
+    if (status == PUG_ERR_INVALID_PARAM_VAL) {
         input->failure = EXIT_USAGE;
+        if (input->known.count > 0) /* a name that is wrong may be why something was missing */
+            (void)known_take(&input->known, input->set.items, input->set.count, "this input");
+    }
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
     return status == PUG_OK;
@@ -128,6 +146,7 @@ static bool check_settings(struct input *input)
     input->failure = EXIT_USAGE;
     if (!all_read(input))
         return false;
+    unread_each(input, tell_slip, input);
     input->failure = EXIT_INPUT;
     return true;
 }
@@ -250,6 +269,7 @@ void input_close(struct input *input)
     free(input->trace_copy);
     set_options_free(&input->set);
     known_free(&input->known);
+    known_free(&input->told);
     input_lists_free(&input->lists);
     *input = (struct input){.failure = input->failure};
 }
@@ -293,7 +313,7 @@ static void say_no_source(const struct input *input, const char *wanted)
 /** Sources that were not chosen get no data. False: none of those that were is there. */
 static bool choose_sources(struct input *input)
 {
-    const struct input_list *wanted = &input->options->sources;
+    const struct option_list *wanted = &input->options->sources;
     const bool single = pug_tree_transport(input->tree)->single;
     size_t found = 0;
     if (wanted->count == 0)
@@ -346,6 +366,8 @@ bool input_tree(struct input *input, bool decode)
     const enum pug_status status = make_tree(input, decode);
     if (status == PUG_ERR_RDR_NO_DECODER)
         fprintf(stderr, "pugmark: %s: none of its sources can be decoded\n", input->trace_path);
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT)
+        unread_each(input, tell_slip, input);
     if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
         return false;
     /* Evidence speaks of one memory, which perf.data's processes do not have. */

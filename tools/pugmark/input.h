@@ -12,22 +12,14 @@
 #include "pugmark/pugmark.h"
 #include "set_options.h"
 
-/* More options of one name than a command line has room for, or nearly. */
-#define INPUT_LIST 4096
-
-struct input_list {
-    const char *items[INPUT_LIST];
-    size_t count;
-};
-
 /** What the shared options say. */
 struct input_options {
     const char *buffer;
-    struct input_list sources;
+    struct option_list sources;
     const char *protocol, *transport, *params;
     const char *core;
-    struct input_list settings, elf, image;
-    struct input_list pids, tids, cpus, comms, objects, replacements, symdirs;
+    struct option_list settings, elf, image;
+    struct option_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
     uint64_t jobs;      /**< threads; 0: as many as there are processors */
@@ -44,10 +36,10 @@ extern const size_t input_option_count;
 
 /** The options' lists as the capture takes them. */
 struct input_lists {
-    struct pug_capture_program programs[2 * INPUT_LIST];
-    struct pug_capture_replacement replacements[INPUT_LIST];
-    uint16_t sources[INPUT_LIST];
-    int32_t pids[INPUT_LIST], tids[INPUT_LIST], cpus[INPUT_LIST];
+    struct pug_capture_program *programs;
+    struct pug_capture_replacement *replacements;
+    uint16_t *sources;
+    int32_t *pids, *tids, *cpus;
     struct pug_capture_selection selection;
     char *words; /**< copies of what had to be cut */
 };
@@ -78,6 +70,7 @@ struct input {
     uint8_t *trace_copy;    /**< private: the trace where it is not in memory anyhow */
     struct set_options set; /**< private: --set and --core */
     struct known known;     /**< private: the names that transport and protocols look for */
+    struct known told;      /**< private: names that nobody reads, and that was told */
     struct pug_settings_watch watch;
 };
 

@@ -8,15 +8,31 @@
 #include <strings.h>
 
 /** Room for copies of words that are cut in their place. */
-static bool make_room(struct input_lists *lists, const struct input_options *options)
+static char *words_room(const struct input_options *options)
 {
-    const struct input_list *const cut[] = {&options->elf, &options->image, &options->replacements};
+    const struct option_list *const cut[] = {&options->elf, &options->image,
+                                             &options->replacements};
     size_t bytes = 1;
     for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
         for (size_t n = 0; n < cut[i]->count; n++)
             bytes += strlen(cut[i]->items[n]) + 1;
-    lists->words = malloc(bytes);
-    return lists->words != NULL;
+    return malloc(bytes);
+}
+
+static bool make_room(struct input_lists *lists, const struct input_options *options)
+{
+    const size_t programs = options->elf.count + options->image.count;
+    *lists = (struct input_lists){
+        .words = words_room(options),
+        .programs = calloc(programs + 1, sizeof(*lists->programs)),
+        .replacements = calloc(options->replacements.count + 1, sizeof(*lists->replacements)),
+        .sources = calloc(options->sources.count + 1, sizeof(*lists->sources)),
+        .pids = calloc(options->pids.count + 1, sizeof(*lists->pids)),
+        .tids = calloc(options->tids.count + 1, sizeof(*lists->tids)),
+        .cpus = calloc(options->cpus.count + 1, sizeof(*lists->cpus)),
+    };
+    return lists->words && lists->programs && lists->replacements && lists->sources &&
+           lists->pids && lists->tids && lists->cpus;
 }
 
 /** A copy of a word, cut at the first `mark`; *tail is behind it, or NULL. */
@@ -78,7 +94,7 @@ static void take_programs(struct input_lists *lists, const struct input_options 
         *program++ = take_program(options->image.items[i], true, room);
 }
 
-static void take_numbers(const struct input_list *list, int32_t *numbers)
+static void take_numbers(const struct option_list *list, int32_t *numbers)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -126,6 +142,12 @@ bool input_lists_take(struct input_lists *lists, const struct input_options *opt
 void input_lists_free(struct input_lists *lists)
 {
     free(lists->words);
+    free(lists->programs);
+    free(lists->replacements);
+    free(lists->sources);
+    free(lists->pids);
+    free(lists->tids);
+    free(lists->cpus);
 }
 
 /* ---- times ---- */

@@ -3,16 +3,16 @@
 #include "input.h"
 #include "input_lists.h"
 
+#include "base/near.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool add_to_list(const struct option *option, void *target, const char *argument)
 {
-    struct input_list *list = target;
-    if (list->count == INPUT_LIST)
-        return option_refuse(option, argument, "too many of this option");
-    list->items[list->count++] = argument;
-    return true;
+    (void)option;
+    return option_list_add(target, argument);
 }
 
 static bool add_number(const struct option *option, void *target, const char *argument)
@@ -26,6 +26,34 @@ static bool add_setting(const struct option *option, void *target, const char *a
     if (!strchr(argument, '=') || *argument == '=')
         return option_refuse(option, argument, "expected NAME=VALUE");
     return add_to_list(option, target, argument);
+}
+
+/** The name of a core that was meant, where one is near; "" else. */
+static void find_core(const char *name, char *meant, size_t size)
+{
+    char known[40];
+    unsigned least = PUG_NAME_FAR;
+    *meant = 0;
+    for (size_t n = 0; pug_core_name(n, known, sizeof(known)) > 0; n++) {
+        const unsigned distance = pug_name_distance(name, known);
+        if (distance >= least)
+            continue;
+        least = distance;
+        snprintf(meant, size, "; is %s meant?", known);
+    }
+}
+
+static bool take_core(const struct option *option, void *target, const char *argument)
+{
+    enum pug_arch arch;
+    enum pug_arch_profile profile;
+    char meant[64], why[160];
+    *(const char **)target = argument;
+    if (pug_core_by_name(argument, &arch, &profile))
+        return true;
+    find_core(argument, meant, sizeof(meant));
+    snprintf(why, sizeof(why), "no core of this name is known (pugmark --list-cores)%s", meant);
+    return option_refuse(option, argument, why);
 }
 
 /**
@@ -94,8 +122,10 @@ const struct option input_option_table[] = {
     {"set", "NAME=VALUE",
      "a register or parameter (of one source: SOURCE:NAME=VALUE); may be repeated", add_setting,
      IN(settings)},
-    {"core", "NAME", "what the traced cores are: Cortex-A53, ARMv8-A; before what INPUT says",
-     option_string, IN(core)},
+    {"core", "NAME",
+     "what the traced cores are: ARMv8-A, Cortex-A53 (`pugmark --list-cores`); before what INPUT "
+     "says",
+     take_core, IN(core)},
     {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string, IN(params)},
     {"elf", "FILE[@BIAS][@SOURCE=ID]", "program: an ELF file, moved by BIAS; of all sources or one",
      add_elf_file, IN(elf)},

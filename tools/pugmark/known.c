@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "known.h"
 
+#include "base/near.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,21 @@ static const char *trouble(const struct known_name *found, const struct pug_sett
     return setting->text || found->number ? NULL : "a number, not a word";
 }
 
+/** The name that was meant, where one is near; or NULL. */
+static const char *find_meant(const struct known *known, const char *name)
+{
+    const char *nearest = NULL;
+    unsigned least = PUG_NAME_FAR;
+    for (size_t i = 0; i < known->count; i++) {
+        const unsigned distance = pug_name_distance(name, known->names[i].name);
+        if (distance >= least)
+            continue;
+        least = distance;
+        nearest = known->names[i].name;
+    }
+    return nearest;
+}
+
 static void print_names(const struct known *known, const char *whose)
 {
     fprintf(stderr, "pugmark: settings of %s:", whose);
@@ -69,13 +86,25 @@ bool known_take(const struct known *known, const struct pug_setting *settings, s
         const char *wrong = trouble(found, &settings[i]);
         if (!wrong)
             continue;
-        fprintf(stderr, "pugmark: --set %s: %s\n", settings[i].name, wrong);
+        const char *meant = found ? NULL : find_meant(known, settings[i].name);
+        fprintf(stderr, "pugmark: --set %s: %s%s%s%s\n", settings[i].name, wrong,
+                meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
         good = false;
         all_found = all_found && found;
     }
     if (!all_found)
         print_names(known, whose);
     return good;
+}
+
+const char *known_name_at(const struct known *known, size_t n)
+{
+    return n < known->count ? known->names[n].name : NULL;
+}
+
+bool known_has(const struct known *known, const char *name)
+{
+    return find(known, name) != NULL;
 }
 
 void known_free(struct known *known)

@@ -43,7 +43,9 @@ static void usage(FILE *file)
         fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), or with --protocol\n"
           "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n"
-          "`pugmark --version` tells the version, and what it was built with.\n",
+          "`pugmark --version` tells the version, and what it was built with; `pugmark "
+          "--list-cores`\n"
+          "what --core can be.\n",
           file);
 }
 
@@ -73,6 +75,14 @@ int command_start(const struct command *self, int argc, char **argv, const struc
         return EXIT_USAGE;
     }
     return -1;
+}
+
+/** All that --core knows besides names of architectures, a line each. */
+static void list_cores(void)
+{
+    char name[64];
+    for (size_t n = 0; pug_core_name(n, name, sizeof(name)) > 0; n++)
+        printf("%s\n", name);
 }
 
 static int run(int argc, char **argv)
@@ -118,10 +128,16 @@ static int start(int argc, char **argv)
         printf("pugmark %s (%s)\n", pug_version(), pug_features());
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], "--list-cores") == 0) {
+        list_cores();
+        return EXIT_DONE;
+    }
     return run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-    return printed(start(argc, argv));
+    const int code = start(argc, argv);
+    option_lists_free();
+    return printed(code);
 }

@@ -49,6 +49,47 @@ bool option_string(const struct option *option, void *target, const char *argume
     return true;
 }
 
+/* ---- lists ---- */
+
+/* Options are copied about and belong to nobody: what their lists have is kept until the end. */
+struct kept {
+    struct kept *before;
+    const char *items[];
+};
+
+static struct kept *last_kept;
+
+bool option_list_add(struct option_list *list, const char *word)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room ? 2 * list->room : 16;
+        struct kept *kept = malloc(sizeof(*kept) + room * sizeof(kept->items[0]));
+        if (!kept) {
+            fprintf(stderr, "pugmark: out of memory\n");
+            return false;
+        }
+        kept->before = last_kept;
+        last_kept = kept;
+        if (list->count > 0)
+            memcpy(kept->items, list->items, list->count * sizeof(kept->items[0]));
+        list->items = kept->items;
+        list->room = room;
+    }
+    list->items[list->count++] = word;
+    return true;
+}
+
+void option_lists_free(void)
+{
+    while (last_kept) {
+        struct kept *before = last_kept->before;
+        free(last_kept);
+        last_kept = before;
+    }
+}
+
+/* ---- parsing ---- */
+
 static const struct option *find(const struct option_set *sets, size_t set_count, const char *name,
                                  size_t length, void **target)
 {

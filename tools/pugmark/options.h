@@ -38,6 +38,18 @@ struct option_value {
     uint64_t value;
 };
 
+/** Words of an option that may be repeated; as many as there are. */
+struct option_list {
+    const char **items;
+    size_t count, room;
+};
+
+/** Add a word, which stays; false, having said so: no memory. */
+bool option_list_add(struct option_list *list, const char *word);
+
+/** Free the items of all lists, when nothing looks at them any more. */
+void option_lists_free(void);
+
 /** Ready-made takers. Targets: bool, uint64_t, struct option_value, const char *. */
 option_fn option_flag, option_number, option_given, option_string;
 

@@ -19,7 +19,7 @@ static struct pug_setting parse_setting(char *word)
 
 bool set_options_take(struct set_options *set, const struct input_options *options, size_t spare)
 {
-    const struct input_list *list = &options->settings;
+    const struct option_list *list = &options->settings;
     size_t bytes = 1;
     for (size_t i = 0; i < list->count; i++)
         bytes += strlen(list->items[i]) + 1;

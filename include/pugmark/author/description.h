@@ -17,6 +17,7 @@ extern "C" {
 enum pug_register_need {
     PUG_REGISTER_REQUIRED, /**< the source cannot be made: there is no value that would do */
     PUG_REGISTER_ASSUMED,  /**< a value is taken for it, and told, since decoding depends on it */
+    PUG_REGISTER_ID,       /**< required to tell sources in frames apart; nothing else needs it */
     PUG_REGISTER_UNUSED,   /**< the reference tells of it, but nothing depends on it */
 };
 

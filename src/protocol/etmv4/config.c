@@ -56,12 +56,18 @@ static enum pug_status new_config(const struct pug_settings *settings, struct pu
         uint32_t *reg;
         uint32_t otherwise;
     } registers[] = {
-        {"TRCIDR0", &c->idr0, 0x28000EA1}, {"TRCIDR1", &c->idr1, ete ? 0x4100FFF3 : 0x4100F403},
-        {"TRCIDR2", &c->idr2, 0x00000488}, {"TRCIDR8", &c->idr8, 0},
-        {"TRCIDR9", &c->idr9, 0},          {"TRCIDR10", &c->idr10, 0},
-        {"TRCIDR11", &c->idr11, 0},        {"TRCIDR12", &c->idr12, 0},
-        {"TRCIDR13", &c->idr13, 0},        {"TRCCONFIGR", &c->configr, 0xC1},
-        {"TRCTRACEIDR", &c->traceidr, 0},  {"TRCDEVARCH", &c->devarch, 0x47705A13},
+        {"TRCIDR0", &c->idr0, 0x28000EA1},
+        {"TRCIDR1", &c->idr1, ete ? 0x4100FFF3 : 0x4100F403},
+        {"TRCIDR2", &c->idr2, 0x00000488},
+        {"TRCIDR8", &c->idr8, 0},
+        {"TRCIDR9", &c->idr9, 0},
+        {"TRCIDR10", &c->idr10, 0},
+        {"TRCIDR11", &c->idr11, 0},
+        {"TRCIDR12", &c->idr12, 0},
+        {"TRCIDR13", &c->idr13, 0},
+        {"TRCCONFIGR", &c->configr, 0xC1},
+        {"TRCTRACEIDR", &c->traceidr, (uint32_t)pug_settings_number(settings, "src_id", 0)},
+        {"TRCDEVARCH", &c->devarch, 0x47705A13},
     };
     for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
         *registers[i].reg =
@@ -148,7 +154,7 @@ static size_t config_text(const void *config, char *buffer, size_t size)
 
 static const struct pug_register etmv4_registers[] = {
     {.name = "TRCCONFIGR"},
-    {.name = "TRCTRACEIDR"},
+    {.name = "TRCTRACEIDR", .need = PUG_REGISTER_ID},
     {.name = "TRCIDR0"},
     {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
     {.name = "TRCIDR2"},
@@ -163,7 +169,7 @@ static const struct pug_register etmv4_registers[] = {
 
 static const struct pug_register ete_registers[] = {
     {.name = "TRCCONFIGR"},
-    {.name = "TRCTRACEIDR"},
+    {.name = "TRCTRACEIDR", .need = PUG_REGISTER_ID},
     {.name = "TRCIDR0"},
     {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
     {.name = "TRCIDR2"},

@@ -64,7 +64,8 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
 static const struct pug_description description = {
     .types = (const struct pug_device_type[]){{"ITM", 0, "ITM"}, {0}},
     .registers =
-        (const struct pug_register[]){{.name = "ITMTCR", .other_name = "CONTROL_REGISTER"}, {0}},
+        (const struct pug_register[]){
+            {.name = "ITMTCR", .need = PUG_REGISTER_ID, .other_name = "CONTROL_REGISTER"}, {0}},
     .dwt = true,
 };
 
