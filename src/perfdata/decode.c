@@ -96,7 +96,7 @@ static int32_t tid_of(const struct desk *desk, const struct pug_reader_space *re
 /* ---- spaces ---- */
 
 struct layers {
-    const struct pug_perf_frozen *then, *now;
+    const struct pug_perf_version *then, *now;
 };
 
 /** A process's ranges when the stretch began and when it was taken. */
@@ -273,14 +273,13 @@ static void free_objects(struct pug_perf *perf)
 static void free_spaces(struct pug_perf *perf)
 {
     struct pug_perf_space **spaces = perf->spaces.items;
-    struct pug_perf_frozen **frozen = perf->frozen.items;
+    struct pug_perf_version **versions = perf->versions.items;
     struct pug_perf_process *processes = perf->processes.items;
-    for (size_t i = 0; i < perf->spaces.count; i++)
+    for (size_t i = 0; i < perf->spaces.room; i++)
         free(spaces[i]);
-    for (size_t i = 0; i < perf->frozen.count; i++) {
-        free(frozen[i]->items);
-        free(frozen[i]);
-    }
+    for (size_t i = 0; i < perf->versions.count; i++)
+        free(versions[i]);
+    pug_perf_nodes_free(&perf->nodes);
     for (size_t i = 0; i < perf->processes.count; i++)
         pug_perf_process_free(&processes[i]);
 }
@@ -299,10 +298,10 @@ static void free_own(struct pug_capture *capture)
     free_objects(perf);
     free_spaces(perf);
     struct pug_list *lists[] = {
-        &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,     &perf->auxtrace,
-        &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,    &perf->lineups,
-        &perf->processes, &perf->lives,      &perf->threads, &perf->details, &perf->table,
-        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->frozen,  &perf->addresses};
+        &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,      &perf->auxtrace,
+        &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,     &perf->lineups,
+        &perf->processes, &perf->lives,      &perf->threads, &perf->details,  &perf->table,
+        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->addresses};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     free(perf->kallsyms);

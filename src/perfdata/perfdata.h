@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "files/infile.h"
+#include "perfdata/ranges.h"
 
 #include <stdatomic.h>
 
@@ -152,18 +153,6 @@ struct pug_perf_event {
 
 /* ---- tasks and spaces ---- */
 
-struct pug_perf_range {
-    uint64_t start, last; /**< inclusive */
-    uint64_t offset;      /**< of `start`, in whatever the object counts in */
-    uint32_t object;
-    const uint8_t *bytes; /**< text of its own, or NULL: the object's */
-};
-
-struct pug_perf_ranges {
-    struct pug_perf_range *items;
-    size_t count, room;
-};
-
 /** A change of a process's address space. */
 struct pug_perf_change {
     uint64_t time;
@@ -176,27 +165,24 @@ struct pug_perf_change {
 struct pug_perf_process {
     int32_t pid;
     uint64_t begin;
-    uint32_t parent; /**< whose ranges it began with, or UINT32_MAX */
-    uint64_t parent_time;
+    uint32_t parent;         /**< whose ranges it began with, or UINT32_MAX */
+    size_t parent_state;     /**< how many changes that one had then */
     struct pug_list changes; /**< struct pug_perf_change, by time */
-    /* What was found out: states as far as they were made. */
-    struct pug_perf_ranges now;
+    /* What was found out: versions as far as they were made. */
+    struct pug_perf_node *now;
     size_t applied;         /**< changes in `now` */
-    bool begun;             /**< `now` has what the parent gave */
     struct pug_list epochs; /**< struct pug_perf_epoch, in ascending order */
 };
 
-/** The ranges of a process while nothing in them is taken away: its changes [from, to] are in. */
-struct pug_perf_epoch {
-    size_t from, to;
-    struct pug_perf_frozen *ranges;
+/** A version of an address space: ranges that do not change any more. Several spaces have it. */
+struct pug_perf_version {
+    struct pug_perf_node *ranges;
 };
 
-/** Ranges that do not change any more; several spaces have them. */
-struct pug_perf_frozen {
-    uint64_t number;
-    struct pug_perf_range *items;
-    size_t count;
+/** Which version there is while nothing is taken away: up to so many changes. */
+struct pug_perf_epoch {
+    size_t to;
+    struct pug_perf_version *version;
 };
 
 /** From when on a process id is which process. */
@@ -216,7 +202,7 @@ struct pug_perf_thread {
 struct pug_perf_space {
     struct pug_address_space public; /**< first */
     struct pug_perf *perf;
-    const struct pug_perf_frozen *user, *user_before, *kernel; /**< or NULL */
+    const struct pug_perf_version *user, *user_before, *kernel; /**< or NULL */
     struct pug_image image;
 };
 
@@ -301,9 +287,12 @@ struct pug_perf {
     struct pug_list table;      /**< uint32_t: objects by hash of path and build id, plus 1 */
     struct pug_list file_facts; /**< struct pug_perf_file_fact */
     struct pug_list told;       /**< struct pug_perf_told: build ids by path */
-    struct pug_list spaces;     /**< struct pug_perf_space * */
-    struct pug_list frozen;     /**< struct pug_perf_frozen * */
-    struct pug_list addresses;  /**< struct pug_perf_symbol, by name: kernel symbols */
+    struct pug_list spaces;     /**< struct pug_perf_space *, where its hash says; NULL: free */
+    size_t space_count;
+    struct pug_list versions; /**< struct pug_perf_version * */
+    struct pug_perf_nodes nodes;
+    bool ranges_full;          /**< a process has more ranges than are kept */
+    struct pug_list addresses; /**< struct pug_perf_symbol, by name: kernel symbols */
     bool addresses_read;
     char *kallsyms_text;             /**< that they point into */
     struct pug_perf_program *memory; /**< the kernel's, as a core file; or NULL */
@@ -386,19 +375,16 @@ uint32_t pug_perf_process_at(const struct pug_perf *perf, int32_t pid, uint64_t 
  * The ranges of a process at a time, with all that were added later and took nothing away. Under
  * the capture's lock. NULL: no memory.
  */
-const struct pug_perf_frozen *pug_perf_ranges_at(struct pug_perf *perf, uint32_t process,
-                                                 uint64_t time);
+const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t process,
+                                                  uint64_t time);
 void pug_perf_process_free(struct pug_perf_process *process);
-/** The range that holds an address; else NULL, and the hole in *first and *last. */
-const struct pug_perf_range *pug_perf_find_range(const struct pug_perf_frozen *ranges,
-                                                 uint64_t address, uint64_t *first, uint64_t *last);
 
 /* space.c */
 /** The space of these ranges; `before` fills holes. Under the lock; NULL: no memory. */
 const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
-                                               const struct pug_perf_frozen *user,
-                                               const struct pug_perf_frozen *before,
-                                               const struct pug_perf_frozen *kernel);
+                                               const struct pug_perf_version *user,
+                                               const struct pug_perf_version *before,
+                                               const struct pug_perf_version *kernel);
 bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space *space,
                      uint64_t address, struct pug_location *location);
 

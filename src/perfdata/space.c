@@ -13,13 +13,13 @@
 static const struct pug_perf_range *find(const struct pug_perf_space *space, uint64_t address,
                                          uint64_t *first, uint64_t *last)
 {
-    const struct pug_perf_frozen *layers[] = {space->user, space->user_before, space->kernel};
+    const struct pug_perf_version *layers[] = {space->user, space->user_before, space->kernel};
     *first = 0;
     *last = UINT64_MAX;
     for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
         uint64_t from, to;
         const struct pug_perf_range *range =
-            layers[i] ? pug_perf_find_range(layers[i], address, &from, &to) : NULL;
+            layers[i] ? pug_perf_ranges_find(layers[i]->ranges, address, &from, &to) : NULL;
         if (!layers[i])
             continue;
         *first = from > *first ? from : *first;
@@ -84,22 +84,58 @@ static bool look_up(void *context, uint64_t address, struct pug_image_piece *pie
 
 /* ---- spaces ---- */
 
-const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
-                                               const struct pug_perf_frozen *user,
-                                               const struct pug_perf_frozen *before,
-                                               const struct pug_perf_frozen *kernel)
+static uint64_t hash_of(const struct pug_perf_version *user, const struct pug_perf_version *before,
+                        const struct pug_perf_version *kernel)
 {
-    struct pug_perf_space **spaces = perf->spaces.items;
-    for (size_t i = perf->spaces.count; i-- > 0;)
-        if (spaces[i]->user == user && spaces[i]->user_before == before &&
-            spaces[i]->kernel == kernel)
-            return spaces[i];
-    struct pug_perf_space *space = calloc(1, sizeof(*space));
-    struct pug_perf_space **place = space ? pug_list_add(&perf->spaces, sizeof(*place)) : NULL;
-    if (!place) {
-        free(space);
-        return NULL;
+    const uintptr_t words[] = {(uintptr_t)user, (uintptr_t)before, (uintptr_t)kernel};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < 3; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 29;
     }
+    return hash;
+}
+
+/** The slot of a space, or the free one where it would be. */
+static struct pug_perf_space **slot_of(const struct pug_list *spaces,
+                                       const struct pug_perf_version *user,
+                                       const struct pug_perf_version *before,
+                                       const struct pug_perf_version *kernel)
+{
+    struct pug_perf_space **slots = spaces->items;
+    size_t at = hash_of(user, before, kernel) & (spaces->room - 1);
+    while (slots[at] && (slots[at]->user != user || slots[at]->user_before != before ||
+                         slots[at]->kernel != kernel))
+        at = (at + 1) & (spaces->room - 1);
+    return &slots[at];
+}
+
+static bool grow(struct pug_perf *perf)
+{
+    struct pug_perf_space **old = perf->spaces.items;
+    struct pug_list wider = {.room = perf->spaces.room ? perf->spaces.room * 2 : 64};
+    wider.items = calloc(wider.room, sizeof(*old));
+    if (!wider.items)
+        return false;
+    for (size_t i = 0; i < perf->spaces.room; i++)
+        if (old[i])
+            *slot_of(&wider, old[i]->user, old[i]->user_before, old[i]->kernel) = old[i];
+    free(old);
+    perf->spaces = wider;
+    return true;
+}
+
+const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
+                                               const struct pug_perf_version *user,
+                                               const struct pug_perf_version *before,
+                                               const struct pug_perf_version *kernel)
+{
+    if (perf->space_count * 2 >= perf->spaces.room && !grow(perf))
+        return NULL;
+    struct pug_perf_space **slot = slot_of(&perf->spaces, user, before, kernel);
+    struct pug_perf_space *space = *slot ? *slot : calloc(1, sizeof(*space));
+    if (*slot || !space)
+        return space;
     *space = (struct pug_perf_space){
         .public = {.image = &space->image, .number = ++perf->numbers},
         .perf = perf,
@@ -110,7 +146,8 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
                   .lookup_context = space,
                   .looked_up = {.kind = PUG_ACCESS_BUFFER}},
     };
-    return *place = space;
+    perf->space_count++;
+    return *slot = space;
 }
 
 /* ---- places ---- */

@@ -152,7 +152,8 @@ static void fork_process(struct settling *settling, const struct pug_perf_event 
     struct pug_perf_process *process = (struct pug_perf_process *)perf->processes.items + number;
     if (parent != UINT32_MAX && parent != number) {
         process->parent = parent;
-        process->parent_time = event->time;
+        process->parent_state =
+            ((struct pug_perf_process *)perf->processes.items)[parent].changes.count;
     }
     start_thread(settling, event, true);
 }
