@@ -47,6 +47,20 @@ struct pug_capture_desk {
     bool moves; /**< memory may change within it, without a change of ids */
 };
 
+/**
+ * What a recorder counted in place of trace: so often the program came to an address in a way that
+ * trace would tell, and its next branches were taken or not. The bits end where trace would have to
+ * tell an address again.
+ */
+struct pug_capture_row {
+    uint32_t object;
+    uint8_t isa;    /**< enum pug_isa */
+    uint64_t vaddr; /**< as the object's own file has it */
+    uint32_t branches;
+    const uint8_t *taken; /**< bit n % 8 of byte n / 8: branch n was taken */
+    uint64_t count;
+};
+
 /** What a kind of input does. */
 struct pug_capture_way {
     void (*free)(struct pug_capture *capture);
@@ -75,6 +89,11 @@ struct pug_capture_way {
                    uint64_t address, struct pug_location *location);
     /** Look for an object's text, once; NULL: there is nothing to look for. */
     void (*seek)(struct pug_capture *capture, uint32_t object);
+    /** The n-th row; false: there are no more. NULL: it has none. */
+    bool (*row)(struct pug_capture *capture, size_t n, struct pug_capture_row *row);
+    /** Text of an object by its own addresses: up to `size` bytes, 0: it is not there. */
+    size_t (*read_object)(struct pug_capture *capture, uint32_t object, uint64_t vaddr,
+                          uint8_t *bytes, size_t size);
 };
 
 struct pug_capture {

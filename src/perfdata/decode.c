@@ -301,7 +301,8 @@ static void free_own(struct pug_capture *capture)
         &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,      &perf->auxtrace,
         &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,     &perf->lineups,
         &perf->processes, &perf->lives,      &perf->threads, &perf->details,  &perf->table,
-        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->addresses};
+        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->addresses,
+        &perf->branches};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     free(perf->kallsyms);
@@ -332,4 +333,6 @@ const struct pug_capture_way pug_perf_way = {
     .space = space,
     .locate = pug_perf_locate,
     .seek = pug_perf_seek,
+    .row = pug_perf_row,
+    .read_object = pug_perf_read_object,
 };

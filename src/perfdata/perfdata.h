@@ -237,6 +237,15 @@ struct pug_perf_file_fact {
     bool in_memory; /**< a module: `offset` is from where it is mapped */
 };
 
+/** Of a branch list. */
+struct pug_perf_row {
+    uint32_t object, branches;
+    uint64_t vaddr; /**< or, of a kernel that lay where the list says, an address in memory */
+    const uint8_t *taken;
+    uint64_t count;
+    bool in_memory;
+};
+
 struct pug_perf_file {
     struct pug_infile *in;
     char *path;
@@ -298,7 +307,7 @@ struct pug_perf {
     struct pug_perf_program *memory; /**< the kernel's, as a core file; or NULL */
     const char *memory_path;
     bool memory_sought;
-    struct pug_list branches; /**< of branch lists */
+    struct pug_list branches; /**< struct pug_perf_row */
     uint64_t numbers;
 };
 
@@ -360,6 +369,13 @@ void pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t 
 /* simpleperf.c */
 void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t *bytes,
                               size_t size);
+
+/* branch_list.c */
+void pug_perf_take_branch_list(struct pug_perf *perf, const uint8_t *content, size_t size);
+/** As `row` and `read_object` of struct pug_capture_way. */
+bool pug_perf_row(struct pug_capture *capture, size_t n, struct pug_capture_row *row);
+size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64_t vaddr,
+                            uint8_t *bytes, size_t size);
 
 /* cut.c */
 enum pug_status pug_perf_cut(struct pug_perf *perf);

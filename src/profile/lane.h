@@ -150,6 +150,10 @@ enum pug_status pug_profile_counted_add(struct profile_counted *counted,
 enum pug_status pug_profile_counted_end(struct profile_counted *counted);
 void pug_profile_counted_free(struct profile_counted *counted);
 
+/* rows.c */
+/** Add what the capture counted in place of trace, if it did. */
+enum pug_status pug_profile_rows(struct profile_objects *objects);
+
 /* stacks.c: on the caller's thread, in the trace's order */
 struct profile_stacks;
 struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects);

@@ -90,6 +90,14 @@ static void counted(void *context, struct pug_counts *counts)
         counting->status = pug_profile_counted_add(&counting->counted, counts);
 }
 
+/** Does a selection choose something that counts without trace do not tell? */
+static bool chooses(const struct pug_capture_selection *selection)
+{
+    return selection && (selection->pid_count || selection->tid_count || selection->comm_count ||
+                         selection->cpu_count || selection->source_count || selection->has_from ||
+                         selection->has_to);
+}
+
 static enum pug_status finish(struct counting *counting, const struct pug_capture_result *result)
 {
     enum pug_status status = counting->status;
@@ -99,6 +107,8 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
     }
     if (status == PUG_OK)
         status = pug_profile_counted_end(&counting->counted);
+    if (status == PUG_OK && !chooses(counting->options->selection))
+        status = pug_profile_rows(&counting->objects);
     if (status == PUG_OK && counting->stacks)
         status = pug_profile_stacks_end(counting->stacks);
     counting->notes[PUG_NOTE_BAD] += result->stopped;

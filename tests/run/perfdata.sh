@@ -48,6 +48,15 @@ done
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" - <"$data/paw/pipe.data" >"$work/stream"
 cmp -s "$work/file" "$work/stream" || { echo "standard input: another path"; bad=1; }
 
+# Branch lists of simpleperf: the rows of what ran in its test program give the same profile as trace.
+rows=(1000:1:EEE '108c:1:E(EE)*100NEE' 10a4:1:E)
+perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c009d0e4e8bbf9fad0300ae "${rows[@]}" >"$work/rows.data"
+"$pugmark" profile --quiet --format autofdo --like simpleperf --symdir "$data/simpleperf" "$work/rows.data" |
+  cmp -s - "$data/simpleperf/expected.autofdo" || { echo "branch lists: another profile"; bad=1; }
+# without the program there is nothing to count, and that is told
+"$pugmark" profile --format folded --symfs "$work" --buildid-dir "" "$work/rows.data" 2>&1 | grep -q 'program memory was not there' ||
+  { echo "branch lists without their program: not told"; bad=1; }
+
 # Selections.
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" >"$work/one"
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" "$data/paw/cpu-shared.data" | grep '^710 ' | cmp -s - "$work/one" ||
