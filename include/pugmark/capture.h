@@ -361,6 +361,17 @@ struct pug_location {
 bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
                         uint64_t address, struct pug_location *location);
 
+struct pug_names;
+struct pug_names_file;
+
+/**
+ * The names of an object's places (names.h): by its vaddr, of its own file and its debug
+ * information; of a kernel without one by kallsyms, of code that a JIT compiler made by its map.
+ * False: there are none. One thread at a time, as the names.
+ */
+bool pug_capture_names(struct pug_capture *capture, uint32_t object, struct pug_names *names,
+                       struct pug_names_file **file);
+
 #ifdef __cplusplus
 }
 #endif

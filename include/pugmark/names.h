@@ -56,6 +56,7 @@ struct pug_names_wanted {
     const char *file; /**< where it is said to be, or NULL: that is tried first */
     const uint8_t *build_id;
     size_t build_id_size; /**< 0: any file of that name will do */
+    const char *debug;    /**< where its separate debug information is said to be, or NULL */
 };
 
 /**
@@ -70,10 +71,26 @@ enum pug_names_text {
     PUG_NAMES_JIT_MAP,  /**< "ADDRESS SIZE NAME", as JIT compilers write /tmp/perf-PID.map */
 };
 
+/** Symbols that a text tells, of an object that has none of its own. */
+struct pug_names_symbols {
+    enum pug_names_text kind;
+    const char *path;   /**< of the object: what pug_names_open() asks for */
+    const char *file;   /**< the text; NULL: it is `text` */
+    const char *text;   /**< ended by a NUL; not needed any more afterwards */
+    const char *module; /**< only symbols of this module; "": only the kernel's; NULL: all */
+    uint64_t moved;     /**< subtracted from its addresses: places are those of the object */
+    uint64_t spare[4];  /**< zero */
+};
+
 /**
- * Symbols of a text file (at most 1 GiB). From then on pug_names_open() of `path` gives it, if no
- * such file was opened before. PUG_ERR_FILE: it cannot be read, or has no symbol.
+ * From then on pug_names_open() of the path gives these, whatever the build id, if no such file was
+ * opened before. A text of at most 1 GiB. PUG_ERR_FILE: it cannot be read, or has no symbol.
  */
+enum pug_status pug_names_open_symbols(struct pug_names *names,
+                                       const struct pug_names_symbols *symbols,
+                                       struct pug_names_file **file);
+
+/** The same of a text file, all of it, at the addresses that it tells. */
 enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
                                     const char *path, const char *text_path,
                                     struct pug_names_file **file);

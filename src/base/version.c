@@ -26,6 +26,9 @@ const char *pug_features(void)
 #ifdef PUG_WITH_ZLIB
            "zlib "
 #endif
+#ifdef PUG_WITH_LZMA
+           "lzma "
+#endif
 #ifdef PUG_WITH_CAPSTONE
            "capstone "
 #endif

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "image/image.h"
 #include "pugmark/capture.h"
+#include "pugmark/names.h"
 
 #include <pthread.h>
 
@@ -89,6 +90,9 @@ struct pug_capture_way {
                    uint64_t address, struct pug_location *location);
     /** Look for an object's text, once; NULL: there is nothing to look for. */
     void (*seek)(struct pug_capture *capture, uint32_t object);
+    /** Symbols that an object has besides its file's; false: none. NULL: never. */
+    bool (*symbols)(struct pug_capture *capture, uint32_t object,
+                    struct pug_names_symbols *symbols);
     /** The n-th row; false: there are no more. NULL: it has none. */
     bool (*row)(struct pug_capture *capture, size_t n, struct pug_capture_row *row);
     /** Text of an object by its own addresses: up to `size` bytes, 0: it is not there. */

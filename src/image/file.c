@@ -34,6 +34,18 @@ static bool is_regular(const struct stat *status)
     return false;
 }
 
+/** The descriptor is open. */
+static enum pug_status measure(struct pug_file *file, bool even)
+{
+    struct stat status;
+    if (fstat(file->descriptor, &status) != 0 || !is_regular(&status))
+        return PUG_ERR_FILE;
+    file->length = (uint64_t)status.st_size & ~(uint64_t)even;
+    file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
+    file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
+    return file->pieces ? PUG_OK : PUG_ERR_MEM;
+}
+
 static enum pug_status open_regular(struct pug_file *file, bool even)
 {
     struct stat status;
@@ -41,12 +53,7 @@ static enum pug_status open_regular(struct pug_file *file, bool even)
     if (stat(file->path, &status) != 0 || !is_regular(&status))
         return PUG_ERR_FILE;
     file->descriptor = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0 || !is_regular(&status))
-        return PUG_ERR_FILE;
-    file->length = (uint64_t)status.st_size & ~(uint64_t)even;
-    file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
-    file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
-    return file->pieces ? PUG_OK : PUG_ERR_MEM;
+    return file->descriptor < 0 ? PUG_ERR_FILE : measure(file, even);
 }
 
 /* A small file is read at once and closed, so that thousands of them can be in an image. */
@@ -59,14 +66,21 @@ static void read_if_small(struct pug_file *file)
     file->descriptor = -1;
 }
 
-enum pug_status pug_file_open(const char *path, bool even, struct pug_file **out)
+static struct pug_file *new_file(const char *path)
 {
     struct pug_file *file = calloc(1, sizeof(*file));
     if (!file)
-        return PUG_ERR_MEM;
+        return NULL;
     file->descriptor = -1;
     file->path = strdup(path);
-    enum pug_status status = file->path ? open_regular(file, even) : PUG_ERR_MEM;
+    if (file->path)
+        return file;
+    free(file);
+    return NULL;
+}
+
+static enum pug_status finish(struct pug_file *file, enum pug_status status, struct pug_file **out)
+{
     if (status != PUG_OK) {
         const int reason = errno;
         pug_file_free(file);
@@ -76,6 +90,23 @@ enum pug_status pug_file_open(const char *path, bool even, struct pug_file **out
     read_if_small(file);
     *out = file;
     return PUG_OK;
+}
+
+enum pug_status pug_file_open(const char *path, bool even, struct pug_file **out)
+{
+    struct pug_file *file = new_file(path);
+    return file ? finish(file, open_regular(file, even), out) : PUG_ERR_MEM;
+}
+
+enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file **out)
+{
+    struct pug_file *file = new_file(path);
+    if (!file) {
+        close(descriptor);
+        return PUG_ERR_MEM;
+    }
+    file->descriptor = descriptor;
+    return finish(file, measure(file, false), out);
 }
 
 void pug_file_free(struct pug_file *file)

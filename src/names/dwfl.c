@@ -9,6 +9,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* libdw's own search would ask a server; this one looks where the options say. */
@@ -20,6 +21,11 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     const struct pug_names_file *file = *user;
     (void)name;
     (void)base;
+    const int told = file->debug ? pug_names_open_regular(file->debug) : -1;
+    if (told >= 0) {
+        *found = strdup(file->debug);
+        return told;
+    }
     int size = dwfl_module_build_id(module, &id, &where);
     return pug_names_separate(file->names, path ? path : file->path, id,
                               size > 0 ? (size_t)size : 0, link, checksum, found);

@@ -62,6 +62,7 @@ static void free_file(struct pug_names_file *file)
     pug_names_elf_close(file->elf);
     free(file->wanted);
     free(file->path);
+    free(file->debug);
     free(file->symbols.items);
     free(file->segments);
     free(file->code);
@@ -105,9 +106,10 @@ static struct pug_names_file *known_file(const struct pug_names *names,
 {
     for (struct pug_names_file *file = names->files; file; file = file->next)
         if (strcmp(file->wanted, wanted->path) == 0 &&
-            file->wanted_id_size == wanted->build_id_size &&
-            memcmp(file->wanted_id, wanted->build_id ? wanted->build_id : file->wanted_id,
-                   file->wanted_id_size) == 0)
+            (!file->path ||
+             (file->wanted_id_size == wanted->build_id_size &&
+              memcmp(file->wanted_id, wanted->build_id ? wanted->build_id : file->wanted_id,
+                     file->wanted_id_size) == 0)))
             return file;
     return NULL;
 }
@@ -153,6 +155,7 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
         file->wanted_id_size = wanted->build_id_size;
         if (wanted->build_id_size > 0)
             memcpy(file->wanted_id, wanted->build_id, wanted->build_id_size);
+        file->debug = wanted->debug ? strdup(wanted->debug) : NULL;
         enum pug_status status = look_for(file, wanted);
         if (status != PUG_OK) {
             free_file(file);
@@ -165,23 +168,16 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
     return PUG_OK;
 }
 
-enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
-                                    const char *path, const char *text_path,
-                                    struct pug_names_file **out)
+/** The symbols of a text that is in memory. */
+static enum pug_status take_text(struct pug_names *names, const struct pug_names_symbols *wanted,
+                                 const char *text, struct pug_names_file **out)
 {
-    uint8_t *text;
-    size_t size;
-    enum pug_status status = pug_infile_load(text_path, TEXT_LIMIT, &text, &size);
-    if (status != PUG_OK)
-        return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
-    struct pug_names_file *file = new_file(names, path);
-    if (!file)
-        status = PUG_ERR_MEM;
-    else if (!pug_names_symbols_text(&file->symbols, &names->strings, kind, (const char *)text))
+    struct pug_names_file *file = new_file(names, wanted->path);
+    enum pug_status status = PUG_OK;
+    if (!file || !pug_names_symbols_text(&file->symbols, &names->strings, wanted, text))
         status = PUG_ERR_MEM;
     else if (file->symbols.count == 0)
         status = PUG_ERR_FILE;
-    free(text);
     if (status != PUG_OK) {
         free_file(file);
         return status;
@@ -190,6 +186,32 @@ enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text
     names->files = file;
     *out = file;
     return PUG_OK;
+}
+
+enum pug_status pug_names_open_symbols(struct pug_names *names,
+                                       const struct pug_names_symbols *wanted,
+                                       struct pug_names_file **file)
+{
+    uint8_t *text;
+    size_t size;
+    if (!wanted->path || (!wanted->file && !wanted->text))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!wanted->file)
+        return take_text(names, wanted, wanted->text, file);
+    enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);
+    if (status != PUG_OK)
+        return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
+    status = take_text(names, wanted, (const char *)text, file);
+    free(text);
+    return status;
+}
+
+enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
+                                    const char *path, const char *text_path,
+                                    struct pug_names_file **out)
+{
+    const struct pug_names_symbols wanted = {.kind = kind, .path = path, .file = text_path};
+    return pug_names_open_symbols(names, &wanted, out);
 }
 
 /* ---- asking ---- */

@@ -33,9 +33,9 @@ bool pug_names_symbols_add(struct names_symbols *symbols, const struct names_sym
 void pug_names_symbols_finish(struct names_symbols *symbols);
 const struct names_symbol *pug_names_symbols_find(const struct names_symbols *symbols,
                                                   uint64_t address);
-/** From a text; false: no memory. */
+/** From a text, as `wanted` says; false: no memory. */
 bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings *strings,
-                            enum pug_names_text kind, const char *text);
+                            const struct pug_names_symbols *wanted, const char *text);
 
 struct names_elf;   /* elf.c: what libelf and libdw opened */
 struct names_dwarf; /* units.c: lines and scopes of compile units */
@@ -46,7 +46,8 @@ struct pug_names_file {
     char *wanted; /* the path it was asked for by */
     uint8_t wanted_id[64];
     size_t wanted_id_size;
-    char *path; /* NULL: a text */
+    char *path;  /* NULL: a text */
+    char *debug; /* where its debug information is said to be, or NULL */
     struct names_symbols symbols;
     struct pug_names_segment *segments;
     size_t segment_count;
@@ -92,7 +93,7 @@ void *pug_names_elf_dwarf(struct names_elf *elf, uint64_t *bias);
  */
 int pug_names_separate(const struct pug_names *names, const char *path, const uint8_t *build_id,
                        size_t build_id_size, const char *link, uint32_t checksum, char **found);
-/** Open what is a regular file; -1: it is none. */
+/** Open what is a regular file, or is packed or stored in one; -1: it is none. */
 int pug_names_open_regular(const char *path);
 
 /* units.c; without libdw these find nothing */

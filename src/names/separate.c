@@ -2,6 +2,8 @@
 /** @file Where separate debug information lies, and how files are opened for the libraries. */
 #include "names/names.h"
 
+#include "files/packed.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,8 @@
 int pug_names_open_regular(const char *path)
 {
     struct stat status;
+    if (pug_packed_is(path))
+        return pug_packed_open(path);
     /* O_NONBLOCK: what became a FIFO since does not hang */
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))

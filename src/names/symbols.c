@@ -112,13 +112,19 @@ static bool take_hex(const char **at, uint64_t *value)
 }
 
 /* "ffff800008000000 T name\t[module]": functions are of types t, T, w, W. */
-static bool parse_kallsyms(char *line, struct names_symbol *symbol, char **name)
+static bool parse_kallsyms(char *line, const char *module, struct names_symbol *symbol, char **name)
 {
     const char *at = line;
     if (!take_hex(&at, &symbol->start) || !strchr("tTwW", *at) || at[1] != ' ')
         return false;
     *name = line + (skip_blanks(at + 1) - line);
-    (*name)[strcspn(*name, "\t")] = '\0';
+    char *rest = *name + strcspn(*name, " \t");
+    char *own = *rest ? strchr(rest + 1, '[') : NULL;
+    *rest = '\0';
+    if (own)
+        own[strcspn(own, "]")] = '\0';
+    if (module && strcmp(module, own ? own + 1 : "") != 0)
+        return false;
     symbol->binding = *at == 't' ? PUG_NAMES_LOCAL : *at == 'T' ? PUG_NAMES_GLOBAL : PUG_NAMES_WEAK;
     symbol->label = true; /* it reaches to the next one */
     symbol->end = UINT64_MAX;
@@ -139,7 +145,7 @@ static bool parse_jit(char *line, struct names_symbol *symbol, char **name)
 }
 
 bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings *strings,
-                            enum pug_names_text kind, const char *text)
+                            const struct pug_names_symbols *wanted, const char *text)
 {
     while (*text) {
         const size_t length = strcspn(text, "\n");
@@ -149,8 +155,11 @@ bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings 
         memcpy(line, text, kept);
         line[kept] = '\0';
         text += length + (text[length] != '\0');
-        bool good = kind == PUG_NAMES_KALLSYMS ? parse_kallsyms(line, &symbol, &name)
-                                               : parse_jit(line, &symbol, &name);
+        bool good = wanted->kind == PUG_NAMES_KALLSYMS
+                        ? parse_kallsyms(line, wanted->module, &symbol, &name)
+                        : parse_jit(line, &symbol, &name);
+        symbol.start -= wanted->moved;
+        symbol.end -= symbol.label ? 0 : wanted->moved;
         if (!good || !*name || *name == '$')
             continue;
         symbol.name = pug_names_string(strings, name);

@@ -302,7 +302,7 @@ static void free_own(struct pug_capture *capture)
         &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,     &perf->lineups,
         &perf->processes, &perf->lives,      &perf->threads, &perf->details,  &perf->table,
         &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->addresses,
-        &perf->branches};
+        &perf->members,   &perf->branches};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     free(perf->kallsyms);
@@ -333,6 +333,7 @@ const struct pug_capture_way pug_perf_way = {
     .space = space,
     .locate = pug_perf_locate,
     .seek = pug_perf_seek,
+    .symbols = pug_perf_symbols,
     .row = pug_perf_row,
     .read_object = pug_perf_read_object,
 };

@@ -49,8 +49,10 @@ static void take_lines(struct pug_perf *perf, char *text)
 }
 
 /** What the user gave, what the recorder put beside the data, or what is in them. */
-static void read_symbols(struct pug_perf *perf)
+void pug_perf_read_kallsyms(struct pug_perf *perf)
 {
+    if (perf->addresses_read)
+        return;
     const char *asked = perf->capture->options.roots.kallsyms;
     char path[PATH_MAX] = "";
     uint8_t *bytes = NULL;
@@ -61,8 +63,10 @@ static void read_symbols(struct pug_perf *perf)
     if (asked && pug_infile_load(asked, PUG_PERF_FEATURE, &bytes, &size) != PUG_OK)
         pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: cannot be read as kernel symbols",
                         asked);
-    if (!bytes && *path)
-        (void)pug_infile_load(path, PUG_PERF_FEATURE, &bytes, &size);
+    if (bytes)
+        perf->kallsyms_path = asked;
+    else if (*path && pug_infile_load(path, PUG_PERF_FEATURE, &bytes, &size) == PUG_OK)
+        perf->kallsyms_path = pug_capture_keep(perf->capture, path, sizeof(path));
     if (!bytes && perf->kallsyms)
         bytes = (uint8_t *)strdup(perf->kallsyms);
     if (bytes)
@@ -72,8 +76,7 @@ static void read_symbols(struct pug_perf *perf)
 bool pug_perf_kernel_symbol(struct pug_perf *perf, const char *module, const char *name,
                             uint64_t *address)
 {
-    if (!perf->addresses_read)
-        read_symbols(perf);
+    pug_perf_read_kallsyms(perf);
     const struct pug_perf_symbol *symbols = perf->addresses.items;
     const char *const modules[] = {module, ""};
     for (size_t i = 0; i < 2 && perf->addresses.count > 0; i++) {
@@ -93,7 +96,7 @@ bool pug_perf_kernel_symbol(struct pug_perf *perf, const char *module, const cha
 static bool open_memory(struct pug_perf *perf, const char *path)
 {
     struct pug_perf_program *program;
-    if (pug_perf_program_open(path, 0, &program) != PUG_OK)
+    if (pug_perf_program_open(path, &program) != PUG_OK)
         return false;
     if (!program->core) {
         pug_perf_program_free(program);

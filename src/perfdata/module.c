@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHT_RELA = 4, SHF_EXECINSTR = 4, SHT_PROGBITS = 1, EM_AARCH64 = 183 };
+enum { SHT_PROGBITS = 1, SHT_RELA = 4, SHT_REL = 9, SHF_EXECINSTR = 4 };
+enum { EM_ARM = 40, EM_AARCH64 = 183 };
 enum { R_TSTBR14 = 279, R_CONDBR19 = 280, R_JUMP26 = 282, R_CALL26 = 283 };
+enum { R_ARM_PC24 = 1, R_ARM_THM_CALL = 10, R_ARM_CALL = 28, R_ARM_JUMP24, R_ARM_THM_JUMP24 };
 
 #define MOST_TEXT (64u << 20)
 
@@ -23,20 +25,6 @@ struct placing {
     const struct pug_perf_object *details;
 };
 
-/** "/lib/…/rq-stats.ko" and "[rq_stats]" are the module rq_stats. */
-static void name_module(const char *path, char *name, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    size_t at = 0;
-    for (const char *from = slash ? slash + 1 : path; *from && at + 1 < size; from++) {
-        if (*from == '.' || *from == ']')
-            break;
-        if (*from != '[')
-            name[at++] = *from == '-' ? '_' : *from;
-    }
-    name[at] = 0;
-}
-
 /** Sections lie where their symbols do: the first one that kallsyms knows tells. */
 static void find_sections(struct placing *placing)
 {
@@ -47,8 +35,13 @@ static void find_sections(struct placing *placing)
             placing->addresses[symbol.section] || !*symbol.name || *symbol.name == '$' ||
             !(placing->program->sections[symbol.section].flags & SHF_EXECINSTR))
             continue;
-        if (pug_perf_kernel_symbol(placing->perf, placing->module, symbol.name, &address) &&
-            address - placing->details->first_address < placing->details->first_size)
+        if (!pug_perf_kernel_symbol(placing->perf, placing->module, symbol.name, &address))
+            continue;
+        if (placing->program->machine == EM_ARM) { /* bit 0 marks T32, here or there */
+            address &= ~UINT64_C(1);
+            symbol.value &= ~UINT64_C(1);
+        }
+        if (address - placing->details->first_address < placing->details->first_size)
             placing->addresses[symbol.section] = address - symbol.value;
     }
 }
@@ -92,6 +85,12 @@ static unsigned offset_bits(uint32_t type)
     }
 }
 
+static void put_words(uint8_t *bytes, uint32_t opcode)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(opcode >> 8 * i);
+}
+
 static bool patch(uint8_t *bytes, unsigned bits, uint64_t from, uint64_t to)
 {
     const int64_t distance = (int64_t)(to - from);
@@ -102,9 +101,60 @@ static bool patch(uint8_t *bytes, unsigned bits, uint64_t from, uint64_t to)
         return false;
     uint32_t opcode = pug_bytes_32(bytes);
     opcode = (opcode & ~mask) | ((uint32_t)(distance >> 2) << shift & mask);
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (uint8_t)(opcode >> 8 * i);
+    put_words(bytes, opcode);
     return true;
+}
+
+/** A32: what is to be added stands in the instruction. */
+static bool patch_a32(uint8_t *bytes, uint64_t from, uint64_t to)
+{
+    const uint32_t opcode = pug_bytes_32(bytes);
+    const int32_t addend = (int32_t)((opcode & 0xffffff) << 8) >> 6;
+    const int64_t distance = (int64_t)(to & ~UINT64_C(1)) - (int64_t)from + addend;
+    const int64_t reach = INT64_C(1) << 25;
+    if ((distance & 3) != 0 || distance < -reach || distance >= reach)
+        return false;
+    put_words(bytes, (opcode & 0xff000000) | ((uint32_t)(distance >> 2) & 0xffffff));
+    return true;
+}
+
+/** T32: two halfwords, with the offset in five parts (the instructions BL and B.W). */
+static bool patch_t32(uint8_t *bytes, uint64_t from, uint64_t to)
+{
+    const uint32_t upper = pug_bytes_16(bytes), lower = pug_bytes_16(bytes + 2);
+    const uint32_t sign = upper >> 10 & 1;
+    const uint32_t i1 = ~(lower >> 13 ^ sign) & 1, i2 = ~(lower >> 11 ^ sign) & 1;
+    const uint32_t word =
+        sign << 24 | i1 << 23 | i2 << 22 | (upper & 0x3ff) << 12 | (lower & 0x7ff) << 1;
+    const int32_t addend = (int32_t)(word << 7) >> 7;
+    const int64_t distance = (int64_t)(to & ~UINT64_C(1)) - (int64_t)from + addend;
+    const int64_t reach = INT64_C(1) << 24;
+    if (distance < -reach || distance >= reach)
+        return false;
+    const uint32_t moved = (uint32_t)distance, s = moved >> 24 & 1;
+    const uint32_t j1 = (~(moved >> 23) ^ s) & 1, j2 = (~(moved >> 22) ^ s) & 1;
+    const uint32_t first = (upper & 0xf800) | s << 10 | (moved >> 12 & 0x3ff);
+    const uint32_t second = (lower & 0xd000) | j1 << 13 | j2 << 11 | (moved >> 1 & 0x7ff);
+    put_words(bytes, first | second << 16);
+    return true;
+}
+
+/** One branch that says where it goes. False: it cannot go there. */
+static bool patch_branch(uint16_t machine, uint32_t type, uint8_t *bytes, uint64_t from,
+                         uint64_t to)
+{
+    if (machine == EM_AARCH64)
+        return patch(bytes, offset_bits(type), from, to);
+    return type == R_ARM_THM_CALL || type == R_ARM_THM_JUMP24 ? patch_t32(bytes, from, to)
+                                                              : patch_a32(bytes, from, to);
+}
+
+static bool is_branch(uint16_t machine, uint32_t type)
+{
+    if (machine == EM_AARCH64)
+        return offset_bits(type) > 0;
+    return machine == EM_ARM && (type == R_ARM_PC24 || type == R_ARM_THM_CALL ||
+                                 (type >= R_ARM_CALL && type <= R_ARM_THM_JUMP24));
 }
 
 /** An instruction of which nobody knows where it goes is not there. */
@@ -120,20 +170,43 @@ static void add_hole(struct pug_perf_placed *placed, uint64_t offset)
     holes[at] = offset;
 }
 
+/** A relocation of either class, with or without an addend of its own. */
+struct relocation {
+    uint64_t offset, addend;
+    uint32_t type, symbol;
+};
+
+static struct relocation read_relocation(const uint8_t *entry, bool is64, bool has_addend)
+{
+    if (is64)
+        return (struct relocation){.offset = pug_bytes_64(entry),
+                                   .type = pug_bytes_32(entry + 8),
+                                   .symbol = pug_bytes_32(entry + 12),
+                                   .addend = has_addend ? pug_bytes_64(entry + 16) : 0};
+    const uint32_t info = pug_bytes_32(entry + 4);
+    return (struct relocation){.offset = pug_bytes_32(entry),
+                               .type = info & 0xff,
+                               .symbol = info >> 8,
+                               .addend = has_addend ? pug_bytes_32(entry + 8) : 0};
+}
+
 static void relocate(const struct placing *placing, const struct pug_perf_section *table,
                      struct pug_perf_placed *placed)
 {
-    uint8_t *entries = pug_perf_program_load(placing->program, table);
-    for (uint64_t at = 0; entries && at + 24 <= table->size; at += 24) {
-        const uint64_t offset = pug_bytes_64(entries + at), info = pug_bytes_64(entries + at + 8);
-        const unsigned bits = offset_bits((uint32_t)info);
+    const struct pug_perf_program *program = placing->program;
+    const bool has_addend = table->type == SHT_RELA;
+    const unsigned size = (has_addend ? 3u : 2u) * (program->is64 ? 8 : 4);
+    uint8_t *entries = pug_perf_program_load(program, table);
+    for (uint64_t at = 0; entries && at + size <= table->size; at += size) {
+        const struct relocation entry = read_relocation(entries + at, program->is64, has_addend);
         uint64_t target;
-        if (bits == 0 || placed->size < 4 || offset > placed->size - 4)
+        if (!is_branch(program->machine, entry.type) || placed->size < 4 ||
+            entry.offset > placed->size - 4)
             continue;
-        if (!symbol_address(placing, (size_t)(info >> 32), &target) ||
-            !patch(placed->bytes + offset, bits, placed->address + offset,
-                   target + pug_bytes_64(entries + at + 16)))
-            add_hole(placed, offset);
+        if (!symbol_address(placing, entry.symbol, &target) ||
+            !patch_branch(program->machine, entry.type, placed->bytes + entry.offset,
+                          placed->address + entry.offset, target + entry.addend))
+            add_hole(placed, entry.offset);
     }
     free(entries);
 }
@@ -158,8 +231,8 @@ static bool place(const struct placing *placing, size_t number)
                                        .bytes = bytes,
                                        .size = (size_t)section->size};
     for (size_t i = 0; i < program->section_count; i++)
-        if (program->sections[i].type == SHT_RELA && program->sections[i].info == number &&
-            program->machine == EM_AARCH64)
+        if ((program->sections[i].type == SHT_RELA || program->sections[i].type == SHT_REL) &&
+            program->sections[i].info == number)
             relocate(placing, &program->sections[i], placed);
     return true;
 }
@@ -171,8 +244,8 @@ enum pug_status pug_perf_place_module(struct pug_perf *perf, uint32_t object,
         .perf = perf, .program = program, .details = &pug_perf_details(perf)[object]};
     if (!program->relocatable)
         return PUG_OK;
-    name_module(pug_capture_objects(perf->capture)[object]->path, placing.module,
-                sizeof(placing.module));
+    pug_perf_module_name(pug_capture_objects(perf->capture)[object]->path, placing.module,
+                         sizeof(placing.module));
     placing.addresses = calloc(program->section_count + 1, sizeof(*placing.addresses));
     if (!placing.addresses)
         return PUG_ERR_MEM;

@@ -316,6 +316,8 @@ static enum pug_status settle(struct pug_perf *perf)
         status = pug_perf_cut(perf);
     if (status == PUG_OK)
         status = pug_perf_settle_events(perf);
+    if (perf->members.count > 0)
+        pug_perf_settle_objects(perf); /* libraries in packages may have been told, too */
     if (status == PUG_OK)
         status = pug_perf_line_up(perf);
     return status;

@@ -214,6 +214,7 @@ struct pug_perf_object {
     struct pug_perf_program *program; /**< its text, where it was found */
     _Atomic bool sought;
     bool guest;
+    int32_t jit_pid; /**< of memory that a JIT compiler may have filled; 0: of other objects */
     uint64_t first_address; /**< kernel and modules: where it was mapped first */
     uint64_t first_offset;
     uint64_t first_size;
@@ -235,6 +236,12 @@ struct pug_perf_file_fact {
     const char *path;
     uint64_t min_vaddr, offset;
     bool in_memory; /**< a module: `offset` is from where it is mapped */
+};
+
+/** A library in a package. */
+struct pug_perf_member {
+    uint32_t archive, object;
+    uint64_t begin, size;
 };
 
 /** Of a branch list. */
@@ -295,8 +302,10 @@ struct pug_perf {
     struct pug_list details;    /**< struct pug_perf_object: by the capture's object */
     struct pug_list table;      /**< uint32_t: objects by hash of path and build id, plus 1 */
     struct pug_list file_facts; /**< struct pug_perf_file_fact */
-    struct pug_list told;       /**< struct pug_perf_told: build ids by path */
-    struct pug_list spaces;     /**< struct pug_perf_space *, where its hash says; NULL: free */
+    struct pug_list members;    /**< struct pug_perf_member */
+    unsigned archive_questions;
+    struct pug_list told;   /**< struct pug_perf_told: build ids by path */
+    struct pug_list spaces; /**< struct pug_perf_space *, where its hash says; NULL: free */
     size_t space_count;
     struct pug_list versions; /**< struct pug_perf_version * */
     struct pug_perf_nodes nodes;
@@ -304,6 +313,7 @@ struct pug_perf {
     struct pug_list addresses; /**< struct pug_perf_symbol, by name: kernel symbols */
     bool addresses_read;
     char *kallsyms_text;             /**< that they point into */
+    const char *kallsyms_path;       /**< that it was read from, or NULL */
     struct pug_perf_program *memory; /**< the kernel's, as a core file; or NULL */
     const char *memory_path;
     bool memory_sought;
@@ -427,6 +437,8 @@ static inline struct pug_perf_object *pug_perf_details(const struct pug_perf *pe
  * be meant. Like snprintf(); 0: it is too long, or links go in a circle.
  */
 size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t size);
+/** The same of a path that may be one in an archive: of that the archive's path is resolved. */
+size_t pug_perf_resolve_packed(const char *root, const char *path, char *buffer, size_t size);
 /** Files of this name in a folder and all below it, links not followed; NULL: any name. */
 typedef bool pug_perf_found_fn(void *context, const char *path);
 void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *found, void *context);
@@ -435,10 +447,31 @@ void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *fo
 void pug_perf_seek(struct pug_capture *capture, uint32_t object);
 /** Take a file for an object if it has its build id, or whatever it has; true: it was taken. */
 bool pug_perf_try(struct pug_perf *perf, uint32_t object, const char *path, bool whatever);
-/** Take a file below the folder of recorded paths; "" for it is "/". */
+/** A build id in digits: room for 41. */
+void pug_perf_hex(const uint8_t *id, size_t size, char *text);
+/** Where the build id cache is; false: there is none. */
+bool pug_perf_cache(const struct pug_perf *perf, char *folder, size_t size);
+/** The folder that recorded paths are below. */
+const char *pug_perf_symfs(const struct pug_perf *perf);
+/** Take a file below it. */
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path);
 bool pug_perf_try_cache(struct pug_perf *perf, uint32_t object);
 bool pug_perf_try_folders(struct pug_perf *perf, uint32_t object, const char *name);
+
+/* archive.c */
+/** What a map means whose file is an Android package: the library at that offset in it. */
+void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *offset);
+
+/* symbols.c */
+/** Look for the symbols and lines of an object whose text was found. Under the lock. */
+void pug_perf_seek_symbols(struct pug_perf *perf, uint32_t object);
+/** Is there a map for code that was made at run time? */
+void pug_perf_seek_jit(struct pug_perf *perf, uint32_t object);
+/** As `symbols` of struct pug_capture_way. */
+bool pug_perf_symbols(struct pug_capture *capture, uint32_t object,
+                      struct pug_names_symbols *symbols);
+/** "/lib/…/rq-stats.ko" and "[rq_stats]" are the module rq_stats. */
+void pug_perf_module_name(const char *path, char *name, size_t size);
 
 /* kernel.c */
 struct pug_perf_symbol {
@@ -448,6 +481,8 @@ struct pug_perf_symbol {
 /** Where the kernel has a symbol, by kallsyms: that of a module, else the kernel's; false: no. */
 bool pug_perf_kernel_symbol(struct pug_perf *perf, const char *module, const char *name,
                             uint64_t *address);
+/** Find and read the kernel's symbols, once. */
+void pug_perf_read_kallsyms(struct pug_perf *perf);
 void pug_perf_seek_kernel(struct pug_perf *perf, uint32_t object);
 /** Take a copy of the kernel's memory for an object of it; false: there is none. */
 bool pug_perf_take_memory(struct pug_perf *perf, uint32_t object);

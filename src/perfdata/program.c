@@ -2,7 +2,9 @@
 #include "perfdata/program.h"
 
 #include "base/bytes.h"
+#include "files/packed.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,9 +40,7 @@ static bool copy(const struct pug_perf_program *program, uint64_t offset, void *
 const uint8_t *pug_perf_program_at(const struct pug_perf_program *program, uint64_t offset,
                                    uint64_t *size)
 {
-    if (offset > UINT64_MAX - program->base)
-        return NULL;
-    const uint8_t *bytes = pug_file_piece(program->file, program->base + offset, size);
+    const uint8_t *bytes = pug_file_piece(program->file, offset, size);
     return *size > 0 ? bytes : NULL;
 }
 
@@ -231,14 +231,22 @@ static enum pug_status read_headers(struct pug_perf_program *program)
     return status;
 }
 
-enum pug_status pug_perf_program_open(const char *path, uint64_t base,
-                                      struct pug_perf_program **out)
+static enum pug_status open_file(const char *path, struct pug_file **file)
+{
+    if (!pug_packed_is(path))
+        return pug_file_open(path, false, file);
+    const int unpacked = pug_packed_open(path);
+    if (unpacked >= 0)
+        return pug_file_adopt(unpacked, path, file);
+    return errno == EINVAL || errno == EFBIG ? PUG_ERR_FORMAT : PUG_ERR_FILE;
+}
+
+enum pug_status pug_perf_program_open(const char *path, struct pug_perf_program **out)
 {
     struct pug_perf_program *program = calloc(1, sizeof(*program));
     if (!program)
         return PUG_ERR_MEM;
-    program->base = base;
-    enum pug_status status = pug_file_open(path, false, &program->file);
+    enum pug_status status = open_file(path, &program->file);
     if (status == PUG_OK)
         status = read_headers(program);
     if (status == PUG_OK)

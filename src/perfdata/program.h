@@ -36,7 +36,6 @@ struct pug_perf_placed {
 
 struct pug_perf_program {
     struct pug_file *file;
-    uint64_t base; /**< of the ELF file in the file: more than 0 in an archive */
     bool is64, relocatable, core;
     uint16_t machine;
     struct pug_perf_segment *segments;
@@ -52,9 +51,11 @@ struct pug_perf_program {
     size_t placed_count;
 };
 
-/** PUG_ERR_FILE: no file; PUG_ERR_FORMAT: no ELF file, or a damaged one; PUG_ERR_LIMIT. */
-enum pug_status pug_perf_program_open(const char *path, uint64_t base,
-                                      struct pug_perf_program **program);
+/**
+ * A file, one that was packed, or one in an archive (files/packed.h). PUG_ERR_FILE: no file;
+ * PUG_ERR_FORMAT: no ELF file, or a damaged one; PUG_ERR_LIMIT.
+ */
+enum pug_status pug_perf_program_open(const char *path, struct pug_perf_program **program);
 void pug_perf_program_free(struct pug_perf_program *program);
 
 /** Where the bytes at a file offset are; *size: how many there are in one piece. NULL: none. */

@@ -152,6 +152,31 @@ static const char *string(struct pug_bytes *body, size_t *length)
     return left > 0 ? text : "";
 }
 
+/** Memory of no file, in which JIT compilers put code. */
+static bool is_made_at_run_time(const char *path, size_t length)
+{
+    static const char *const begins[] = {"//anon", "/anon_hugepage", "[anon",
+                                         "[heap]", "[stack",         "/dev/zero",
+                                         "/SYSV",  "/memfd:",        "anon_inode:"};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (length >= strlen(begins[i]) && memcmp(path, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return length == 0;
+}
+
+/** What such code is called may stand in a map of the process, which its object is named after. */
+static uint32_t jit_object(struct pug_perf *perf, int32_t pid, uint16_t misc)
+{
+    char path[64];
+    const int length = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+    const uint32_t object = pug_perf_object(perf, path, (size_t)length, NULL, 0, misc);
+    if (object != PUG_NO_OBJECT) {
+        pug_capture_objects(perf->capture)[object]->kind = PUG_OBJECT_MEMORY;
+        pug_perf_details(perf)[object].jit_pid = pid;
+    }
+    return object;
+}
+
 static void take_map(struct pug_perf *perf, const struct pug_perf_record *record,
                      const struct pug_perf_sample *sample, struct pug_bytes *body)
 {
@@ -189,8 +214,14 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
     event->address = address;
     event->size = size - 1 > UINT64_MAX - address ? UINT64_MAX - address : size;
     event->offset = offset;
-    if (event->executable)
+    if (!event->executable)
+        return;
+    if (!event->kernel && is_made_at_run_time(path, length)) {
+        event->object = jit_object(perf, pid, record->misc);
+        event->offset = address;
+    } else {
         event->object = pug_perf_object(perf, path, length, id, id_size, record->misc);
+    }
 }
 
 static void take_name(struct pug_perf *perf, const struct pug_perf_record *record,

@@ -85,6 +85,21 @@ size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t
     return written < 0 || (size_t)written >= size ? 0 : (size_t)written;
 }
 
+size_t pug_perf_resolve_packed(const char *root, const char *path, char *buffer, size_t size)
+{
+    const char *mark = strstr(path, "!/");
+    char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
+    if (!archive)
+        return mark ? 0 : pug_perf_resolve(root, path, buffer, size);
+    const size_t length = pug_perf_resolve(root, archive, buffer, size);
+    free(archive);
+    const size_t rest = strlen(mark);
+    if (length == 0 || rest >= size - length)
+        return 0;
+    memcpy(buffer + length, mark, rest + 1);
+    return length + rest;
+}
+
 /* ---- searching folders ---- */
 
 #define MOST_DEPTH 32u

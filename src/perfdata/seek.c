@@ -16,7 +16,7 @@ extern char **environ;
 
 /* ---- taking a file ---- */
 
-static void hex_of(const uint8_t *id, size_t size, char *text)
+void pug_perf_hex(const uint8_t *id, size_t size, char *text)
 {
     for (size_t i = 0; i < size; i++)
         sprintf(text + 2 * i, "%02x", id[i]);
@@ -55,7 +55,7 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     struct pug_perf_program *program;
-    const enum pug_status status = pug_perf_program_open(path, 0, &program);
+    const enum pug_status status = pug_perf_program_open(path, &program);
     if (status == PUG_ERR_FILE)
         return false;
     if (status != PUG_OK) {
@@ -79,7 +79,7 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
 static bool try_below(struct pug_perf *perf, uint32_t object, const char *root, const char *path)
 {
     char file[PATH_MAX];
-    return pug_perf_resolve(root, path, file, sizeof(file)) > 0 &&
+    return pug_perf_resolve_packed(root, path, file, sizeof(file)) > 0 &&
            pug_perf_try(perf, object, file, false);
 }
 
@@ -106,19 +106,64 @@ static bool try_replacements(struct pug_perf *perf, uint32_t number)
     return false;
 }
 
+/** "~/x" is below the home folder. */
+static bool expand_home(const char *path, char *folder, size_t size)
+{
+    const char *home = getenv("HOME");
+    const bool at_home = path[0] == '~' && (path[1] == '/' || path[1] == 0);
+    if (at_home && !home)
+        return false;
+    const int length =
+        snprintf(folder, size, "%s%s", at_home ? home : "", at_home ? path + 1 : path);
+    return length > 0 && (size_t)length < size;
+}
+
+#define MOST_CONFIG ((size_t)1 << 20)
+
+/** buildid.dir of perf's own settings; false: it is not said there. */
+static bool configured_cache(char *folder, size_t size)
+{
+    char path[PATH_MAX], *rest = NULL;
+    uint8_t *text;
+    size_t length;
+    bool in_section = false, found = false;
+    if (!expand_home("~/.perfconfig", path, sizeof(path)) ||
+        pug_infile_load(path, MOST_CONFIG, &text, &length) != PUG_OK)
+        return false;
+    for (char *line = strtok_r((char *)text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, '=');
+        line += strspn(line, " \t");
+        if (*line == '[')
+            in_section = strncmp(line, "[buildid]", 9) == 0;
+        if (!in_section || !value || strncmp(line, "dir", 3) != 0 ||
+            line + 3 + strspn(line + 3, " \t") != value)
+            continue;
+        value += 1 + strspn(value + 1, " \t\"");
+        value[strcspn(value, " \t\r\"#;")] = 0;
+        found = *value && expand_home(value, folder, size);
+    }
+    free(text);
+    return found;
+}
+
+bool pug_perf_cache(const struct pug_perf *perf, char *folder, size_t size)
+{
+    const char *given = perf->capture->options.roots.build_ids;
+    if (given)
+        return *given && snprintf(folder, size, "%s", given) < (int)size;
+    return configured_cache(folder, size) || expand_home("~/.debug", folder, size);
+}
+
 /** perf's cache: .build-id/XX/YYYY…/elf, or vdso, kallsyms beside it. */
 bool pug_perf_try_cache(struct pug_perf *perf, uint32_t number)
 {
-    const struct pug_capture_roots *roots = &perf->capture->options.roots;
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
-    const char *home = getenv("HOME"), *file = object->kind == PUG_OBJECT_VDSO ? "vdso" : "elf";
+    const char *file = object->kind == PUG_OBJECT_VDSO ? "vdso" : "elf";
     char root[PATH_MAX], path[128], hex[41];
-    if (object->build_id_size < 2 || (!roots->build_ids && !home) ||
-        (roots->build_ids && !*roots->build_ids))
+    if (object->build_id_size < 2 || !pug_perf_cache(perf, root, sizeof(root)))
         return false;
-    hex_of(object->build_id, object->build_id_size, hex);
-    snprintf(root, sizeof(root), "%s%s", roots->build_ids ? roots->build_ids : home,
-             roots->build_ids ? "" : "/.debug");
+    pug_perf_hex(object->build_id, object->build_id_size, hex);
     snprintf(path, sizeof(path), "/.build-id/%.2s/%s/%s", hex, hex + 2, file);
     if (try_below(perf, number, root, path))
         return true;
@@ -126,7 +171,7 @@ bool pug_perf_try_cache(struct pug_perf *perf, uint32_t number)
     return try_below(perf, number, root, path);
 }
 
-static const char *symfs_of(const struct pug_perf *perf)
+const char *pug_perf_symfs(const struct pug_perf *perf)
 {
     const char *symfs = perf->capture->options.roots.symfs;
     return symfs && *symfs ? symfs : "/";
@@ -134,7 +179,7 @@ static const char *symfs_of(const struct pug_perf *perf)
 
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path)
 {
-    return try_below(perf, object, symfs_of(perf), path);
+    return try_below(perf, object, pug_perf_symfs(perf), path);
 }
 
 struct wanted {
@@ -148,6 +193,50 @@ static bool try_found(void *context, const char *path)
     return pug_perf_try(wanted->perf, wanted->object, path, false);
 }
 
+static bool try_in_archive(void *context, const char *path)
+{
+    const struct wanted *wanted = context;
+    const char *recorded = pug_capture_objects(wanted->perf->capture)[wanted->object]->path;
+    char file[PATH_MAX];
+    return snprintf(file, sizeof(file), "%s%s", path, strstr(recorded, "!/")) < (int)sizeof(file) &&
+           pug_perf_try(wanted->perf, wanted->object, file, false);
+}
+
+/** "…/base.apk!/lib/x.so" is in an archive of this name. */
+static void search_archive(const char *folder, struct wanted *wanted)
+{
+    const char *path = pug_capture_objects(wanted->perf->capture)[wanted->object]->path;
+    const char *mark = strstr(path, "!/");
+    char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
+    if (archive)
+        pug_perf_search(folder, last_component(archive), try_in_archive, wanted);
+    free(archive);
+}
+
+/** "[name]" may be of any file of that module. */
+static bool try_module(void *context, const char *path)
+{
+    const struct wanted *wanted = context;
+    char own[64], name[64];
+    pug_perf_module_name(pug_capture_objects(wanted->perf->capture)[wanted->object]->path, own,
+                         sizeof(own));
+    pug_perf_module_name(path, name, sizeof(name));
+    return strstr(path, ".ko") && strcmp(own, name) == 0 &&
+           pug_perf_try(wanted->perf, wanted->object, path, false);
+}
+
+static bool try_release(struct pug_perf *perf, uint32_t number)
+{
+    struct wanted wanted = {perf, number};
+    char path[PATH_MAX], folder[PATH_MAX];
+    if (!perf->release || strchr(perf->release, '/') || *perf->release == '.')
+        return false;
+    snprintf(path, sizeof(path), "/lib/modules/%s", perf->release);
+    if (pug_perf_resolve(pug_perf_symfs(perf), path, folder, sizeof(folder)) > 0)
+        pug_perf_search(folder, NULL, try_module, &wanted);
+    return pug_perf_details(perf)[number].program != NULL;
+}
+
 /** A file of any name is taken only for its build id. */
 static bool try_by_id(void *context, const char *path)
 {
@@ -155,7 +244,7 @@ static bool try_by_id(void *context, const char *path)
     const struct pug_capture_object *object =
         pug_capture_objects(wanted->perf->capture)[wanted->object];
     struct pug_perf_program *program;
-    if (pug_perf_program_open(path, 0, &program) != PUG_OK)
+    if (pug_perf_program_open(path, &program) != PUG_OK)
         return false;
     const bool same = pug_perf_same_build_id(object->build_id, object->build_id_size,
                                              program->build_id, program->build_id_size);
@@ -172,6 +261,8 @@ bool pug_perf_try_folders(struct pug_perf *perf, uint32_t number, const char *na
     for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
         pug_perf_search(roots->symdirs[i], name ? name : last_component(object->path), try_found,
                         &wanted);
+    for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
+        search_archive(roots->symdirs[i], &wanted);
     for (size_t i = 0; i < roots->symdir_count && !details->program && object->build_id_size > 0;
          i++)
         pug_perf_search(roots->symdirs[i], NULL, try_by_id, &wanted);
@@ -227,39 +318,8 @@ static bool try_debuginfod(struct pug_perf *perf, uint32_t number)
     char hex[41], path[PATH_MAX];
     if (!urls || !*urls || object->build_id_size == 0)
         return false;
-    hex_of(object->build_id, object->build_id_size, hex);
+    pug_perf_hex(object->build_id, object->build_id_size, hex);
     return run_debuginfod(urls, hex, path, sizeof(path)) && pug_perf_try(perf, number, path, false);
-}
-
-/* ---- symbols elsewhere ---- */
-
-static void take_symbols(struct pug_perf *perf, struct pug_capture_object *object, const char *path)
-{
-    struct pug_perf_program *program;
-    char file[PATH_MAX];
-    if (object->symbols || pug_perf_resolve(symfs_of(perf), path, file, sizeof(file)) == 0 ||
-        pug_perf_program_open(file, 0, &program) != PUG_OK)
-        return;
-    if (object->build_id_size == 0 ||
-        pug_perf_same_build_id(object->build_id, object->build_id_size, program->build_id,
-                               program->build_id_size))
-        object->symbols = pug_capture_keep(perf->capture, file, SIZE_MAX);
-    pug_perf_program_free(program);
-}
-
-/** Debug information that lies where distributions put it. */
-static void find_symbols(struct pug_perf *perf, struct pug_capture_object *object)
-{
-    char path[PATH_MAX], hex[41];
-    if (object->build_id_size > 1) {
-        hex_of(object->build_id, object->build_id_size, hex);
-        snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
-        take_symbols(perf, object, path);
-    }
-    snprintf(path, sizeof(path), "/usr/lib/debug%s.debug", object->path);
-    take_symbols(perf, object, path);
-    snprintf(path, sizeof(path), "/usr/lib/debug%s", object->path);
-    take_symbols(perf, object, path);
 }
 
 /* ---- all together ---- */
@@ -268,12 +328,12 @@ static void explain(struct pug_perf *perf, struct pug_capture_object *object)
 {
     char hex[41];
     if (object->state == PUG_OBJECT_MISSING && object->kind == PUG_OBJECT_MEMORY) {
-        object->why = "memory that no file holds";
+        object->why = object->why ? object->why : "memory that no file holds";
     } else if (object->state == PUG_OBJECT_MISSING) {
-        hex_of(object->build_id, object->build_id_size, hex);
+        pug_perf_hex(object->build_id, object->build_id_size, hex);
         object->why = pug_capture_keep_format(
             perf->capture, "not below %s%s; give --symfs DIR, --symdir DIR or --dso %s=FILE%s%s%s",
-            symfs_of(perf), object->build_id_size > 0 ? " or in the build id cache" : "",
+            pug_perf_symfs(perf), object->build_id_size > 0 ? " or in the build id cache" : "",
             object->path, *hex ? " (or --debuginfod URL; build id " : "", hex, *hex ? ")" : "");
     } else if (object->why) {
         object->why = pug_capture_keep_format(perf->capture, "%s; give --dso %s=FILE", object->why,
@@ -290,6 +350,7 @@ static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
     if (!found)
         found = pug_perf_try_cache(perf, number) ||
                 (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
+                (*object->path == '[' && try_release(perf, number)) ||
                 pug_perf_try_folders(perf, number, NULL);
     if (found)
         (void)pug_perf_place_module(perf, number, pug_perf_details(perf)[number].program);
@@ -302,7 +363,7 @@ static void seek_file(struct pug_perf *perf, uint32_t number, bool found)
             (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
             pug_perf_try_folders(perf, number, NULL) || try_debuginfod(perf, number);
     if (found)
-        find_symbols(perf, object);
+        pug_perf_seek_symbols(perf, number);
 }
 
 static void seek(struct pug_perf *perf, uint32_t number)
@@ -310,7 +371,7 @@ static void seek(struct pug_perf *perf, uint32_t number)
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     const bool found = try_replacements(perf, number);
     switch (object->kind) {
-    case PUG_OBJECT_MEMORY: break;
+    case PUG_OBJECT_MEMORY: pug_perf_seek_jit(perf, number); break;
     case PUG_OBJECT_KERNEL: pug_perf_seek_kernel(perf, number); break;
     case PUG_OBJECT_MODULE: seek_module(perf, number, found); break;
     case PUG_OBJECT_VDSO:

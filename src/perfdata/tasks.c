@@ -194,6 +194,10 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
     struct pug_perf *perf = settling->perf;
     uint32_t process;
     const bool kernel = event->kernel || event->pid < 0;
+    uint32_t object = event->object;
+    uint64_t offset = kernel ? event->address : event->offset;
+    if (!kernel)
+        pug_perf_enter_archive(perf, &object, &offset);
     if (kernel)
         process = event->machine == PUG_PERF_GUEST ? PUG_PERF_GUEST_KERNEL : PUG_PERF_KERNEL;
     else if (event->machine == PUG_PERF_GUEST)
@@ -208,8 +212,8 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
                                      .executable = event->executable,
                                      .range = {.start = event->address,
                                                .last = event->address + (event->size - 1),
-                                               .offset = kernel ? event->address : event->offset,
-                                               .object = event->object,
+                                               .offset = offset,
+                                               .object = object,
                                                .bytes = event->bytes}});
 }
 

@@ -33,28 +33,14 @@ static bool make_room(struct profile_objects *objects, uint32_t object)
     return true;
 }
 
-static struct pug_names_file *open_names(const struct profile_objects *objects,
-                                         const struct pug_capture_object *object)
-{
-    struct pug_names_file *file = NULL;
-    const struct pug_names_wanted wanted = {
-        .path = object->path,
-        .file = object->symbols ? object->symbols : object->file,
-        .build_id = object->build_id,
-        .build_id_size = object->build_id_size,
-    };
-    if (!objects->names || !(object->symbols || object->file) ||
-        pug_names_open(objects->names, &wanted, &file) != PUG_OK)
-        return NULL;
-    return file;
-}
-
 static enum pug_status add(struct profile_objects *objects, uint32_t number,
                            const struct pug_capture_object *from)
 {
     struct pug_profile_object object = {
         .path = from->path, .file = from->file, .build_id_size = from->build_id_size};
-    struct pug_names_file *file = open_names(objects, from);
+    struct pug_names_file *file = NULL;
+    if (objects->names && !pug_capture_names(objects->capture, number, objects->names, &file))
+        file = NULL;
     const struct pug_names_segment *segments = NULL;
     const size_t count = file ? pug_names_segments(file, &segments) : 0;
     struct pug_profile_segment *copies = calloc(count + 1, sizeof(*copies));

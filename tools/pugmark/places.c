@@ -64,21 +64,6 @@ bool places_follow(struct places *places, const struct trace_item *item)
     return place != NULL;
 }
 
-static void open_object(struct places *places, uint32_t number)
-{
-    const struct pug_capture_object *object = pug_capture_object_at(places->capture, number);
-    struct pug_names_file *file = NULL;
-    if (!object || !object->path)
-        return;
-    const struct pug_names_wanted wanted = {.path = object->path,
-                                            .file =
-                                                object->symbols ? object->symbols : object->file,
-                                            .build_id = object->build_id,
-                                            .build_id_size = object->build_id_size};
-    if (pug_names_open(places->names, &wanted, &file) == PUG_OK)
-        places->objects[number].file = file;
-}
-
 static struct pug_names_file *file_of(struct places *places, uint32_t number)
 {
     if (number >= places->object_count) {
@@ -93,7 +78,8 @@ static struct pug_names_file *file_of(struct places *places, uint32_t number)
     }
     if (!places->objects[number].opened) {
         places->objects[number].opened = true;
-        open_object(places, number);
+        (void)pug_capture_names(places->capture, number, places->names,
+                                &places->objects[number].file);
     }
     return places->objects[number].file;
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/** @file The names of an object's places, from wherever they are. */
+#include "capture/capture.h"
+
+static bool has_functions(struct pug_names_file *file)
+{
+    struct pug_names_function first;
+    return pug_names_function_at(file, 0, &first);
+}
+
+bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_names *names,
+                       struct pug_names_file **out)
+{
+    const struct pug_capture_object *object = pug_capture_object_at(capture, number);
+    struct pug_names_file *file = NULL, *text = NULL;
+    struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
+    if (!object || !object->path)
+        return false;
+    const struct pug_names_wanted wanted = {.path = object->path,
+                                            .file = object->file ? object->file : object->symbols,
+                                            .build_id = object->build_id,
+                                            .build_id_size = object->build_id_size,
+                                            .debug = object->symbols};
+    if (wanted.file && pug_names_open(names, &wanted, &file) != PUG_OK)
+        file = NULL;
+    if ((!file || !has_functions(file)) && capture->way->symbols &&
+        capture->way->symbols(capture, number, &symbols) &&
+        pug_names_open_symbols(names, &symbols, &text) == PUG_OK)
+        file = text;
+    *out = file;
+    return file != NULL;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Libraries that are mapped out of an Android package: the map names the package, its offset
+ * leads into it. They are objects of their own, "base.apk!/lib/arm64-v8a/libx.so".
+ */
+#include "perfdata/perfdata.h"
+
+#include "files/packed.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A package that has had so many questions has no answer for more. */
+#define MOST_QUESTIONS 4096u
+
+static bool is_package(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".apk") == 0;
+}
+
+struct question {
+    uint64_t offset;
+    struct pug_packed_member *member;
+};
+
+static bool ask(void *context, const char *path)
+{
+    struct question *question = context;
+    return pug_packed_member(path, question->offset, question->member);
+}
+
+/** Below the folder of recorded paths, or in the folders that are searched. */
+static bool find(const struct pug_perf *perf, const char *path, uint64_t offset,
+                 struct pug_packed_member *member)
+{
+    const struct pug_capture_roots *roots = &perf->capture->options.roots;
+    struct question question = {offset, member};
+    char file[PATH_MAX];
+    member->size = 0;
+    if (pug_perf_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0 &&
+        ask(&question, file))
+        return true;
+    for (size_t i = 0; i < roots->symdir_count && member->size == 0; i++)
+        pug_perf_search(roots->symdirs[i], strrchr(path, '/') + 1, ask, &question);
+    return member->size > 0;
+}
+
+void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *offset)
+{
+    struct pug_packed_member found;
+    char path[PATH_MAX];
+    if (*object == PUG_NO_OBJECT || *offset == 0)
+        return;
+    const char *archive = pug_capture_objects(perf->capture)[*object]->path;
+    const struct pug_perf_member *known = perf->members.items;
+    if (*archive != '/' || !is_package(archive))
+        return;
+    for (size_t i = 0; i < perf->members.count; i++) {
+        if (known[i].archive != *object || *offset - known[i].begin >= known[i].size)
+            continue;
+        *object = known[i].object;
+        *offset -= known[i].begin;
+        return;
+    }
+    if (perf->archive_questions++ >= MOST_QUESTIONS || !find(perf, archive, *offset, &found))
+        return;
+    const int length = snprintf(path, sizeof(path), "%s!/%s", archive, found.name);
+    struct pug_perf_member *kept = pug_list_add(&perf->members, sizeof(*kept));
+    if (length < 0 || (size_t)length >= sizeof(path) || !kept)
+        return;
+    *kept = (struct pug_perf_member){*object, PUG_NO_OBJECT, found.begin, found.size};
+    kept->object = pug_perf_object(perf, path, (size_t)length, NULL, 0, 0);
+    *object = kept->object;
+    *offset -= found.begin;
+}

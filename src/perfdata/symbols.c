@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Symbols and lines that are not in an object's own file: separate debug information (section
+ * 13), kernel symbols, the maps of JIT compilers.
+ */
+#include "perfdata/perfdata.h"
+#include "perfdata/program.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- debug information ---- */
+
+/** A file that has the object's build id, or, where that is not known, just is there. */
+static bool take(struct pug_perf *perf, uint32_t number, const char *file)
+{
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    struct pug_perf_program *program;
+    if (object->symbols || (object->file && strcmp(object->file, file) == 0) ||
+        pug_perf_program_open(file, &program) != PUG_OK)
+        return object->symbols != NULL;
+    const struct pug_perf_program *own = pug_perf_details(perf)[number].program;
+    const bool fits = own && own->build_id_size > 0
+                          ? pug_perf_same_build_id(own->build_id, own->build_id_size,
+                                                   program->build_id, program->build_id_size)
+                          : object->build_id_size == 0;
+    if (fits)
+        object->symbols = pug_capture_keep(perf->capture, file, SIZE_MAX);
+    pug_perf_program_free(program);
+    return object->symbols != NULL;
+}
+
+static bool take_below(struct pug_perf *perf, uint32_t number, const char *root, const char *path)
+{
+    char file[PATH_MAX];
+    return pug_perf_resolve(root, path, file, sizeof(file)) > 0 && take(perf, number, file);
+}
+
+/** The folder of a path, with the slash at its end, and a name: "" where it does not fit. */
+static void beside(const char *path, const char *between, const char *name, char *text, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const int length =
+        snprintf(text, size, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path, between, name);
+    if (length < 0 || (size_t)length >= size)
+        *text = 0;
+}
+
+/** What the link in a file names: a plain name, to be freed; NULL: there is none. */
+static char *link_of(const struct pug_perf_program *program)
+{
+    const struct pug_perf_section *section =
+        program ? pug_perf_program_section(program, ".gnu_debuglink") : NULL;
+    char *name = section ? (char *)pug_perf_program_load(program, section) : NULL;
+    if (name && *name && !strchr(name, '/') && strcmp(name, "..") != 0)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/** Files that lie beside the text itself are no links to elsewhere. */
+static bool take_beside(struct pug_perf *perf, uint32_t number, const char *between,
+                        const char *name)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    char path[PATH_MAX];
+    struct stat status;
+    beside(object->file, between, name, path, sizeof(path));
+    return *path && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           take(perf, number, path);
+}
+
+static bool take_link(struct pug_perf *perf, uint32_t number)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    char path[PATH_MAX];
+    char *name = link_of(pug_perf_details(perf)[number].program);
+    if (!name)
+        return false;
+    bool found = take_beside(perf, number, "", name) || take_beside(perf, number, ".debug/", name);
+    if (!found && *object->path == '/') {
+        static const char debug[] = "/usr/lib/debug";
+        memcpy(path, debug, sizeof(debug));
+        beside(object->path, "", name, path + sizeof(debug) - 1, sizeof(path) - sizeof(debug));
+        found = take_below(perf, number, pug_perf_symfs(perf), path);
+    }
+    free(name);
+    return found;
+}
+
+void pug_perf_seek_symbols(struct pug_perf *perf, uint32_t number)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const struct pug_perf_program *program = pug_perf_details(perf)[number].program;
+    const bool has_id = program && program->build_id_size > 1;
+    char path[PATH_MAX], root[PATH_MAX], hex[41] = "";
+    if (take_link(perf, number))
+        return;
+    if (has_id)
+        pug_perf_hex(program->build_id, program->build_id_size, hex);
+    snprintf(path, sizeof(path), "/.build-id/%.2s/%s/debug", hex, has_id ? hex + 2 : "");
+    if (has_id && pug_perf_cache(perf, root, sizeof(root)) && take_below(perf, number, root, path))
+        return;
+    const char *symfs = pug_perf_symfs(perf);
+    snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex,
+             has_id ? hex + 2 : "");
+    if (has_id && take_below(perf, number, symfs, path))
+        return;
+    snprintf(path, sizeof(path), "/usr/lib/debug%s.debug", object->path);
+    if (take_below(perf, number, symfs, path))
+        return;
+    snprintf(path, sizeof(path), "/usr/lib/debug%s", object->path);
+    (void)take_below(perf, number, symfs, path);
+}
+
+/* ---- texts of symbols ---- */
+
+void pug_perf_module_name(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    size_t at = 0;
+    for (const char *from = slash ? slash + 1 : path; *from && at + 1 < size; from++) {
+        if (*from == '.' || *from == ']')
+            break;
+        if (*from != '[')
+            name[at++] = *from == '-' ? '_' : *from;
+    }
+    name[at] = 0;
+}
+
+/** What a JIT compiler wrote: "/tmp/perf-PID.map", below the folder of recorded paths. */
+static bool jit_symbols(struct pug_perf *perf, const struct pug_perf_object *details,
+                        struct pug_names_symbols *symbols)
+{
+    char path[64], file[PATH_MAX];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)details->jit_pid);
+    if (details->jit_pid <= 0 ||
+        pug_perf_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) == 0)
+        return false;
+    symbols->kind = PUG_NAMES_JIT_MAP;
+    symbols->file = pug_capture_keep(perf->capture, file, SIZE_MAX);
+    return true;
+}
+
+void pug_perf_seek_jit(struct pug_perf *perf, uint32_t number)
+{
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    struct pug_names_symbols symbols = {0};
+    struct stat status;
+    if (!jit_symbols(perf, &pug_perf_details(perf)[number], &symbols))
+        return;
+    const bool found = lstat(symbols.file, &status) == 0 && S_ISREG(status.st_mode);
+    object->symbols = found ? symbols.file : NULL;
+    object->why = found ? "code that was made at run time, which no file holds"
+                        : "memory that no file holds, and no map of a JIT compiler is there";
+}
+
+/** Addresses of kallsyms are those of the kernel's memory; places are as pug_perf_locate() has
+ * them. */
+static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[64],
+                           struct pug_names_symbols *symbols)
+{
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    pug_perf_read_kallsyms(perf);
+    symbols->kind = PUG_NAMES_KALLSYMS;
+    symbols->file = perf->kallsyms_path;
+    symbols->text = perf->kallsyms;
+    if (object->kind == PUG_OBJECT_KERNEL) {
+        symbols->module = "";
+        symbols->moved = details->program ? details->program->slide : 0;
+    } else {
+        pug_perf_module_name(object->path, module, 64);
+        symbols->module = module;
+        symbols->moved = details->first_address;
+        if (details->has_memory_offset)
+            symbols->moved += details->memory_offset - details->min_vaddr;
+    }
+    return !details->guest && (symbols->file || symbols->text);
+}
+
+bool pug_perf_symbols(struct pug_capture *capture, uint32_t number,
+                      struct pug_names_symbols *symbols)
+{
+    struct pug_perf *perf = capture->own;
+    const struct pug_capture_object *object = pug_capture_objects(capture)[number];
+    char module[64];
+    bool found = false;
+    pthread_mutex_lock(&capture->lock);
+    symbols->path = object->path;
+    if (object->kind == PUG_OBJECT_MEMORY)
+        found = jit_symbols(perf, &pug_perf_details(perf)[number], symbols);
+    else if (object->kind == PUG_OBJECT_KERNEL || object->kind == PUG_OBJECT_MODULE)
+        found = kernel_symbols(perf, number, module, symbols);
+    if (found && object->kind == PUG_OBJECT_MODULE)
+        symbols->module = pug_capture_keep(capture, module, sizeof(module));
+    pthread_mutex_unlock(&capture->lock);
+    return found;
+}
