@@ -44,6 +44,27 @@ static uint64_t bias_of(Dwfl_Module *module)
     return bias;
 }
 
+/* What is taken from addresses of its debug information: also where it laid out a kernel module. */
+static uint64_t base_of(Dwfl_Module *module)
+{
+    GElf_Addr bias;
+    GElf_Ehdr file;
+    GElf_Shdr header;
+    size_t names;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    Elf_Scn *section = NULL;
+    if (!elf || !gelf_getehdr(elf, &file) || file.e_type != ET_REL)
+        return bias_of(module);
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        const char *name = gelf_getshdr(section, &header) && elf_getshdrstrndx(elf, &names) == 0
+                               ? elf_strptr(elf, names, header.sh_name)
+                               : NULL;
+        if (name && strcmp(name, ".text") == 0)
+            return bias + header.sh_addr;
+    }
+    return bias;
+}
+
 static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
 {
     const int count = dwfl_module_getsymtab(module);
@@ -57,7 +78,8 @@ static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
             dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, &moved);
         if (!name || !elf)
             continue;
-        symbol.st_value = address - bias;
+        if (!file->relocatable)
+            symbol.st_value = address - bias;
         if (!pug_names_elf_symbol(file, elf, &symbol, name))
             return false;
     }
@@ -98,7 +120,7 @@ void *pug_names_elf_dwarf(struct names_elf *elf, uint64_t *bias)
 {
     Dwarf_Addr moved = 0;
     Dwarf *dwarf = elf->module ? dwfl_module_getdwarf(elf->module, &moved) : NULL;
-    *bias = dwarf ? moved - bias_of(elf->module) : 0;
+    *bias = dwarf ? moved - base_of(elf->module) : 0;
     return dwarf;
 }
 

@@ -72,13 +72,16 @@ static bool take_segments(struct pug_names_file *file, Elf *elf)
 
 /* ---- symbols ---- */
 
-static uint64_t code_section_end(Elf *elf, uint32_t index)
+/* Sections of a kernel module are as far from its .text as they are in the file. */
+static uint64_t address_of(const struct pug_names_file *file, const GElf_Shdr *header)
 {
-    GElf_Shdr header;
+    return file->relocatable ? header->sh_offset - file->text_offset : header->sh_addr;
+}
+
+static bool code_section(Elf *elf, uint32_t index, GElf_Shdr *header)
+{
     Elf_Scn *section = elf_getscn(elf, index);
-    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
-        return 0;
-    return header.sh_addr + header.sh_size;
+    return section && gelf_getshdr(section, header) && (header->sh_flags & SHF_EXECINSTR);
 }
 
 bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym *symbol,
@@ -90,12 +93,17 @@ bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym 
         (!function && type != STT_NOTYPE) || *name == '$' || strncmp(name, ".L", 2) == 0)
         return true;
     const bool label = !function || symbol->st_size == 0;
+    GElf_Shdr section;
     uint64_t start = symbol->st_value;
+    if (!code_section(elf, symbol->st_shndx, &section))
+        return true;
+    if (file->relocatable)
+        start += address_of(file, &section);
     if (file->machine == EM_ARM && function)
         start &= ~UINT64_C(1); /* marks T32 */
-    const uint64_t section_end = code_section_end(elf, symbol->st_shndx);
-    const uint64_t end = label ? section_end : start + symbol->st_size;
-    if (section_end == 0 || end <= start)
+    const uint64_t end =
+        label ? address_of(file, &section) + section.sh_size : start + symbol->st_size;
+    if (end <= start)
         return true;
     const struct names_symbol entry = {
         .start = start,
@@ -218,7 +226,7 @@ static bool add_code(struct pug_names_file *file, const struct pug_names_code *c
 static bool take_section(struct pug_names_file *file, const struct marks *marks,
                          const GElf_Shdr *header, const Elf_Data *data, bool plt)
 {
-    const uint64_t start = header->sh_addr;
+    const uint64_t start = address_of(file, header);
     const uint64_t end = start + data->d_size;
     struct pug_names_code code = {
         .start = start, .bytes = data->d_buf, .isa = marks->code_isa, .plt = plt};
@@ -273,12 +281,29 @@ static bool take_code(struct pug_names_file *file, Elf *elf, bool bits64)
 
 /* ---- the file ---- */
 
+static void find_text(struct pug_names_file *file, Elf *elf)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = NULL;
+    size_t names, seen = 0;
+    while (seen++ < SECTION_LIMIT && (section = elf_nextscn(elf, section)) != NULL) {
+        const char *name = gelf_getshdr(section, &header) && elf_getshdrstrndx(elf, &names) == 0
+                               ? elf_strptr(elf, names, header.sh_name)
+                               : NULL;
+        if (name && strcmp(name, ".text") == 0)
+            file->text_offset = header.sh_offset;
+    }
+}
+
 static enum pug_status load(struct pug_names_file *file, struct names_elf *elf)
 {
     GElf_Ehdr header;
     if (elf_kind(elf->elf) != ELF_K_ELF || !gelf_getehdr(elf->elf, &header))
         return PUG_ERR_FILE;
     file->machine = header.e_machine;
+    file->relocatable = header.e_type == ET_REL;
+    if (file->relocatable)
+        find_text(file, elf->elf);
     if (!take_segments(file, elf->elf))
         return PUG_ERR_FILE;
     if (!same_build_id(file))
@@ -309,6 +334,8 @@ static void forget(struct pug_names_file *file)
     file->segments = NULL;
     file->code = NULL;
     file->segment_count = file->code_count = file->build_id_size = 0;
+    file->text_offset = 0;
+    file->relocatable = false;
 }
 
 enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path)

@@ -54,6 +54,8 @@ struct pug_names_file {
     uint8_t build_id[64];
     size_t build_id_size;
     uint16_t machine;
+    bool relocatable;     /* a kernel module: its sections have no addresses */
+    uint64_t text_offset; /* of one: where .text is in the file, which counts as 0 */
     struct pug_names_code *code;
     size_t code_count;
     struct names_elf *elf;

@@ -160,6 +160,10 @@ static enum pug_status read_sections(struct pug_perf_program *program, uint64_t 
     }
     if (status == PUG_OK)
         name_sections(program, names, names_index);
+    const struct pug_perf_section *text =
+        program->relocatable ? pug_perf_program_section(program, ".text") : NULL;
+    for (size_t i = 0; text && i < program->section_count; i++)
+        program->sections[i].vaddr = program->sections[i].offset - text->offset;
     free(names);
     return status;
 }

@@ -21,7 +21,8 @@ struct pug_perf_segment {
 struct pug_perf_section {
     const char *name;
     uint32_t type, link, info;
-    uint64_t flags, vaddr, offset, size, entry;
+    uint64_t flags, offset, size, entry;
+    uint64_t vaddr; /**< of a relocatable file: how far behind its .text */
 };
 
 /** Memory that was made of a file: a relocated section of a module. */

@@ -280,8 +280,10 @@ static void check(const struct heard *heard, const uint64_t *wanted, size_t coun
 
 static void end(const struct recording *r, struct heard *heard)
 {
-    static const char *const files[] = {"perf.data", "vmlinux", "kallsyms",        "foo.ko",
-                                        "data",      "kcore",   "kcore_dir/kcore", "kcore_dir"};
+    static const char *const files[] = {
+        "perf.data", "vmlinux",   "kallsyms",        "foo.ko",
+        "data",      "kcore",     "kcore_dir/kcore", "kcore_dir/kallsyms",
+        "foo.ko.gz", "foo.ko.xz", "foo.ko.zst",      "kcore_dir"};
     char path[256];
     pug_capture_free(heard->capture);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -289,6 +291,20 @@ static void end(const struct recording *r, struct heard *heard)
         (void)remove(path);
     }
     assert_int_equal(rmdir(r->folder), 0);
+}
+
+/** What a place of an object is called, or NULL. */
+static const char *name_at(const struct heard *heard, struct pug_names *names, const char *path,
+                           uint64_t vaddr)
+{
+    const struct pug_capture_object *object;
+    struct pug_names_file *file;
+    struct pug_names_function function;
+    for (uint32_t n = 0; (object = pug_capture_object_at(heard->capture, n)) != NULL; n++)
+        if (strcmp(object->path, path) == 0 && pug_capture_names(heard->capture, n, names, &file) &&
+            pug_names_function(file, vaddr, &function))
+            return function.name;
+    return NULL;
 }
 
 /* ---- the tests ---- */
@@ -360,6 +376,20 @@ static void test_poked(void **state)
     end(&r, &heard);
 }
 
+/** Names of the module's own file and of vmlinux, or, without libelf, those of kallsyms. */
+static void check_names(const struct heard *heard, uint64_t in_module, uint64_t in_kernel)
+{
+    struct pug_names *names = pug_names_new(NULL);
+    assert_non_null(names);
+    const char *found = name_at(heard, names, "/foo.ko", in_module);
+    assert_non_null(found);
+    assert_string_equal(found, "foo_work");
+    found = name_at(heard, names, "[kernel.kallsyms]_stext", in_kernel);
+    assert_non_null(found);
+    assert_string_equal(found, "helper");
+    pug_names_free(names);
+}
+
 /** A module's call leads to the kernel where the loader made it lead. */
 static void test_module(void **state)
 {
@@ -391,6 +421,7 @@ static void test_module(void **state)
     check(&heard, wanted, 5);
     assert_int_equal(heard.places[0], 0);
     assert_int_equal(heard.places[1], 4);
+    check_names(&heard, heard.places[0], heard.places[2]);
     pug_capture_free(heard.capture);
     /* Without kernel symbols nobody knows where the call leads: the call is not there. */
     roots.kallsyms = NULL;
@@ -405,26 +436,134 @@ static void test_kcore(void **state)
     static const struct file kcore = {.type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
     static const uint64_t wanted[] = {AT(0x20), AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
     struct recording r;
-    char folder[128];
+    char folder[128], lines[256];
     (void)state;
     begin(&r);
+    map(&r, MODULE, 0x3000, 0, "/foo.ko");
     run(&r, 100, AT(0x20), 2, AT(0x20));
     finish(&r, "data");
     snprintf(folder, sizeof(folder), "%s/kcore_dir", r.folder);
     assert_int_equal(mkdir(folder, 0700), 0);
     write_file(&r, "kcore_dir/kcore", &kcore);
+    const int size =
+        snprintf(lines, sizeof(lines), "%llx t foo_work\t[foo]\n%llx T _stext\n%llx t helper\n",
+                 (unsigned long long)(MODULE + 0x1000), (unsigned long long)KERNEL,
+                 (unsigned long long)AT(0x20));
+    write_bytes(&r, "kcore_dir/kallsyms", lines, (size_t)size);
     struct heard heard = hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
     check(&heard, wanted, 6);
+    /* there is no file with names: kallsyms has them */
+    check_names(&heard, 0x1004, heard.places[1]);
     end(&r, &heard);
+}
+
+/* ---- packed modules ---- */
+
+#ifdef PUG_WITH_ZLIB
+#include <zlib.h>
+
+static size_t pack_gzip(const struct rec_bytes *bytes, uint8_t *out, size_t room)
+{
+    z_stream stream = {.next_in = bytes->data,
+                       .avail_in = (uInt)bytes->size,
+                       .next_out = out,
+                       .avail_out = (uInt)room};
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
+                     Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return room - stream.avail_out;
+}
+#endif
+
+#ifdef PUG_WITH_LZMA
+#include <lzma.h>
+
+static size_t pack_xz(const struct rec_bytes *bytes, uint8_t *out, size_t room)
+{
+    size_t size = 0;
+    assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, bytes->data, bytes->size,
+                                             out, &size, room),
+                     LZMA_OK);
+    return size;
+}
+#endif
+
+#ifdef PUG_WITH_ZSTD
+#include <zstd.h>
+
+static size_t pack_zstd(const struct rec_bytes *bytes, uint8_t *out, size_t room)
+{
+    const size_t size = ZSTD_compress(out, room, bytes->data, bytes->size, 3);
+    assert_false(ZSTD_isError(size));
+    return size;
+}
+#endif
+
+static const struct {
+    const char *name;
+    size_t (*pack)(const struct rec_bytes *bytes, uint8_t *out, size_t room);
+} packers[] = {
+#ifdef PUG_WITH_ZLIB
+    {"foo.ko.gz", pack_gzip},
+#endif
+#ifdef PUG_WITH_LZMA
+    {"foo.ko.xz", pack_xz},
+#endif
+#ifdef PUG_WITH_ZSTD
+    {"foo.ko.zst", pack_zstd},
+#endif
+    {NULL, NULL},
+};
+
+/** Modules are found as distributions pack them; a damaged one is no module. */
+static void test_packed(void **state)
+{
+    static const uint32_t text[] = {NOP, NOP, 0x17fffffe, NOP};
+    static const struct symbol symbols[] = {{"foo_work", 0, 1}};
+    static const struct file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 1};
+    static const uint64_t wanted[] = {MODULE, MODULE + 4, MODULE + 8};
+    (void)state;
+    if (!packers[0].name)
+        skip();
+    for (size_t i = 0; packers[i].name; i++) {
+        struct recording r;
+        struct rec_bytes bytes = {0};
+        char path[64];
+        begin(&r);
+        snprintf(path, sizeof(path), "/%s", packers[i].name);
+        map(&r, MODULE, 0x3000, 0, path);
+        run(&r, 100, MODULE, 1, MODULE);
+        finish(&r, "perf.data");
+        put_file(&bytes, &module);
+        uint8_t *packed = malloc(bytes.size + 4096);
+        assert_non_null(packed);
+        const size_t size = packers[i].pack(&bytes, packed, bytes.size + 4096);
+        write_bytes(&r, packers[i].name, packed, size);
+        const struct pug_capture_roots roots = {.symfs = r.folder, .build_ids = ""};
+        struct heard heard = hear(&r, "perf.data", &roots);
+        check(&heard, wanted, 3);
+        pug_capture_free(heard.capture);
+        for (size_t cut = 0; cut < size; cut += size / 5 + 1) {
+            write_bytes(&r, packers[i].name, packed, cut);
+            heard = hear(&r, "perf.data", &roots);
+            assert_int_equal(heard.count, 0);
+            pug_capture_free(heard.capture);
+        }
+        write_bytes(&r, packers[i].name, packed, size / 2);
+        heard = hear(&r, "perf.data", &roots);
+        end(&r, &heard);
+        free(packed);
+        rec_bytes_free(&bytes);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_poked),
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_kcore),
+        cmocka_unit_test(test_moved), cmocka_unit_test(test_poked),  cmocka_unit_test(test_module),
+        cmocka_unit_test(test_kcore), cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
