@@ -238,7 +238,7 @@ static bool take_map(struct perf_write *perf, struct rec_engine *engine,
                                .offset = item->offset,
                                .prot = 5,
                                .path = item->text};
-    if (pug_perf_program_open(item->text, 0, &program) != PUG_OK)
+    if (pug_perf_program_open(item->text, &program) != PUG_OK)
         program = NULL;
     if (program) {
         map.build_id = program->build_id;
