@@ -15,7 +15,8 @@ struct pug_file;
  * errno: it cannot be opened.
  */
 enum pug_status pug_file_open(const char *path, bool even, struct pug_file **file);
-/** The same of what is open already, and closed with it, also on failure; `path`: what it is called. */
+/** The same of what is open already, and closed with it, also on failure; `path`: what it is
+ * called. */
 enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file **file);
 void pug_file_free(struct pug_file *file);
 
