@@ -275,7 +275,7 @@ static void free_spaces(struct pug_perf *perf)
     struct pug_perf_space **spaces = perf->spaces.items;
     struct pug_perf_version **versions = perf->versions.items;
     struct pug_perf_process *processes = perf->processes.items;
-    for (size_t i = 0; i < perf->spaces.room; i++)
+    for (size_t i = 0; i < perf->spaces.count; i++)
         free(spaces[i]);
     for (size_t i = 0; i < perf->versions.count; i++)
         free(versions[i]);
@@ -298,11 +298,11 @@ static void free_own(struct pug_capture *capture)
     free_objects(perf);
     free_spaces(perf);
     struct pug_list *lists[] = {
-        &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,      &perf->auxtrace,
-        &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,     &perf->lineups,
-        &perf->processes, &perf->lives,      &perf->threads, &perf->details,  &perf->table,
-        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->addresses,
-        &perf->members,   &perf->branches};
+        &perf->files,     &perf->attrs,      &perf->ids,        &perf->aux,      &perf->auxtrace,
+        &perf->hw_ids,    &perf->events,     &perf->cpus,       &perf->cuts,     &perf->lineups,
+        &perf->processes, &perf->lives,      &perf->threads,    &perf->details,  &perf->table,
+        &perf->told,      &perf->file_facts, &perf->spaces,     &perf->versions, &perf->addresses,
+        &perf->members,   &perf->branches,   &perf->space_slots};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     free(perf->kallsyms);
@@ -314,11 +314,13 @@ static void free_own(struct pug_capture *capture)
 static const struct pug_address_space *space(const struct pug_capture *capture, uint64_t number)
 {
     const struct pug_perf *perf = capture->own;
+    pthread_mutex_t *lock = &perf->capture->lock; /* others may be made meanwhile */
+    pthread_mutex_lock(lock);
     struct pug_perf_space *const *spaces = perf->spaces.items;
-    for (size_t i = 0; i < perf->spaces.count; i++)
-        if (spaces[i]->public.number == number)
-            return &spaces[i]->public;
-    return NULL;
+    const struct pug_perf_space *found =
+        number - 1 < perf->spaces.count ? spaces[number - 1] : NULL;
+    pthread_mutex_unlock(lock);
+    return found ? &found->public : NULL;
 }
 
 const struct pug_capture_way pug_perf_way = {

@@ -304,10 +304,10 @@ struct pug_perf {
     struct pug_list file_facts; /**< struct pug_perf_file_fact */
     struct pug_list members;    /**< struct pug_perf_member */
     unsigned archive_questions;
-    struct pug_list told;   /**< struct pug_perf_told: build ids by path */
-    struct pug_list spaces; /**< struct pug_perf_space *, where its hash says; NULL: free */
-    size_t space_count;
-    struct pug_list versions; /**< struct pug_perf_version * */
+    struct pug_list told;        /**< struct pug_perf_told: build ids by path */
+    struct pug_list spaces;      /**< struct pug_perf_space *, by number less 1 */
+    struct pug_list space_slots; /**< uint32_t: their numbers by hash; 0: free */
+    struct pug_list versions;    /**< struct pug_perf_version * */
     struct pug_perf_nodes nodes;
     bool ranges_full;          /**< a process has more ranges than are kept */
     struct pug_list addresses; /**< struct pug_perf_symbol, by name: kernel symbols */
@@ -318,7 +318,6 @@ struct pug_perf {
     const char *memory_path;
     bool memory_sought;
     struct pug_list branches; /**< struct pug_perf_row */
-    uint64_t numbers;
 };
 
 /** The sources that may be in a stretch: one tree decodes all stretches of a lineup. */

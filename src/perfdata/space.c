@@ -96,32 +96,33 @@ static uint64_t hash_of(const struct pug_perf_version *user, const struct pug_pe
     return hash;
 }
 
-/** The slot of a space, or the free one where it would be. */
-static struct pug_perf_space **slot_of(const struct pug_list *spaces,
-                                       const struct pug_perf_version *user,
-                                       const struct pug_perf_version *before,
-                                       const struct pug_perf_version *kernel)
+/** The slot of a space's number, or the free one where it would be. */
+static uint32_t *slot_of(const struct pug_perf *perf, const struct pug_perf_version *user,
+                         const struct pug_perf_version *before,
+                         const struct pug_perf_version *kernel)
 {
-    struct pug_perf_space **slots = spaces->items;
-    size_t at = hash_of(user, before, kernel) & (spaces->room - 1);
-    while (slots[at] && (slots[at]->user != user || slots[at]->user_before != before ||
-                         slots[at]->kernel != kernel))
-        at = (at + 1) & (spaces->room - 1);
+    uint32_t *slots = perf->space_slots.items;
+    struct pug_perf_space *const *spaces = perf->spaces.items;
+    size_t at = hash_of(user, before, kernel) & (perf->space_slots.room - 1);
+    for (; slots[at]; at = (at + 1) & (perf->space_slots.room - 1)) {
+        const struct pug_perf_space *space = spaces[slots[at] - 1];
+        if (space->user == user && space->user_before == before && space->kernel == kernel)
+            break;
+    }
     return &slots[at];
 }
 
 static bool grow(struct pug_perf *perf)
 {
-    struct pug_perf_space **old = perf->spaces.items;
-    struct pug_list wider = {.room = perf->spaces.room ? perf->spaces.room * 2 : 64};
-    wider.items = calloc(wider.room, sizeof(*old));
-    if (!wider.items)
+    struct pug_perf_space *const *spaces = perf->spaces.items;
+    const size_t room = perf->space_slots.room ? perf->space_slots.room * 2 : 64;
+    uint32_t *slots = calloc(room, sizeof(*slots));
+    if (!slots)
         return false;
-    for (size_t i = 0; i < perf->spaces.room; i++)
-        if (old[i])
-            *slot_of(&wider, old[i]->user, old[i]->user_before, old[i]->kernel) = old[i];
-    free(old);
-    perf->spaces = wider;
+    free(perf->space_slots.items);
+    perf->space_slots = (struct pug_list){.items = slots, .room = room};
+    for (uint32_t i = 0; i < perf->spaces.count; i++)
+        *slot_of(perf, spaces[i]->user, spaces[i]->user_before, spaces[i]->kernel) = i + 1;
     return true;
 }
 
@@ -130,14 +131,20 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
                                                const struct pug_perf_version *before,
                                                const struct pug_perf_version *kernel)
 {
-    if (perf->space_count * 2 >= perf->spaces.room && !grow(perf))
+    if (perf->spaces.count * 2 >= perf->space_slots.room && !grow(perf))
         return NULL;
-    struct pug_perf_space **slot = slot_of(&perf->spaces, user, before, kernel);
-    struct pug_perf_space *space = *slot ? *slot : calloc(1, sizeof(*space));
-    if (*slot || !space)
-        return space;
+    uint32_t *slot = slot_of(perf, user, before, kernel);
+    if (*slot)
+        return ((struct pug_perf_space *const *)perf->spaces.items)[*slot - 1];
+    struct pug_perf_space *space = calloc(1, sizeof(*space));
+    struct pug_perf_space **place = space ? pug_list_add(&perf->spaces, sizeof(*place)) : NULL;
+    if (!place) {
+        free(space);
+        return NULL;
+    }
+    *slot = (uint32_t)perf->spaces.count;
     *space = (struct pug_perf_space){
-        .public = {.image = &space->image, .number = ++perf->numbers},
+        .public = {.image = &space->image, .number = *slot},
         .perf = perf,
         .user = user,
         .user_before = before,
@@ -146,8 +153,7 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
                   .lookup_context = space,
                   .looked_up = {.kind = PUG_ACCESS_BUFFER}},
     };
-    perf->space_count++;
-    return *slot = space;
+    return *place = space;
 }
 
 /* ---- places ---- */
