@@ -2,9 +2,10 @@
 /** @file Random programs, random paths, random registers: the recorder's trace gives the path back.
  */
 #include "pugmark/pugmark.h"
-#include "recorder/flow.h"
+#include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "support/program.h"
+#include "support/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,117 +41,79 @@ struct trip {
     struct rec_random random;
     struct program program;
     struct pug_image *image;
-    struct rec_etmv4_config unit;
-    struct rec_flow_config flow;
-    struct pug_setting registers[10];
+    bool ete;
+    struct pug_setting registers[RECORDING_REGISTERS + 2];
     size_t register_count;
-    struct rec_bytes trace, framed;
+    struct recording recording;
+    struct rec_bytes framed;
     struct path ran, decoded;
     bool lossy; /* the trace has overflows: what is decoded is a part of what ran */
     unsigned wait_once_in;
     uint64_t errors;
 };
 
-static void choose_registers(struct trip *trip)
+static void take_registers(struct trip *trip, const struct pug_setting *registers, size_t count)
 {
-    struct rec_random *random = &trip->random;
-    bool cycles = rec_random_once_in(random, 3);
-    bool commit_option = rec_random_once_in(random, 2);
-    trip->unit.ete = rec_random_once_in(random, 2);
-    trip->unit.idr8 = rec_random_once_in(random, 2) ? 0 : 1 + rec_random_below(random, 40);
-    trip->unit.guess_once_in = 6;
-    if (trip->unit.idr8 == 0)
-        commit_option = true; /* without speculation nothing is left to commit */
-    trip->unit.idr0 = 0x48018ea1u & ~(commit_option ? 0 : 1u << 29 | 1u << 7);
-    trip->unit.idr0 |= commit_option ? 1u << 29 | 1u << 7 : 0;
-    trip->unit.idr2 = 0x20001088;
-    trip->unit.configr =
-        0x801u | (cycles ? 1u << 4 : 0) | (rec_random_once_in(random, 2) ? 1u << 12 : 0);
-    trip->unit.seed = rec_random(random) | 1;
-    const struct pug_setting registers[] = {
-        {"TRCIDR0", trip->unit.idr0, NULL},
-        {"TRCIDR1", trip->unit.ete ? 0x4100fff3u : 0x4100f462u, NULL},
-        {"TRCIDR2", trip->unit.idr2, NULL},
-        {"TRCIDR8", trip->unit.idr8, NULL},
-        {"TRCCONFIGR", trip->unit.configr, NULL},
-        {"TRCTRACEIDR", 0x10, NULL},
-        {"TRCDEVARCH", 0x47705a13, NULL},
-        {"arch", PUG_ARCH_AA64, NULL},
-        {"profile", PUG_PROFILE_A, NULL},
-    };
-    trip->register_count = sizeof(registers) / sizeof(registers[0]);
-    memcpy(trip->registers, registers, sizeof(registers));
-    trip->flow.cycles_once_in = cycles ? 30 : 0;
+    memcpy(trip->registers, registers, count * sizeof(*registers));
+    trip->registers[count] = (struct pug_setting){"arch", PUG_ARCH_AA64, NULL};
+    trip->registers[count + 1] = (struct pug_setting){"profile", PUG_PROFILE_A, NULL};
+    trip->register_count = count + 2;
 }
 
-static void choose_flow(struct trip *trip)
+static void begin(struct trip *trip)
 {
     struct rec_random *random = &trip->random;
     bool a64 = program_isa(&trip->program, trip->program.base) == PUG_ISA_A64;
+    trip->ete = rec_random_once_in(random, 2);
     trip->lossy = rec_random_once_in(random, 4);
-    trip->flow.image = trip->image;
-    trip->flow.isa = (struct pug_isa_config){.arch = PUG_ARCH_AA64, .track_it = true};
-    trip->flow.context = (struct rec_context){.el = 1,
-                                              .sf = a64,
-                                              .ns = true,
-                                              .has_vmid = rec_random_once_in(random, 2),
-                                              .has_context_id = rec_random_once_in(random, 2),
-                                              .vmid = 7,
-                                              .context_id = 0x1234};
-    trip->flow.ete = trip->unit.ete;
-    trip->flow.sync_once_in = 40;
-    trip->flow.timestamp_once_in = 50;
-    trip->flow.event_once_in = 60;
-    trip->flow.overflow_once_in = trip->lossy ? 100 : 0;
-    trip->flow.source_once_in = trip->unit.ete ? 10 : 0;
-    trip->flow.q_once_in = 10;
-    trip->flow.seed = rec_random(random) | 1;
+    recording_begin(&trip->recording, &(struct recording_config){
+                                          .unit_class = trip->ete ? &rec_unit_ete : &rec_unit_etmv4,
+                                          .family = a64 ? REC_FAMILY_A64 : REC_FAMILY_ARM,
+                                          .seed = rec_random(random) | 1,
+                                          .image = trip->image,
+                                          .sync_every = 120,
+                                          .time_every = 50,
+                                          .cycles_every = 30,
+                                          .other_every = 60,
+                                          .loss = trip->lossy ? 0.2 : 0});
+    take_registers(trip, trip->recording.registers, trip->recording.register_count);
 }
 
-static uint64_t address_after(const struct program *program, uint64_t pc)
+static void put_framed(struct trip *trip)
 {
-    uint32_t i = 0;
-    while (program->ops[i].address != pc)
-        i++;
-    return i + 1 < PROGRAM_OPS ? program->ops[i + 1].address : pc + 4;
+    const struct rec_bytes *trace = &trip->recording.trace;
+    struct rec_frames frames = {.out = &trip->framed};
+    /* A second source shares the frames. */
+    for (size_t at = 0; at < trace->size;) {
+        size_t piece = 1 + rec_random_below(&trip->random, 40);
+        if (piece > trace->size - at)
+            piece = trace->size - at;
+        rec_frames_put(&frames, 0x10, trace->data + at, piece);
+        at += piece;
+        static const uint8_t other[] = {1, 2, 3, 4, 5, 6, 7};
+        rec_frames_put(&frames, 0x22, other, rec_random_below(&trip->random, sizeof(other)));
+    }
+    rec_frames_finish(&frames);
 }
 
 static void record(struct trip *trip)
 {
-    struct rec_etmv4 *unit = rec_etmv4_new(&trip->unit, &trip->trace);
-    struct rec_flow *flow = rec_flow_new(&trip->flow, unit);
     struct execution execution = {.program = &trip->program, .random = &trip->random};
-    assert_non_null(flow);
     for (unsigned i = 0; i < STEPS; i++) {
         uint64_t before = i ? trip->ran.pcs[trip->ran.count - 1] : 0;
         uint64_t pc = execution_step(&execution);
         /* An interrupt now and then, taken to anywhere, that comes back by a plain jump. */
         if (i && pc == before + 4 && program_isa(&trip->program, pc) != PUG_ISA_T32 &&
             rec_random_once_in(&trip->random, 80)) {
-            rec_flow_exception(flow, 0x0e, pc);
+            recording_interrupt(&trip->recording, pc);
             execution.at = rec_random_below(&trip->random, PROGRAM_OPS);
             pc = execution_step(&execution);
         }
-        assert_true(rec_flow_step(flow, pc, program_isa(&trip->program, pc)));
+        recording_insn(&trip->recording, pc, program_isa(&trip->program, pc));
         path_add(&trip->ran, pc);
     }
-    /* An exception at the end says that the last instruction ran too. */
-    rec_flow_exception(flow, 2, address_after(&trip->program, trip->ran.pcs[trip->ran.count - 1]));
-    rec_flow_finish(flow);
-    rec_flow_free(flow);
-    rec_etmv4_free(unit);
-    struct rec_frames frames = {.out = &trip->framed};
-    /* A second source shares the frames. */
-    for (size_t at = 0; at < trip->trace.size;) {
-        size_t piece = 1 + rec_random_below(&trip->random, 40);
-        if (piece > trip->trace.size - at)
-            piece = trip->trace.size - at;
-        rec_frames_put(&frames, 0x10, trip->trace.data + at, piece);
-        at += piece;
-        static const uint8_t other[] = {1, 2, 3, 4, 5, 6, 7};
-        rec_frames_put(&frames, 0x22, other, rec_random_below(&trip->random, sizeof(other)));
-    }
-    rec_frames_finish(&frames);
+    recording_end(&trip->recording);
+    put_framed(trip);
 }
 
 static void add_range(struct trip *trip, const struct pug_element *range)
@@ -192,7 +155,7 @@ static void decode(struct trip *trip, const char *transport, const struct rec_by
             &tree),
         PUG_OK);
     struct pug_source_config config = {
-        .protocol = trip->unit.ete ? "ETE" : "ETMV4I",
+        .protocol = trip->ete ? "ETE" : "ETMV4I",
         .settings = {.items = trip->registers, .count = trip->register_count},
         .decode = true};
     assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
@@ -263,21 +226,20 @@ static void one_trip(uint64_t seed, enum kind kind)
     struct trip trip = {.random = {.state = seed * 7919 + 1}};
     trip.image = pug_image_new();
     make_program(&trip, seed, kind);
-    choose_registers(&trip);
-    choose_flow(&trip);
+    begin(&trip);
     record(&trip);
-    decode(&trip, "plain", &trip.trace, SIZE_MAX);
+    decode(&trip, "plain", &trip.recording.trace, SIZE_MAX);
     compare(&trip, seed);
-    decode(&trip, "plain", &trip.trace, 1);
+    decode(&trip, "plain", &trip.recording.trace, 1);
     compare(&trip, seed);
     trip.wait_once_in = 1 + rec_random_below(&trip.random, 20);
-    decode(&trip, "plain", &trip.trace, 1000);
+    decode(&trip, "plain", &trip.recording.trace, 1000);
     compare(&trip, seed);
     decode(&trip, "coresight", &trip.framed, 16 * (1 + rec_random_below(&trip.random, 8)));
     compare(&trip, seed);
     free(trip.ran.pcs);
     free(trip.decoded.pcs);
-    rec_bytes_free(&trip.trace);
+    recording_free(&trip.recording);
     rec_bytes_free(&trip.framed);
     pug_image_free(trip.image);
     program_free(&trip.program);
@@ -319,6 +281,29 @@ static void test_a32_and_t32(void **state)
         one_trip(seed, A32_AND_T32);
 }
 
+static uint64_t *register_of(struct trip *trip, const char *name)
+{
+    for (size_t i = 0; i < trip->register_count; i++)
+        if (strcmp(trip->registers[i].name, name) == 0)
+            return &trip->registers[i].value;
+    fail_msg("there is no %s", name);
+    return NULL;
+}
+
+/** A unit with the registers of the case, but with Q elements and without context ids. */
+static struct rec_etmv4_config unit_of(struct trip *trip, uint64_t seed)
+{
+    *register_of(trip, "TRCIDR0") |= UINT64_C(3) << 15;
+    *register_of(trip, "TRCCONFIGR") &= ~UINT64_C(0xc0);
+    return (struct rec_etmv4_config){.ete = trip->ete,
+                                     .idr0 = (uint32_t)*register_of(trip, "TRCIDR0"),
+                                     .idr2 = (uint32_t)*register_of(trip, "TRCIDR2"),
+                                     .idr8 = (uint32_t)*register_of(trip, "TRCIDR8"),
+                                     .configr = (uint32_t)*register_of(trip, "TRCCONFIGR"),
+                                     .guess_once_in = 6,
+                                     .seed = seed};
+}
+
 /** The long forms of 32 bits leave the upper word of the last address. */
 static void test_upper_words(void **state)
 {
@@ -334,8 +319,11 @@ static void test_upper_words(void **state)
         trip.program = (struct program){.base = low};
         assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, low, low_code, 8), PUG_OK);
         assert_int_equal(pug_image_add_buffer(trip.image, &anywhere, high, high_code, 8), PUG_OK);
-        choose_registers(&trip);
-        struct rec_etmv4 *unit = rec_etmv4_new(&trip.unit, &trip.trace);
+        begin(&trip);
+        recording_free(&trip.recording);
+        struct rec_bytes trace = {0};
+        const struct rec_etmv4_config config = unit_of(&trip, seed);
+        struct rec_etmv4 *unit = rec_etmv4_new(&config, &trace);
         rec_etmv4_sync(unit);
         rec_etmv4_trace_on(unit);
         rec_etmv4_start(unit, high, false, &context);
@@ -348,11 +336,11 @@ static void test_upper_words(void **state)
         rec_etmv4_exception(unit, 2, high + 4, false, false);
         rec_etmv4_finish(unit);
         rec_etmv4_free(unit);
-        decode(&trip, "plain", &trip.trace, SIZE_MAX);
+        decode(&trip, "plain", &trace, SIZE_MAX);
         assert_int_equal(trip.decoded.count, sizeof(ran) / sizeof(ran[0]));
         assert_memory_equal(trip.decoded.pcs, ran, sizeof(ran));
         free(trip.decoded.pcs);
-        rec_bytes_free(&trip.trace);
+        rec_bytes_free(&trace);
         pug_image_free(trip.image);
     }
 }
