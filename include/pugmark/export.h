@@ -23,8 +23,12 @@ struct pug_report {
         const char *name, *value;
     } * facts; /**< of what was traced */
     size_t fact_count;
-    const char *timeline; /**< the page's own form of a timeline, as JSON; or NULL */
-    size_t timeline_size;
+    /** Timelines in the page's own form, one of each capture: a JSON array; or NULL. */
+    const char *timelines;
+    size_t timelines_size;
+    /** Where source files are that are not at their recorded path: below these folders. */
+    const char *const *source_dirs;
+    size_t source_dir_count;
 };
 
 struct pug_export_options {

@@ -73,6 +73,38 @@ function table(rows, columns, { sort = 0, open = () => {}, label }) {
   return { element: grid, filter(test) { filter = test; grid.scrollTop = 0; arrange(); return order.length; } };
 }
 
+/**
+ * Lines of any number in a pane, of which only those in sight are in the page; make(line, i) makes the cells of one.
+ * reveal(i) scrolls to it; redraw() asks for all cells anew.
+ */
+function lineList(id, lines, cells) {
+  const height = 19;
+  const body = make('div', { class: 'lines code', style: `height:${lines.length * height}px` });
+  const pane = make('div', { class: 'pane', id, tabindex: 0, role: 'list' }, body);
+  function redraw() {
+    const first = Math.max(0, Math.floor(pane.scrollTop / height) - 20);
+    const last = Math.min(lines.length, first + Math.ceil((pane.clientHeight || 600) / height) + 40);
+    const shown = [];
+    for (let i = first; i < last; i++) {
+      const line = cells(lines[i], i);
+      line.style.top = i * height + 'px';
+      shown.push(line);
+    }
+    body.replaceChildren(...shown);
+  }
+  pane.addEventListener('scroll', redraw);
+  new ResizeObserver(redraw).observe(pane);
+  return {
+    element: pane, redraw,
+    reveal(i, middle) {
+      const top = i * height;
+      if (i < 0 || (!middle && top >= pane.scrollTop && top + height <= pane.scrollTop + pane.clientHeight)) return;
+      pane.scrollTop = Math.max(0, top - pane.clientHeight / 2);
+      redraw();
+    },
+  };
+}
+
 /** The box that filters a view by words; `/` puts the cursor there. */
 function searchBox(what, apply) {
   return make('input', { type: 'search', id: 'search', placeholder: `Search ${what}  (/)`, 'aria-label': `Search ${what}`, oninput: (event) => apply(event.target.value) });

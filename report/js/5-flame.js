@@ -69,7 +69,7 @@ function flameGraph() {
     while (work.length) {
       const node = work.pop();
       if (test(nameOf(fn[node]))) sum += sums[node];
-      else work.push(...children[node]);
+      else for (const child of children[node]) work.push(child);
     }
     said.textContent = `${share(sum, all)} (${count(sum)}) in what was found`;
   }

@@ -9,49 +9,42 @@ function openCode(f) {
 }
 
 function countCell(number, most) {
-  const cell = make('td', { class: 'count' });
+  const cell = make('span', { class: 'count' });
   if (number === undefined || number === null) return cell;
   cell.append(make('i', { style: `width:${most ? (100 * value(number) / most).toFixed(1) : 0}%` }), make('b', { text: count(number) }));
   return cell;
 }
 
-function instructionPane(code, chooseLine) {
-  const body = make('table', { class: 'code' });
-  const most = code.reduce((m, i) => Math.max(m, value(i.count)), 0);
-  for (const i of code) {
-    const row = make('tr', { 'data-line': i.file + ':' + i.line, 'data-address': i.at, class: value(i.count) === 0 && 'never', onclick: () => chooseLine(i.file, i.line) },
-      countCell(i.count, most), make('td', { class: 'soft', text: i.at }), make('td', { text: i.text }));
-    const bias = make('td');
+const most = (counts) => counts.reduce((m, n) => Math.max(m, value(n)), 0);
+const lineKey = (file, line) => file + ':' + line;
+
+/** `chosenLine()` says which line is marked; a click on an instruction chooses its own. */
+function instructionPane(code, chosenLine, choose) {
+  const all = most(code.map((i) => i.count));
+  return lineList('instructions', code, (i) => {
+    const key = lineKey(i.file, i.line), bias = make('span');
     if (i.taken !== undefined) {
-      const all = value(i.taken) + value(i.not);
+      const sum = value(i.taken) + value(i.not);
       bias.title = `taken ${count(i.taken)}, not taken ${count(i.not)}`;
-      bias.append(make('span', { class: 'bias' }, make('i', { style: `width:${all ? 100 * value(i.taken) / all : 0}%` })), ` ${share(value(i.taken), all)} taken`);
+      bias.append(make('span', { class: 'bias' }, make('i', { style: `width:${sum ? 100 * value(i.taken) / sum : 0}%` })), ` ${share(value(i.taken), sum)} taken`);
     }
-    row.insertBefore(bias, row.lastChild.nextSibling);
-    body.append(row);
-  }
-  return make('div', { class: 'pane', id: 'instructions', tabindex: 0 }, body);
+    return make('div', { class: `line${value(i.count) === 0 ? ' never' : ''}${key === chosenLine() ? ' chosen' : ''}`, role: 'listitem', 'data-line': key, 'data-address': i.at, onclick: () => choose(key) },
+      countCell(i.count, all), make('span', { class: 'soft', text: i.at }), make('span', { class: 'words', text: i.text }), bias);
+  });
 }
 
-function sourcePane(file, code) {
+function sourcePane(file, chosenLine, choose) {
   const source = data.sources[file];
-  const pane = make('div', { class: 'pane', id: 'source', tabindex: 0 });
   if (!source) {
-    pane.append(make('p', { class: 'soft', style: 'padding:0 1em', text: file >= 0 ? `The source ${data.files[file]} was not found.` : 'This code has no line information.' }));
-    return pane;
+    const why = file >= 0 ? `The source ${data.files[file]} is not in this report: it was not found (--source-dir says where it is now), or is too long.` : 'This code has no line information.';
+    return { element: make('div', { class: 'pane', id: 'source' }, make('p', { class: 'soft', style: 'padding:0 1em', text: why })), reveal() {}, redraw() {} };
   }
-  const lines = new Map(source.counts);
-  const most = [...lines.values()].reduce((m, n) => Math.max(m, value(n)), 0);
-  const body = make('table', { class: 'code' });
-  source.text.forEach((text, i) => {
-    const number = source.first + i, ran = lines.get(number);
-    body.append(make('tr', { 'data-line': file + ':' + number, class: ran !== undefined && value(ran) === 0 && 'never' },
-      countCell(ran, most), make('td', { class: 'soft number', text: number }), make('td', { text })));
+  const ran = new Map(source.counts), all = most([...ran.values()]);
+  return lineList('source', source.text, (text, i) => {
+    const number = source.first + i, n = ran.get(number), key = lineKey(file, number);
+    return make('div', { class: `line${n !== undefined && value(n) === 0 ? ' never' : ''}${key === chosenLine() ? ' chosen' : ''}`, role: 'listitem', 'data-line': key, onclick: () => choose(key) },
+      countCell(n, all), make('span', { class: 'soft number', text: number }), make('span', { class: 'words', text }));
   });
-  pane.append(body);
-  const first = code.find((i) => i.file === file);
-  if (first) queueMicrotask(() => pane.querySelector(`[data-line="${file}:${first.line}"]`)?.scrollIntoView({ block: 'center' }));
-  return pane;
 }
 
 function codeView() {
@@ -71,18 +64,21 @@ function codeView() {
     return;
   }
   const code = rows.map(([at, text, n, file, line, taken, not]) => ({ at, text, count: n, file, line, taken, not }));
-  const choose = (file, line) => {
-    for (const row of view.querySelectorAll('tr.chosen')) row.classList.remove('chosen');
-    for (const row of view.querySelectorAll(`tr[data-line="${file}:${line}"]`)) row.classList.add('chosen');
-    view.querySelector(`#source tr[data-line="${file}:${line}"]`)?.scrollIntoView({ block: 'nearest' });
-  };
   const file = functions.file[chosen];
-  const source = sourcePane(file, code);
-  source.addEventListener('click', (event) => {
-    const line = event.target.closest('tr')?.dataset.line;
-    if (!line) return;
-    choose(...line.split(':'));
-    view.querySelector(`#instructions tr[data-line="${line}"]`)?.scrollIntoView({ block: 'center' });
-  });
-  view.append(make('div', { class: 'split' }, source, instructionPane(code, choose)));
+  let marked = '';
+  const chosenLine = () => marked;
+  /** Both sides show the line: of the source, and its first instruction. */
+  function choose(key, from) {
+    marked = key;
+    const [where, line] = key.split(':').map(Number);
+    source.redraw();
+    instructions.redraw();
+    if (where === file && from !== source) source.reveal(line - (data.sources[file]?.first ?? 1));
+    if (from === source) instructions.reveal(code.findIndex((i) => lineKey(i.file, i.line) === key), true);
+  }
+  const source = sourcePane(file, chosenLine, (key) => choose(key, source));
+  const instructions = instructionPane(code, chosenLine, (key) => choose(key, instructions));
+  view.append(make('div', { class: 'split' }, source.element, instructions.element));
+  const first = code.find((i) => i.file === file);
+  if (first) source.reveal(first.line - (data.sources[file]?.first ?? 1), true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls over time, a lane a thread; the wheel zooms, dragging moves.
 
-const nameIn = (track, i) => data.timeline.names[track.name_of[i]];
+let timelineChosen = 0; // one of each capture
 
 /** The code of a function by its name, where it is in the page. */
 function openNamed(name) {
@@ -10,10 +10,18 @@ function openNamed(name) {
 }
 
 function timelineView() {
-  const { tracks, unit, events = [], gaps = [] } = data.timeline;
+  const timeline = data.timelines[timelineChosen] ?? { tracks: [], unit: '', names: [] };
+  const { tracks, unit, events = [], gaps = [], names } = timeline;
+  const nameIn = (track, i) => names[track.name_of[i]];
+  const colours = names.map(colour);
   view.classList.add('full');
+  if (data.timelines.length > 1) {
+    const list = make('select', { id: 'capture', 'aria-label': 'Capture', onchange: (event) => { timelineChosen = Number(event.target.value); show('timeline'); } });
+    data.timelines.forEach(({ title }, i) => list.append(make('option', { value: i, text: title, selected: i === timelineChosen })));
+    view.append(make('div', { class: 'bar' }, list));
+  }
   if (!tracks.length) { view.append(make('p', { text: 'The trace has no times and no calls.' })); return; }
-  const first = Math.min(...tracks.map((t) => t.first)), last = Math.max(...tracks.map((t) => t.last), first + 1);
+  const first = tracks.reduce((m, t) => Math.min(m, t.first), Infinity), last = tracks.reduce((m, t) => Math.max(m, t.last), first + 1);
   let from = first, to = last, test = null;
   const canvas = make('canvas', { id: 'lanes', tabindex: 0, 'aria-label': 'Timeline' });
   const pane = make('div', { class: 'grid' }, canvas);
@@ -72,7 +80,7 @@ function timelineView() {
         drawn[depth] = Math.floor(left);
       }
       const name = nameIn(track, i);
-      pen.fillStyle = test && test(name) ? '#b388eb' : colour(name);
+      pen.fillStyle = test && test(name) ? '#b388eb' : colours[track.name_of[i]];
       pen.fillRect(left, top + depth * rowHeight, Math.max(1, wide - 0.5), rowHeight - 1);
       if (wide > 30) {
         pen.save();
@@ -145,6 +153,6 @@ function timelineView() {
     make('button', { type: 'button', text: 'Whole time', id: 'whole', onclick: () => { from = first; to = last; draw(); } }),
     make('button', { type: 'button', text: '+', id: 'closer', onclick: () => zoom((from + to) / 2, 0.5) }),
     make('button', { type: 'button', text: '−', onclick: () => zoom((from + to) / 2, 2) }), said,
-    make('span', { class: 'soft', text: (data.timeline.note || '') + ' wheel: zoom · drag: move · click: code' })), pane);
+    make('span', { class: 'soft', text: (timeline.note || '') + ' wheel: zoom · drag: move · click: code' })), pane);
   new ResizeObserver(draw).observe(pane);
 }

@@ -23,5 +23,7 @@ function openSource(file) {
   view.replaceChildren();
   view.classList.add('full');
   view.append(make('div', { class: 'bar' }, make('button', { type: 'button', text: '← Files', onclick: () => show('coverage') }), make('span', { class: 'mono', text: data.files[file] })));
-  view.append(sourcePane(file, []));
+  let marked = '';
+  const source = sourcePane(file, () => marked, (key) => { marked = key; source.redraw(); });
+  view.append(source.element);
 }

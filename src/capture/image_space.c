@@ -113,15 +113,25 @@ bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_a
                                  uint64_t address, struct pug_location *location)
 {
     struct pug_window window;
-    if (!pug_image_find(space->image, &space->reader, address, &window) || !window.accessor->file)
+    uint64_t last;
+    if (!pug_image_find(space->image, &space->reader, address, &window))
         return false;
-    const struct pug_range *range = pug_accessor_range(window.accessor, address);
+    /* A dump of memory holds what ran; a program that is there, too, knows its names. */
+    const struct pug_accessor *accessor =
+        pug_image_program(space->image, &space->reader, address, &last);
+    if (!accessor || window.last < last)
+        last = window.last;
+    if (!accessor)
+        accessor = window.accessor;
+    if (!accessor->file)
+        return false;
+    const struct pug_range *range = pug_accessor_range(accessor, address);
     *location = (struct pug_location){
-        .object = object_of(capture, pug_file_path(window.accessor->file)),
-        .vaddr = address - window.accessor->bias,
+        .object = object_of(capture, pug_file_path(accessor->file)),
+        .vaddr = address - accessor->bias,
         .offset = address - range->start + range->offset,
         .first = window.first,
-        .last = window.last,
+        .last = last,
     };
     return location->object != PUG_NO_OBJECT;
 }

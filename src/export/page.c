@@ -198,7 +198,7 @@ static void put_functions(struct page *page)
     pug_json_object(json, "functions");
     pug_json_array(json, "name");
     for (size_t i = 0; i < functions->count; i++)
-        pug_json_string(json, NULL, item[i].name);
+        pug_json_string(json, NULL, pug_export_readable(page->export, item[i].name));
     pug_json_close(json);
     pug_json_array(json, "object");
     for (size_t i = 0; i < functions->count; i++)
@@ -492,6 +492,29 @@ static void put_text_lines(struct pug_json *json, const char *text, size_t size)
     pug_json_close(json);
 }
 
+/** A source file where it was recorded, or with as much of its path as there is below a folder. */
+static bool load_source(const struct page *page, const char *path, size_t most, uint8_t **bytes,
+                        size_t *size)
+{
+    const struct pug_report *report = page->export->options->report;
+    char place[4096];
+    if (pug_infile_load(path, most, bytes, size) == PUG_OK)
+        return true;
+    for (size_t i = 0; report && i < report->source_dir_count; i++) {
+        for (const char *rest = path; rest; rest = strchr(rest, '/')) {
+            rest += strspn(rest, "/");
+            if (strstr(rest, "../"))
+                continue;
+            const int length =
+                snprintf(place, sizeof(place), "%s/%s", report->source_dirs[i], rest);
+            if (length > 0 && (size_t)length < sizeof(place) && *rest &&
+                pug_infile_load(place, most, bytes, size) == PUG_OK)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void put_source(struct page *page, const struct coverage_file *file, size_t *left)
 {
     struct pug_json *json = &page->json;
@@ -499,8 +522,7 @@ static void put_source(struct page *page, const struct coverage_file *file, size
     uint8_t *bytes;
     size_t size;
     if (number < 0 || (size_t)number >= page->wanted_room || !page->wanted_file[number] ||
-        pug_infile_load(file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size) !=
-            PUG_OK)
+        !load_source(page, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size))
         return;
     *left -= size;
     char key[24];
@@ -559,14 +581,13 @@ static void put_files(struct page *page)
     pug_json_close(&page->json);
 }
 
-static void put_timeline(struct page *page)
+static void put_timelines(struct page *page)
 {
-    static const char none[] = "{\"unit\": \"\", \"tracks\": []}";
     const struct pug_report *report = page->export->options->report;
-    if (report && report->timeline)
-        pug_json_literal(&page->json, "timeline", report->timeline, report->timeline_size);
+    if (report && report->timelines)
+        pug_json_literal(&page->json, "timelines", report->timelines, report->timelines_size);
     else
-        pug_json_literal(&page->json, "timeline", none, sizeof(none) - 1);
+        pug_json_literal(&page->json, "timelines", "[]", 2);
 }
 
 /* ---- the page ---- */
@@ -584,7 +605,7 @@ static void put_data(struct page *page)
     put_sources(page);
     put_coverage(page);
     put_files(page);
-    put_timeline(page);
+    put_timelines(page);
     pug_json_close(&page->json);
 }
 

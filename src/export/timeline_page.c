@@ -43,6 +43,7 @@ struct page {
     uint32_t slice_count, event_count;
     uint64_t least; /* shorter ones are not kept */
     uint64_t gone;  /* so many were not */
+    uint64_t origin;
 };
 
 static bool begin(struct pug_timeline *timeline)
@@ -147,9 +148,21 @@ static int by_track(const void *a, const void *b)
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
+/** Times are told from the first one on: a script's numbers have 53 bits. */
+static uint64_t first_time(const struct page *page)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < page->slice_count; i++)
+        first = page->slices[i].start < first ? page->slices[i].start : first;
+    for (uint32_t i = 0; i < page->event_count; i++)
+        first = page->events[i].from < first ? page->events[i].from : first;
+    return first;
+}
+
 static void put_track(const struct pug_timeline *timeline, struct pug_json *json,
                       const struct slice *slices, uint32_t count)
 {
+    const uint64_t origin = ((const struct page *)timeline->form)->origin;
     uint64_t last = 0;
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -164,16 +177,16 @@ static void put_track(const struct pug_timeline *timeline, struct pug_json *json
         snprintf(name, sizeof(name), "%.90s", track->name);
     pug_json_object(json, NULL);
     pug_json_string(json, "name", name);
-    pug_json_number(json, "first", slices[0].start);
-    pug_json_number(json, "last", last);
+    pug_json_number(json, "first", slices[0].start - origin);
+    pug_json_number(json, "last", last - origin);
     pug_json_number(json, "deepest", deepest);
     pug_json_array(json, "start");
     for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].start);
+        pug_json_number(json, NULL, slices[i].start - origin);
     pug_json_close(json);
     pug_json_array(json, "end");
     for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].end);
+        pug_json_number(json, NULL, slices[i].end - origin);
     pug_json_close(json);
     pug_json_array(json, "depth");
     for (uint32_t i = 0; i < count; i++)
@@ -212,6 +225,7 @@ static void put_tracks(struct pug_timeline *timeline, struct pug_json *json, uin
 static void put_events(const struct page *page, struct pug_json *json, const uint32_t *place,
                        bool gaps)
 {
+    const uint64_t origin = page->origin;
     pug_json_array(json, gaps ? "gaps" : "events");
     for (uint32_t i = 0; i < page->event_count; i++) {
         const struct event *it = &page->events[i];
@@ -219,9 +233,9 @@ static void put_events(const struct page *page, struct pug_json *json, const uin
             continue;
         pug_json_array(json, NULL);
         pug_json_number(json, NULL, place[it->track] - 1);
-        pug_json_number(json, NULL, it->from);
+        pug_json_number(json, NULL, it->from - origin);
         if (gaps)
-            pug_json_number(json, NULL, it->to);
+            pug_json_number(json, NULL, it->to - origin);
         pug_json_close(json);
     }
     pug_json_close(json);
@@ -233,10 +247,12 @@ static void put_all(struct pug_timeline *timeline, uint32_t *place)
     struct pug_json json = pug_json_begin(timeline->options.sink);
     char note[128] = "";
     json.in_markup = true;
+    page->origin = first_time(page);
     if (page->gone)
         snprintf(note, sizeof(note), "%" PRIu64 " calls shorter than %" PRIu64 " %s are left out.",
                  page->gone, page->least, timeline->options.unit);
     pug_json_object(&json, NULL);
+    pug_json_string(&json, "title", timeline->options.title);
     pug_json_string(&json, "unit", timeline->options.unit);
     pug_json_string(&json, "note", note);
     put_tracks(timeline, &json, place);

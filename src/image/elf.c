@@ -159,6 +159,7 @@ static enum pug_status load(Elf *elf, const struct pug_place *place, const char 
     *accessor = pug_accessor_new(PUG_ACCESS_FILE, place, count);
     if (!*accessor)
         return PUG_ERR_MEM;
+    (*accessor)->program = true;
     (*accessor)->bias = bias;
     enum pug_status status = pug_file_open(path, false, &(*accessor)->file);
     if (status == PUG_OK)

@@ -418,6 +418,21 @@ bool pug_image_find(const struct pug_image *image, const struct pug_reader_space
     return true;
 }
 
+const struct pug_accessor *pug_image_program(const struct pug_image *image,
+                                             const struct pug_reader_space *space, uint64_t address,
+                                             uint64_t *last)
+{
+    for (size_t i = index_upper(image, address); i-- > 0 && image->index[i].reach >= address;) {
+        const struct pug_index_entry *entry = &image->index[i];
+        if (entry->end < address || !entry->accessor->program ||
+            !seen_by(&entry->accessor->place, space))
+            continue;
+        *last = entry->end;
+        return entry->accessor;
+    }
+    return NULL;
+}
+
 /* What one window gives of `wanted` bytes, or a negative status. */
 static int64_t read_window(const struct pug_window *window, const struct pug_reader_space *space,
                            void *buffer, uint32_t wanted)

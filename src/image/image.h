@@ -24,7 +24,8 @@ struct pug_accessor {
     struct pug_range *ranges;
     size_t count;
     uint64_t order; /**< of adding */
-    uint64_t bias;  /**< of an ELF file: added to its own addresses */
+    bool program;   /**< it is an ELF file */
+    uint64_t bias;  /**< of that: added to its own addresses */
 };
 
 /** One range in the order of its start; `reach` is the highest end up to here. */
@@ -87,6 +88,14 @@ struct pug_accessor *pug_accessor_new(enum pug_accessor_kind kind, const struct 
 void pug_accessor_free(struct pug_accessor *accessor);
 
 /** The range of an accessor that holds `address`, or NULL. */
+/**
+ * The ELF file that has an address, also where memory from elsewhere answers for it; up to *last.
+ * NULL: none has it.
+ */
+const struct pug_accessor *pug_image_program(const struct pug_image *image,
+                                             const struct pug_reader_space *space, uint64_t address,
+                                             uint64_t *last);
+
 const struct pug_range *pug_accessor_range(const struct pug_accessor *accessor, uint64_t address);
 
 /** The reference takes whole halfwords only. */

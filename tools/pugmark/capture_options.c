@@ -3,15 +3,9 @@
 
 #include <stdio.h>
 
-static bool add_folder(const struct option *option, void *target, const char *argument)
-{
-    (void)option;
-    return option_list_add(target, argument);
-}
-
 const struct option capture_option_table[] = {
     {"debug-dir", "DIR", "separate debug information is below DIR (default /usr/lib/debug)",
-     add_folder, offsetof(struct capture_options, debug_dirs)},
+     option_to_list, offsetof(struct capture_options, debug_dirs)},
 };
 const size_t capture_option_count = sizeof(capture_option_table) / sizeof(capture_option_table[0]);
 

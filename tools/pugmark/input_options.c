@@ -9,23 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_to_list(const struct option *option, void *target, const char *argument)
-{
-    (void)option;
-    return option_list_add(target, argument);
-}
-
 static bool add_number(const struct option *option, void *target, const char *argument)
 {
     uint64_t number;
-    return option_number(option, &number, argument) && add_to_list(option, target, argument);
+    return option_number(option, &number, argument) && option_to_list(option, target, argument);
 }
 
 static bool add_setting(const struct option *option, void *target, const char *argument)
 {
     if (!strchr(argument, '=') || *argument == '=')
         return option_refuse(option, argument, "expected NAME=VALUE");
-    return add_to_list(option, target, argument);
+    return option_to_list(option, target, argument);
 }
 
 /** The name of a core that was meant, where one is near; "" else. */
@@ -73,22 +67,22 @@ static bool add_elf_file(const struct option *option, void *target, const char *
 {
     if (!is_program(argument, false))
         return option_refuse(option, argument, "expected FILE or FILE@BIAS, a number");
-    return add_to_list(option, target, argument);
+    return option_to_list(option, target, argument);
 }
 
 static bool add_image_file(const struct option *option, void *target, const char *argument)
 {
     if (!is_program(argument, true))
         return option_refuse(option, argument, "expected FILE@ADDRESS, a number");
-    return add_to_list(option, target, argument);
+    return option_to_list(option, target, argument);
 }
 
 /** "PATH=FILE" says where an object is, "NAME" which ones are wanted. */
 static bool add_object(const struct option *option, void *target, const char *argument)
 {
     struct input_options *options = target;
-    return add_to_list(option, strchr(argument, '=') ? &options->replacements : &options->objects,
-                       argument);
+    return option_to_list(
+        option, strchr(argument, '=') ? &options->replacements : &options->objects, argument);
 }
 
 static bool take_expansion(const struct option *option, void *target, const char *argument)
@@ -109,7 +103,7 @@ const struct option input_option_table[] = {
     {"source", "ID", "only this trace source; may be repeated", add_number, IN(sources)},
     {"pid", "PID", "only this process; may be repeated", add_number, IN(pids)},
     {"tid", "TID", "only this thread; may be repeated", add_number, IN(tids)},
-    {"comm", "NAME", "only threads of this name; may be repeated", add_to_list, IN(comms)},
+    {"comm", "NAME", "only threads of this name; may be repeated", option_to_list, IN(comms)},
     {"cpu", "CPU", "only what ran on this processor; may be repeated", add_number, IN(cpus)},
     {"dso", "NAME", "only code of this program or library; or PATH=FILE: it is in that file",
      add_object, 0},
@@ -134,7 +128,7 @@ const struct option input_option_table[] = {
     {"symfs", "DIR", "programs that INPUT names are below this folder (default: /)", option_string,
      IN(symfs)},
     {"symdir", "DIR", "look for programs here and below, by build id and name; may be repeated",
-     add_to_list, IN(symdirs)},
+     option_to_list, IN(symdirs)},
     {"buildid-dir", "DIR", "perf's build id cache (default: ~/.debug)", option_string,
      IN(build_ids)},
     {"vmlinux", "FILE", "the kernel: its ELF file, or a kcore", option_string, IN(vmlinux)},

@@ -42,6 +42,12 @@ bool option_given(const struct option *option, void *target, const char *argumen
     return option_number(option, &value->value, argument);
 }
 
+bool option_to_list(const struct option *option, void *target, const char *argument)
+{
+    (void)option;
+    return option_list_add(target, argument);
+}
+
 bool option_string(const struct option *option, void *target, const char *argument)
 {
     (void)option;

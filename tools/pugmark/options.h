@@ -50,8 +50,11 @@ bool option_list_add(struct option_list *list, const char *word);
 /** Free the items of all lists, when nothing looks at them any more. */
 void option_lists_free(void);
 
-/** Ready-made takers. Targets: bool, uint64_t, struct option_value, const char *. */
-option_fn option_flag, option_number, option_given, option_string;
+/**
+ * Ready-made takers. Targets: bool, uint64_t, struct option_value, const char *, struct
+ * option_list.
+ */
+option_fn option_flag, option_number, option_given, option_string, option_to_list;
 
 /** Say what is wrong with an option's argument; false. */
 bool option_refuse(const struct option *option, const char *argument, const char *why);

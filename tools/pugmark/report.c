@@ -12,6 +12,7 @@ struct report_options {
     struct input_options input;
     struct capture_options capture;
     const char *output, *title;
+    struct option_list source_dirs;
 };
 
 static const struct option table[] = {
@@ -19,6 +20,8 @@ static const struct option table[] = {
      offsetof(struct report_options, output)},
     {"title", "WORDS", "what it is called (default: the input's name)", option_string,
      offsetof(struct report_options, title)},
+    {"source-dir", "DIR", "source files that moved are below this folder; may be repeated",
+     option_to_list, offsetof(struct report_options, source_dirs)},
 };
 
 #define FACTS_MOST 40
@@ -28,7 +31,7 @@ struct extra {
     struct pug_report is;
     struct pug_report_fact facts[FACTS_MOST];
     char *copies[2 * FACTS_MOST];
-    struct pug_memory timeline;
+    struct pug_memory timelines; /* a JSON array of them */
 };
 
 static void add_fact(struct extra *extra, const char *name, const char *value)
@@ -48,7 +51,7 @@ static void free_extra(struct extra *extra)
 {
     for (size_t i = 0; i < 2 * extra->is.fact_count; i++)
         free(extra->copies[i]);
-    free(extra->timeline.bytes);
+    free(extra->timelines.bytes);
 }
 
 /** Facts and timeline of a capture; a saved profile has neither. An exit code. */
@@ -65,22 +68,19 @@ static int look_at(const char *operand, const struct report_options *options,
     add_fact(extra, "Kind", pug_capture_title(input.capture));
     for (size_t n = 0; pug_capture_fact(input.capture, n, &name, &value); n++)
         add_fact(extra, name, value);
-    int code = EXIT_DONE;
-    if (!extra->timeline.bytes) { /* the first capture's: two have no common clock */
-        struct pug_sink sink = pug_memory_sink(&extra->timeline);
-        const struct slices_options how = {
-            .capture = input.capture, .names = names, .form = PUG_TIMELINE_PAGE, .sink = &sink};
-        struct slices *slices = slices_new(&how);
-        struct pug_capture_result result = {0};
-        enum pug_status status = slices ? slices_decode(slices, &input, &result) : PUG_ERR_MEM;
-        if (slices && slices_end(slices) != PUG_OK)
-            status = PUG_ERR_MEM;
-        slices_free(slices);
-        code = input_concluded(&input, status, &result);
-    }
+    /* Each has one of its own: two captures have no common clock. */
+    struct pug_sink sink = pug_memory_sink(&extra->timelines);
+    pug_sink_text(&sink, extra->timelines.count > 0 ? ", " : "[");
+    const struct slices_options how = {
+        .capture = input.capture, .names = names, .form = PUG_TIMELINE_PAGE, .sink = &sink};
+    struct slices *slices = slices_new(&how);
+    struct pug_capture_result result = {0};
+    enum pug_status status = slices ? slices_decode(slices, &input, &result) : PUG_ERR_MEM;
+    if (slices && slices_end(slices) != PUG_OK)
+        status = PUG_ERR_MEM;
+    slices_free(slices);
+    const int code = input_concluded(&input, status, &result);
     input_close(&input);
-    extra->is.timeline = extra->timeline.failed ? NULL : extra->timeline.bytes;
-    extra->is.timeline_size = extra->timeline.count;
     return code;
 }
 
@@ -101,7 +101,9 @@ static bool goes_on(int code)
 static int make(char **operands, const struct report_options *options, struct pug_names *names)
 {
     const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
-    struct extra extra = {.is = {.title = options->title ? options->title : operands[0]}};
+    struct extra extra = {.is = {.title = options->title ? options->title : operands[0],
+                                 .source_dirs = options->source_dirs.items,
+                                 .source_dir_count = options->source_dirs.count}};
     extra.is.facts = extra.facts;
     struct pug_profile *profile = pug_profile_new();
     int code = profile ? EXIT_DONE : EXIT_FATAL;
@@ -112,6 +114,14 @@ static int make(char **operands, const struct report_options *options, struct pu
             added = added == EXIT_DONE ? looked : added;
         }
         code = added == EXIT_DONE ? code : added;
+    }
+    if (extra.timelines.count > 0) {
+        struct pug_sink sink = pug_memory_sink(&extra.timelines);
+        pug_sink_text(&sink, "]");
+    }
+    if (extra.timelines.count > 0 && !extra.timelines.failed) {
+        extra.is.timelines = extra.timelines.bytes;
+        extra.is.timelines_size = extra.timelines.count;
     }
     if (goes_on(code)) {
         const struct pug_export_options wanted = {

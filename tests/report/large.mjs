@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// node large.mjs CHROMIUM PAGE COUNT: walks through a report of a great many functions, each of which two captures called once.
+import { browse } from './browser.mjs';
+
+const [program, path, countText] = process.argv.slice(2);
+const functions = Number(countText);
+const plain = (text) => text.replace(/\s/g, '');
+let bad = 0;
+function expect(what, got, want) {
+  if (String(got) === String(want)) return;
+  console.error(`${what}: the page has '${got}', wanted '${want}'`);
+  bad = 1;
+}
+
+await browse(program, path, async (page) => {
+  console.log(`opened in ${page.milliseconds} ms`);
+  const cells = () => page.ask(`[...document.querySelector('.row').children].map((cell) => cell.textContent)`);
+  const timed = async (view) => {
+    const begin = Date.now();
+    await page.click(`[data-view=${view}]`);
+    console.log(`${view}: ${Date.now() - begin} ms`);
+  };
+  await timed('functions');
+  expect('functions', plain(await page.ask('document.getElementById("found").textContent')), `${functions + 1}functions`);
+  expect('rows in the page', await page.ask('document.querySelectorAll(".row").length < 200'), true);
+  expect('own of the caller', plain((await cells())[0]), 2 * (functions + 1));
+  for (const [words, name] of [['function_54321', 'function_54321'], ['window.bad=1</', '<script>window.bad=1</script>'], ['onerror', '</script><img src=x onerror=window.bad=1>'], ['fib(', 'fib(unsigned int)']]) {
+    await page.ask('document.getElementById("search").value = ""');
+    await page.key('/', 'Slash');
+    await page.type(words);
+    expect(`found by ${words}`, plain(await page.ask('document.getElementById("found").textContent')), '1functions');
+    const row = await cells();
+    expect(`name found by ${words}`, row[5], name);
+    expect(`own of ${name}`, plain(row[0]), 2);
+    expect(`calls of ${name}`, plain(row[4]), 2);
+    await page.key('Escape');
+  }
+  await timed('code');
+  expect('instructions in the page', await page.ask('document.querySelectorAll("#instructions .line").length < 400'), true);
+  expect('count of the first one', plain(await page.ask('document.querySelector("#instructions [data-address=\\"400000\\"] b").textContent')), 2);
+  await page.ask('document.getElementById("instructions").scrollTop = 1e9');
+  await page.settle();
+  expect('a later line after scrolling', await page.ask('parseInt(document.querySelector("#instructions .line").dataset.address, 16) > 0x400000'), true);
+  await timed('timeline');
+  expect('captures to choose from', await page.ask('document.querySelectorAll("#capture option").length'), 2);
+  await timed('flame');
+  expect('boxes', await page.ask('document.querySelectorAll(".flame [data-node]").length > 0'), true);
+  await timed('coverage');
+  expect('names that ran as scripts', await page.ask('window.bad'), undefined);
+  expect('requests', page.seen.requests.filter((url) => url !== 'file://' + path).length, 0);
+  expect('errors', page.seen.errors.join('; '), '');
+});
+process.exit(bad);
