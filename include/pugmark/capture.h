@@ -129,7 +129,7 @@ struct pug_capture_buffer {
     uint64_t size;         /**< bytes of trace in its stretches */
     int32_t cpu, tid;      /**< whose buffer it is, or PUG_NO_CPU */
     bool chosen;           /**< it is decoded */
-    size_t first_stretch, stretch_count;
+    size_t first_stretch, stretch_count; /**< those of other buffers may lie between them */
 };
 
 enum pug_stretch_flag {
@@ -199,6 +199,11 @@ struct pug_capture_object {
 const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture *capture, size_t n);
 const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
                                                          size_t n);
+/**
+ * When a stretch was taken, by the clock that the trace's timestamps count; where no source has
+ * any, by that of stretch->time. False: nobody tells, or these clocks cannot be compared.
+ */
+bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
 const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n);
 const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *capture, size_t n);
 /** Looking for an object's text happens when it is first asked for, here or by decoding. */

@@ -17,7 +17,8 @@
  * - What comes before the stream's first timestamp is somewhere before it. It is given as late as
  *   it can have been.
  * - Of a stream without timestamps nothing is known but where it stands in its buffer: it is given
- *   with what the buffer had reached.
+ *   with what the buffer had reached. Where it is known when the buffer was read out (perf tells of
+ *   each stretch), it is before that.
  *
  * A timestamp less than the one before it is taken for equal, and counted. Local timestamps of an
  * ITM count as cycles, since they are differences of another clock.
@@ -44,7 +45,7 @@ enum pug_correlate_when {
     PUG_WHEN_AT,      /**< at `time`: it is the timestamp, or has one */
     PUG_WHEN_CYCLES,  /**< `cycles` after `time`, in cycles of its own clock */
     PUG_WHEN_AFTER,   /**< at `time` or after it, and not before `cycles` after it */
-    PUG_WHEN_BEFORE,  /**< before `time`, its stream's first timestamp */
+    PUG_WHEN_BEFORE,  /**< before `time`: its stream's first timestamp, or the end of its stretch */
     PUG_WHEN_UNKNOWN, /**< `time` is what its buffer had reached, or 0 */
 };
 
@@ -130,6 +131,13 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
  */
 enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stream,
                                   const struct pug_element *elements, size_t count);
+
+/**
+ * What is put of a buffer's streams from now on was recorded until then, and after what was put
+ * before: times of the clock that timestamps count. `until` 0: nobody tells.
+ */
+enum pug_status pug_correlate_stretch(struct pug_correlate *correlate, uint32_t buffer,
+                                      uint64_t until);
 
 /** Nothing more comes of a stream. */
 enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stream);

@@ -125,6 +125,12 @@ struct pug_capture_time pug_capture_times(const struct pug_capture *capture)
     return capture->times;
 }
 
+bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time)
+{
+    return n < capture->stretches.count && capture->way->taken &&
+           capture->way->taken(capture, (uint32_t)n, time);
+}
+
 bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
                       const char **value)
 {

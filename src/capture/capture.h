@@ -88,6 +88,8 @@ struct pug_capture_way {
     /** NULL: by the files of the space's image. */
     bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
                    uint64_t address, struct pug_location *location);
+    /** As pug_capture_stretch_taken(); NULL: nobody tells. */
+    bool (*taken)(const struct pug_capture *capture, uint32_t stretch, uint64_t *time);
     /** Look for an object's text, once; NULL: there is nothing to look for. */
     void (*seek)(struct pug_capture *capture, uint32_t object);
     /** Symbols that an object has besides its file's; false: none. NULL: never. */

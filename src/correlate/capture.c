@@ -8,27 +8,41 @@
 struct place {
     struct pug_capture *capture;
     const struct pug_capture_buffer *buffer;
-    size_t stretch; /* of the buffer, that comes next */
-    bool any;       /* one of them could be decoded */
+    uint32_t number; /* of the buffer */
+    size_t stretch;  /* that is being decoded, of the capture; those of buffers may alternate */
+    size_t done;     /* stretches of the buffer that have had their turn */
+    bool any;        /* one of them could be decoded */
 };
 
 static size_t read_bytes(struct pug_correlate_feed *feed, uint64_t from, uint8_t *bytes,
                          size_t size)
 {
     const struct place *place = feed->own;
-    return pug_capture_bytes(place->capture, place->buffer->first_stretch + place->stretch - 1,
-                             from, bytes, size, &feed->status);
+    return pug_capture_bytes(place->capture, place->stretch, from, bytes, size, &feed->status);
+}
+
+/** The next stretch of the buffer; NULL: there is none. */
+static const struct pug_capture_stretch *step(struct place *place)
+{
+    const struct pug_capture_stretch *stretch;
+    if (place->done == place->buffer->stretch_count)
+        return NULL;
+    place->stretch = place->done++ > 0 ? place->stretch + 1 : place->buffer->first_stretch;
+    while ((stretch = pug_capture_stretch_at(place->capture, place->stretch)) != NULL &&
+           stretch->buffer != place->number)
+        place->stretch++;
+    return stretch;
 }
 
 /** The next stretch that can be decoded. */
 static bool next_stretch(struct pug_correlate_feed *feed)
 {
     struct place *place = feed->own;
-    while (place->stretch < place->buffer->stretch_count) {
+    const struct pug_capture_stretch *stretch;
+    while ((stretch = step(place)) != NULL) {
+        const size_t number = place->stretch;
         pug_tree_free(feed->tree);
         feed->tree = NULL;
-        size_t number = place->buffer->first_stretch + place->stretch++;
-        const struct pug_capture_stretch *stretch = pug_capture_stretch_at(place->capture, number);
         enum pug_status status = pug_capture_tree(
             place->capture, number, true, feed->choice ? feed->choice->log : NULL, &feed->tree);
         if (status == PUG_ERR_RDR_NO_DECODER)
@@ -37,6 +51,11 @@ static bool next_stretch(struct pug_correlate_feed *feed)
         feed->index = stretch->offset;
         feed->size = stretch->size;
         feed->status = status == PUG_OK ? pug_correlate_feed_begin(feed) : status;
+        if (feed->status == PUG_OK && !feed->idle) {
+            uint64_t taken = 0;
+            (void)pug_capture_stretch_taken(place->capture, number, &taken);
+            feed->status = pug_correlate_stretch(feed->correlate, feed->buffer, taken);
+        }
         place->any = true;
         if (feed->status != PUG_OK || !feed->idle)
             return feed->status == PUG_OK;
@@ -59,7 +78,8 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        places[i] = (struct place){capture, pug_capture_buffer_at(capture, i), 0, false};
+        places[i] = (struct place){
+            .capture = capture, .buffer = pug_capture_buffer_at(capture, i), .number = (uint32_t)i};
         feeds[i] = (struct pug_correlate_feed){.correlate = correlate,
                                                .buffer = (uint32_t)i,
                                                .read = read_bytes,

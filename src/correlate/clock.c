@@ -25,12 +25,21 @@ static void resolve(struct pug_correlate_queue *queue, size_t until, enum pug_co
         queue->ready = until;
 }
 
-void pug_correlate_clock_settle(struct pug_correlate_queue *queue)
+/** No timestamp comes any more for the first `until` entries of a stream that had none. */
+static void resolve_timeless(const struct pug_correlate *correlate,
+                             struct pug_correlate_queue *queue, size_t until)
+{
+    const uint64_t taken = correlate->buffers[queue->info.buffer].until;
+    resolve(queue, until, taken ? PUG_WHEN_BEFORE : PUG_WHEN_UNKNOWN, taken, 0);
+}
+
+void pug_correlate_clock_settle(const struct pug_correlate *correlate,
+                                struct pug_correlate_queue *queue)
 {
     if (queue->has_time)
         resolve(queue, queue->count, PUG_WHEN_AFTER, queue->time, queue->cycles);
     else
-        resolve(queue, queue->count, PUG_WHEN_UNKNOWN, 0, 0);
+        resolve_timeless(correlate, queue, queue->count);
 }
 
 /* ---- elements ---- */
@@ -134,8 +143,21 @@ static void settle_timeless(struct pug_correlate *correlate, uint32_t number)
                index - entry_at(queue, n)->element.index >= PUG_CORRELATE_WINDOW &&
                index >= entry_at(queue, n)->element.index)
             n++;
-        resolve(queue, n, PUG_WHEN_UNKNOWN, 0, 0);
+        resolve_timeless(correlate, queue, n);
     }
+}
+
+void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t number, uint64_t until)
+{
+    struct pug_correlate_buffer *buffer = &correlate->buffers[number];
+    for (size_t i = 0; i < correlate->count && buffer->until > 0; i++)
+        if (correlate->streams[i].info.buffer == number && !correlate->streams[i].has_time)
+            pug_correlate_clock_settle(correlate, &correlate->streams[i]);
+    if (buffer->until > buffer->reached)
+        buffer->reached = buffer->until;
+    if (buffer->until > buffer->settled)
+        buffer->settled = buffer->until;
+    buffer->until = until;
 }
 
 void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
@@ -152,7 +174,7 @@ void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_q
             resolve(queue, queue->count, PUG_WHEN_CYCLES, queue->time, queue->cycles);
     }
     if (queue->has_time && queue->count - queue->ready > PENDING_LIMIT)
-        pug_correlate_clock_settle(queue);
+        pug_correlate_clock_settle(correlate, queue);
     reach(buffer, e->index, queue->time);
     settle_timeless(correlate, queue->info.buffer);
 }

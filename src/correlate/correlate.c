@@ -221,7 +221,7 @@ static bool give_some(struct pug_correlate *correlate, bool forced, size_t most)
 static void relieve(struct pug_correlate *correlate)
 {
     for (size_t n = 0; n < correlate->count; n++)
-        pug_correlate_clock_settle(&correlate->streams[n]);
+        pug_correlate_clock_settle(correlate, &correlate->streams[n]);
     size_t enough = correlate->config.limit / 2;
     while (correlate->waiting > enough &&
            give_some(correlate, true,
@@ -262,8 +262,18 @@ enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stre
     if (stream >= correlate->count)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_queue *queue = &correlate->streams[stream];
-    pug_correlate_clock_settle(queue);
+    pug_correlate_clock_settle(correlate, queue);
     queue->ended = true;
+    give_all(correlate);
+    return PUG_OK;
+}
+
+enum pug_status pug_correlate_stretch(struct pug_correlate *correlate, uint32_t buffer,
+                                      uint64_t until)
+{
+    if (!correlate || buffer >= correlate->buffer_count)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    pug_correlate_clock_stretch(correlate, buffer, until);
     give_all(correlate);
     return PUG_OK;
 }

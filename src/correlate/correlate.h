@@ -25,6 +25,7 @@ struct pug_correlate_buffer {
     uint64_t index;   /**< of the last element */
     uint64_t reached; /**< the greatest time of any of its streams */
     uint64_t settled; /**< before this nothing more comes of it */
+    uint64_t until;   /**< when what comes now had been recorded; 0: nobody tells */
     struct pug_correlate_mark marks[PUG_CORRELATE_MARKS];
     uint32_t first, count; /**< of the marks, which are a ring */
 };
@@ -58,7 +59,11 @@ struct pug_correlate {
 void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue);
 
 /** Say what is known of all entries that still wait for a count or a timestamp. */
-void pug_correlate_clock_settle(struct pug_correlate_queue *queue);
+void pug_correlate_clock_settle(const struct pug_correlate *correlate,
+                                struct pug_correlate_queue *queue);
+
+/** What comes of a buffer from now on was recorded later than what came before. */
+void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t buffer, uint64_t until);
 
 /** Which of two was first, as far as times tell: less, equal or greater than 0, as strcmp(). */
 int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b);

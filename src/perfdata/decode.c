@@ -57,6 +57,29 @@ static uint64_t to_clock(const struct pug_perf *perf, uint64_t cycles)
            (rest * perf->clock.mult >> perf->clock.shift);
 }
 
+/** The other way: what the counter had at a time of the clock. */
+static bool from_clock(const struct pug_perf *perf, uint64_t time, uint64_t *cycles)
+{
+    if (time < perf->clock.zero || perf->clock.mult == 0)
+        return false;
+    const uint64_t whole = (time - perf->clock.zero) / perf->clock.mult;
+    const uint64_t rest = (time - perf->clock.zero) % perf->clock.mult;
+    *cycles = (whole << perf->clock.shift) + (rest << perf->clock.shift) / perf->clock.mult;
+    if (perf->clock.is_short)
+        *cycles &= perf->clock.mask;
+    return true;
+}
+
+/** Timestamps that are not the clock's cycles are of another clock than records. */
+static bool taken(const struct pug_capture *capture, uint32_t stretch, uint64_t *time)
+{
+    const struct pug_perf *perf = capture->own;
+    *time = pug_capture_stretch_at(capture, stretch)->time;
+    if (*time == 0 || (perf->has_trace_times && !perf->virtual_time))
+        return false;
+    return !perf->has_trace_times || from_clock(perf, *time, time);
+}
+
 /** What the trace's timestamps say of an index; false: nothing. */
 static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
 {
@@ -334,6 +357,7 @@ const struct pug_capture_way pug_perf_way = {
     .situate = situate,
     .space = space,
     .locate = pug_perf_locate,
+    .taken = taken,
     .seek = pug_perf_seek,
     .symbols = pug_perf_symbols,
     .row = pug_perf_row,

@@ -3,6 +3,7 @@
 #include "pugmark/correlate.h"
 #include "pugmark/snapshot.h"
 #include "recorder/stm.h"
+#include "support/perf_story.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,8 @@ static bool note(void *context, const struct pug_correlated *elements, size_t co
 /**
  * Elements as words, "STREAM.INDEX" and what: R a range, T100 a timestamp, C5 a cycle count, T100C5
  * and RC5 with a count in them, S100 software trace with a time, s without, G100 an ITM's global
- * and L5 its local timestamp; "STREAM.end": there are no more.
+ * and L5 its local timestamp; "STREAM.end": there are no more. "B0=100": what comes of buffer 0 was
+ * recorded until 100.
  */
 static void put_words(struct pug_correlate *correlate, const char *words)
 {
@@ -58,6 +60,10 @@ static void put_words(struct pug_correlate *correlate, const char *words)
         char kind[32] = "", *count;
         if (strstr(word, ".end")) {
             assert_int_equal(pug_correlate_end(correlate, (uint32_t)atoi(word)), PUG_OK);
+            continue;
+        }
+        if (sscanf(word, "B%u=%u", &stream, &index) == 2) {
+            assert_int_equal(pug_correlate_stretch(correlate, stream, index), PUG_OK);
             continue;
         }
         assert_int_equal(sscanf(word, "%u.%u%31s", &stream, &index, kind), 3);
@@ -162,6 +168,21 @@ static void test_without_timestamps(void **state)
     (void)state;
     check(two_ptms, 2, "0.1R 0.2C5 1.1T100 1.2R", "0.1@?0 0.2@?0 1.1@100 1.2@>100 ");
     check(two_ptms, 2, "0.1R 0.2R 1.1R", "0.1@?0 0.2@?0 1.1@?0 ");
+}
+
+/** When a buffer was read out tells of streams that have no timestamps. */
+static void test_stretches(void **state)
+{
+    (void)state;
+    check(two_ptms, 2, "B0=100 B1=150 0.1R 0.2C3 1.1R B0=200 0.3R B1=300 1.2R",
+          "0.1@<100 0.2@<100 1.1@<150 0.3@<200 1.2@<300 ");
+    /* of one that has them they tell nothing new */
+    check(two_ptms, 2, "B0=100 B1=90 0.1R 1.1T50 1.2R 1.3T150 B0=160 0.2R",
+          "1.1@50 1.2@>50 0.1@<100 1.3@150 0.2@<160 ");
+    check(two_ptms, 1, "B0=100 0.1R 0.2T50 0.3R B0=0 0.4R 0.5T90",
+          "0.1@<50 0.2@50 0.3@>50 0.4@>50 0.5@90 ");
+    /* from here on nobody tells any more */
+    check(two_ptms, 2, "B0=100 0.1R B0=0 0.2R 1.1T150", "0.1@<100 0.2@?100 1.1@150 ");
 }
 
 static void test_software_trace(void **state)
@@ -431,6 +452,86 @@ static void test_capture(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/** What came of perf.data: times never go back, and are those of stretches where there are none. */
+struct dated {
+    const struct pug_capture *capture;
+    uint64_t last, before, unknown, timestamps, instructions;
+};
+
+static bool is_stretch_end(const struct pug_capture *capture, uint64_t time)
+{
+    uint64_t taken;
+    for (size_t n = 0; pug_capture_stretch_at(capture, n); n++)
+        if (pug_capture_stretch_taken(capture, n, &taken) && taken == time)
+            return true;
+    return false;
+}
+
+static bool note_dated(void *context, const struct pug_correlated *elements, size_t count)
+{
+    struct dated *dated = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_correlated *e = &elements[i];
+        assert_true(e->time >= dated->last);
+        dated->last = e->time;
+        dated->unknown += e->when == PUG_WHEN_UNKNOWN;
+        dated->timestamps += e->when == PUG_WHEN_AT;
+        if (e->element.type == PUG_ELEM_INSTR_RANGE)
+            dated->instructions += e->element.number;
+        if (e->when == PUG_WHEN_BEFORE)
+            dated->before += is_stretch_end(dated->capture, e->time);
+    }
+    return true;
+}
+
+static void check_perf(bool per_thread, uint64_t seed)
+{
+    const struct perf_story_config config = {
+        .seed = seed, .slices = 40, .cpus = 3, .per_thread = per_thread};
+    struct perf_story story;
+    perf_story_make(&story, &config);
+    const struct pug_capture_options options = {.roots.symfs = story.folder};
+    struct pug_capture *capture;
+    assert_int_equal(pug_capture_open(perf_story_write(&story), &options, &capture), PUG_OK);
+    struct dated dated = {.capture = capture};
+    struct pug_correlate *correlate;
+    struct pug_correlate_stream stream;
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = note_dated, .context = &dated},
+                          &correlate),
+        PUG_OK);
+    assert_int_equal(pug_correlate_capture(correlate, capture, NULL), PUG_OK);
+    assert_int_equal(pug_correlate_late(correlate), 0);
+    assert_int_equal(dated.unknown, 0);
+    assert_int_equal(dated.timestamps > 0, !per_thread);
+    assert_true(!per_thread || dated.before > 100);
+    uint64_t ran = 0; /* each buffer's stretches, and no other's */
+    for (size_t n = 0; n < story.path_count; n++)
+        ran += story.paths[n].count;
+    assert_int_equal(dated.instructions, ran);
+    size_t streams = 0;
+    for (; pug_correlate_stream(correlate, streams, &stream); streams++) {
+        const struct pug_capture_stretch *stretch;
+        uint64_t taken = 0;
+        for (size_t n = 0; (stretch = pug_capture_stretch_at(capture, n)) != NULL; n++)
+            if (stretch->buffer == stream.buffer)
+                assert_true(pug_capture_stretch_taken(capture, n, &taken));
+        assert_true(stream.last <= taken);
+    }
+    assert_true(streams > 1);
+    pug_correlate_free(correlate);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+/** perf.data: buffers of threads without timestamps, and of processors with them. */
+static void test_perf(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        check_perf(seed % 2, 7 * seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_counted_timestamps),
         cmocka_unit_test(test_before),
         cmocka_unit_test(test_without_timestamps),
+        cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_software_trace),
         cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_waiting),
@@ -446,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_payloads),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_perf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,10 @@ void by_time_tell(const struct input *input, const struct pug_correlate *correla
         uint64_t timeless = stream.when[PUG_WHEN_BEFORE] + stream.when[PUG_WHEN_UNKNOWN];
         tell(input, &stream, timeless,
              stream.timestamps ? "elements before its first timestamp"
-                               : "elements and no timestamps: when they were is not known");
+             : stream.when[PUG_WHEN_UNKNOWN]
+                 ? "elements and no timestamps: when they were is not known"
+                 : "elements and no timestamps: they are before the end of "
+                   "their stretch");
         tell(input, &stream, stream.backwards, "timestamps are less than the one before");
         tell(input, &stream, stream.late, "elements are behind later ones of other sources");
     }
