@@ -152,19 +152,6 @@ static bool take_address(struct run *run, const char *line)
     return rec_path_builder_insn(run->builder, 0, address, isa, bytes, size);
 }
 
-/** A call of the supervisor: QEMU ends a block behind it. */
-static bool is_call(enum rec_path_isa isa, const uint8_t *bytes)
-{
-    uint32_t op = bytes[0] | (uint32_t)bytes[1] << 8;
-    uint32_t word = op | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-    switch (isa) {
-    case REC_PATH_A64: return (word & 0xffe0001f) == 0xd4000001;
-    case REC_PATH_A32: return (word & 0x0f000000) == 0x0f000000;
-    case REC_PATH_T32: return (op & 0xff00) == 0xdf00;
-    default: return word == 0x73;
-    }
-}
-
 /** The block that QEMU told of ran: up to a branch, a call, or where the next block begins. */
 static bool runs_to(struct run *run, unsigned cpu, uint64_t next)
 {
@@ -184,7 +171,7 @@ static bool runs_to(struct run *run, unsigned cpu, uint64_t next)
         (void)pug_isa_classify(&run->isa, which, address, bytes, size, &it, &insn);
         address += size;
         if (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT || address == next ||
-            is_call(isa, bytes))
+            rec_path_is_call((uint8_t)isa, bytes)) /* QEMU ends a block behind it */
             return true;
     }
     return wrong(run, "no branch ends the block at", run->at[cpu] - 1);

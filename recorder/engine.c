@@ -397,13 +397,35 @@ static void tell_block(struct rec_engine *engine, struct stream *stream,
         stream->last = place_in(block, stream->count - 1);
 }
 
+/** Is what trapped a call of a supervisor? RISC-V's ecall does not retire, Arm's svc does. */
+static bool is_call(const struct stream *stream)
+{
+    const struct prepared *block = stream->block;
+    uint32_t n = block->riscv ? stream->count : stream->count - 1;
+    bool there = block->riscv ? n < block->count : stream->count > 0;
+    return there && rec_path_is_call(block->block.isa, block->bytes + block->offset[n]);
+}
+
+/** What a trap is. The path of a machine says nothing of it, but its code tells calls, and what
+ *  came between two instructions was an interrupt. */
+static enum rec_path_trap kind_of(const struct rec_engine *engine, const struct stream *stream)
+{
+    if (stream->trapped)
+        return (enum rec_path_trap)stream->trap.value;
+    if (stream->asked)
+        return REC_TRAP_CALL;
+    if (!engine->config.path.system)
+        return REC_TRAP_SIGNAL;
+    if (is_call(stream))
+        return REC_TRAP_CALL;
+    return stream->count < stream->block->count ? REC_TRAP_EXCEPTION : REC_TRAP_INTERRUPT;
+}
+
 static void tell_trap(struct rec_engine *engine, struct stream *stream,
                       const struct rec_place *back, const struct rec_place *next)
 {
     enum rec_calls calls = engine->config.calls;
-    struct rec_trap trap = {.kind = stream->trapped ? (enum rec_path_trap)stream->trap.value
-                                    : stream->asked ? REC_TRAP_CALL
-                                                    : REC_TRAP_SIGNAL,
+    struct rec_trap trap = {.kind = kind_of(engine, stream),
                             .back = *back,
                             .to = *next,
                             .traced = !stream->asked || calls == REC_CALLS_ON,

@@ -81,5 +81,7 @@ void rec_path_writer_free(struct rec_path_writer *writer);
 
 /** Bytes of the instruction that begins with these two. */
 unsigned rec_path_insn_size(uint8_t isa, const uint8_t *bytes);
+/** Is it a call of a supervisor? `bytes`: 4, or 2 of a T32 instruction of that size. */
+bool rec_path_is_call(uint8_t isa, const uint8_t *bytes);
 
 #endif

@@ -156,6 +156,21 @@ unsigned rec_path_insn_size(uint8_t isa, const uint8_t *bytes)
     }
 }
 
+bool rec_path_is_call(uint8_t isa, const uint8_t *bytes)
+{
+    uint32_t half = bytes[0] | (uint32_t)bytes[1] << 8;
+    if (isa == REC_PATH_T32)
+        return (half & 0xff00) == 0xdf00;
+    if (isa == REC_PATH_RISCV && (half & 3) != 3)
+        return false;
+    uint32_t word = half | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    switch ((enum rec_path_isa)isa) {
+    case REC_PATH_A64: return (word & 0xffe0001c) == 0xd4000000 && (word & 3) != 0;
+    case REC_PATH_A32: return (word & 0x0f000000) == 0x0f000000 && word >> 28 != 0xf;
+    default: return word == 0x73;
+    }
+}
+
 /** Count its instructions; false: they do not fill it. */
 static bool count_insns(struct rec_path_block *block)
 {

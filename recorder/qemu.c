@@ -63,8 +63,9 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
     }
     arguments[n++] = plug;
     arguments[n++] = load;
-    arguments[n++] = end;
-    for (char **argument = qemu->argv; *argument && n + 1 < ARGUMENTS; argument++)
+    if (!qemu->machine)
+        arguments[n++] = end;
+    for (char **argument = qemu->argv + qemu->machine; *argument && n + 1 < ARGUMENTS; argument++)
         arguments[n++] = *argument;
     execvp(emulator, arguments);
     fprintf(stderr, "pugmark: cannot run %s: %s\n", emulator, strerror(errno));
@@ -75,10 +76,13 @@ bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_
 {
     char emulator[4096], found[4096], plugin[4096];
     int ends[2];
-    snprintf(emulator, sizeof(emulator), "%s%s", qemu->qemu ? "" : "qemu-",
-             qemu->qemu ? qemu->qemu : machine);
+    if (qemu->machine || qemu->qemu)
+        snprintf(emulator, sizeof(emulator), "%s", qemu->machine ? qemu->argv[0] : qemu->qemu);
+    else
+        snprintf(emulator, sizeof(emulator), "qemu-%s", machine);
     if (!rec_qemu_find(emulator, found, sizeof(found))) {
-        snprintf(why, size, "there is no %.200s here: Debian has it in qemu-user", emulator);
+        snprintf(why, size, "there is no %.200s here: Debian has it in qemu-%s", emulator,
+                 qemu->machine ? "system-arm and qemu-system-misc" : "user");
         return false;
     }
     if (qemu->plugin)

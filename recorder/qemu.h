@@ -12,9 +12,11 @@ struct rec_qemu {
     const char *plugin;   /**< NULL: looked for */
     const char *sysroot;  /**< NULL: none */
     const char *children; /**< where forked children write their paths; NULL: they do not */
-    char **argv;          /**< the program with its arguments, NULL behind the last */
-    pid_t pid;            /**< out */
-    int path;             /**< out: to read from */
+    char **argv;          /**< the program with its arguments, NULL behind the last; of a machine
+                               the emulator with its own */
+    bool machine;
+    pid_t pid; /**< out */
+    int path;  /**< out: to read from */
 };
 
 /** Start it. False: `why` says why not. */

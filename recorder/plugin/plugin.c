@@ -34,6 +34,7 @@ struct block {
     uint32_t id, size, count; /* count: instructions */
     uint32_t settled;         /* so many retired: no other of them may fault */
     enum rec_path_isa isa;
+    bool calls;         /* its last instruction is an ecall, which never retires */
     uint8_t *may_fault; /* for each instruction */
     uint8_t bytes[];
 };
@@ -125,7 +126,7 @@ static uint32_t retired(const struct cpu *cpu)
 {
     const struct block *block = cpu->at;
     if (cpu->done >= block->settled)
-        return block->count;
+        return block->count - block->calls;
     uint32_t n = cpu->done;
     while (n < block->count && !block->may_fault[n])
         n++;
@@ -162,9 +163,9 @@ static void on_block(unsigned index, void *data)
     struct cpu *cpu = cpu_at(index);
     if (!cpu)
         return;
-    if (!cpu->known)
+    if (!cpu->known && plugin.user) /* a machine's processors are no threads of its programs */
         write_task(cpu, index);
-    if (cpu->at && cpu->done < cpu->at->settled)
+    if (cpu->at && (cpu->done < cpu->at->settled || cpu->at->calls))
         end_block(cpu);
     if (cpu->at && reserve_follower(cpu, cpu->at->id)) {
         uint32_t *follower = &cpu->follower[cpu->at->id];
@@ -327,6 +328,10 @@ static struct block *find_block(const struct draft *draft)
         if (block->may_fault[i])
             block->settled = i + 1;
     }
+    /* A program's calls are told; of a machine they are seen here. */
+    const uint8_t *last = draft->bytes + draft->offset[draft->count - 1];
+    static const uint8_t ecall[4] = {0x73, 0, 0, 0};
+    block->calls = !plugin.user && draft->isa == REC_PATH_RISCV && memcmp(last, ecall, 4) == 0;
     write_block(block);
     return block;
 }

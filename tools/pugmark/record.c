@@ -306,6 +306,22 @@ static bool record_from(struct record *record)
     return good;
 }
 
+/** The program's file and what it is for. False, having said why: it cannot be run here. */
+static bool can_run(const char *word, char *name, size_t size, struct rec_program *program)
+{
+    char why[256];
+    if (!rec_qemu_find(word, name, size))
+        return refuse(word, "there is no such program");
+    if (!rec_program_read(name, program))
+        return refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
+    if (program->family)
+        return true;
+    const char *machine = rec_program_machine(program);
+    snprintf(why, sizeof(why), "it is for %s, whose trace is not made here",
+             machine ? machine : "a processor that is not known");
+    return refuse(name, why);
+}
+
 static bool record_program(struct record *record, char **argv)
 {
     const struct record_options *options = record->options;
@@ -314,18 +330,18 @@ static bool record_program(struct record *record, char **argv)
                             .sysroot = options->sysroot,
                             .children = options->children,
                             .argv = argv};
+    const char *slash = strrchr(argv[0], '/');
     struct rec_program program;
     char name[4096], why[256];
-    if (!rec_qemu_find(argv[0], name, sizeof(name)))
-        return refuse(argv[0], "there is no such program");
-    if (!rec_program_read(name, &program))
-        return refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
-    const char *machine = rec_program_machine(&program);
-    if (!program.family) {
-        snprintf(why, sizeof(why), "it is for %s, whose trace is not made here",
-                 machine ? machine : "a processor that is not known");
-        return refuse(name, why);
-    }
+    const char *machine = NULL;
+    qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;
+    if (!qemu.machine && !can_run(argv[0], name, sizeof(name), &program))
+        return false;
+    if (!qemu.machine)
+        machine = rec_program_machine(&program);
+    if (qemu.machine && record->filter.by_name && options->elf.count > 0 &&
+        !record_filter_find(&record->filter, options->elf.items[0], 0))
+        return false;
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, "the path from QEMU");

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A whole machine under qemu-system with the plugin: exceptions, interrupts and returns from them are what
+# decoders give back, with the handlers' code.
+set -eu
+bin=$1 source=$2
+for tool in qemu-system-aarch64 qemu-system-riscv64 clang ld.lld; do
+  command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+flags=(-nostdlib -static -fuse-ld=lld -Wno-unused-command-line-argument)
+clang --target=aarch64-none-elf "${flags[@]}" -Wl,-Ttext=0x40080000 -Wl,--section-start=.vectors=0x40090000 \
+  -o a64 "$source/tests/truth/machine_a64.S"
+clang --target=riscv64-none-elf -march=rv64g -mno-relax "${flags[@]}" -Wl,-Ttext=0x80000000 \
+  -o rv64 "$source/tests/truth/machine_rv64.S"
+a64=(qemu-system-aarch64 -M virt -cpu cortex-a57 -nic none -nographic -semihosting -kernel a64)
+rv64=(qemu-system-riscv64 -M virt -bios none -nic none -nographic -kernel rv64)
+
+timeout 60 "$bin/pugmark" record --quiet --path a64.path -- "${a64[@]}"
+timeout 60 "$bin/pugmark" record --quiet --path rv64.path -- "${rv64[@]}"
+
+check() { # PATH PROTOCOL MACHINE OPTIONS...
+  "$bin/pugmark" record --quiet --from "$1" --protocol "$2" --out out --path ran "${@:3}"
+  "$bin/pugmark" pc out --verify ran >said || { echo "$*:"; cat said; exit 1; }
+}
+for options in '' '--random 1 --sync 50' '--random 2' '--random 3 --loss 10' '--random 4' '--no-context'; do
+  # shellcheck disable=SC2086
+  for protocol in etmv4 ete; do check a64.path $protocol $options; done
+  # shellcheck disable=SC2086
+  for protocol in etrace ntrace; do check rv64.path $protocol $options; done
+done
+
+# Twenty calls of the supervisor are exceptions that say so, and the timer interrupts once.
+check a64.path etmv4
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[call\]') == 20 ]]
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION_RET(') == 20 ]]
+check rv64.path etrace
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x08)') == 20 ]]
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[machine timer\]') == 1 ]]
+
+# From the machine straight to a snapshot, one function alone.
+timeout 60 "$bin/pugmark" record --quiet --protocol etmv4 --out straight --path ran --elf a64 --filter f -- "${a64[@]}"
+"$bin/pugmark" pc straight --verify ran | grep -q equal
