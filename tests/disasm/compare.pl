@@ -35,6 +35,10 @@ sub arm_form {
     }
     $o =~ s/\b(r9|r10|r11|r12|sb|sl|fp|ip)\b/{r9 => 'sb', r10 => 'sl', r11 => 'fp', r12 => 'ip'}->{$1} \/\/ $1/ge;
     $o =~ s/\bcr(\d+)/c$1/g, $o =~ s/\{(\d+)\}$/$1/, $o =~ s/^(\d+),/p$1,/ if $m =~ /^(mcr|mrc|cdp|mcrr|mrrc)/;
+    $o =~ s/\s*@ \(.*//; # binutils' other form
+    ($m, $o) = ("ldr$1", "$2,[sp],4") if "$m $o" =~ /^pop(\w*) \{(\w+)\}$/;
+    ($m, $o) = ("str$1", "$2,[sp,4294967292]!") if "$m $o" =~ /^push(\w*) \{(\w+)\}$/;
+    ($m, $o) = ("rrx$1", $2) if "$m $o" =~ /^mov(\S*) (.*),rrx$/;
     ($m, $o) = ("ldm$1", "sp!,$o") if $m =~ /^pop(.*)$/;
     ($m, $o) = ("stmdb$1", "sp!,$o") if $m =~ /^push(.*)$/;
     ($m, $o) = ("rsb$1", "$o,0") if $m =~ /^neg(.*)$/;
