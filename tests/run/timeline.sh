@@ -66,8 +66,10 @@ grep -oE '"type": "[OC]", "frame": [0-9]+, "at": [0-9]+' "$work/speedscope" | se
 # Other clocks; short calls left out; any number of threads.
 "$pugmark" timeline --clock instructions --quiet --format chrome "$demo" | grep -q '"unit": "instructions"' || fail "--clock instructions"
 "$pugmark" timeline --clock instructions --least 10 --format chrome "$demo" >"$work/least" 2>"$work/said"
-grep -q 'shorter ones left out' "$work/said" || fail "--least says nothing"
+grep -q 'others left out' "$work/said" || fail "--least says nothing"
 slices "$work/least" | awk '/^B/ { at[++depth] = $3 } /^E/ { if ($2 - at[depth--] < 10) exit 1 }' || fail "--least: a short call is there"
+"$pugmark" timeline --exact --quiet --depth 1 --format chrome "$demo" >"$work/depth" || fail "--depth: exit $?"
+awk '/^B/ { if (depth++ < 1) print } /^E/ { if (--depth < 1) print }' "$work/slices" | cmp -s - <(slices "$work/depth") || fail "--depth 1: other slices than those on top"
 for jobs in 1 2 3; do
     "$pugmark" timeline --exact --quiet --jobs "$jobs" --format chrome "$demo" | cmp -s - "$work/chrome" || fail "--jobs $jobs: another file"
 done

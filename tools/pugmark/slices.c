@@ -232,8 +232,10 @@ static void declare_task(struct slices *slices, uint32_t number, const struct tr
 /** Open calls that lasted so long that they are to be seen; they nest, so all around them, too. */
 static void write_open(struct slices *slices, uint32_t number, struct task *task, uint64_t now)
 {
+    const uint64_t depth = slices->options.depth;
+    const uint32_t most = depth && depth < task->open_count ? (uint32_t)depth : task->open_count;
     uint32_t upto = task->written;
-    for (uint32_t i = task->written; i < task->open_count; i++)
+    for (uint32_t i = task->written; i < most; i++)
         if (now - task->open[i].time >= slices->options.least)
             upto = i + 1;
     for (; task->written < upto; task->written++) {

@@ -22,6 +22,7 @@ struct slices_options {
     enum pug_timeline_form form;
     enum slices_clock clock;
     uint64_t least; /**< calls that took less are left out */
+    uint64_t depth; /**< calls below so many others are left out; 0: none are */
     bool exact;     /**< no time is estimated */
     struct pug_sink *sink;
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);

@@ -23,7 +23,7 @@ struct timeline_options {
     enum pug_timeline_form form;
     enum slices_clock clock;
     const char *output;
-    uint64_t least;
+    uint64_t least, depth;
     bool exact;
 };
 
@@ -61,6 +61,8 @@ static const struct option table[] = {
      take_clock, offsetof(struct timeline_options, clock)},
     {"least", "N", "leave out calls that took less than N of the clock", option_number,
      offsetof(struct timeline_options, least)},
+    {"depth", "N", "leave out calls that are nested deeper than N", option_number,
+     offsetof(struct timeline_options, depth)},
     {"exact", NULL, "times as the trace tells them: none is estimated between two timestamps",
      option_flag, offsetof(struct timeline_options, exact)},
 };
@@ -112,7 +114,7 @@ static void say_numbers(const struct slices *slices, bool quiet)
         return;
     fprintf(stderr, "pugmark: %" PRIu64 " calls", numbers.written);
     if (numbers.left_out)
-        fprintf(stderr, ", %" PRIu64 " shorter ones left out", numbers.left_out);
+        fprintf(stderr, ", %" PRIu64 " others left out", numbers.left_out);
     if (numbers.estimated)
         fprintf(stderr, ", %" PRIu64 " with estimated times", numbers.estimated);
     if (numbers.gaps)
@@ -130,6 +132,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
                                        .form = options->form,
                                        .clock = options->clock,
                                        .least = options->least,
+                                       .depth = options->depth,
                                        .exact = options->exact,
                                        .sink = sink,
                                        .append = append,
