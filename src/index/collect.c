@@ -300,6 +300,26 @@ static uint32_t seat_of(const struct collector *collector, uint16_t id)
     return pug_index_seat(id, id == PUG_SOURCE_UNKNOWN && collector->transport->reserved);
 }
 
+/** Bytes of a run from `at` on, in the block where that is; behind them, or NULL. */
+static const uint8_t *count_bytes(struct source *source, const struct pug_run *run,
+                                  const uint8_t *at)
+{
+    const uint8_t *end = run->bytes + run->size;
+    const uint64_t size = source->collector->job->block;
+    struct tally *tally = tally_at(source, PUG_MARK_DATA, pug_run_index(run, at), 0);
+    if (!tally)
+        return NULL;
+    const uint64_t start = tally->start;
+    if (!run->gaps && (uint64_t)(end - at) > start + size - pug_run_index(run, at))
+        end = at + (start + size - pug_run_index(run, at));
+    while (pug_run_index(run, end - 1) - start >= size) /* a spliced run is short */
+        end--;
+    const uint32_t room = UINT32_MAX - tally->count, count = (uint32_t)(end - at);
+    tally->count += count < room ? count : room;
+    tally->last_at = (uint32_t)(pug_run_index(run, end - 1) - start);
+    return end;
+}
+
 /** Ids that the transport keeps for itself are triggers; the null source's are padding. */
 static void on_run(void *context, const struct pug_run *run)
 {
@@ -314,15 +334,8 @@ static void on_run(void *context, const struct pug_run *run)
     }
     if (!source || run->size == 0)
         return;
-    struct tally *tally = tally_at(source, PUG_MARK_DATA, run->index, 0);
-    if (!tally)
-        return;
-    uint32_t room = UINT32_MAX - tally->count;
-    tally->count += run->size < room ? (uint32_t)run->size : room;
-    uint64_t last = pug_run_index(run, run->bytes + run->size - 1) - tally->start;
-    uint64_t size =
-        collector->job->block; /* what was unwrapped may seem to be longer than it was */
-    tally->last_at = (uint32_t)(last < size ? last : size - 1);
+    for (const uint8_t *at = run->bytes; at && at < run->bytes + run->size;)
+        at = count_bytes(source, run, at);
     if (!source->in_tree && !source->nobody && run->source != 0 && transport->reserved &&
         transport->reserved(run->source))
         add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));

@@ -12,9 +12,9 @@ trap 'rm -rf "$work"' EXIT
 
 shopt -s nullglob
 captures=()
-for ini in "$source"/../shared/captures/*/snapshot.ini "$source"/examples/*/snapshot.ini; do
-    captures+=("$(dirname "$ini")")
-done
+[[ ${PUG_PART-} == own ]] || captures+=("$source"/../shared/captures/*/snapshot.ini)
+[[ ${PUG_PART-} == shared ]] || captures+=("$source"/examples/*/snapshot.ini "$source"/tests/captures/*/snapshot.ini)
+captures=("${captures[@]%/*}")
 if ((${#captures[@]} == 0)); then
     echo "skipped: no captures"
     exit 77

@@ -20,10 +20,22 @@ typedef void capture_fn(struct capture *capture, void *context);
 /** For each buffer of the bundled capture. */
 void captures_bundled(capture_fn *function, void *context);
 
-/**
- * For each buffer of the project's own captures (tests/captures), and of the shared ones where they
- * are there.
- */
-void captures_all(capture_fn *function, void *context);
+/** Which captures a test goes through: its prestate. */
+enum captures {
+    CAPTURES_OWN,    /**< the bundled one and the project's own (tests/captures) */
+    CAPTURES_SHARED, /**< those beside the repository; the test is skipped where they are not */
+};
+
+extern const enum captures captures_own, captures_shared;
+
+/** For each of their buffers. */
+void captures_each(enum captures captures, capture_fn *function, void *context);
+
+/** The test over its own captures; and over the shared ones, which is a test of its own (run.h). */
+#define TEST_CAPTURES(function)                                                                    \
+    {#function, function, NULL, NULL, (void *)&captures_own}, /* NOLINT */                         \
+    {                                                                                              \
+#function "_of_shared", function, NULL, NULL, (void *)&captures_shared                     \
+    }
 
 #endif

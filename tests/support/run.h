@@ -2,6 +2,10 @@
 /**
  * @file A group of tests of which none found anything to test is skipped, not passed: its program
  * ends with 77. Included in front of every test, so that a test just uses cmocka.
+ *
+ * A test that needs data from beside the repository has "shared" in its name. ctest runs a program
+ * that has such tests twice, so that the one part cannot hide that the other was skipped: PUG_PART
+ * in the environment is "own" or "shared"; without it all tests run.
  */
 #ifndef PUG_TESTS_SUPPORT_RUN_H
 #define PUG_TESTS_SUPPORT_RUN_H
@@ -16,7 +20,7 @@
 /** As cmocka's, and counts. */
 void support_skip(const char *file, int line);
 
-/** As cmocka's; 77 where all tests were skipped. */
+/** As cmocka's; 77 where all tests were skipped, or there are none of the part. */
 int support_run(const char *name, const struct CMUnitTest *tests, size_t count,
                 CMFixtureFunction setup, CMFixtureFunction teardown);
 

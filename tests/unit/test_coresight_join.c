@@ -287,7 +287,7 @@ static struct rec_bytes read_start(struct pug_snapshot *snapshot,
     return bytes;
 }
 
-static void test_captures(void **state)
+static void test_shared_captures(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -388,7 +388,7 @@ static void test_byte_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded), cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_recorded), cmocka_unit_test(test_shared_captures),
         cmocka_unit_test(test_answers), cmocka_unit_test(test_byte_behind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

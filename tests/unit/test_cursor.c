@@ -143,14 +143,7 @@ static void one_pulls(struct capture *capture, void *context)
 
 static void pulls_what_is_pushed(void **state)
 {
-    (void)state;
-    captures_bundled(one_pulls, NULL);
-}
-
-static void pulls_what_is_pushed_of_shared_captures(void **state)
-{
-    (void)state;
-    captures_all(one_pulls, NULL);
+    captures_each(*(const enum captures *)*state, one_pulls, NULL);
 }
 
 static void one_seeks(struct capture *capture, void *context)
@@ -179,14 +172,7 @@ static void one_seeks(struct capture *capture, void *context)
 
 static void seeks_places(void **state)
 {
-    (void)state;
-    captures_bundled(one_seeks, NULL);
-}
-
-static void seeks_places_of_shared_captures(void **state)
-{
-    (void)state;
-    captures_all(one_seeks, NULL);
+    captures_each(*(const enum captures *)*state, one_seeks, NULL);
 }
 
 /* ---- times and marks ---- */
@@ -389,10 +375,8 @@ static void needs_a_tree_and_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulls_what_is_pushed),
-        cmocka_unit_test(pulls_what_is_pushed_of_shared_captures),
-        cmocka_unit_test(seeks_places),
-        cmocka_unit_test(seeks_places_of_shared_captures),
+        TEST_CAPTURES(pulls_what_is_pushed),
+        TEST_CAPTURES(seeks_places),
         cmocka_unit_test(seeks_times),
         cmocka_unit_test(goes_from_one_synchronisation_point_to_another),
         cmocka_unit_test(starts_anew),

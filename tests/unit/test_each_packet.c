@@ -277,23 +277,15 @@ static void one_capture(struct capture *capture, void *context)
     free(bytes);
 }
 
-static void test_bundled(void **state)
+static void test_captures(void **state)
 {
-    (void)state;
-    captures_bundled(one_capture, NULL);
-}
-
-static void test_shared(void **state)
-{
-    (void)state;
-    captures_all(one_capture, NULL);
+    captures_each(*(const enum captures *)*state, one_capture, NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bundled),
-        cmocka_unit_test(test_shared),
+        TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

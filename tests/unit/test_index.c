@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Indexes: a summary index finds what an index of every mark has, over the bundled capture
- * and the shared ones; damaged and foreign files are refused; a file gives what was saved.
+ * @file Indexes: a summary index finds what an index of every mark has, over own captures and the
+ * shared ones; damaged and foreign files are refused; a file gives what was saved.
  */
 #include "base/bytes.h"
 #include "index/values.h"
@@ -9,8 +9,8 @@
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
+#include "support/indexed.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,135 +19,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#define SHARED     PUG_SOURCE_DIR "/../shared/captures"
-#define VECTORS    PUG_SOURCE_DIR "/../shared/vectors"
-#define FILE_LIMIT 200000u
-#define DEMO       PUG_SOURCE_DIR "/examples/demo"
-
-struct capture {
-    const char *protocol, *transport; /* of a file of its own; else of a snapshot: */
-    struct pug_snapshot *snapshot;
-    const struct pug_snapshot_buffer *buffer;
-    uint8_t *bytes;
-    uint64_t size;
-};
-
-/** What the last decoding tree decodes with. */
-static struct pug_image *program;
-
-static struct pug_tree *new_decoder(const struct capture *capture, bool decode)
-{
-    struct pug_tree *tree = NULL;
-    if (capture->protocol) {
-        const struct pug_tree_config plain = {.transport = capture->transport};
-        const struct pug_source_config source = {.protocol = capture->protocol, .decode = decode};
-        assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
-        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
-        return tree;
-    }
-    if (decode) { /* the tree before is gone */
-        pug_image_free(program);
-        program = pug_image_new();
-        assert_non_null(program);
-    }
-    const struct pug_snapshot_tree_config config = {.decode = decode,
-                                                    .image = decode ? program : NULL};
-    return pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree) == PUG_OK ? tree
-                                                                                           : NULL;
-}
-
-static struct pug_tree *new_tree(const struct capture *capture)
-{
-    return new_decoder(capture, false);
-}
-
-static struct pug_index *build_with(const struct capture *capture,
-                                    const struct pug_index_options *options)
-{
-    struct pug_tree *tree = new_decoder(capture, options->elements);
-    struct pug_index *index = NULL;
-    assert_non_null(tree);
-    assert_int_equal(pug_index_build(tree, capture->bytes, capture->size, options, &index), PUG_OK);
-    pug_tree_free(tree);
-    return index;
-}
-
-static struct pug_index *build(const struct capture *capture, uint64_t block, bool full)
-{
-    return build_with(capture, &(struct pug_index_options){.block = block, .full = full});
-}
-
-static bool open_capture(const char *directory, struct capture *capture)
-{
-    struct pug_trace *trace = NULL;
-    enum pug_status status;
-    *capture = (struct capture){0};
-    const struct pug_snapshot_options options = {0};
-    if (pug_snapshot_open(directory, &options, &capture->snapshot) != PUG_OK)
-        return false;
-    capture->buffer = pug_snapshot_buffer_at(capture->snapshot, 0);
-    struct pug_tree *tree = capture->buffer ? new_tree(capture) : NULL;
-    bool good = tree && pug_trace_open(capture->snapshot, capture->buffer, &trace) == PUG_OK;
-    pug_tree_free(tree);
-    if (!good) {
-        pug_snapshot_free(capture->snapshot);
-        return false;
-    }
-    uint64_t size = pug_trace_size(trace);
-    capture->bytes = malloc(size + 1);
-    assert_non_null(capture->bytes);
-    capture->size = pug_trace_read(trace, capture->bytes, size, &status);
-    pug_trace_close(trace);
-    return true;
-}
-
-static void close_capture(struct capture *capture)
-{
-    free(capture->bytes);
-    pug_snapshot_free(capture->snapshot);
-}
-
-/** A file of one protocol. */
-static void visit_file(const char *path, const char *protocol, const char *transport,
-                       void (*visit)(const struct capture *capture))
-{
-    struct capture capture = {
-        .protocol = protocol, .transport = transport, .bytes = malloc(FILE_LIMIT)};
-    FILE *file = fopen(path, "rb");
-    assert_non_null(capture.bytes);
-    capture.size = file ? fread(capture.bytes, 1, FILE_LIMIT, file) : 0;
-    if (file)
-        fclose(file);
-    if (capture.size > 0)
-        visit(&capture);
-    free(capture.bytes);
-}
-
-static void each_capture(void (*visit)(const struct capture *capture))
-{
-    struct capture capture;
-    visit_file(VECTORS "/ntrace/ref-dhrystone/btm.nex", "N-Trace", "plain", visit);
-    visit_file(VECTORS "/ntrace/ref-dhrystone/htm.nex", "N-Trace", "plain", visit);
-    visit_file(VECTORS "/etrace/dhrystone/base.te", "E-Trace", "encapsulation", visit);
-    assert_true(open_capture(DEMO, &capture));
-    visit(&capture);
-    close_capture(&capture);
-    DIR *shared = opendir(SHARED);
-    if (!shared) {
-        print_message("%s is not there: only the bundled capture is tested\n", SHARED);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(shared)) != NULL;) {
-        char path[512];
-        snprintf(path, sizeof(path), "%s/%.200s", SHARED, entry->d_name);
-        if (entry->d_name[0] == '.' || !open_capture(path, &capture))
-            continue;
-        visit(&capture);
-        close_capture(&capture);
-    }
-    closedir(shared);
-}
 
 /* ---- finding ---- */
 
@@ -169,7 +40,7 @@ static uint64_t truth(const struct pug_index *full, const struct pug_index_query
 }
 
 static uint64_t answer(const struct pug_index *index, struct pug_tree *tree,
-                       const struct capture *capture, const struct pug_index_query *query)
+                       const struct indexed *capture, const struct pug_index_query *query)
 {
     struct pug_index_mark mark;
     enum pug_status status =
@@ -179,10 +50,11 @@ static uint64_t answer(const struct pug_index *index, struct pug_tree *tree,
 }
 
 /** Sparse and full answers to questions about real marks and about anything. */
-static void compare(const struct capture *capture)
+static void compare(const struct indexed *capture)
 {
-    struct pug_index *full = build(capture, 1024, true), *sparse = build(capture, 2000, false);
-    struct pug_tree *tree = new_tree(capture);
+    struct pug_index *full = indexed_build(capture, 1024, true),
+                     *sparse = indexed_build(capture, 2000, false);
+    struct pug_tree *tree = indexed_tree(capture);
     struct rec_random random = {.state = capture->size + 7};
     for (int n = 0; n < 60 && full->header->marks > 0; n++) {
         const struct pug_index_file_mark *some =
@@ -209,17 +81,16 @@ static void compare(const struct capture *capture)
 
 static void finds_the_same(void **state)
 {
-    (void)state;
-    each_capture(compare);
+    indexed_each(*(const enum captures *)*state, compare);
 }
 
 /** The bytes of all sources are those of the trace, and what is active has bytes. */
 static void knows_sources(void **state)
 {
-    struct capture capture;
+    struct indexed capture;
     (void)state;
-    assert_true(open_capture(DEMO, &capture));
-    struct pug_index *index = build(&capture, 1024, false);
+    assert_true(indexed_open(INDEXED_DEMO, &capture));
+    struct pug_index *index = indexed_build(&capture, 1024, false);
     struct pug_index_source source;
     uint64_t bytes = 0;
     for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
@@ -232,7 +103,7 @@ static void knows_sources(void **state)
     uint64_t sync = pug_index_sync_before(index, PUG_INDEX_ANY, capture.size);
     assert_true(sync < capture.size);
     pug_index_free(index);
-    close_capture(&capture);
+    indexed_close(&capture);
 }
 
 /* ---- values ---- */
@@ -335,23 +206,11 @@ static void on_marked(void *context, enum pug_op op, const struct pug_packet *pa
         put_mark(marked, packet->index, marks[i].kind, marks[i].value);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct pug_index_file_mark *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    if (x->kind != y->kind)
-        return (int)x->kind - (int)y->kind;
-    return x->value < y->value ? -1 : x->value > y->value;
-}
-
 /** The marks of all packets, as a monitor sees them. */
-static size_t monitored_marks(const struct capture *capture, struct pug_index_file_mark *marks,
+static size_t monitored_marks(const struct indexed *capture, struct pug_index_file_mark *marks,
                               size_t room)
 {
-    struct pug_tree *tree = new_tree(capture);
+    struct pug_tree *tree = indexed_tree(capture);
     struct marked marked[64];
     struct pug_source *source;
     size_t count = 0, used = 0, at = 0;
@@ -368,7 +227,7 @@ static size_t monitored_marks(const struct capture *capture, struct pug_index_fi
     if (PUG_RESP_IS_CONT(response))
         pug_tree_end(tree);
     pug_tree_free(tree);
-    qsort(marks, count, sizeof(*marks), by_place);
+    qsort(marks, count, sizeof(*marks), indexed_by_place);
     return count;
 }
 
@@ -381,20 +240,20 @@ static bool is_of_source(struct pug_tree *tree, uint16_t id)
     return false;
 }
 
-static void compare_marks(const struct capture *capture)
+static void compare_marks(const struct indexed *capture)
 {
     size_t room = 4 * capture->size + 64, seen = 0;
     struct pug_index_file_mark *marks = malloc(room * sizeof(*marks));
     assert_non_null(marks);
-    struct pug_index *index = build(capture, 4096, true);
-    struct pug_tree *tree = new_tree(capture);
+    struct pug_index *index = indexed_build(capture, 4096, true);
+    struct pug_tree *tree = indexed_tree(capture);
     size_t count = monitored_marks(capture, marks, room);
     for (uint64_t i = 0; i < index->header->marks; i++) {
         const struct pug_index_file_mark *mark = &index->marks[i];
         if (!is_of_source(tree, mark->source))
             continue;
         assert_true(seen < count);
-        assert_int_equal(by_place(mark, &marks[seen]), 0);
+        assert_int_equal(indexed_by_place(mark, &marks[seen]), 0);
         seen++;
     }
     assert_int_equal(seen, count);
@@ -403,28 +262,19 @@ static void compare_marks(const struct capture *capture)
     free(marks);
 }
 
-static void damage(const struct capture *capture, uint64_t seed)
-{
-    struct rec_random random = {.state = seed};
-    for (uint64_t i = 0; i < 1 + capture->size / 500; i++)
-        capture->bytes[rec_random_below(&random, (uint32_t)capture->size)] =
-            (uint8_t)rec_random_below(&random, 256);
-}
-
 /** Whole and damaged: what is skimmed over has no marks, and hides none. */
-static void compare_damaged(const struct capture *capture)
+static void compare_damaged(const struct indexed *capture)
 {
     compare_marks(capture);
     for (unsigned n = 0; n < 4; n++) {
-        damage(capture, capture->size + n);
+        indexed_damage(capture, capture->size + n);
         compare_marks(capture);
     }
 }
 
 static void marks_what_packets_say(void **state)
 {
-    (void)state;
-    each_capture(compare_damaged);
+    indexed_each(*(const enum captures *)*state, compare_damaged);
 }
 
 /* ---- times ---- */
@@ -455,10 +305,10 @@ static enum pug_response on_times(void *context, const struct pug_element *eleme
     return PUG_RESP_CONT;
 }
 
-static void compare_times(const struct capture *capture)
+static void compare_times(const struct indexed *capture)
 {
-    struct pug_index *index = build(capture, 1024, true);
-    struct pug_tree *tree = new_decoder(capture, true);
+    struct pug_index *index = indexed_build(capture, 1024, true);
+    struct pug_tree *tree = indexed_decoder(capture, true);
     struct times times = {.index = index};
     uint64_t at = 0;
     size_t used = 0;
@@ -470,296 +320,27 @@ static void compare_times(const struct capture *capture)
     pug_index_free(index);
 }
 
-static void knows_global_times(void **state)
+static void knows_global_times_of_shared(void **state)
 {
-    struct capture capture;
+    struct indexed capture;
     (void)state;
-    if (!open_capture(SHARED "/itm_only_raw", &capture)) {
-        print_message("%s is not there\n", SHARED "/itm_only_raw");
+    if (!indexed_open(INDEXED_SHARED "/itm_only_raw", &capture)) {
+        print_message("%s is not there\n", INDEXED_SHARED "/itm_only_raw");
         skip();
     }
     compare_times(&capture);
-    close_capture(&capture);
-}
-
-/* ---- several threads, and in several goes ---- */
-
-static void assert_same(const struct pug_index *index, const struct pug_index *other)
-{
-    assert_int_equal(index->size, other->size);
-    assert_memory_equal(index->bytes, other->bytes, index->size);
-}
-
-/** However many threads make it, and whatever it has, it is the same. */
-static void compare_jobs(const struct capture *capture)
-{
-    for (unsigned what = 0; what < 3; what++) {
-        struct pug_index_options options = {
-            .block = 1024, .jobs = 1, .full = what == 1, .elements = what == 2};
-        struct pug_index *serial = build_with(capture, &options);
-        for (options.jobs = 2; options.jobs <= 8; options.jobs += 1 + options.jobs / 2) {
-            struct pug_index *parallel = build_with(capture, &options);
-            assert_same(parallel, serial);
-            pug_index_free(parallel);
-        }
-        pug_index_free(serial);
-    }
-}
-
-static void compare_damaged_jobs(const struct capture *capture)
-{
-    compare_jobs(capture);
-    damage(capture, capture->size + 6);
-    compare_jobs(capture);
-}
-
-static void is_the_same_from_threads(void **state)
-{
-    (void)state;
-    each_capture(compare_damaged_jobs);
-}
-
-/** Packets of more sources than are counted, each of which comes once and again. */
-static struct rec_bytes make_crowd(void)
-{
-    struct rec_bytes bytes = {0};
-    struct rec_encapsulation out = {.src_bits = 12, .padding = REC_PAD_ZERO, .out = &bytes};
-    struct rec_random random = {.state = 5};
-    for (unsigned n = 0; n < 6000; n++) {
-        const uint64_t payload = rec_random(&random);
-        if (n % 64 == 0)
-            rec_encapsulation_sync(&out);
-        rec_encapsulate(&out, (uint16_t)(n % 3000 + rec_random_below(&random, 500)), 0, NULL,
-                        (const uint8_t *)&payload, 7);
-    }
-    return bytes;
-}
-
-static struct pug_tree *new_crowd_tree(void)
-{
-    const struct pug_setting width = {.name = "src_bits", .value = 12};
-    const struct pug_tree_config config = {.transport = "encapsulation",
-                                           .settings = {.items = &width, .count = 1}};
-    struct pug_tree *tree = NULL;
-    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
-    const struct pug_source_config source = {.protocol = "E-Trace"};
-    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
-    return tree;
-}
-
-/** Those that are counted are the first ones, whoever reads, and also where an index goes on. */
-static void counts_the_first_ids(void **state)
-{
-    struct rec_bytes bytes = make_crowd();
-    struct pug_index *one = NULL, *other = NULL, *part = NULL;
-    struct pug_index_options options = {.block = 1024, .jobs = 1};
-    struct pug_tree *tree = new_crowd_tree();
-    (void)state;
-    assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &one), PUG_OK);
-    pug_tree_free(tree);
-    assert_int_equal(one->header->sources, PUG_INDEX_SOURCE_LIMIT);
-    for (options.jobs = 2; options.jobs <= 4; options.jobs++) {
-        tree = new_crowd_tree();
-        assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &other), PUG_OK);
-        assert_same(other, one);
-        pug_index_free(other);
-        pug_tree_free(tree);
-    }
-    tree = new_crowd_tree();
-    options.limit = 8192;
-    assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &part), PUG_OK);
-    assert_true(part->header->sources < PUG_INDEX_SOURCE_LIMIT);
-    options.limit = 0;
-    pug_tree_free(tree);
-    tree = new_crowd_tree();
-    assert_int_equal(pug_index_extend(part, tree, bytes.data, bytes.size, &options, &other),
-                     PUG_OK);
-    assert_same(other, one);
-    pug_index_free(other);
-    pug_index_free(part);
-    pug_index_free(one);
-    pug_tree_free(tree);
-    rec_bytes_free(&bytes);
-}
-
-/** Sources, also one with the last id there is, whose bytes are counted by who writes them. */
-static struct rec_bytes make_last_id(uint64_t *last_bytes, uint64_t *other_bytes)
-{
-    struct rec_bytes bytes = {0};
-    struct rec_encapsulation out = {.src_bits = 16, .padding = REC_PAD_ZERO, .out = &bytes};
-    struct rec_random random = {.state = 6};
-    *last_bytes = *other_bytes = 0;
-    rec_encapsulation_sync(&out);
-    for (unsigned n = 0; n < 4000; n++) {
-        /* a synchronisation packet of E-Trace, format 3.0, each of them */
-        const uint8_t sync[] = {0x83, 0x10, (uint8_t)rec_random(&random), 0x40, 0, 0, 0, 0};
-        const bool last = rec_random_below(&random, 3) == 0;
-        const uint16_t id = last ? UINT16_MAX : (uint16_t)rec_random_below(&random, 9000);
-        rec_encapsulate(&out, id, 0, NULL, sync, sizeof(sync));
-        *(last ? last_bytes : other_bytes) += sizeof(sync);
-    }
-    return bytes;
-}
-
-static struct pug_tree *new_last_id_tree(void)
-{
-    const struct pug_setting settings[] = {{.name = "src_bits", .value = 16},
-                                           {.name = "src_id", .value = UINT16_MAX}};
-    struct pug_tree *tree = NULL;
-    const struct pug_tree_config config = {.transport = "encapsulation",
-                                           .settings = {settings, 1, NULL}};
-    const struct pug_source_config source = {.protocol = "E-Trace",
-                                             .settings = {settings, 2, NULL}};
-    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
-    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
-    return tree;
-}
-
-/** The source 0xFFFF and nobody are two. */
-static void check_last_id(const struct pug_index *index, const struct rec_bytes *bytes,
-                          uint64_t last_bytes, uint64_t other_bytes)
-{
-    struct pug_index_source source;
-    struct pug_index_mark mark;
-    uint64_t others = 0, nobody = 0;
-    size_t n = 0, synced = 0;
-    for (; pug_index_source_at(index, n, &source); n++) {
-        if (source.id == UINT16_MAX && !source.nobody) {
-            assert_int_equal(source.bytes, last_bytes);
-            assert_string_equal(source.protocol, "E-Trace");
-            synced = source.counts[PUG_MARK_SYNC];
-        } else {
-            others += source.bytes;
-            nobody += source.nobody ? source.bytes : 0;
-            assert_int_equal(source.counts[PUG_MARK_SYNC], 0);
-        }
-    }
-    assert_int_equal(n, PUG_INDEX_SOURCE_LIMIT);
-    assert_int_equal(others, other_bytes);
-    assert_true(nobody > other_bytes / 4);
-    assert_int_equal(synced, last_bytes / 8);
-    struct pug_index_info info;
-    pug_index_info(index, &info);
-    assert_int_equal(info.frame_syncs, 0);
-    struct pug_tree *tree = new_last_id_tree();
-    struct pug_index_query query = {
-        .kind = PUG_MARK_SYNC, .source = UINT16_MAX, .greatest = UINT64_MAX};
-    for (size_t found = 0; found < synced && found < 40; found++) {
-        assert_int_equal(pug_index_find(index, tree, bytes->data, bytes->size, &query, &mark),
-                         PUG_OK);
-        assert_true(mark.source == UINT16_MAX && !mark.nobody);
-        assert_int_equal(bytes->data[mark.at + 1] & bytes->data[mark.at + 2], 0xff);
-        query.from = mark.at + 1;
-    }
-    query = (struct pug_index_query){
-        .kind = PUG_MARK_SYNC, .source = PUG_INDEX_NOBODY, .greatest = UINT64_MAX};
-    assert_int_equal(pug_index_find(index, tree, bytes->data, bytes->size, &query, &mark),
-                     PUG_ERR_NOT_FOUND);
-    pug_tree_free(tree);
-}
-
-static void knows_the_last_id(void **state)
-{
-    uint64_t last_bytes, other_bytes;
-    struct rec_bytes bytes = make_last_id(&last_bytes, &other_bytes);
-    struct pug_index_options options = {.block = 4096};
-    (void)state;
-    for (unsigned n = 0; n < 6; n++) {
-        struct pug_index *index = NULL, *part = NULL;
-        struct pug_tree *tree = new_last_id_tree();
-        options.full = n % 2;
-        options.jobs = 1 + n / 2;
-        options.limit = n >= 4 ? bytes.size / 2 : 0;
-        assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &index), PUG_OK);
-        pug_tree_free(tree);
-        if (options.limit) { /* the rest behind it, from a file */
-            size_t size;
-            const void *file = pug_index_bytes(index, &size);
-            tree = new_last_id_tree();
-            assert_int_equal(pug_index_parse(file, size, bytes.data, bytes.size,
-                                             pug_index_identity(tree), &part),
-                             PUG_OK);
-            pug_index_free(index);
-            options.limit = 0;
-            assert_int_equal(pug_index_extend(part, tree, bytes.data, bytes.size, &options, &index),
-                             PUG_OK);
-            pug_index_free(part);
-            pug_tree_free(tree);
-        }
-        check_last_id(index, &bytes, last_bytes, other_bytes);
-        pug_index_free(index);
-    }
-    rec_bytes_free(&bytes);
-}
-
-/** A part, gone on with, is the index of the whole. */
-static void compare_parts(const struct capture *capture)
-{
-    struct rec_random random = {.state = capture->size + 3};
-    for (unsigned n = 0; n < 6; n++) {
-        struct pug_index_options options = {
-            .block = 1024, .full = n % 2, .elements = n % 3 == 0, .jobs = 1 + n % 2};
-        struct pug_index *whole = build_with(capture, &options), *index = NULL;
-        options.limit = 1 + rec_random_below(&random, (uint32_t)capture->size);
-        struct pug_index *part = build_with(capture, &options);
-        options.limit = 0;
-        struct pug_tree *tree = new_decoder(capture, options.elements);
-        assert_int_equal(
-            pug_index_extend(part, tree, capture->bytes, capture->size, &options, &index), PUG_OK);
-        assert_same(index, whole);
-        pug_tree_free(tree);
-        pug_index_free(part);
-        pug_index_free(whole);
-        pug_index_free(index);
-    }
-}
-
-static void goes_on(void **state)
-{
-    (void)state;
-    each_capture(compare_parts);
-}
-
-/** A capture that has grown: its old index is taken, and what is known of it stays true. */
-static void grows(const struct capture *capture)
-{
-    struct capture before = *capture;
-    before.size = capture->size / 3 * 2;
-    const struct pug_index_options options = {.block = 1024};
-    struct pug_index *part = build(&before, 1024, false), *index = NULL, *loaded = NULL;
-    struct pug_index *whole = build(capture, 1024, false);
-    assert_int_equal(pug_index_parse(part->bytes, part->size, capture->bytes, capture->size,
-                                     part->header->identity, &loaded),
-                     PUG_OK);
-    struct pug_tree *tree = new_tree(capture);
-    assert_int_equal(
-        pug_index_extend(loaded, tree, capture->bytes, capture->size, &options, &index), PUG_OK);
-    assert_int_equal(index->header->trace_size, capture->size);
-    assert_int_equal(index->header->summaries, whole->header->summaries);
-    assert_memory_equal(index->summaries, whole->summaries,
-                        whole->header->summaries * sizeof(*whole->summaries));
-    pug_tree_free(tree);
-    pug_index_free(loaded);
-    pug_index_free(part);
-    pug_index_free(whole);
-    pug_index_free(index);
-}
-
-static void follows_growth(void **state)
-{
-    (void)state;
-    each_capture(grows);
+    indexed_close(&capture);
 }
 
 /* ---- files ---- */
 
 static void refuses_damage(void **state)
 {
-    struct capture capture;
+    struct indexed capture;
     struct rec_random random = {.state = 11};
     (void)state;
-    assert_true(open_capture(DEMO, &capture));
-    struct pug_index *index = build(&capture, 1024, true), *other = NULL;
+    assert_true(indexed_open(INDEXED_DEMO, &capture));
+    struct pug_index *index = indexed_build(&capture, 1024, true), *other = NULL;
     uint64_t identity = index->header->identity;
     uint8_t *copy = malloc(index->size);
     assert_non_null(copy);
@@ -777,7 +358,7 @@ static void refuses_damage(void **state)
             PUG_ERR_INDEX_DAMAGED);
     free(copy);
     pug_index_free(index);
-    close_capture(&capture);
+    indexed_close(&capture);
 }
 
 #define CHECKSUM (offsetof(struct pug_index_file_header, checksum) / sizeof(uint64_t))
@@ -785,13 +366,13 @@ static void refuses_damage(void **state)
 /** Fields that lie although the checksum is right are not believed. */
 static void refuses_lies(void **state)
 {
-    struct capture capture;
+    struct indexed capture;
     struct rec_random random = {.state = 12};
     (void)state;
-    assert_true(open_capture(DEMO, &capture));
-    struct pug_index *index = build(&capture, 1024, true), *other = NULL;
+    assert_true(indexed_open(INDEXED_DEMO, &capture));
+    struct pug_index *index = indexed_build(&capture, 1024, true), *other = NULL;
     uint64_t identity = index->header->identity, *copy = malloc(index->size);
-    struct pug_tree *tree = new_tree(&capture);
+    struct pug_tree *tree = indexed_tree(&capture);
     assert_non_null(copy);
     for (int n = 0; n < 500; n++) {
         memcpy(copy, index->bytes, index->size);
@@ -815,19 +396,19 @@ static void refuses_lies(void **state)
     pug_tree_free(tree);
     free(copy);
     pug_index_free(index);
-    close_capture(&capture);
+    indexed_close(&capture);
 }
 
 static void saves_and_loads(void **state)
 {
     char path[] = "/tmp/pugmark-index-XXXXXX";
-    struct capture capture;
+    struct indexed capture;
     (void)state;
-    assert_true(open_capture(DEMO, &capture));
+    assert_true(indexed_open(INDEXED_DEMO, &capture));
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    struct pug_index *index = build(&capture, 0, false), *loaded = NULL;
+    struct pug_index *index = indexed_build(&capture, 0, false), *loaded = NULL;
     uint64_t identity = index->header->identity;
     assert_int_equal(pug_index_load(path, capture.bytes, capture.size, identity, &loaded),
                      PUG_ERR_INDEX_DAMAGED); /* empty */
@@ -848,17 +429,17 @@ static void saves_and_loads(void **state)
                      PUG_ERR_FILE);
     assert_int_equal(pug_index_save(index, "/nowhere/at/all"), PUG_ERR_FILE);
     pug_index_free(index);
-    close_capture(&capture);
+    indexed_close(&capture);
 }
 
 static void indexes_a_part(void **state)
 {
-    struct capture capture;
+    struct indexed capture;
     struct pug_index *index = NULL;
     struct pug_index_info info;
     (void)state;
-    assert_true(open_capture(DEMO, &capture));
-    struct pug_tree *tree = new_tree(&capture);
+    assert_true(indexed_open(INDEXED_DEMO, &capture));
+    struct pug_tree *tree = indexed_tree(&capture);
     const struct pug_index_options options = {.block = 1024, .limit = capture.size / 2};
     assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &options, &index), PUG_OK);
     pug_index_info(index, &info);
@@ -866,171 +447,7 @@ static void indexes_a_part(void **state)
     assert_int_equal(info.trace_size, capture.size);
     pug_index_free(index);
     pug_tree_free(tree);
-    close_capture(&capture);
-}
-
-/* ---- parts from the middle ---- */
-
-/** What such an index finds is what one of all finds there, behind its first synchronisation. */
-static void indexes_from_the_middle(void **state)
-{
-    struct capture capture;
-    struct pug_index *part = NULL, *more = NULL, *whole;
-    struct pug_index_info info;
-    size_t size;
-    (void)state;
-    assert_true(open_capture(DEMO, &capture));
-    const struct pug_index_options options = {
-        .block = 1024, .from = capture.size / 3, .limit = capture.size / 2, .full = true};
-    part = build_with(&capture, &options);
-    whole = build(&capture, 1024, true);
-    pug_index_info(part, &info);
-    assert_int_equal(info.from, capture.size / 3 / 1024 * 1024);
-    assert_int_equal(info.indexed, capture.size / 2);
-    assert_int_equal(pug_index_block_summary(part, info.from / 1024), 0); /* nothing before it */
-    assert_true(part->header->marks > 0);
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < part->header->marks; i++) {
-        while (at < whole->header->marks && whole->marks[at].at < part->marks[i].at)
-            at++;
-        uint64_t same = at;
-        while (same < whole->header->marks && by_place(&whole->marks[same], &part->marks[i]) < 0)
-            same++;
-        assert_true(same < whole->header->marks);
-        assert_int_equal(by_place(&whole->marks[same], &part->marks[i]), 0);
-    }
-    /* from memory, and gone on with */
-    const void *file = pug_index_bytes(part, &size);
-    struct pug_tree *tree = new_tree(&capture);
-    struct pug_index *copy = NULL;
-    assert_int_equal(
-        pug_index_parse(file, size, capture.bytes, capture.size, pug_index_identity(tree), &copy),
-        PUG_OK);
-    const struct pug_index_options rest = {.block = 1024};
-    assert_int_equal(pug_index_extend(copy, tree, capture.bytes, capture.size, &rest, &more),
-                     PUG_OK);
-    pug_index_info(more, &info);
-    assert_int_equal(info.from, capture.size / 3 / 1024 * 1024);
-    assert_int_equal(info.indexed, capture.size);
-    assert_true(more->header->marks > part->header->marks);
-    pug_tree_free(tree);
-    tree = new_tree(&capture);
-    const struct pug_index_options beyond = {.from = capture.size};
-    struct pug_index *none = NULL;
-    assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &beyond, &none),
-                     PUG_ERR_INVALID_PARAM_VAL);
-    pug_tree_free(tree);
-    pug_index_free(copy);
-    pug_index_free(more);
-    pug_index_free(part);
-    pug_index_free(whole);
-    close_capture(&capture);
-}
-
-/** Every mark of one source, of the others summaries. */
-static void keeps_marks_of_some(const struct capture *capture)
-{
-    struct pug_index *whole = build(capture, 4096, true);
-    uint16_t id = whole->header->sources ? whole->sources[0].id : 0;
-    const struct pug_index_options options = {.block = 4096, .full_ids = &id, .full_count = 1};
-    struct pug_index *some = build_with(capture, &options), *more = NULL;
-    struct pug_index_source source;
-    uint64_t wanted = 0;
-    for (uint64_t i = 0; i < whole->header->marks; i++)
-        wanted += whole->marks[i].source == id;
-    assert_int_equal(some->header->marks, wanted);
-    for (size_t n = 0; pug_index_source_at(some, n, &source); n++)
-        assert_int_equal(source.full, source.id == id);
-    struct pug_tree *tree = new_tree(capture);
-    const struct pug_index_options rest = {.jobs = 1};
-    assert_int_equal(pug_index_extend(some, tree, capture->bytes, capture->size, &rest, &more),
-                     PUG_OK);
-    assert_int_equal(more->header->marks, wanted);
-    pug_tree_free(tree);
-    pug_index_free(more);
-    pug_index_free(some);
-    pug_index_free(whole);
-}
-
-static void is_full_by_source(void **state)
-{
-    (void)state;
-    each_capture(keeps_marks_of_some);
-}
-
-/* ---- while it is read ---- */
-
-static enum pug_response count_elements(void *context, const struct pug_element *elements,
-                                        size_t count, size_t *taken)
-{
-    (void)elements;
-    (void)taken;
-    *(uint64_t *)context += count;
-    return PUG_RESP_CONT;
-}
-
-/** Feed a capture in pieces as they arrive, up to *at; how many elements that gave. */
-static uint64_t feed_pieces(const struct capture *capture, struct pug_tree *tree, uint64_t *stopped)
-{
-    uint64_t elements = 0, at = 0;
-    enum pug_response response = PUG_RESP_CONT;
-    pug_tree_on_elements(tree, count_elements, &elements);
-    for (size_t piece = 1, used = 1; at < capture->size && PUG_RESP_IS_CONT(response) && used > 0;
-         at += used, piece = piece % 4000 + 509) {
-        size_t size = capture->size - at < piece ? (size_t)(capture->size - at) : piece;
-        response = pug_tree_data(tree, at, capture->bytes + at, size, &used);
-    }
-    if (PUG_RESP_IS_CONT(response))
-        pug_tree_end(tree);
-    *stopped = PUG_RESP_IS_CONT(response) ? at : 0;
-    return elements;
-}
-
-static void assert_same_marks(const struct pug_index *index, const struct pug_index *other)
-{
-    assert_int_equal(index->header->summaries, other->header->summaries);
-    assert_memory_equal(index->summaries, other->summaries,
-                        other->header->summaries * sizeof(*other->summaries));
-    assert_int_equal(index->header->marks, other->header->marks);
-    assert_memory_equal(index->marks, other->marks, other->header->marks * sizeof(*other->marks));
-    assert_int_equal(index->header->sources, other->header->sources);
-}
-
-/** Decoded and indexed at once: the same elements as without, and the index of a reading alone. */
-static void index_while_decoding(const struct capture *capture)
-{
-    const struct pug_index_options options = {.block = 4096, .full = true};
-    struct pug_index *index = NULL, *alone = build(capture, 4096, true), *again = alone;
-    struct pug_indexer *indexer = NULL;
-    uint64_t stopped;
-    struct pug_tree *tree = new_decoder(capture, true);
-    const uint64_t wanted = feed_pieces(capture, tree, &stopped);
-    pug_tree_free(tree);
-    tree = new_decoder(capture, true);
-    assert_int_equal(pug_indexer_new(tree, &options, &indexer), PUG_OK);
-    assert_int_equal(feed_pieces(capture, tree, &stopped), wanted);
-    assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &index), PUG_OK);
-    if (stopped == alone->header->indexed) /* else decoding gave up */
-        assert_same_marks(index, alone);
-    assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &again),
-                     PUG_ERR_NOT_INIT);
-    pug_indexer_free(indexer);
-    pug_index_free(index);
-    pug_index_free(alone);
-    pug_tree_free(tree);
-}
-
-static void indexes_while_decoding(void **state)
-{
-    struct pug_indexer *indexer;
-    struct pug_tree *tree = NULL;
-    (void)state;
-    each_capture(index_while_decoding);
-    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree), PUG_OK);
-    assert_int_equal(pug_indexer_new(tree, NULL, &indexer), PUG_OK);
-    pug_indexer_free(indexer); /* it need not be finished */
-    assert_int_equal(pug_indexer_new(NULL, NULL, &indexer), PUG_ERR_INVALID_PARAM_VAL);
-    pug_tree_free(tree);
+    indexed_close(&capture);
 }
 
 /* ---- kinds ---- */
@@ -1044,7 +461,7 @@ static void adds_up_times(void **state)
                               0x07, 0x11, 0x22, 0x33, 0x44,       /* hardware source 0 */
                               0xc0, 0x85, 0x01,                   /* 133 ticks */
                               0x01, 'b',  0x20};                  /* port 0; 2 ticks */
-    const struct capture capture = {
+    const struct indexed capture = {
         .protocol = "ITM", .transport = "plain", .bytes = trace, .size = sizeof(trace)};
     const struct {
         uint64_t elapsed, at, sum;
@@ -1053,8 +470,8 @@ static void adds_up_times(void **state)
     if (!pug_protocol_find("ITM"))
         skip();
     for (int full = 0; full < 2; full++) {
-        struct pug_index *index = build(&capture, 1024, full);
-        struct pug_tree *tree = new_tree(&capture);
+        struct pug_index *index = indexed_build(&capture, 1024, full);
+        struct pug_tree *tree = indexed_tree(&capture);
         struct pug_index_mark mark;
         uint16_t id = pug_source_id(pug_tree_source_at(tree, 0));
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -1078,27 +495,12 @@ static void adds_up_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_from_the_middle),
-        cmocka_unit_test(is_full_by_source),
-        cmocka_unit_test(indexes_while_decoding),
-        cmocka_unit_test(adds_up_times),
-        cmocka_unit_test(finds_the_same),
-        cmocka_unit_test(knows_sources),
-        cmocka_unit_test(refuses_damage),
-        cmocka_unit_test(refuses_lies),
-        cmocka_unit_test(saves_and_loads),
-        cmocka_unit_test(indexes_a_part),
-        cmocka_unit_test(is_the_same_from_threads),
-        cmocka_unit_test(goes_on),
-        cmocka_unit_test(counts_the_first_ids),
-        cmocka_unit_test(knows_the_last_id),
-        cmocka_unit_test(lists_values),
-        cmocka_unit_test(gives_up_kinds),
-        cmocka_unit_test(knows_global_times),
-        cmocka_unit_test(marks_what_packets_say),
-        cmocka_unit_test(follows_growth),
+        cmocka_unit_test(adds_up_times),       TEST_CAPTURES(finds_the_same),
+        cmocka_unit_test(knows_sources),       cmocka_unit_test(refuses_damage),
+        cmocka_unit_test(refuses_lies),        cmocka_unit_test(saves_and_loads),
+        cmocka_unit_test(indexes_a_part),      cmocka_unit_test(lists_values),
+        cmocka_unit_test(gives_up_kinds),      cmocka_unit_test(knows_global_times_of_shared),
+        TEST_CAPTURES(marks_what_packets_say),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    pug_image_free(program);
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,16 +189,9 @@ static void one_capture(struct capture *capture, void *context)
     }
 }
 
-static void test_bundled(void **state)
+static void test_captures(void **state)
 {
-    (void)state;
-    captures_bundled(one_capture, NULL);
-}
-
-static void test_shared(void **state)
-{
-    (void)state;
-    captures_all(one_capture, NULL);
+    captures_each(*(const enum captures *)*state, one_capture, NULL);
 }
 
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */
@@ -231,8 +224,7 @@ static void test_joins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bundled),
-        cmocka_unit_test(test_shared),
+        TEST_CAPTURES(test_captures),
         cmocka_unit_test(test_joins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

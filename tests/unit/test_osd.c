@@ -280,7 +280,7 @@ static unsigned check_folder(const char *folder, const char *file, bool widths, 
     return logs;
 }
 
-static void test_vectors(void **state)
+static void test_shared_vectors(void **state)
 {
     static const char *const folders[] = {"ctm16", "ctm32", "ctm64", "ctm64-ovf", "stm16",  "stm32",
                                           "stm64", "multi", "wrap",  "regmix",    "le-dump"};
@@ -303,7 +303,7 @@ static void test_vectors(void **state)
 }
 
 /** Damaged streams: the events that are left, and what is said of the others. */
-static void test_damaged_vectors(void **state)
+static void test_damage_of_shared_vectors(void **state)
 {
     static const char *const names[] = {"good",      "lost-continuation", "lost-last",
                                         "lost-word", "truncated",         "zeros"};
@@ -335,7 +335,7 @@ static void test_damaged_vectors(void **state)
 }
 
 /** With the program: what is told as executed is as many instructions as can be told at all. */
-static void test_flow_of_vectors(void **state)
+static void test_flow_of_shared_vectors(void **state)
 {
     static const struct {
         const char *folder, *elf;
@@ -368,7 +368,7 @@ static void test_flow_of_vectors(void **state)
 }
 
 /** The same from a protocol that the library does not know by itself. */
-static void test_external_protocol(void **state)
+static void test_external_protocol_on_shared_vectors(void **state)
 {
     struct pug_protocol mine = pug_protocol_osd_ctm;
     size_t size;
@@ -417,8 +417,10 @@ static void test_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),         cmocka_unit_test(test_damaged_vectors),
-        cmocka_unit_test(test_flow_of_vectors), cmocka_unit_test(test_external_protocol),
+        cmocka_unit_test(test_shared_vectors),
+        cmocka_unit_test(test_damage_of_shared_vectors),
+        cmocka_unit_test(test_flow_of_shared_vectors),
+        cmocka_unit_test(test_external_protocol_on_shared_vectors),
         cmocka_unit_test(test_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

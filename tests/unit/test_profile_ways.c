@@ -197,7 +197,7 @@ static void test_shared(void **state)
         skip();
 }
 
-static void test_perf(void **state)
+static void test_shared_perf(void **state)
 {
     (void)state;
     if (check_all(PERF, "") == 0)
@@ -209,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own),
         cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_shared_perf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
