@@ -5,18 +5,33 @@
  */
 #include "export/export.h"
 
-#include <inttypes.h>
+#include "base/text.h"
+
 #include <stdlib.h>
+
+/* A line of two addresses and a count: there are many. */
+static void put_line(const struct export *export, uint64_t from, const char *between, uint64_t to,
+                     uint64_t count)
+{
+    char line[64];
+    struct pug_text text = PUG_TEXT(line, sizeof(line));
+    pug_text_hex(&text, from, 1);
+    pug_text_put(&text, between);
+    pug_text_hex(&text, to, 1);
+    pug_text_put(&text, ":");
+    pug_text_decimal(&text, count);
+    pug_text_put(&text, "\n");
+    pug_sink_put(export->sink, line, text.length);
+}
 
 static void put_range(const struct export *export, uint64_t first, const struct export_range *range)
 {
-    pug_sink_format(export->sink, "%" PRIx64 "-%" PRIx64 ":%" PRIu64 "\n", first,
-                    first + (range->last - range->first), range->count);
+    put_line(export, first, "-", first + (range->last - range->first), range->count);
 }
 
 static void put_branch(const struct export *export, uint64_t from, uint64_t to, uint64_t count)
 {
-    pug_sink_format(export->sink, "%" PRIx64 "->%" PRIx64 ":%" PRIu64 "\n", from, to, count);
+    put_line(export, from, "->", to, count);
 }
 
 static int by_address(const void *left, const void *right)

@@ -32,10 +32,19 @@ static int by_place(const void *left, const void *right)
     return a->foreign - b->foreign;
 }
 
+/* The profile has them by place, but what went elsewhere has none. */
+static bool are_sorted(const struct export_branch *branches, size_t count)
+{
+    size_t i = 1;
+    while (i < count && by_place(&branches[i - 1], &branches[i]) <= 0)
+        i++;
+    return i >= count;
+}
+
 size_t pug_export_join_branches(struct export_branch *branches, size_t count)
 {
     size_t kept = 0;
-    if (count > 0)
+    if (!are_sorted(branches, count))
         qsort(branches, count, sizeof(*branches), by_place);
     for (size_t i = 0; i < count; i++) {
         if (kept > 0 && by_place(&branches[kept - 1], &branches[i]) == 0)

@@ -77,30 +77,80 @@ int pug_profile_compare_uses(const void *left, const void *right)
 
 /* ---- new numbers ---- */
 
-/* An item and the number that it had. */
+/* An item, the number that it had, and the first two words of its key. */
 struct moved {
+    uint64_t rank[2];
     const struct profile_table *table;
-    uint32_t was;
     int (*compare)(const void *left, const void *right);
+    uint32_t was;
 };
+
+/* What a kind is compared by first, so that most comparisons need not look at the items. */
+static void rank_range(const void *item, uint64_t rank[2])
+{
+    const struct pug_profile_range *range = item;
+    rank[0] = range->object;
+    rank[1] = range->first;
+}
+
+static void rank_branch(const void *item, uint64_t rank[2])
+{
+    const struct pug_profile_branch *branch = item;
+    rank[0] = branch->object;
+    rank[1] = branch->from;
+}
+
+static void rank_frame(const void *item, uint64_t rank[2])
+{
+    const struct pug_profile_frame *frame = item;
+    rank[0] = parent_rank(frame);
+    rank[1] = frame->task;
+}
+
+static void rank_use(const void *item, uint64_t rank[2])
+{
+    const struct pug_profile_use *use = item;
+    rank[0] = use->frame;
+    rank[1] = use->range;
+}
 
 static int by_item(const void *left, const void *right)
 {
     const struct moved *a = left, *b = right;
+    if (a->rank[0] != b->rank[0])
+        return a->rank[0] < b->rank[0] ? -1 : 1;
+    if (a->rank[1] != b->rank[1])
+        return a->rank[1] < b->rank[1] ? -1 : 1;
     return a->compare(profile_item(a->table, a->was), profile_item(b->table, b->was));
 }
+
+/** How a kind is sorted; `rank` may be NULL. */
+struct kind {
+    int (*compare)(const void *left, const void *right);
+    void (*rank)(const void *item, uint64_t rank[2]);
+};
+
+static const struct kind an_object = {pug_profile_compare_objects, NULL},
+                         a_task = {pug_profile_compare_tasks, NULL},
+                         a_range = {pug_profile_compare_ranges, rank_range},
+                         a_branch = {pug_profile_compare_branches, rank_branch},
+                         a_frame = {pug_profile_compare_frames, rank_frame},
+                         a_use = {pug_profile_compare_uses, rank_use};
 
 /**
  * Sort a table from item `from` up to `to`; becomes[old number] is the new one. `scratch` has room
  * for as many items, `moves` too.
  */
 static void sort_part(struct profile_table *table, uint32_t from, uint32_t to,
-                      int (*compare)(const void *, const void *), struct moved *moves,
-                      char *scratch, uint32_t *becomes)
+                      const struct kind *kind, struct moved *moves, char *scratch,
+                      uint32_t *becomes)
 {
     const uint32_t count = to - from;
-    for (uint32_t i = 0; i < count; i++)
-        moves[i] = (struct moved){table, from + i, compare};
+    for (uint32_t i = 0; i < count; i++) {
+        moves[i] = (struct moved){.table = table, .was = from + i, .compare = kind->compare};
+        if (kind->rank)
+            kind->rank(profile_item(table, from + i), moves[i].rank);
+    }
     qsort(moves, count, sizeof(*moves), by_item);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(scratch + i * table->size, profile_item(table, moves[i].was), table->size);
@@ -165,10 +215,10 @@ static bool sorting_begin(const struct pug_profile *profile, struct sorting *sor
            sorting->places;
 }
 
-static void sort_all(struct profile_table *table, int (*compare)(const void *, const void *),
-                     struct sorting *sorting, uint32_t *becomes)
+static void sort_all(struct profile_table *table, const struct kind *kind, struct sorting *sorting,
+                     uint32_t *becomes)
 {
-    sort_part(table, 0, table->count, compare, sorting->moves, sorting->scratch, becomes);
+    sort_part(table, 0, table->count, kind, sorting->moves, sorting->scratch, becomes);
 }
 
 static void renumber_objects(struct pug_profile *profile, const struct sorting *sorting)
@@ -228,8 +278,7 @@ static void sort_frames(struct profile_table *table, struct sorting *sorting)
             if (frame->parent != PUG_PROFILE_NONE)
                 frame->parent = becomes[sorting->places[frame->parent]];
         }
-        sort_part(table, from, to, pug_profile_compare_frames, sorting->moves, sorting->scratch,
-                  becomes);
+        sort_part(table, from, to, &a_frame, sorting->moves, sorting->scratch, becomes);
         from = to;
     }
     for (uint32_t i = 0; i < table->count; i++)
@@ -252,14 +301,14 @@ enum pug_status pug_profile_sort(struct pug_profile *profile)
         sorting_free(&sorting);
         return PUG_ERR_MEM;
     }
-    sort_all(&profile->objects, pug_profile_compare_objects, &sorting, sorting.objects);
-    sort_all(&profile->tasks, pug_profile_compare_tasks, &sorting, sorting.tasks);
+    sort_all(&profile->objects, &an_object, &sorting, sorting.objects);
+    sort_all(&profile->tasks, &a_task, &sorting, sorting.tasks);
     renumber_objects(profile, &sorting);
-    sort_all(&profile->ranges, pug_profile_compare_ranges, &sorting, sorting.ranges);
-    sort_all(&profile->branches, pug_profile_compare_branches, &sorting, NULL);
+    sort_all(&profile->ranges, &a_range, &sorting, sorting.ranges);
+    sort_all(&profile->branches, &a_branch, &sorting, NULL);
     sort_frames(&profile->frames, &sorting);
     renumber_uses(profile, &sorting);
-    sort_all(&profile->uses, pug_profile_compare_uses, &sorting, NULL);
+    sort_all(&profile->uses, &a_use, &sorting, NULL);
     sorting_free(&sorting);
     pug_profile_table_rehash(&profile->objects);
     pug_profile_table_rehash(&profile->tasks);
