@@ -210,7 +210,11 @@ static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
     worker->lane->tree = status == PUG_OK ? tree : NULL;
     if (status == PUG_OK)
         status = pug_capture_lane_begin(worker->lane, stretch, tree);
-    return status == PUG_OK ? pug_tree_renew(tree) : status;
+    if (status == PUG_OK)
+        status = pug_tree_renew(tree);
+    if (worker->lane->counts)
+        pug_counts_end(worker->lane->counts); /* nothing goes over from one stretch to another */
+    return status;
 }
 
 /** Bytes [0, size) of a block through the tree; false: it is fatal, *used says where. */
@@ -293,8 +297,6 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
         if (worker->unwanted || !piece_put(worker, n, piece))
             return false;
     }
-    if (worker->lane->counts)
-        pug_counts_end(worker->lane->counts);
     return true;
 }
 

@@ -187,13 +187,15 @@ static inline struct pug_count_key key_of(uint32_t context, const struct pug_ele
 }
 
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
-                          const struct pug_element *range, uint64_t count)
+                          const struct pug_element *range, uint64_t count, uint64_t cycles)
 {
     const struct pug_count_key key = key_of(context, range);
-    struct pug_count *item = count > 0 ? item_of(&counts->ranges, key.words) : NULL;
-    if (item)
-        item->count += count;
-    counts->failed |= count > 0 && !item;
+    struct pug_count *item = item_of(&counts->ranges, key.words);
+    counts->failed |= !item;
+    if (!item)
+        return;
+    item->count += count;
+    item->cycles += cycles;
 }
 
 static void add_jump(struct pug_counts *counts, const struct pug_count_pending *from, uint64_t to,
@@ -277,7 +279,8 @@ void pug_counts_end(struct pug_counts *counts)
     for (uint32_t i = 0; i < counts->seam_count; i++) {
         struct pug_count_seam *seam = &counts->seams[i];
         pug_counts_settle(counts, &seam->tail);
-        *seam = (struct pug_count_seam){.source = seam->source, .last_item = UINT32_MAX};
+        *seam = (struct pug_count_seam){
+            .source = seam->source, .memory = seam->memory, .last_item = UINT32_MAX};
     }
 }
 
@@ -288,7 +291,7 @@ static void come_between(struct pug_count_seam *seam)
     seam->head_free |= seam->head == PUG_COUNT_HEAD_OPEN;
 }
 
-static void add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
+void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
 {
     if (!seam->has_last) {
         seam->head_cycles += cycles;
@@ -371,7 +374,7 @@ static void add_cycles_of(struct pug_counts *counts, const struct pug_element *e
 {
     struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
     if (seam)
-        add_cycles(counts, seam, element->cycle_count);
+        pug_counts_add_cycles(counts, seam, element->cycle_count);
 }
 
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
@@ -427,7 +430,7 @@ static void append_seam(struct pug_counts *counts, const struct pug_counts *late
     if (!seam)
         return;
     if (next->head_cycles > 0)
-        add_cycles(counts, seam, next->head_cycles);
+        pug_counts_add_cycles(counts, seam, next->head_cycles);
     if (next->head_free)
         come_between(seam);
     if (next->head == PUG_COUNT_HEAD_PLACE && next->head_range)

@@ -80,9 +80,11 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
 /** The seam of a source; NULL: no memory. Valid until the next call. */
 struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source);
 
-/** A range, as its element or the block of one hop has it, so many times. */
+/** A range, as its element or the block of one hop has it, so many times, with so many cycles. */
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
-                          const struct pug_element *range, uint64_t count);
+                          const struct pug_element *range, uint64_t count, uint64_t cycles);
+/** Cycles that passed since a source's last range, or before its first one. */
+void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles);
 /** A jump, so many times; modulo 2^64, so that what was too much can be taken back. */
 void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pending *from,
                          uint64_t to, uint64_t count);

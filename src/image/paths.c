@@ -19,7 +19,7 @@ static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_
     if (count == 0)
         return;
     pug_block_range(&range, block, 0, &nobody, taken);
-    pug_counts_add_range(paths->counts, context, &range, count);
+    pug_counts_add_range(paths->counts, context, &range, count, 0);
     if (taken && block->insn.type == PUG_INSTR_BR) {
         const struct pug_count_pending branch = pug_counts_branch(&range, context);
         pug_counts_add_jump(paths->counts, &branch, block->insn.target, count);
@@ -193,6 +193,8 @@ static void spread(struct pug_paths *paths)
     for (uint32_t i = 0; paths->jumps && i <= paths->jump_mask; i++)
         spread_jump(paths, &paths->jumps[i]);
     empty_blocks(paths);
+    if (paths->spread_own)
+        paths->spread_own(paths->own);
     paths->counted = 0;
 }
 
@@ -328,8 +330,11 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
     const struct pug_count_seam *seam = seam_of(paths);
     const uint32_t context =
         seam ? pug_counts_context(paths->counts, blank, seam->memory) : UINT32_MAX;
-    if (context != paths->context)
+    if (context != paths->context) {
         empty_blocks(paths);
+        if (paths->spread_own)
+            paths->spread_own(paths->own);
+    }
     paths->context = context;
     paths->context_key = (uint64_t)context << 49;
     return context < PUG_PATH_CONTEXTS;

@@ -49,7 +49,9 @@ struct pug_paths {
     uint64_t context_key;              /**< the same in keys */
     uint64_t counted;                  /**< bytes of trace since hits were spread */
     struct pug_chain *chain;           /**< that is open, or NULL */
-    uint32_t *touched;                 /**< blocks with hits of their own */
+    void (*spread_own)(void *own);     /**< of who counts in a way of its own; or NULL */
+    void *own;
+    uint32_t *touched; /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;
 };
 

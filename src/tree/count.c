@@ -12,6 +12,9 @@ static enum pug_response deliver_others(struct pug_tree *tree, const struct pug_
         tree->others(tree->others_context, elements + from, *to - from, &taken);
     if (answer >= PUG_RESP_WAIT && taken < *to - from)
         *to = from + taken;
+    const size_t tallied = tree->batch.tallied < *to ? tree->batch.tallied : *to;
+    if (from < tallied)
+        from = tallied;
     pug_counts_add_elements(tree->counts, elements + from, *to - from);
     return answer;
 }
@@ -32,6 +35,7 @@ static enum pug_response count_elements(void *context, const struct pug_element 
             answer = deliver_others(tree, elements, at, &end);
         *taken = at = end;
     }
+    tree->batch.tallied = *taken < tree->batch.tallied ? tree->batch.tallied - (uint32_t)*taken : 0;
     return answer;
 }
 

@@ -109,6 +109,7 @@ struct pug_batch {
     void *give_context;
     /** Take note of an answer to give(), and keep what was not taken. */
     bool (*settle)(struct pug_batch *batch, enum pug_response answer, size_t taken);
+    uint32_t tallied; /**< elements at its beginning that a lane of counts has counted already */
 };
 
 /** flush() of a batch that is not empty, while the consumer does not wait. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: packets to elements. */
+#include "protocol/etmv3/count.h"
 #include "protocol/etmv3/decoder.h"
 
 #include <stdlib.h>
@@ -299,6 +300,7 @@ enum pug_response pug_etmv3_give_out(struct pug_etmv3_decoder *decoder, enum pug
 enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packet)
 {
     struct pug_etmv3_decoder *decoder = pointer;
+    pug_etmv3_count_close(decoder);
     if (decoder->stage->refused)
         return pug_stage_refuse(decoder->stage);
     return pug_etmv3_give_out(decoder, take_packet(decoder, packet));
@@ -313,6 +315,7 @@ enum pug_response pug_etmv3_resume(void *pointer)
 enum pug_response pug_etmv3_decode_end(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
+    pug_etmv3_count_close(decoder);
     pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
     decoder->list.held = 0;
     return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
@@ -321,6 +324,7 @@ enum pug_response pug_etmv3_decode_end(void *pointer)
 void pug_etmv3_decoder_reset(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
+    pug_etmv3_count_close(decoder);
     lose_sync(decoder, PUG_UNSYNC_RESET_DECODER);
     pug_etmv3_list_clear(&decoder->list);
 }
@@ -364,6 +368,7 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
 void pug_etmv3_decoder_free(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
+    pug_etmv3_counting_free(decoder);
     pug_etmv3_insns_free(&decoder->insns);
     free(decoder);
 }

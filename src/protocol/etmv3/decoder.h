@@ -60,6 +60,37 @@ struct pug_etmv3_insn {
 /** Most instructions that are kept; entry 0 is none. */
 #define PUG_ETMV3_INSNS 65536u
 
+/** How often an instruction that is kept ran, not executed and executed, and its cycles. */
+struct pug_etmv3_tally {
+    uint32_t hits[2], cycles[2];
+};
+
+/** Where an indirect branch went, and how often. */
+struct pug_etmv3_jump {
+    uint32_t from; /**< as a link */
+    uint32_t hits;
+    uint64_t to;
+};
+
+#define PUG_ETMV3_JUMPS 512u
+
+/**
+ * What is counted in place of elements. A step is the link of its instruction and its way; 0: none.
+ */
+struct pug_etmv3_counting {
+    struct pug_paths *paths;         /**< on whose counts it goes; NULL: nothing was counted */
+    struct pug_etmv3_tally *tallies; /**< by entry */
+    struct pug_etmv3_jump *jumps;
+    bool open;             /**< the lane may go on: nothing came since */
+    bool holds;            /**< it ends in an instruction that can still be cancelled */
+    uint32_t last, before; /**< the last two steps on the lane */
+    unsigned last_step;
+    uint64_t last_index;
+    bool jumped;    /**< a branch packet came behind them */
+    uint32_t stray; /**< cycles that are of no step */
+    uint64_t steps; /**< since all was spread */
+};
+
 /** Where execution is, among instructions that are kept. */
 struct pug_etmv3_place {
     const struct pug_etmv3_insn *insn; /**< the next one; or NULL, and then: */
@@ -125,6 +156,7 @@ struct pug_etmv3_decoder {
     bool quirky; /**< how P-headers become elements depends on quirks */
 
     struct pug_etmv3_insns insns;
+    struct pug_etmv3_counting counting;
 };
 
 /* ---- the list ---- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: the instructions that were met, linked as execution goes. */
-#include "protocol/etmv3/decoder.h"
+#include "protocol/etmv3/count.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -40,8 +40,10 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
     free(insns->slots);
 }
 
-static void forget(struct pug_etmv3_insns *insns)
+static void forget(struct pug_etmv3_decoder *decoder)
 {
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    pug_etmv3_spread(decoder);
     insns->place = (struct pug_etmv3_place){.jumped = true};
     insns->count = 1;
     if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
@@ -53,7 +55,7 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
     struct pug_etmv3_insns *insns = &decoder->insns;
     uint64_t stamp = pug_codemap_stamp(decoder->code);
     if (insns->count > 1 && (insns->stamp != stamp || pug_codemap_outdated(decoder->code)))
-        forget(insns);
+        forget(decoder);
     insns->stamp = stamp;
 }
 
@@ -69,23 +71,25 @@ static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address
     }
 }
 
-static void grow(struct pug_etmv3_insns *insns)
+static void grow(struct pug_etmv3_decoder *decoder)
 {
+    struct pug_etmv3_insns *insns = &decoder->insns;
     if (!set_slots(insns, insns->slot_count * 2)) {
-        forget(insns);
+        forget(decoder);
         return;
     }
     for (uint32_t i = 1; i < insns->count; i++)
         *find_slot(insns, insns->entries[i].start, pug_etmv3_insn_isa(&insns->entries[i])) = i;
 }
 
-static struct pug_etmv3_insn *new_entry(struct pug_etmv3_insns *insns, uint64_t address,
+static struct pug_etmv3_insn *new_entry(struct pug_etmv3_decoder *decoder, uint64_t address,
                                         uint8_t isa)
 {
+    struct pug_etmv3_insns *insns = &decoder->insns;
     if (insns->count == PUG_ETMV3_INSNS)
-        forget(insns);
+        forget(decoder);
     else if (insns->count * 2 >= insns->slot_count)
-        grow(insns);
+        grow(decoder);
     *find_slot(insns, address, isa) = insns->count;
     return &insns->entries[insns->count++];
 }
@@ -148,7 +152,7 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     if (status != PUG_OK)
         return status;
     bool keep = until >= decoder->code->epoch && address <= UINT32_MAX;
-    struct pug_etmv3_insn *entry = keep ? new_entry(insns, address, isa) : &insns->passing;
+    struct pug_etmv3_insn *entry = keep ? new_entry(decoder, address, isa) : &insns->passing;
     fill(decoder, entry, address, isa, &insn);
     *out = entry;
     return PUG_OK;

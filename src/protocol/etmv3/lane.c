@@ -10,6 +10,7 @@
  * Who takes the elements of each packet gets them header by header, in the same loop. So does who
  * wants the reference's quirks: by these it matters in which slot of the list an element was.
  */
+#include "protocol/etmv3/count.h"
 #include "protocol/etmv3/course.h"
 #include "protocol/etmv3/reader.h"
 
@@ -107,6 +108,93 @@ static inline unsigned take_row(struct pug_etmv3_decoder *decoder, const struct 
     place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
     return steps->count;
+}
+
+/* ---- counting them ---- */
+
+/** That it waits is told all the same; its cycles are counted. */
+static inline void put_wait(const struct pug_etmv3_decoder *decoder, uint8_t isa, unsigned step,
+                            uint64_t index)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    struct pug_element *element = &batch->elements[batch->count++];
+    *element = decoder->stage->out.blank;
+    element->index = index;
+    element->type = PUG_ELEM_CYCLE_COUNT;
+    element->flags = PUG_ELEM_HAS_CC;
+    element->cycle_count = step & PUG_ETMV3_STEP_CYCLES;
+    element->isa = isa;
+    batch->tallied = batch->count;
+}
+
+/** The cycles of the last step on the lane. */
+static inline uint32_t *last_cycles(struct pug_etmv3_counting *counting)
+{
+    const uint32_t last = counting->last;
+    return last == 0 ? &counting->stray
+                     : &counting->tallies[last / sizeof(struct pug_etmv3_insn)].cycles[last & 3];
+}
+
+/** Where a step comes that does not only wait: execution need not come to the instruction yet. */
+static const uint16_t *count_waits(struct pug_etmv3_decoder *decoder, const uint16_t *at,
+                                   const uint16_t *end, uint64_t *index)
+{
+    const uint8_t isa = pug_etmv3_insn_isa(decoder->insns.place.insn);
+    for (; at < end && pug_etmv3_way_of(*at) == 2; at++) {
+        *index += *at >> PUG_ETMV3_STEP_BITS;
+        *last_cycles(&decoder->counting) += *at & PUG_ETMV3_STEP_CYCLES;
+        put_wait(decoder, isa, *at, *index);
+    }
+    return at;
+}
+
+/** As take_row(), but the steps are only counted. */
+static inline unsigned count_row(struct pug_etmv3_decoder *decoder, const struct steps *steps,
+                                 bool cycles)
+{
+    struct pug_etmv3_counting *const counting = &decoder->counting;
+    const struct pug_etmv3_insn *const entries = decoder->insns.entries;
+    struct pug_etmv3_place *const place = &decoder->insns.place;
+    const uint16_t *at = steps->all, *const end = at + steps->count;
+    uint64_t index = steps->index;
+    unsigned step = 0;
+    counting->steps += steps->count;
+    do {
+        const struct pug_etmv3_insn *insn = place->insn;
+        if (cycles && (at = count_waits(decoder, at, end, &index)) == end)
+            break;
+        pug_etmv3_count_arrive(decoder, insn);
+        uint32_t last = counting->last, before = counting->before, next;
+        uint32_t *passed = last_cycles(counting);
+        do {
+            step = *at++;
+            const unsigned way = pug_etmv3_way_of(step);
+            index += step >> PUG_ETMV3_STEP_BITS;
+            next = insn->ways[way].next;
+            if (!cycles || way < 2) {
+                const uint32_t link = (uint32_t)((const char *)insn - (const char *)entries);
+                struct pug_etmv3_tally *tally = &counting->tallies[link / sizeof(*insn)];
+                tally->hits[way]++;
+                passed = &tally->cycles[way];
+                before = last;
+                last = link | way;
+            } else {
+                put_wait(decoder, pug_etmv3_insn_isa(insn), step, index);
+            }
+            if (cycles)
+                *passed += step & PUG_ETMV3_STEP_CYCLES;
+            if (next != 0)
+                insn = pug_etmv3_linked(entries, next);
+        } while (next != 0 && at < end);
+        counting->last = last;
+        counting->before = before;
+        place->insn = insn;
+        if (next == 0)
+            pug_etmv3_stop_behind(place, insn, step);
+    } while (at < end && pug_etmv3_find(decoder));
+    counting->last_step = step;
+    counting->last_index = index;
+    return (unsigned)(at - steps->all);
 }
 
 /* ---- what is held back ---- */
@@ -234,12 +322,13 @@ static const uint8_t *take_headers(struct pug_etmv3_decoder *decoder, const stru
     unsigned done;
     if (most > MOST_STEPS)
         most = MOST_STEPS;
+    const bool counts = decoder->counting.on;
     if (config->cycle_accurate) {
         end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, row, &steps);
-        done = take_row(decoder, &steps, true);
+        done = counts ? count_row(decoder, &steps, true) : take_row(decoder, &steps, true);
     } else {
         end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row, &steps);
-        done = take_row(decoder, &steps, false);
+        done = counts ? count_row(decoder, &steps, false) : take_row(decoder, &steps, false);
     }
     *left = 0;
     return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
@@ -249,6 +338,7 @@ static const uint8_t *take_headers(struct pug_etmv3_decoder *decoder, const stru
 struct manner {
     bool each;   /**< elements are delivered after each packet */
     bool singly; /**< header by header */
+    bool counts; /**< in place of elements */
 };
 
 /** A header at an instruction that was not met: elements that are left join the list. */
@@ -293,6 +383,8 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
     if (!found && decoder->need_address && !pug_etmv3_waits(header))
         return NOT_TAKEN;
     reader->packet.type = PUG_ETMV3_P_HDR;
+    if (manner.counts && !found)
+        pug_etmv3_count_stop(decoder);
     if (!found && !decoder->need_address) {
         reader->packet.format = header->format;
         take_unmet(decoder, span);
@@ -300,6 +392,8 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
     }
     const uint32_t first = batch->count, passed = first + (uint32_t)decoder->list.count;
     release(decoder);
+    if (manner.counts && found)
+        pug_etmv3_count_on(decoder);
     if (!found)
         span->at += take_waits(decoder, span, manner.singly ? 1 : batch->limit - batch->count);
     else if (manner.singly)
@@ -312,6 +406,8 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
     if (quirky)
         pass_slots(decoder, passed);
     if (left > 0) {
+        if (manner.counts)
+            pug_etmv3_count_stop(decoder);
         if (quirky)
             take_back(decoder, (int32_t)(batch->count - first));
         pug_etmv3_go_long(decoder, header, left);
@@ -341,6 +437,8 @@ static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_
     pug_etmv3_branch_to(decoder, packet);
     decoder->insns.place.insn = NULL;
     decoder->insns.place.jumped = true;
+    decoder->counting.jumped = true;
+    decoder->counting.holds = false;
     decoder->index = pug_span_index(span);
     span->at += size;
     return TAKEN;
@@ -399,9 +497,11 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
         if (batch->response != PUG_RESP_CONT)
             break;
     }
-    if (taken == TAKEN_HOLD)
-        hold(decoder);
     pug_etmv3_settle(decoder);
+    if (decoder->counting.on)
+        pug_etmv3_count_pause(decoder, taken == TAKEN_HOLD);
+    else if (taken == TAKEN_HOLD)
+        hold(decoder);
     return PUG_RESP_CONT;
 }
 
@@ -417,5 +517,7 @@ enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *s
         return ride(reader, decoder, span, (struct manner){.each = true, .singly = true});
     if (decoder->quirky)
         return ride(reader, decoder, span, (struct manner){.singly = true});
+    if (want == PUG_WANT_COUNTS)
+        return ride(reader, decoder, span, (struct manner){.counts = true});
     return ride(reader, decoder, span, (struct manner){0});
 }

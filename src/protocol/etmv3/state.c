@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: what is still to come depends on (state.h). */
+#include "protocol/etmv3/count.h"
 #include "protocol/etmv3/decoder.h"
 #include "protocol/etmv3/reader.h"
 
@@ -149,7 +150,8 @@ static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *
  */
 void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
 {
-    const struct pug_etmv3_decoder *decoder = pointer;
+    struct pug_etmv3_decoder *decoder = (struct pug_etmv3_decoder *)(uintptr_t)pointer;
+    pug_etmv3_count_close(decoder); /* what is held back is in the list then */
     pug_state_number(state, decoder->state);
     if (decoder->state == PUG_ETMV3_NO_SYNC)
         pug_state_number(state, decoder->reason);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/** @file ETMv3: counting in place of elements. */
+#ifndef PUG_ETMV3_COUNT_H
+#define PUG_ETMV3_COUNT_H
+
+#include "image/paths.h"
+#include "protocol/etmv3/decoder.h"
+
+/** Steps after which all is spread, so that no tally overflows. */
+#define PUG_ETMV3_MOST_STEPS (UINT64_C(1) << 27)
+
+/** False: ranges are not counted, or the consumer waits for elements that come before them. */
+bool pug_etmv3_count_begin(struct pug_etmv3_decoder *decoder);
+
+/** Execution comes to an instruction. */
+void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn);
+
+/** What comes next is of elements. */
+void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder);
+
+/**
+ * The lane ends here, but nothing is done for that before something else than the lane comes:
+ * pug_etmv3_count_close(). `holds`: the last step can still be cancelled.
+ */
+void pug_etmv3_count_pause(struct pug_etmv3_decoder *decoder, bool holds);
+void pug_etmv3_count_close(struct pug_etmv3_decoder *decoder);
+
+/** All tallies into the counts. */
+void pug_etmv3_spread(struct pug_etmv3_decoder *decoder);
+
+void pug_etmv3_counting_free(struct pug_etmv3_decoder *decoder);
+
+#endif
