@@ -72,7 +72,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
 static void forget_waiting(struct pug_tree *tree)
 {
     if (tree->batch.response >= PUG_RESP_WAIT)
-        tree->batch.count = 0;
+        tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
 }
 
@@ -149,7 +149,7 @@ static enum pug_response end(struct pug_tree *tree)
 
 static enum pug_response reset(struct pug_tree *tree)
 {
-    tree->batch.count = 0;
+    tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->ending = false;
     tree->transport->reset(tree->transport_state);

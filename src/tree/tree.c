@@ -200,7 +200,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
 
 enum pug_status pug_tree_renew(struct pug_tree *tree)
 {
-    tree->batch.count = 0;
+    tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->ending = false;
     tree->transport->free(tree->transport_state);

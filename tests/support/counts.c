@@ -22,10 +22,12 @@ void counts_assert_equal(struct pug_counts *a, struct pug_counts *b, const char 
     const struct pug_count_range *x = pug_counts_ranges(a, &n), *y = pug_counts_ranges(b, &m);
     for (size_t i = 0; i < n && i < m; i++)
         if (memcmp(&x[i], &y[i], offsetof(struct pug_count_range, isa) + 1) != 0)
-            fail_msg("%s, %s: range %zu is %llx to %llx %llu times, not %llx to %llx %llu times",
+            fail_msg("%s, %s: range %zu is %llx to %llx %llu times, %llu cycles, not %llx to %llx "
+                     "%llu times, %llu cycles",
                      name, what, i, (unsigned long long)y[i].start, (unsigned long long)y[i].end,
-                     (unsigned long long)y[i].count, (unsigned long long)x[i].start,
-                     (unsigned long long)x[i].end, (unsigned long long)x[i].count);
+                     (unsigned long long)y[i].count, (unsigned long long)y[i].cycles,
+                     (unsigned long long)x[i].start, (unsigned long long)x[i].end,
+                     (unsigned long long)x[i].count, (unsigned long long)x[i].cycles);
     assert_int_equal(n, m);
     const struct pug_count_jump *p = pug_counts_jumps(a, &n), *q = pug_counts_jumps(b, &m);
     for (size_t i = 0; i < n && i < m; i++)

@@ -78,11 +78,26 @@ bool pug_etmv3_count_begin(struct pug_etmv3_decoder *decoder)
     return seam_of(decoder) != NULL;
 }
 
-/** The last step is behind us; what follows it is to be told of again. */
-static void leave(struct pug_etmv3_decoder *decoder)
+/**
+ * Tell where the lane began. That waits until there is a second step, or the first one is known to
+ * stay: one that is taken back did not come.
+ */
+static void tell_arrival(struct pug_etmv3_decoder *decoder, struct pug_count_seam *seam)
+{
+    struct pug_etmv3_counting *counting = &decoder->counting;
+    if (counting->came && seam)
+        pug_counts_follow(counting->paths->counts, seam, counting->came_to);
+    counting->came = false;
+}
+
+void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_counting *counting = &decoder->counting;
     struct pug_count_seam *seam = seam_of(decoder);
+    if (seam && counting->stray > 0)
+        pug_counts_add_cycles(counting->paths->counts, seam, counting->stray);
+    counting->stray = 0;
+    tell_arrival(decoder, seam);
     if (counting->last != 0 && seam) {
         const struct pug_etmv3_insn *insn = insn_of(decoder, counting->last);
         const struct pug_element range = range_of(insn, way_of(counting->last));
@@ -95,16 +110,6 @@ static void leave(struct pug_etmv3_decoder *decoder)
         }
     }
     counting->last = counting->before = 0;
-}
-
-void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder)
-{
-    struct pug_etmv3_counting *counting = &decoder->counting;
-    struct pug_count_seam *seam = seam_of(decoder);
-    if (seam && counting->stray > 0)
-        pug_counts_add_cycles(counting->paths->counts, seam, counting->stray);
-    counting->stray = 0;
-    leave(decoder);
 }
 
 /* ---- jumps ---- */
@@ -151,11 +156,10 @@ void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_
         }
         if (pug_etmv3_next_address(from, way_of(last) == 1) == insn->start)
             return;
-        leave(decoder);
+        pug_etmv3_count_end(decoder);
     }
-    struct pug_count_seam *seam = seam_of(decoder);
-    if (seam)
-        pug_counts_follow(counting->paths->counts, seam, insn->start);
+    counting->came = true;
+    counting->came_to = insn->start;
 }
 
 /* ---- holding back ---- */
@@ -170,6 +174,8 @@ static void take_back(struct pug_etmv3_decoder *decoder, unsigned cycles)
     tally->cycles[way_of(last)] -= cycles;
     if (before != 0 && way_of(before) == 1 && pug_etmv3_is_indirect(insn_of(decoder, before)))
         add_jump(decoder, link_of(before), insn_of(decoder, last)->start, UINT64_MAX);
+    if (before == 0)
+        counting->came = false;
     counting->last = before;
     counting->before = 0;
 }

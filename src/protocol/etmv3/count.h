@@ -15,7 +15,7 @@ bool pug_etmv3_count_begin(struct pug_etmv3_decoder *decoder);
 /** Execution comes to an instruction. */
 void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn);
 
-/** What comes next is of elements. */
+/** The last step is behind us; what follows is to be told of again. */
 void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder);
 
 /**

@@ -86,6 +86,8 @@ struct pug_etmv3_counting {
     uint32_t last, before; /**< the last two steps on the lane */
     unsigned last_step;
     uint64_t last_index;
+    bool came; /**< execution came to `came_to`, which is not told yet */
+    uint64_t came_to;
     bool jumped;    /**< a branch packet came behind them */
     uint32_t stray; /**< cycles that are of no step */
     uint64_t steps; /**< since all was spread */

@@ -165,7 +165,7 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     decoder->isa = block->insn.next_isa;
     pug_ptm_branch_to(decoder, packet);
     bool told = pug_block_next(block, block->insn.type == PUG_INSTR_BR) == decoder->address;
-    if (decoder->counts && !told && block->last_type == PUG_INSTR_BR)
+    if (decoder->counts && !told && block->last_type != PUG_INSTR_BR_INDIRECT)
         pug_chain_break(&decoder->chain); /* it went elsewhere than its opcode says */
     leave(decoder, block, true, told);
     return true;
