@@ -55,29 +55,6 @@ static bool make_room(struct pug_etmv3_counting *counting)
     return counting->tallies && counting->jumps;
 }
 
-bool pug_etmv3_count_begin(struct pug_etmv3_decoder *decoder)
-{
-    struct pug_etmv3_counting *counting = &decoder->counting;
-    struct pug_batch *batch = decoder->stage->out.batch;
-    struct pug_paths *paths = decoder->stage->paths;
-    /* those of other sources, too: on the lane all that the batch has is counted */
-    if (!paths || !paths->counts || (batch->count > batch->tallied && !batch->flush(batch))) {
-        pug_etmv3_count_close(decoder);
-        return false;
-    }
-    if (counting->open) {
-        counting->open = false;
-        return true;
-    }
-    if (!make_room(counting) || !pug_paths_begin(paths, &decoder->stage->out.blank))
-        return false;
-    paths->spread_own = spread_own;
-    paths->own = decoder;
-    counting->paths = paths;
-    counting->jumped = false;
-    return seam_of(decoder) != NULL;
-}
-
 /**
  * Tell where the lane began. That waits until there is a second step, or the first one is known to
  * stay: one that is taken back did not come.
@@ -202,6 +179,7 @@ static void hold(struct pug_etmv3_decoder *decoder)
 
 void pug_etmv3_count_pause(struct pug_etmv3_decoder *decoder, bool holds)
 {
+    decoder->counting.on = false;
     decoder->counting.open = true;
     decoder->counting.holds = holds;
 }
@@ -215,6 +193,51 @@ void pug_etmv3_count_close(struct pug_etmv3_decoder *decoder)
     if (counting->holds)
         hold(decoder);
     pug_etmv3_count_end(decoder);
+}
+
+/* ---- from elements to counts, and back ---- */
+
+static bool begin(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_etmv3_counting *counting = &decoder->counting;
+    struct pug_batch *batch = decoder->stage->out.batch;
+    struct pug_paths *paths = decoder->stage->paths;
+    /* those of other sources, too: on the lane all that the batch has is counted */
+    if (!paths || !paths->counts || (batch->count > batch->tallied && !batch->flush(batch))) {
+        pug_etmv3_count_close(decoder);
+        return false;
+    }
+    if (counting->open) {
+        counting->open = false;
+        return true;
+    }
+    if (!make_room(counting) || !pug_paths_begin(paths, &decoder->stage->out.blank))
+        return false;
+    paths->spread_own = spread_own;
+    paths->own = decoder;
+    counting->paths = paths;
+    counting->jumped = false;
+    return seam_of(decoder) != NULL;
+}
+
+void pug_etmv3_count_on(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_etmv3_counting *counting = &decoder->counting;
+    counting->holds = false;
+    if (counting->steps > PUG_ETMV3_MOST_STEPS)
+        pug_etmv3_spread(decoder);
+    if (!counting->on)
+        counting->on = begin(decoder);
+}
+
+void pug_etmv3_count_stop(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_etmv3_counting *counting = &decoder->counting;
+    counting->holds = false;
+    pug_etmv3_count_close(decoder);
+    if (counting->on)
+        pug_etmv3_count_end(decoder);
+    counting->on = false;
 }
 
 /* ---- spreading ---- */

@@ -9,8 +9,13 @@
 /** Steps after which all is spread, so that no tally overflows. */
 #define PUG_ETMV3_MOST_STEPS (UINT64_C(1) << 27)
 
-/** False: ranges are not counted, or the consumer waits for elements that come before them. */
-bool pug_etmv3_count_begin(struct pug_etmv3_decoder *decoder);
+/**
+ * A header is next: it is counted, unless ranges are not, or the consumer waits for elements that
+ * come before.
+ */
+void pug_etmv3_count_on(struct pug_etmv3_decoder *decoder);
+/** A header is next that is not counted. */
+void pug_etmv3_count_stop(struct pug_etmv3_decoder *decoder);
 
 /** Execution comes to an instruction. */
 void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn);

@@ -81,7 +81,8 @@ struct pug_etmv3_counting {
     struct pug_paths *paths;         /**< on whose counts it goes; NULL: nothing was counted */
     struct pug_etmv3_tally *tallies; /**< by entry */
     struct pug_etmv3_jump *jumps;
-    bool open;             /**< the lane may go on: nothing came since */
+    bool on;               /**< the lane counts now */
+    bool open;             /**< it may go on: nothing came since */
     bool holds;            /**< it ends in an instruction that can still be cancelled */
     uint32_t last, before; /**< the last two steps on the lane */
     unsigned last_step;
