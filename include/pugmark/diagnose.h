@@ -21,12 +21,14 @@ extern "C" {
 
 /** A way in which a trace contradicts the program that it was decoded with. */
 enum pug_contradiction {
-    PUG_CONTRA_UNTAKEN,   /**< an unconditional branch was not taken */
-    PUG_CONTRA_GAP,       /**< execution did not go on where the code before leads */
-    PUG_CONTRA_TARGET,    /**< a direct branch went elsewhere than it does in the code */
-    PUG_CONTRA_EXCEPTION, /**< an exception was taken where execution had not come to */
-    PUG_CONTRA_DECODER,   /**< the decoder found that trace and program do not fit */
-    PUG_CONTRA_RETURN,    /**< a return went to where no call was before. Some programs do that */
+    PUG_CONTRA_UNTAKEN,      /**< an unconditional branch was not taken */
+    PUG_CONTRA_GAP,          /**< execution did not go on where the code before leads */
+    PUG_CONTRA_TARGET,       /**< a direct branch went elsewhere than it does in the code */
+    PUG_CONTRA_EXCEPTION,    /**< an exception was taken where execution had not come to */
+    PUG_CONTRA_NOT_EXECUTED, /**< an instruction without a condition was not executed */
+    PUG_CONTRA_BOUNDARY,     /**< execution began inside of an instruction */
+    PUG_CONTRA_DECODER,      /**< the decoder found that trace and program do not fit */
+    PUG_CONTRA_RETURN, /**< a return went to where no call was before. Some programs do that */
     PUG_CONTRADICTIONS
 };
 
@@ -56,7 +58,8 @@ struct pug_evidence {
     /** Where; of more places some, the same for any number of threads. */
     struct pug_missing pages[PUG_MISSING_PAGES];
     uint32_t page_count;
-    uint64_t no_syncs, overflows; /**< losses: of synchronisation, and of trace on the way */
+    uint64_t no_syncs;  /**< synchronisation was lost, and decoding went on behind it */
+    uint64_t overflows; /**< trace was lost on its way, and decoding went on behind it */
     uint64_t
         told; /**< 0: nothing was decoded of it but losses and the end; else that means nothing */
 };

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* Of the trace all up to here is looked at, … */
-#define ALL_UP_TO (UINT64_C(1) << 15)
+#define ALL_UP_TO (UINT64_C(1) << 13)
 /* … behind it one window in so many. */
 #define WINDOW_BITS 12u
-#define ONE_IN      32u
+#define ONE_IN      128u
 
 /* Branches of a window whose code is read. */
 #define READ_MOST 16u
@@ -23,6 +23,8 @@ const char *pug_contradiction_text(enum pug_contradiction kind)
         [PUG_CONTRA_GAP] = "execution did not go on where the code leads",
         [PUG_CONTRA_TARGET] = "a branch went elsewhere than the code says",
         [PUG_CONTRA_EXCEPTION] = "an exception came where execution had not been",
+        [PUG_CONTRA_NOT_EXECUTED] = "an instruction without a condition was not executed",
+        [PUG_CONTRA_BOUNDARY] = "execution went on inside of an instruction",
         [PUG_CONTRA_DECODER] = "the decoder could not follow the trace through the code",
         [PUG_CONTRA_RETURN] = "a return went to where no call is",
     };
@@ -121,6 +123,39 @@ static bool must_be_taken(const struct pug_element *range)
            !(range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL));
 }
 
+/** What no condition keeps from being executed. Only ETMv3 tells of each instruction. */
+static bool must_be_executed(const struct pug_element *range)
+{
+    return range->last_type == PUG_INSTR_OTHER && range->isa == PUG_ISA_A32 &&
+           !(range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL));
+}
+
+/** Slots for addresses; which one, of an address's. */
+static unsigned slot_of(uint64_t address)
+{
+    return (unsigned)((address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PUG_LONG_BITS));
+}
+
+/**
+ * Instructions of 4 bytes that execution came through are kept, where others have 2: none begins
+ * in the middle of them. What lies there may change, so what came last counts.
+ */
+static void look_at_boundary(struct pug_source_evidence *source, const struct pug_element *range)
+{
+    const bool mixed =
+        range->isa == PUG_ISA_T32 || range->isa == PUG_ISA_RV32 || range->isa == PUG_ISA_RV64;
+    const uint64_t last = range->end - range->last_size, middle = range->start - 2;
+    if (!mixed) {
+        if (range->start & 3)
+            contradict(&source->evidence, PUG_CONTRA_BOUNDARY, range->index, range->start);
+        return;
+    }
+    if (source->longs[slot_of(middle)] == middle && middle != 0)
+        contradict(&source->evidence, PUG_CONTRA_BOUNDARY, range->index, range->start);
+    if (range->last_size == 4)
+        source->longs[slot_of(last)] = last;
+}
+
 static bool is_looked_at(uint64_t index)
 {
     return index < ALL_UP_TO || (index >> WINDOW_BITS) % ONE_IN == 0;
@@ -143,6 +178,40 @@ static bool is_notable(const struct pug_element *e)
            e->type == PUG_ELEM_TRACE_ON;
 }
 
+/** Type, reason and what is beside them, at once. */
+static inline uint64_t tail_of(const struct pug_element *e)
+{
+    uint64_t tail;
+    memcpy(&tail, (const char *)e + offsetof(struct pug_element, flags), sizeof(tail));
+    return tail;
+}
+
+/**
+ * All elements come by here, so it has to be cheap to see that nearly all are ranges: eight at a
+ * time have no reason, and no bit of a notable type but those of a range. (NO_SYNC has a reason.)
+ */
+static bool has_notable(const struct pug_element *elements, size_t count)
+{
+    enum { TOGETHER = 8 };
+    const struct pug_element bits = {.type = UINT8_MAX, .reason = UINT8_MAX};
+    const struct pug_element range = {.type = PUG_ELEM_INSTR_RANGE};
+    const uint64_t mask = tail_of(&bits), usual = tail_of(&range);
+    for (size_t i = 0; i < count; i += TOGETHER) {
+        const size_t end = i + TOGETHER < count ? i + TOGETHER : count;
+        uint64_t any = 0;
+        if (end == i + TOGETHER)
+#pragma GCC unroll 8
+            for (size_t k = 0; k < TOGETHER; k++)
+                any |= tail_of(&elements[i + k]);
+        if ((any & mask) == usual)
+            continue;
+        for (size_t k = i; k < end; k++)
+            if (is_notable(&elements[k]))
+                return true;
+    }
+    return false;
+}
+
 /** Elements between two windows, with nothing notable among them. Most are ranges. */
 static bool can_pass_over(const struct pug_element *elements, size_t count)
 {
@@ -150,10 +219,7 @@ static bool can_pass_over(const struct pug_element *elements, size_t count)
     if (is_looked_at(first) || is_looked_at(last) || first > last ||
         (last >> WINDOW_BITS) / ONE_IN != (first >> WINDOW_BITS) / ONE_IN)
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (elements[i].type != PUG_ELEM_INSTR_RANGE && is_notable(&elements[i]))
-            return false;
-    return true;
+    return !has_notable(elements, count);
 }
 
 static void pass_over(struct pug_diagnosis_part *part, uint16_t id)
@@ -174,6 +240,9 @@ static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evi
     evidence->branches += range->last_type != PUG_INSTR_OTHER;
     if (must_be_taken(range))
         contradict(evidence, PUG_CONTRA_UNTAKEN, range->index, range->end - range->last_size);
+    if (must_be_executed(range))
+        contradict(evidence, PUG_CONTRA_NOT_EXECUTED, range->index, range->end - range->last_size);
+    look_at_boundary(source, range);
     if (source->follows && falls_through(before)) {
         if (range->start != before->end)
             contradict(evidence, PUG_CONTRA_GAP, range->index, range->start);
@@ -229,6 +298,13 @@ static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64
         *highest = (struct pug_missing){page, count};
 }
 
+/** NO_SYNC stands at the beginning, too. */
+static bool is_loss(uint8_t reason)
+{
+    return reason == PUG_UNSYNC_DISCARD || reason == PUG_UNSYNC_BAD_PACKET ||
+           reason == PUG_UNSYNC_BAD_IMAGE;
+}
+
 static void take_other(struct pug_source_evidence *source, const struct pug_element *e)
 {
     struct pug_evidence *evidence = &source->evidence;
@@ -242,7 +318,7 @@ static void take_other(struct pug_source_evidence *source, const struct pug_elem
         note_missing(evidence, e->start, 1);
         break;
     case PUG_ELEM_NO_SYNC:
-        evidence->no_syncs++;
+        evidence->no_syncs += is_loss(e->reason);
         if (e->reason == PUG_UNSYNC_BAD_IMAGE)
             contradict(evidence, PUG_CONTRA_DECODER, e->index, source->last.end);
         break;

@@ -6,13 +6,16 @@
 #include "pugmark/diagnose.h"
 #include "pugmark/walk.h"
 
+#define PUG_LONG_BITS 8u
+
 /** A source: its evidence, and what it did last. */
 struct pug_source_evidence {
     struct pug_evidence evidence;
     struct pug_element last; /**< range */
     bool follows;            /**< nothing came since that leads elsewhere */
     uint64_t window;
-    unsigned reads; /**< of code, in this window */
+    unsigned reads;                      /**< of code, in this window */
+    uint64_t longs[1u << PUG_LONG_BITS]; /**< addresses of instructions of 4 bytes, by their hash */
 };
 
 struct pug_source_list {

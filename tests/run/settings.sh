@@ -7,12 +7,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf '\377' >"$work/trace"
 
-# said STATUS TEXT OPTION...: pugmark list --packets ends with this status and says this, in lines lines.
-lines=1
+# said STATUS TEXT OPTION...: the command ends with this status and says this, in lines lines. That
+# there is nothing to read in a trace of one byte info does not say.
+lines=1 command="list --packets"
 said() {
   local status=$1 wanted=$2 text code=0
   shift 2
-  text=$("$bin/pugmark" list --packets "$@" 2>&1 >"$work/pcs") || code=$?
+  # shellcheck disable=SC2086
+  text=$("$bin/pugmark" $command "$@" 2>&1 >"$work/pcs") || code=$?
   [[ $code == "$status" && $text == *"$wanted"* && $(grep -c . <<<"$text") == "$lines" ]] && return
   echo "[$*]: expected $lines lines with '$wanted' and $status, got '$text' and $code"
   bad=1
@@ -20,7 +22,7 @@ said() {
 
 # refused TEXT OPTION...: a use that can't be, of a file of trace; accepted OPTION...: one that can.
 refused() { said 2 "$@" "$work/trace"; }
-accepted() { lines=0 said 0 "" "$@" "$work/trace"; }
+accepted() { command=info lines=0 said 0 "" "$@" "$work/trace"; }
 
 refused "xlen must be 32 or 64" --protocol ntrace --set xlen=48
 refused "implicit_return must be a number" --protocol ntrace --set implicit_return=yes
@@ -66,7 +68,7 @@ both="--set iaddress_width_p=64 --set iaddress_width=63 --set discovery_info_1=0
   --set src_id=3 --set srcid_bits=4 --set trTeSrcBits=4 --set trTeInhibitSrc=1 --set trTsEnable=0
   --set trTsWidth=64 --set timestamp_bytes=8 --set type_bits_3=1"
 # shellcheck disable=SC2086
-lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
+command=info lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
 
 # Registers that matter and are missing are named, those of an id only where ids matter.
 refused "ETMV4I cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i
@@ -76,7 +78,7 @@ refused "ETMV3 cannot be read without registers: ETMIDR ETMCR ETMCCER" --protoco
 refused "PTM cannot be read without registers: ETMIDR ETMCCER ETMTRACEIDR" --protocol ptm \
   --transport coresight --set ETMCR=0
 accepted --protocol ptm --set ETMIDR=0x4100f310 --set ETMCR=0 --set ETMCCER=0x34000000
-said 0 "ETMV4I: registers are missing: TRCIDR1 (taken for 0x4100f403) TRCIDR8 (taken for 0x0)" \
+command=info said 0 "ETMV4I: registers are missing: TRCIDR1 (taken for 0x4100f403) TRCIDR8 (taken for 0x0)" \
   --protocol etmv4i --set TRCCONFIGR=0xc1 --set TRCIDR0=0x28000ea1 --set TRCIDR2=0x488 "$work/trace"
 lines=3
 refused "--set TRCCONFGIR: no such setting; is TRCCONFIGR meant?" --protocol etmv4i \
@@ -89,10 +91,10 @@ said 3 "trace: no source in it" --protocol etrace --transport raw --set xlen=64 
 # A name in a file that is none, but nearly; others are no matter.
 printf '\0' >"$work/null"
 printf 'xlen = 64\niaddress_widht_p = 64\nnotes = of a run\n' >"$work/slip.params"
-said 1 "slip.params: nobody knows 'iaddress_widht_p'; is iaddress_width_p meant?" \
+command=info said 1 "slip.params: nobody knows 'iaddress_widht_p'; is iaddress_width_p meant?" \
   --protocol etrace --set src_id=0 --params "$work/slip.params" "$work/null"
 printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.params"
-lines=0 said 0 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
+command=info lines=0 said 0 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
 "$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
   grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
 cp -r "$2/examples/demo" "$work/demo"
@@ -109,7 +111,7 @@ refused "--core Nonsense: no core of this name is known (pugmark --list-cores)" 
 "$bin/pugmark" --list-cores | grep -qx 'Cortex-A53' || { echo "--list-cores lacks one"; bad=1; }
 while read -r core; do
   # shellcheck disable=SC2086
-  lines=0 said 0 "" $etm --core "$core" "$work/trace"
+  command=info lines=0 said 0 "" $etm --core "$core" "$work/trace"
 done < <("$bin/pugmark" --list-cores | sed -n '1~20p')
 
 refused "--image $work/image: expected FILE@ADDRESS" --protocol ntrace --image "$work/image"

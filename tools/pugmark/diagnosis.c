@@ -3,21 +3,11 @@
 
 #include "input.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* So many messages of one kind are printed. */
-#define LIKE_MOST 5u
-
-#define KINDS_MOST 64u
-
-struct message_kind {
-    uint64_t key, count;
-};
 
 struct diagnosis {
     struct input *input;
@@ -27,10 +17,8 @@ struct diagnosis {
     const struct pug_parts *inner;
     pug_elements_fn *consumer;
     void *consumer_context;
-    struct message_kind kinds[KINDS_MOST];
-    size_t kind_count;
-    uint64_t unprinted, bad_packets;
     bool quiet;
+    bool concluded;
     bool said; /**< the paragraph has begun */
     bool poor; /**< little of a source could be decoded */
 };
@@ -56,73 +44,6 @@ void diagnosis_free(struct diagnosis *diagnosis)
     pug_diagnosis_drop(diagnosis->own);
     pug_diagnosis_free(diagnosis->evidence);
     free(diagnosis);
-}
-
-/* ---- messages ---- */
-
-/** Messages are alike that differ in numbers alone. */
-static uint64_t key_of(const struct pug_log_record *record)
-{
-    uint64_t key =
-        UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
-    for (const char *at = record->text; *at; at++) {
-        bool number = isxdigit((unsigned char)*at) &&
-                      (isdigit((unsigned char)*at) || isdigit((unsigned char)at[1]) ||
-                       (at > record->text && isdigit((unsigned char)at[-1])));
-        if (!number)
-            key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    }
-    return key;
-}
-
-/** How often the like of a message came before; messages of too many kinds are all printed. */
-static uint64_t count_like(struct diagnosis *diagnosis, const struct pug_log_record *record)
-{
-    const uint64_t key = key_of(record);
-    for (size_t i = 0; i < diagnosis->kind_count; i++)
-        if (diagnosis->kinds[i].key == key)
-            return diagnosis->kinds[i].count++;
-    if (diagnosis->kind_count < KINDS_MOST)
-        diagnosis->kinds[diagnosis->kind_count++] = (struct message_kind){key, 1};
-    return 0;
-}
-
-/** Where in the trace, what is wrong, and with what. */
-static void print_record(const struct pug_log_record *record)
-{
-    static const char *const severities[] = {[PUG_SEV_NONE] = "",
-                                             [PUG_SEV_ERROR] = "error: ",
-                                             [PUG_SEV_WARN] = "warning: ",
-                                             [PUG_SEV_INFO] = ""};
-    const bool coded = record->code != PUG_OK;
-    fprintf(stderr, "pugmark: %s", severities[record->severity]);
-    if (record->source != PUG_NO_SOURCE)
-        fprintf(stderr, "source 0x%02x%s", record->source,
-                record->index != PUG_NO_INDEX ? ", " : ": ");
-    if (record->index != PUG_NO_INDEX)
-        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
-    const size_t length = strlen(record->text);
-    const bool ended = length > 0 && record->text[length - 1] == '\n';
-    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
-            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
-}
-
-static bool is_bad_packet(enum pug_status code)
-{
-    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
-           code == PUG_ERR_BAD_DECODE_PKT;
-}
-
-void diagnosis_log(struct diagnosis *diagnosis, const struct pug_log_record *record, bool quiet)
-{
-    if (diagnosis && is_bad_packet(record->code))
-        diagnosis->bad_packets++;
-    if (quiet)
-        return;
-    if (diagnosis && count_like(diagnosis, record) >= LIKE_MOST)
-        diagnosis->unprinted++;
-    else
-        print_record(record);
 }
 
 /* ---- elements on their way ---- */
@@ -298,6 +219,23 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
         evidence->first[kind].index, evidence->first[kind].address, pug_contradiction_text(kind));
 }
 
+/** What an answer rests on. It is no mistake of anybody's. */
+static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
+{
+    char a[32], b[32];
+    if (diagnosis->quiet || evidence->no_syncs + evidence->overflows == 0)
+        return;
+    fprintf(stderr, "pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
+            evidence->source);
+    if (evidence->overflows > 0)
+        fprintf(stderr, " on its way %s time%s", grouped(evidence->overflows, a),
+                evidence->overflows == 1 ? "" : "s");
+    if (evidence->no_syncs > 0)
+        fprintf(stderr, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
+                grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
+    fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
+}
+
 /* ---- missing memory ---- */
 
 struct stretch {
@@ -415,13 +353,31 @@ static void say_guesses(struct diagnosis *diagnosis, bool nothing)
         say(diagnosis, "its bytes look like nothing that is known here\n");
 }
 
+static void say_deaf(struct diagnosis *diagnosis, const struct pug_source *source, uint64_t bytes)
+{
+    char number[32];
+    say(diagnosis,
+        "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to decode\n",
+        pug_source_id(source), pug_protocol_title(pug_source_protocol(source)),
+        grouped(bytes, number), pug_protocol_name(pug_source_protocol(source)));
+}
+
+static void say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey,
+                         uint16_t first, bool more)
+{
+    char text[512];
+    say_ids(survey, text, sizeof(text));
+    say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n", first,
+        more ? " and the others asked for" : "", text);
+}
+
 /** Of all sources that were asked for. True: there was nothing to decode. */
 static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     const struct input *input = diagnosis->input;
     const bool chosen = input->options->sources.count > 0;
     const struct pug_source *source;
-    char text[512], number[32], other[32];
+    char number[32], other[32];
     size_t asked = 0, silent = 0, deaf = 0;
     uint16_t first = 0;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
@@ -443,19 +399,13 @@ static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *su
             first = id;
         if (found && found->bytes > 0 && found->unsynced * 2 > found->bytes) {
             deaf++;
-            say(diagnosis,
-                "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to "
-                "decode\n",
-                id, pug_protocol_title(pug_source_protocol(source)), grouped(found->bytes, number),
-                pug_protocol_name(pug_source_protocol(source)));
+            say_deaf(diagnosis, source, found->bytes);
         }
     }
     if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
         const struct pug_survey_id *found = find_id(survey, first);
-        say_ids(survey, text, sizeof(text));
         if (!found || found->bytes == 0)
-            say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n", first,
-                silent > 1 ? " and the others asked for" : "", text);
+            say_no_bytes(diagnosis, survey, first, silent > 1);
         else
             say(diagnosis, "source 0x%02x: nothing could be decoded of its %s bytes\n", first,
                 grouped(found->bytes, number));
@@ -474,10 +424,12 @@ static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *surv
     if ((stats->reserved + stats->unknown) * 20 > survey->bytes)
         say(diagnosis, "%s of %s bytes are of ids that cannot be: is the framing right?\n",
             grouped(stats->reserved + stats->unknown, a), grouped(survey->bytes, b));
-    if (diagnosis->bad_packets > 0)
+    if (diagnosis->input->messages.bad_packets > 0)
         say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
-            grouped(diagnosis->bad_packets, a), diagnosis->bad_packets == 1 ? "" : "s",
-            (double)diagnosis->bad_packets * 1e6 / (double)diagnosis->input->trace_size);
+            grouped(diagnosis->input->messages.bad_packets, a),
+            diagnosis->input->messages.bad_packets == 1 ? "" : "s",
+            (double)diagnosis->input->messages.bad_packets * 1e6 /
+                (double)diagnosis->input->trace_size);
 }
 
 /* ---- the whole ---- */
@@ -502,12 +454,14 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
     const struct pug_source *source;
-    if (diagnosis->bad_packets > 0)
+    if (diagnosis->input->messages.bad_packets > 0)
         return true;
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0)
             return true;
     size_t asked = 0, silent = 0;
+    if (diagnosis->input->partial)
+        return false;
     for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++) {
         evidence = evidence_of(diagnosis, pug_source_id(source));
         if (!pug_source_decodes(source) || !input_wants(diagnosis->input, pug_source_id(source)))
@@ -522,10 +476,11 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
 {
     const struct pug_evidence *evidence;
     if (diagnosis->input->trace_size == 0) {
-        say(diagnosis, "the trace is empty\n");
+        if (diagnosis->input->chosen == 1) /* of several buffers one may be */
+            say(diagnosis, "the trace is empty\n");
         return;
     }
-    const bool nothing = say_silence(diagnosis, survey);
+    const bool nothing = !diagnosis->input->partial && say_silence(diagnosis, survey);
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
         if (!input_wants(diagnosis->input, evidence->source))
             continue;
@@ -533,9 +488,63 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         say_missing(diagnosis, evidence);
     }
     say_bytes(diagnosis, survey);
-    const bool many = diagnosis->bad_packets * BAD_MANY > diagnosis->input->trace_size;
+    const bool many =
+        diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_size;
     if (diagnosis->said && (nothing || many || diagnosis->poor))
         say_guesses(diagnosis, nothing);
+}
+
+/* ---- packets alone ---- */
+
+/** What reading packets had of the sources that were asked for. */
+struct read_sources {
+    size_t asked, without; /* without bytes */
+    uint16_t first;        /* of those */
+    size_t deaf_count;     /* with bytes, and no place to begin at */
+    const struct pug_source *deaf;
+};
+
+static struct read_sources look_at_read(const struct diagnosis *diagnosis)
+{
+    const struct input *input = diagnosis->input;
+    struct read_sources seen = {0};
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+        const struct pug_reader_stats *stats = pug_source_stats(source);
+        if (!input_wants(input, pug_source_id(source)))
+            continue;
+        seen.asked++;
+        if (stats->bytes == 0 && seen.without++ == 0)
+            seen.first = pug_source_id(source);
+        if (stats->bytes == 0 || stats->unsynced * 2 <= stats->bytes)
+            continue;
+        seen.deaf_count++;
+        seen.deaf = source;
+    }
+    return seen;
+}
+
+/** A run that read packets and decoded nothing. */
+static bool conclude_reading(struct diagnosis *diagnosis)
+{
+    const struct input *input = diagnosis->input;
+    const struct read_sources seen = look_at_read(diagnosis);
+    const bool nothing = seen.asked > 0 && seen.without == seen.asked;
+    struct pug_survey survey;
+    const bool empty = input->trace_size == 0;
+    if ((!nothing && !seen.deaf) || (empty && input->chosen > 1) ||
+        pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
+            PUG_OK)
+        return false;
+    if (empty)
+        say(diagnosis, "the trace is empty\n");
+    else if (nothing)
+        say_no_bytes(diagnosis, &survey, seen.first, seen.without > 1);
+    else
+        say_deaf(diagnosis, seen.deaf, pug_source_stats(seen.deaf)->bytes);
+    if (!empty && seen.without + seen.deaf_count == seen.asked)
+        say_guesses(diagnosis, true);
+    return true;
 }
 
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
@@ -545,14 +554,20 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     if (diagnosis->own)
         pug_diagnosis_take(diagnosis->evidence, diagnosis->own);
     diagnosis->own = NULL;
-    if (diagnosis->unprinted > 0 && !quiet)
-        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n",
-                diagnosis->unprinted);
-    if (!decodes(diagnosis) || !is_suspicious(diagnosis) ||
+    diagnosis->quiet = quiet;
+    if (diagnosis->concluded)
+        return false;
+    diagnosis->concluded = true;
+    if (!decodes(diagnosis))
+        return conclude_reading(diagnosis);
+    const struct pug_evidence *evidence;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (input_wants(input, evidence->source))
+            note_losses(diagnosis, evidence);
+    if (!is_suspicious(diagnosis) ||
         pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
             PUG_OK)
         return false;
-    diagnosis->quiet = quiet;
     say_all(diagnosis, &survey);
     return diagnosis->said;
 }

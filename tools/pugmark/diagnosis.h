@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What is said at the end of a run where something is off, and the messages on the way. */
+/** @file What is said at the end of a run where something is off. */
 #ifndef PUGMARK_TOOL_DIAGNOSIS_H
 #define PUGMARK_TOOL_DIAGNOSIS_H
 
@@ -11,9 +11,6 @@ struct diagnosis;
 /** For a run of the input's tree; NULL: nothing is diagnosed. */
 struct diagnosis *diagnosis_new(struct input *input);
 void diagnosis_free(struct diagnosis *diagnosis);
-
-/** Print a message of the log, or count it where the like of it was printed often enough. */
-void diagnosis_log(struct diagnosis *diagnosis, const struct pug_log_record *record, bool quiet);
 
 /** Parts that collect evidence as well. They and `inner` stay until the run is over. */
 const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner);

@@ -220,6 +220,7 @@ static int print_stretch(struct input *input)
     for (size_t i = 0; i < count; i++)
         pug_source_monitor(pug_tree_source_at(input->tree, i), tally_packet, &tallies[i]);
     input_run(input, NULL, NULL);
+    input->described = true;
     code = input_result(input);
     print_transport(input);
     for (size_t i = 0; i < count; i++)

@@ -19,16 +19,16 @@
 
 static void on_log(void *context, const struct pug_log_record *record)
 {
-    const struct input *input = context;
+    struct input *input = context;
     /* Why there is no capture, or no tree, is no message about the trace. */
-    const bool quiet =
-        input->options->quiet && (input->opened || record->severity != PUG_SEV_ERROR);
+    const bool quiet = input->silent || (input->options->quiet &&
+                                         (input->opened || record->severity != PUG_SEV_ERROR));
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
         if (!quiet)
             fprintf(stderr, "pugmark: %s\n", record->text);
         return;
     }
-    diagnosis_log(input->diagnosis, record, quiet);
+    messages_take(&input->messages, record, quiet);
 }
 
 /* ---- opening ---- */
@@ -602,11 +602,93 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
     return status == PUG_OK;
 }
 
+static void conclude(struct input *input)
+{
+    const bool quiet = input->options->quiet;
+    if (input->described) /* what is printed says it all */
+        return;
+    input->examined = true;
+    input->wrong |= diagnosis_conclude(input->diagnosis, quiet);
+    input->messages.bad_packets = 0;
+}
+
+/* ---- looking again ---- */
+
+/* So much of a trace that was decoded in another way is looked at. */
+#define LOOK_MOST (UINT64_C(4) << 20)
+
+static void *begin_nothing(void *context, unsigned worker)
+{
+    (void)worker;
+    return context;
+}
+
+static void ignore_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)elements;
+    (void)count;
+}
+
+static bool take_nothing(void *context, void *part)
+{
+    (void)context;
+    (void)part;
+    return true;
+}
+
+static void drop_nothing(void *part)
+{
+    (void)part;
+}
+
+static void look_at_stretch(struct input *input)
+{
+    const struct pug_parts nobody = {.context = input,
+                                     .begin = begin_nothing,
+                                     .elements = ignore_elements,
+                                     .take = take_nothing,
+                                     .drop = drop_nothing};
+    struct pug_jobs_result result = {.response = PUG_RESP_CONT};
+    input->partial = input->trace_size > LOOK_MOST;
+    if (input->partial)
+        input->trace_size = LOOK_MOST;
+    const struct pug_jobs jobs = {.threads = input_jobs(input),
+                                  .parts = diagnosis_parts(input->diagnosis, &nobody)};
+    if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
+        conclude(input);
+    input->partial = false;
+}
+
+/**
+ * What went another way than through a tree of ours gave no evidence: the beginning of each buffer
+ * is decoded once more for it. What that logs was logged before.
+ */
+static void look_again(struct input *input)
+{
+    if (input->examined || input->options->reference ||
+        pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        return;
+    input->examined = true;
+    input->silent = true;
+    input_first(input);
+    do {
+        input->messages.bad_packets = 0;
+        if (input_tree(input, true) && input->diagnosis)
+            look_at_stretch(input);
+    } while (input_next(input));
+    input->silent = false;
+}
+
 int input_result(struct input *input)
 {
-    input->wrong |= input->diagnosis && diagnosis_conclude(input->diagnosis, input->options->quiet);
+    const bool erred = pug_log_errors(input->log) > input->errors_before;
+    messages_end(&input->messages, input->options->quiet);
+    if (!input->diagnosis)
+        look_again(input);
+    else
+        conclude(input);
     if (input->fatal)
         return EXIT_FATAL;
-    return input->wrong || pug_log_errors(input->log) > input->errors_before ? EXIT_TRACE_ERRORS
-                                                                             : EXIT_DONE;
+    return input->wrong || erred ? EXIT_TRACE_ERRORS : EXIT_DONE;
 }

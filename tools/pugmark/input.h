@@ -8,6 +8,7 @@
 #define PUGMARK_TOOL_INPUT_H
 
 #include "known.h"
+#include "messages.h"
 #include "options.h"
 #include "pugmark/pugmark.h"
 #include "set_options.h"
@@ -62,15 +63,20 @@ struct input {
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
-    bool wrong;             /**< private: something was found to be */
-    uint64_t errors_before; /**< private: errors logged before the first tree was made */
-    bool opened;            /**< private: messages are about the trace from now on */
-    bool refused;           /**< private: options do not fit, and that was told */
-    bool sources_told;      /**< private: those that were asked for and are not there */
-    uint8_t *trace_copy;    /**< private: the trace where it is not in memory anyhow */
-    struct set_options set; /**< private: --set and --core */
-    struct known known;     /**< private: the names that transport and protocols look for */
-    struct known told;      /**< private: names that nobody reads, and that was told */
+    bool wrong;               /**< private: something was found to be */
+    uint64_t errors_before;   /**< private: errors logged before the first tree was made */
+    bool opened;              /**< private: messages are about the trace from now on */
+    bool examined;            /**< private: a diagnosis was made, or is not wanted */
+    bool silent;              /**< private: what is logged was told before */
+    bool partial;             /**< private: of the trace only the beginning is at hand */
+    struct messages messages; /**< private: of the run at hand */
+    bool described;           /**< what is wrong is part of the output, or told */
+    bool refused;             /**< private: options do not fit, and that was told */
+    bool sources_told;        /**< private: those that were asked for and are not there */
+    uint8_t *trace_copy;      /**< private: the trace where it is not in memory anyhow */
+    struct set_options set;   /**< private: --set and --core */
+    struct known known;       /**< private: the names that transport and protocols look for */
+    struct known told;        /**< private: names that nobody reads, and that was told */
     struct pug_settings_watch watch;
 };
 

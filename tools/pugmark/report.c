@@ -65,6 +65,7 @@ static int look_at(const char *operand, const struct report_options *options,
         return EXIT_DONE;
     if (!input_open(&input, &options->input, operand))
         return input.failure;
+    input.silent = input.described = true; /* the profile told what is wrong */
     add_fact(extra, "Kind", pug_capture_title(input.capture));
     for (size_t n = 0; pug_capture_fact(input.capture, n, &name, &value); n++)
         add_fact(extra, name, value);

@@ -5,6 +5,8 @@
  */
 #include "protocol/etrace/decoder.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NOTIFY_EVENT 6u /* the number of N-Trace's watchpoint event */
@@ -250,17 +252,12 @@ static bool next_address(struct pug_etrace_decoder *d, const struct pug_insn *in
     return !insn->table_jump;
 }
 
-/** The trap's EPC. `taken`: it is also the target of the branch or jump before it. */
-static bool trap_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken)
+/** Where the walk stands: the EPC of a trap. `taken`: it is the target of the jump before it. */
+static bool walked_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken, bool *indirect)
 {
-    const struct pug_etrace_packet *p = d->packet;
     struct pug_insn insn;
     uint8_t it = 0;
-    *epc = p->has_epc ? p->epc : d->address;
-    if (p->has_epc)
-        return true;
-    if (!d->synced || d->fresh)
-        return !p->thaddr;
+    *taken = *indirect = false;
     if (d->after_trap) {
         *epc = d->next_epc;
         return d->next_epc_valid;
@@ -269,10 +266,44 @@ static bool trap_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken)
         return false;
     *taken =
         insn.type != PUG_INSTR_OTHER && (!insn.conditional || pug_etrace_peek_outcome(d, d->pc));
-    if (next_address(d, &insn, epc))
+    *indirect = is_indirect(&insn);
+    return next_address(d, &insn, epc);
+}
+
+/** A trap that brings its own EPC: is that where the walk came to? */
+static void compare_epc(struct pug_etrace_decoder *d)
+{
+    const uint64_t own = pug_etrace_canonical(d, d->packet->epc);
+    uint64_t walked;
+    bool taken, indirect;
+    char text[128];
+    if (!d->synced || d->fresh || !walked_epc(d, &walked, &taken, &indirect) ||
+        pug_etrace_canonical(d, walked) == own)
+        return;
+    snprintf(text, sizeof(text),
+             "the trap was at 0x%" PRIx64 ", and execution had come to 0x%" PRIx64, own,
+             pug_etrace_canonical(d, walked));
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_TRACE_MISMATCH, d->index,
+                  text);
+}
+
+/** The trap's EPC. `taken`: it is also the target of the branch or jump before it. */
+static bool trap_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken)
+{
+    const struct pug_etrace_packet *p = d->packet;
+    bool indirect;
+    *epc = p->has_epc ? p->epc : d->address;
+    *taken = false;
+    if (p->has_epc) {
+        compare_epc(d);
+        return true;
+    }
+    if (!d->synced || d->fresh)
+        return !p->thaddr;
+    if (walked_epc(d, epc, taken, &indirect))
         return true;
     *epc = d->address;
-    return is_indirect(&insn) && !p->thaddr;
+    return indirect && !p->thaddr;
 }
 
 /** A trap that was reported without its handler: what its address is. */

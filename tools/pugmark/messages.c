@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "messages.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many messages of one kind are printed. */
+#define LIKE_MOST 5u
+
+/** Messages are alike that differ in numbers alone. */
+static uint64_t key_of(const struct pug_log_record *record)
+{
+    uint64_t key =
+        UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
+    for (const char *at = record->text; *at; at++) {
+        bool number = isxdigit((unsigned char)*at) &&
+                      (isdigit((unsigned char)*at) || isdigit((unsigned char)at[1]) ||
+                       (at > record->text && isdigit((unsigned char)at[-1])));
+        if (!number)
+            key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    return key;
+}
+
+/** How often the like of a message came before; messages of too many kinds are all printed. */
+static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
+{
+    const uint64_t key = key_of(record);
+    for (size_t i = 0; i < messages->kind_count; i++)
+        if (messages->kinds[i].key == key)
+            return messages->kinds[i].count++;
+    if (messages->kind_count < MESSAGE_KINDS) {
+        messages->kinds[messages->kind_count].key = key;
+        messages->kinds[messages->kind_count++].count = 1;
+    }
+    return 0;
+}
+
+/** Where in the trace, what is wrong, and with what. */
+static void print_record(const struct pug_log_record *record)
+{
+    static const char *const severities[] = {[PUG_SEV_NONE] = "",
+                                             [PUG_SEV_ERROR] = "error: ",
+                                             [PUG_SEV_WARN] = "warning: ",
+                                             [PUG_SEV_INFO] = ""};
+    const bool coded = record->code != PUG_OK;
+    fprintf(stderr, "pugmark: %s", severities[record->severity]);
+    if (record->source != PUG_NO_SOURCE)
+        fprintf(stderr, "source 0x%02x%s", record->source,
+                record->index != PUG_NO_INDEX ? ", " : ": ");
+    if (record->index != PUG_NO_INDEX)
+        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
+    const size_t length = strlen(record->text);
+    const bool ended = length > 0 && record->text[length - 1] == '\n';
+    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
+            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
+}
+
+static bool is_bad_packet(enum pug_status code)
+{
+    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
+           code == PUG_ERR_BAD_DECODE_PKT;
+}
+
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
+{
+    messages->bad_packets += is_bad_packet(record->code);
+    if (quiet)
+        return;
+    if (count_like(messages, record) >= LIKE_MOST)
+        messages->unprinted++;
+    else
+        print_record(record);
+}
+
+void messages_end(struct messages *messages, bool quiet)
+{
+    if (messages->unprinted > 0 && !quiet)
+        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
+    messages->unprinted = 0;
+    messages->kind_count = 0;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/** @file The log's messages on their way to standard error: those that are alike are counted. */
+#ifndef PUGMARK_TOOL_MESSAGES_H
+#define PUGMARK_TOOL_MESSAGES_H
+
+#include "pugmark/log.h"
+
+#include <stdbool.h>
+
+#define MESSAGE_KINDS 64u
+
+struct messages {
+    struct {
+        uint64_t key, count;
+    } kinds[MESSAGE_KINDS];
+    size_t kind_count;
+    uint64_t unprinted;
+    uint64_t bad_packets; /**< that messages told of, printed or not */
+};
+
+/** Print a message, or count it where the like of it was printed often enough. */
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet);
+
+/** Say how many were not printed; the like of them is printed again from now on. */
+void messages_end(struct messages *messages, bool quiet);
+
+#endif
