@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef _WIN32
+#include <sys/mman.h>
+#endif
 
 static enum pug_status map_open(int file, const struct stat *status,
                                 struct pug_capture_bytes *bytes)
@@ -16,7 +19,11 @@ static enum pug_status map_open(int file, const struct stat *status,
     bytes->size = (uint64_t)status->st_size;
     if (bytes->size == 0)
         return PUG_OK;
-    void *mapped = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes->size > SIZE_MAX / 2) {
+        errno = EFBIG; /* of a host with short pointers */
+        return PUG_ERR_FILE;
+    }
+    void *mapped = mmap(NULL, (size_t)bytes->size, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapped == MAP_FAILED)
         return PUG_ERR_FILE;
     bytes->bytes = mapped;
@@ -54,7 +61,7 @@ enum pug_status pug_capture_map(const struct pug_capture *capture, const char *p
 void pug_capture_unmap(struct pug_capture_bytes *bytes)
 {
     if (bytes->mapped)
-        munmap((void *)(uintptr_t)bytes->bytes, bytes->size);
+        munmap((void *)(uintptr_t)bytes->bytes, (size_t)bytes->size);
     *bytes = (struct pug_capture_bytes){0};
 }
 

@@ -95,7 +95,7 @@ static enum pug_status read_parts(struct pug_capture *capture,
     enum pug_status status = pug_trace_open(own->snapshot, buffer, &trace);
     if (status == PUG_OK) {
         uint64_t size = pug_trace_size(trace);
-        uint8_t *copy = malloc(size ? size : 1);
+        uint8_t *copy = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
         if (copy)
             bytes->size = pug_trace_read(trace, copy, size, &status);
         else

@@ -215,7 +215,7 @@ static enum pug_status assemble(struct making *making, struct pug_index **out)
     h->values = making->values.count;
     h->file_size = pug_index_file_size(h);
     struct pug_index *index = calloc(1, sizeof(*index));
-    char *bytes = h->file_size ? calloc(1, h->file_size) : NULL;
+    char *bytes = h->file_size && h->file_size < SIZE_MAX ? calloc(1, (size_t)h->file_size) : NULL;
     if (!index || !bytes || h->summaries > UINT32_MAX) {
         free(index);
         free(bytes);
@@ -398,9 +398,11 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
         .take = take_yield,
         .take_context = making,
     };
-    making->blocks = calloc(making->job.blocks + 1, sizeof(*making->blocks));
+    making->blocks = making->job.blocks < UINT32_MAX
+                         ? calloc((size_t)making->job.blocks + 1, sizeof(*making->blocks))
+                         : NULL;
     making->states = calloc(1 + tree->source_count, sizeof(*making->states));
-    making->failed = making->job.blocks > UINT32_MAX || !making->blocks || !making->states;
+    making->failed = !making->blocks || !making->states;
     if (making->failed)
         return;
     if (h->from > 0) /* states of a tree that does not know what was before are none */

@@ -11,9 +11,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef _WIN32
+#include <sys/mman.h>
+#endif
 
 /* The capture's hash looks at so many pieces of so many bytes, the first and the last included. */
 #define PIECES      64u
@@ -283,7 +286,7 @@ static enum pug_status map_file(int file, struct pug_index *index)
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
         return PUG_ERR_FILE;
-    if (status.st_size == 0)
+    if (status.st_size <= 0 || (uint64_t)status.st_size > SIZE_MAX / 2)
         return PUG_ERR_INDEX_DAMAGED;
     void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED)

@@ -63,6 +63,9 @@ static const struct pug_infile *first_file(const struct pug_perf *perf)
 /** A stream is kept in a file without a name, so that its trace can be read where it is needed. */
 static enum pug_status spool(struct pug_perf *perf)
 {
+#ifdef _WIN32
+    return refuse(perf, "a stream of perf is not read on Windows: save it as a file");
+#else
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
     const bool standard = strcmp(perf->capture->path, "-") == 0;
@@ -93,13 +96,15 @@ static enum pug_status spool(struct pug_perf *perf)
     enum pug_status status = good ? add_file(perf, path) : refuse(perf, strerror(why));
     unlink(path);
     return status;
+#endif
 }
 
 /* ---- the header of a file ---- */
 
 static bool inside(const struct section *section, uint64_t size)
 {
-    return section->offset <= size && section->size <= size - section->offset;
+    return section->offset <= size && section->size <= size - section->offset &&
+           section->size < SIZE_MAX;
 }
 
 static enum pug_status read_attr(struct pug_perf *perf, const uint8_t *entry, size_t size)

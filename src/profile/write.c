@@ -181,7 +181,7 @@ enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, 
         (uint64_t)profile->branches.count * FORMAT_BRANCH +
         (uint64_t)profile->frames.count * FORMAT_FRAME + (uint64_t)profile->uses.count * FORMAT_USE;
     const uint64_t whole = (records + text + 7) & ~UINT64_C(7);
-    if (text >= FORMAT_NO_TEXT || segments >= PROFILE_LIMIT)
+    if (text >= FORMAT_NO_TEXT || segments >= PROFILE_LIMIT || whole > SIZE_MAX)
         return PUG_ERR_LIMIT;
     uint8_t *file = calloc(1, (size_t)whole);
     if (!file)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Memory from several accessors is one: instructions, tables and data across a border. */
+#include "base/bytes.h"
 #include "image/codemap.h"
 #include "pugmark/image.h"
 
@@ -254,10 +255,12 @@ static void a_table_across_a_border(void **state)
 {
     (void)state;
     static const uint8_t jump[] = {0x02, 0xa0, 0x01, 0x00}; /* cm.jt 0 */
-    const uint64_t table = 0x11223344556677f0;
+    const uint64_t target = 0x11223344556677f0;
+    uint8_t table[8];
+    pug_bytes_set(table, target, sizeof(table));
     for (unsigned kinds = 0; kinds < 4; kinds++) {
         struct halves halves;
-        cut_in_two(&halves, 0x2000, &table, sizeof(table), 4, kinds);
+        cut_in_two(&halves, 0x2000, table, sizeof(table), 4, kinds);
         assert_int_equal(pug_image_add_buffer(halves.image, &anywhere, 0x1000, jump, sizeof(jump)),
                          PUG_OK);
         struct pug_codemap *map = map_of(halves.image, false);
@@ -265,7 +268,7 @@ static void a_table_across_a_border(void **state)
                                    &(struct pug_isa_config){.zcmp_zcmt = true, .jvt_base = 0x2000});
         const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_RV64, 0);
         assert_false(block->insn.table_jump);
-        assert_int_equal(block->insn.target, table);
+        assert_int_equal(block->insn.target, target);
         pug_codemap_free(map);
         pug_image_free(halves.image);
     }

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROFILE_LIMIT ((size_t)64 << 30)
+/* 64 GiB, where so much can be in memory. */
+#define SIZE_LIMIT    (UINT64_C(64) << 30)
+#define PROFILE_LIMIT (SIZE_MAX / 2 < SIZE_LIMIT ? SIZE_MAX / 2 : (size_t)SIZE_LIMIT)
 
 /* ---- files ---- */
 

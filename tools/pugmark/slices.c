@@ -288,6 +288,14 @@ static void write_one(struct slices *slices, uint32_t number, struct task *task,
     }
 }
 
+/** span × part ÷ whole, in whole numbers: those of all hosts are the same. */
+static uint64_t share_of(uint64_t span, uint64_t part, uint64_t whole)
+{
+    for (; whole >> 32; whole >>= 1)
+        part >>= 1; /* so that no product is too large */
+    return span / whole * part + span % whole * part / whole;
+}
+
 /** Give times to all that waits: between the last timestamp and the one that came now. */
 static void write_waiting(struct slices *slices, uint32_t number, struct task *task, uint64_t time)
 {
@@ -300,7 +308,7 @@ static void write_waiting(struct slices *slices, uint32_t number, struct task *t
         const bool estimated = !slices->options.exact && span > 0 && part > 0 && ran > 0;
         uint64_t at = from;
         if (estimated)
-            at += (uint64_t)((double)span * ((double)part / (double)ran));
+            at += share_of(span, part, ran);
         write_one(slices, number, task, it, at, estimated);
     }
     task->waiting_count = 0;
