@@ -182,6 +182,7 @@ bool pug_outfile_failed(const struct pug_outfile *file)
 /** A nameless file gets a name beside the target: a link cannot replace what is there. */
 static bool give_name(struct pug_outfile *file)
 {
+#ifdef O_TMPFILE
     char self[64];
     snprintf(self, sizeof(self), "/proc/self/fd/%d", file->descriptor);
     errno = EEXIST;
@@ -189,6 +190,7 @@ static bool give_name(struct pug_outfile *file)
         name_beside(file, n);
         file->named = linkat(AT_FDCWD, self, AT_FDCWD, file->beside, AT_SYMLINK_FOLLOW) == 0;
     }
+#endif
     return file->named;
 }
 

@@ -5,14 +5,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef _WIN32
+#include <spawn.h>
+#include <sys/wait.h>
+
 extern char **environ;
+#endif
 
 /* ---- taking a file ---- */
 
@@ -274,6 +277,13 @@ bool pug_perf_try_folders(struct pug_perf *perf, uint32_t number, const char *na
 /** What debuginfod-find prints: the path of a file in its cache; false: it found nothing. */
 static bool run_debuginfod(const char *urls, const char *hex, char *path, size_t size)
 {
+#ifdef _WIN32
+    (void)urls;
+    (void)hex;
+    (void)path;
+    (void)size;
+    return false;
+#else
     char variable[4096];
     char program[] = "debuginfod-find", kind[] = "executable";
     char *arguments[] = {program, kind, (char *)(uintptr_t)hex, NULL};
@@ -309,6 +319,7 @@ static bool run_debuginfod(const char *urls, const char *hex, char *path, size_t
     path[length] = 0;
     path[strcspn(path, "\n")] = 0;
     return started && waitpid(child, &status, 0) == child && status == 0 && *path == '/';
+#endif
 }
 
 static bool try_debuginfod(struct pug_perf *perf, uint32_t number)

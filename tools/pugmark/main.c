@@ -108,8 +108,12 @@ static int printed(int code)
 
 static int start(int argc, char **argv)
 {
+#ifdef _WIN32
+    pug_windows_begin();
+#else
     /* A reader that goes away (`| head`) ends the output, see output.c; it is no accident. */
     signal(SIGPIPE, SIG_IGN);
+#endif
     static char room[1 << 16]; /* help is written at once, so that a failure has its reason */
     setvbuf(stdout, room, _IOFBF, sizeof(room));
     if (argc < 2) {

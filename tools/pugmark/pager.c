@@ -19,6 +19,9 @@ struct pager {
 
 static const char *program(void)
 {
+#ifdef _WIN32
+    return NULL; /* output goes straight */
+#endif
     const char *own = getenv("PUGMARK_PAGER"), *any = getenv("PAGER");
     const char *chosen = own ? own : any ? any : "less";
     return *chosen && strcmp(chosen, "cat") != 0 ? chosen : NULL;
