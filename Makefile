@@ -3,7 +3,7 @@
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
 # make mutants: fifty small defects planted in decoders, each of which recordings must find.
-.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds build bench pictures format check-format tidy tidy-changes deps clean
+.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 demo:
 	@mkdir -p build
@@ -28,6 +28,16 @@ test-sanitize test-thread test-clang test-bare: test-%: deps
 	@cmake --preset $* >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset $* -- --quiet
 	ctest --preset $* -j2
+
+# On 32-bit, big-endian and Windows hosts, under emulators: an hour or so; and a small share of it.
+test-hosts: build
+	cmake/hosts/test.sh i386 armhf s390x windows
+
+test-hosts-core: build
+	cmake/hosts/test.sh --core i386 s390x
+
+test-i386 test-armhf test-s390x test-windows: test-%: build
+	cmake/hosts/test.sh $*
 
 truth: build
 	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"

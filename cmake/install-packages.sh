@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-packages.sh LIST [demo]: install what is missing of the Debian packages in LIST; of those that
-# the demonstration needs.
+# install-packages.sh LIST [demo|hosts]: install what is missing of the Debian packages in LIST: what building and
+# testing needs; what the demonstration needs; and what other hosts need, too.
 set -eu
 missing=
-last='$'
-[ "${2-}" = demo ] && last='/^# ----/'
+last='/^# ---- other hosts/'
+[ "${2-}" != demo ] || last='/^# ----/'
+[ "${2-}" != hosts ] || last='$'
 for package in $(sed -n "1,${last}s/^\([a-z0-9+.-]*\):.*/\1/p" "$1"); do
   dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"
 done

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test.sh [--core] HOST...: build for other hosts, and test under QEMU, or Wine. --core: a small share, which is left out
+# with a word where the compilers cannot be had.
+set -eu
+cd "$(dirname "$0")/../.."
+preset=
+[ "$1" != --core ] || { preset=-core; shift; }
+
+cannot() {
+  echo "other hosts: $1 cannot be installed"
+  [ -n "$preset" ] || exit 1
+  echo "other hosts: SKIPPED"
+  exit 0
+}
+cmake/install-packages.sh packages.txt hosts || cannot "the compilers"
+for host; do
+  [ "$host" = windows ] || cmake/hosts/root.sh "$host" "build/roots/$host" || cannot "the libraries of $host"
+  cmake --preset "$host" >"build/configure.log" 2>&1 || { cat build/configure.log; exit 1; }
+  cmake --build --preset "$host$preset" -- --quiet
+  [ "$host" = windows ] || ctest --preset "$host$preset" -j"$(nproc)"
+  if [ -n "$preset" ]; then
+    tests/hosts/compare.sh build/release/bin "build/$host/bin" . examples/demo tests/captures/ptm-arm
+  else
+    tests/hosts/compare.sh build/release/bin "build/$host/bin" .
+  fi
+done
