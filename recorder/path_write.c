@@ -135,7 +135,7 @@ static uint32_t find_block(struct rec_path_writer *writer, const struct rec_path
             memcmp(known->bytes, block->bytes, size) == 0)
             return n;
     }
-    if (!reserve_known(writer))
+    if (!reserve_known(writer) || writer->bucket_count == 0)
         return 0;
     uint8_t *bytes = malloc(size);
     if (!bytes)

@@ -36,8 +36,9 @@ static inline uint32_t shell_plain_bits(uint32_t client, const char *widths)
 /** Where in a word of 64 bits a number of so many bits is that is read from the same place. */
 static inline unsigned shell_part_shift(unsigned bits)
 {
-    const unsigned bytes = (bits + 7) / 8;
-    return SHELL_FROM_TOP && bytes > 0 && bytes < 8 ? 64 - 8 * bytes : 0;
+    if (!SHELL_FROM_TOP || bits == 0 || bits > 56)
+        return 0;
+    return 64 - (bits + 7) / 8 * 8;
 }
 
 static inline uint64_t shell_host_part(uint64_t number, unsigned bits)

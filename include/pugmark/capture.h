@@ -56,6 +56,7 @@ struct pug_capture_program {
 struct pug_capture_replacement {
     const char *path; /**< as recorded, or its last component */
     const char *file;
+    uint64_t spare[4]; /**< zero */
 };
 
 /** Where text is looked for that the capture names but does not hold. NULL: see each. */

@@ -119,6 +119,7 @@ struct pug_correlate_source {
     uint32_t buffer;      /**< by number; streams of one buffer have one order of indices */
     uint16_t source;      /**< trace id */
     const char *protocol; /**< by name; NULL: another one. Decides what its cycle counts mean */
+    uint64_t spare[4];    /**< zero */
 };
 
 /** Add a stream before elements are put; its number is how many there were. PUG_ERR_MEM. */

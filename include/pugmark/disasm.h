@@ -39,6 +39,7 @@ typedef bool pug_disasm_fn(void *context, enum pug_isa isa, uint64_t address, co
 struct pug_disasm_options {
     pug_disasm_fn *function; /**< in place of what is built in; NULL: that */
     void *context;
+    uint64_t spare[4]; /**< zero */
 };
 
 /**

@@ -3,9 +3,9 @@
  * @file Names: what the places of an executable file are called in its source.
  *
  *     struct pug_names *names = pug_names_new(NULL);
- *     struct pug_names_file *file;
- *     if (pug_names_open(names, &(struct pug_names_wanted){.path = "/usr/bin/ls"}, &file) ==
- * PUG_OK) pug_names_frames(file, vaddr, frames, 16);
+ *     struct pug_names_wanted wanted = {.path = "/usr/bin/ls"};
+ *     if (pug_names_open(names, &wanted, &file) == PUG_OK)
+ *         count = pug_names_frames(file, vaddr, frames, 16);
  *
  * A place is an ELF virtual address of a file. Functions come from its symbols (of the file, of
  * separate debug information, of .gnu_debugdata), lines and inlined functions from DWARF: in the
@@ -43,7 +43,8 @@ struct pug_names_options {
     size_t symdir_count;
     const char *const *debug_dirs; /**< of separate debug information; none: /usr/lib/debug */
     size_t debug_dir_count;
-    size_t limit; /**< bytes of lines and inlined functions kept; 0: 256 MiB */
+    size_t limit;      /**< bytes of lines and inlined functions kept; 0: 256 MiB */
+    uint64_t spare[4]; /**< zero */
 };
 
 /** NULL options: defaults. NULL: no memory. Texts of options are copied. */
@@ -57,6 +58,7 @@ struct pug_names_wanted {
     const uint8_t *build_id;
     size_t build_id_size; /**< 0: any file of that name will do */
     const char *debug;    /**< where its separate debug information is said to be, or NULL */
+    uint64_t spare[4];    /**< zero */
 };
 
 /**

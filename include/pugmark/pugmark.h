@@ -35,11 +35,12 @@
  * - pug_X_new(), pug_X_open(), pug_X_load() make objects that the caller frees with pug_X_free();
  *   freeing NULL does nothing. An object does not own what it was given, which must outlive it,
  *   unless the header says that it is copied. Strings that come out live as long as their object.
- * - Functions that only ask an object, or tell it who listens, must be given one.
+ * - Functions that cannot fail must be given their object: those that only ask it, or tell it who
+ *   listens. Those that may be given NULL say so.
  * - Two objects never meet: they may be used on two threads at once. One object belongs to one
  *   thread at a time, but for images, captures, indexes and profiles that nobody changes: any
- * number of threads may read them. Nothing is kept outside of objects but the list of protocols
- * that a program registers.
+ *   number of threads may read them. Nothing is kept outside of objects but the lists of
+ *   protocols and transports that a program registers.
  * - Functions that write text work like snprintf(): always terminated where there is room for a
  *   byte, and they return the length of the whole text.
  * - Structs that are filled in have room to grow, `spare`, which is zero when they are initialised

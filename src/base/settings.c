@@ -71,6 +71,8 @@ bool pug_settings_copy(const struct pug_settings *settings, struct pug_settings 
 
 void pug_settings_free(struct pug_settings *copy)
 {
+    if (!copy)
+        return;
     free((void *)(uintptr_t)copy->items);
     *copy = (struct pug_settings){.items = NULL};
 }

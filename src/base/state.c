@@ -38,6 +38,8 @@ bool pug_state_equal(const struct pug_state *a, const struct pug_state *b)
 
 void pug_state_free(struct pug_state *state)
 {
+    if (!state)
+        return;
     free(state->bytes);
     *state = (struct pug_state){0};
 }

@@ -249,6 +249,8 @@ static void take(struct pug_calls *calls, struct pug_call_task *task,
 enum pug_status pug_calls_take(struct pug_calls *calls, uint32_t number,
                                const struct pug_element *elements, size_t count)
 {
+    if (!calls || (!elements && count > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!calls->last || calls->last->number != number)
         calls->last = find_task(calls, number);
     enum pug_status status = calls->last ? PUG_OK : add_task(calls, number);

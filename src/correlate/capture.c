@@ -97,6 +97,8 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
 enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pug_capture *capture,
                                       const struct pug_correlate_choice *choice)
 {
+    if (!correlate || !capture)
+        return PUG_ERR_INVALID_PARAM_VAL;
     size_t count = count_buffers(capture);
     struct pug_correlate_feed *feeds = calloc(count + 1, sizeof(*feeds));
     struct place *places = calloc(count + 1, sizeof(*places));

@@ -75,6 +75,8 @@ static bool counts_apart(const char *name)
 enum pug_status pug_correlate_add(struct pug_correlate *correlate,
                                   const struct pug_correlate_source *source)
 {
+    if (!correlate || !source)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (correlate->count == correlate->room) {
         size_t room = correlate->room ? 2 * correlate->room : 8;
         struct pug_correlate_queue *streams = realloc(correlate->streams, room * sizeof(*streams));
@@ -240,6 +242,8 @@ static void give_all(struct pug_correlate *correlate)
 enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stream,
                                   const struct pug_element *elements, size_t count)
 {
+    if (!correlate || (!elements && count > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (stream >= correlate->count || correlate->streams[stream].ended)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_queue *queue = &correlate->streams[stream];
@@ -259,6 +263,8 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
 
 enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stream)
 {
+    if (!correlate)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (stream >= correlate->count)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_queue *queue = &correlate->streams[stream];

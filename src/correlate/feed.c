@@ -16,8 +16,9 @@ static enum pug_status find_stream(const struct pug_correlate_feed *feed, uint16
         if (info->buffer == feed->buffer && info->source == source)
             return PUG_OK;
     }
-    return pug_correlate_add(correlate,
-                             &(struct pug_correlate_source){feed->buffer, source, protocol});
+    return pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = feed->buffer,
+                                                                       .source = source,
+                                                                       .protocol = protocol});
 }
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
@@ -160,6 +161,8 @@ enum pug_status pug_correlate_feed_all(struct pug_correlate *correlate,
 enum pug_status pug_correlate_trees(struct pug_correlate *correlate,
                                     const struct pug_correlate_input *inputs, size_t count)
 {
+    if (!correlate || (!inputs && count > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_feed *feeds = calloc(count ? count : 1, sizeof(*feeds));
     enum pug_status status = feeds ? PUG_OK : PUG_ERR_MEM;
     for (size_t i = 0; i < count && status == PUG_OK; i++) {

@@ -493,6 +493,8 @@ void pug_counts_free(struct pug_counts *counts)
 
 enum pug_status pug_counts_status(const struct pug_counts *counts)
 {
+    if (!counts)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return counts->failed ? PUG_ERR_MEM : PUG_OK;
 }
 

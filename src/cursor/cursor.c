@@ -158,6 +158,8 @@ const struct pug_cursor_step *pug_cursor_step(struct pug_cursor *cursor)
 
 enum pug_status pug_cursor_status(const struct pug_cursor *cursor)
 {
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return cursor->status != PUG_OK ? cursor->status : cursor->step_status;
 }
 
@@ -208,6 +210,8 @@ static enum pug_status need_index(struct pug_cursor *cursor)
 
 enum pug_status pug_cursor_seek(struct pug_cursor *cursor, uint64_t offset)
 {
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_tree *tree = NULL;
     uint64_t at;
     enum pug_status status =
@@ -258,6 +262,8 @@ enum pug_status pug_cursor_seek_mark(struct pug_cursor *cursor, const struct pug
 
 enum pug_status pug_cursor_forward(struct pug_cursor *cursor, uint32_t source)
 {
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_index_query query = {
         .kind = PUG_MARK_SYNC, .source = source, .from = cursor->at + 1, .greatest = UINT64_MAX};
     return pug_cursor_seek_mark(cursor, &query, NULL);
@@ -265,6 +271,8 @@ enum pug_status pug_cursor_forward(struct pug_cursor *cursor, uint32_t source)
 
 enum pug_status pug_cursor_back(struct pug_cursor *cursor, uint32_t source)
 {
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_index_query query = {.kind = PUG_MARK_SYNC,
                                           .source = source,
                                           .from = cursor->at,
@@ -299,6 +307,8 @@ static bool tells_time(const struct pug_element *element, uint32_t source, uint6
 
 enum pug_status pug_cursor_seek_time(struct pug_cursor *cursor, uint32_t source, uint64_t time)
 {
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_cursor_seek(cursor, place_before(cursor, source, time));
     const struct pug_element *element;
     while (status == PUG_OK && (element = pug_cursor_next(cursor)))

@@ -60,7 +60,7 @@ void pug_diagnosis_free(struct pug_diagnosis *diagnosis)
 
 struct pug_diagnosis_part *pug_diagnosis_begin(const struct pug_diagnosis *diagnosis)
 {
-    struct pug_diagnosis_part *part = calloc(1, sizeof(*part));
+    struct pug_diagnosis_part *part = diagnosis ? calloc(1, sizeof(*part)) : NULL;
     if (part)
         part->image = diagnosis->image;
     return part;

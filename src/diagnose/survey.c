@@ -50,6 +50,8 @@ static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const uin
 enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                    uint64_t most, struct pug_survey *survey)
 {
+    if (!tree || !survey || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_tree *reader;
     uint64_t *counts = calloc(IDS, sizeof(*counts)), at = 0;
     uint64_t end = size < most ? size : most;

@@ -19,6 +19,8 @@ struct pug_disasm {
 
 enum pug_status pug_disasm_new(const struct pug_disasm_options *options, struct pug_disasm **out)
 {
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_disasm *disasm = calloc(1, sizeof(*disasm));
     if (!disasm)
         return PUG_ERR_MEM;

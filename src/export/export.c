@@ -181,6 +181,8 @@ enum pug_status pug_export(struct pug_profile *profile, const char *name,
                            const struct pug_export_options *options, pug_export_fn *put,
                            void *context)
 {
+    if (!profile || !name || !put)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct format *format = find_format(formats, FORMATS, name);
     return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
 }
@@ -189,6 +191,8 @@ enum pug_status pug_export_coverage(struct pug_profile *profile, const char *nam
                                     const struct pug_export_options *options, pug_export_fn *put,
                                     void *context)
 {
+    if (!profile || !name || !put)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct format *format = find_format(coverages, COVERAGES, name);
     return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
 }
@@ -199,6 +203,8 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
                                 const struct pug_export_options *options, pug_export_fn *put,
                                 void *context)
 {
+    if (!before || !after || !put)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_sink sink = {put, context};
     struct export left, right;
     uint32_t *left_chosen = NULL, *right_chosen = NULL;

@@ -127,6 +127,8 @@ static void enter_space(struct pug_walk *walk)
 
 enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *range)
 {
+    if (!walk || !range)
+        return PUG_ERR_INVALID_PARAM_VAL;
     walk->left = 0;
     walk->status = PUG_OK;
     if (range->type != PUG_ELEM_INSTR_RANGE)
@@ -261,5 +263,7 @@ size_t pug_walk_addresses(struct pug_walk *walk, uint64_t *addresses, size_t roo
 
 enum pug_status pug_walk_status(const struct pug_walk *walk)
 {
+    if (!walk)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return walk->status;
 }

@@ -397,6 +397,8 @@ enum pug_status pug_index_find_elapsed(const struct pug_index *index, struct pug
                                        const uint8_t *bytes, uint64_t size, uint16_t source,
                                        uint64_t elapsed, struct pug_index_mark *mark)
 {
+    if (!index || !tree || !mark || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint64_t sum = 0;
     if (size < index->header->indexed)
         return PUG_ERR_INVALID_PARAM_VAL;

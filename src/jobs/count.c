@@ -40,6 +40,8 @@ enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs 
                                    const uint8_t *bytes, size_t size, struct pug_counts *counts,
                                    struct pug_jobs_result *result)
 {
+    if (!tree || !counts || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_parts parts = {.context = counts,
                                     .begin = begin,
                                     .elements = drop_elements,

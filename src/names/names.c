@@ -145,6 +145,8 @@ static enum pug_status look_for(struct pug_names_file *file, const struct pug_na
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **out)
 {
+    if (!names || !wanted || !out)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!wanted->path || wanted->build_id_size > sizeof(names->files->wanted_id))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_names_file *file = known_file(names, wanted);
@@ -192,6 +194,8 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *wanted,
                                        struct pug_names_file **file)
 {
+    if (!names || !wanted || !file)
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint8_t *text;
     size_t size;
     if (!wanted->path || (!wanted->file && !wanted->text))
@@ -261,6 +265,8 @@ enum pug_status pug_names_lines(struct pug_names_file *file,
                                 bool (*take)(void *context, const struct pug_names_line *line),
                                 void *context)
 {
+    if (!file || !take)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct names_dwarf *dwarf = dwarf_of(file);
     return dwarf ? pug_names_dwarf_lines(dwarf, take, context) : PUG_ERR_NOT_FOUND;
 }

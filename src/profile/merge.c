@@ -85,6 +85,8 @@ static enum pug_status merge_stacks(struct pug_profile *profile, const struct pu
 
 enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_profile *other)
 {
+    if (!profile || !other)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct numbers numbers = {
         .objects = calloc(other->objects.count + (size_t)1, sizeof(uint32_t)),
         .tasks = calloc(other->tasks.count + (size_t)1, sizeof(uint32_t)),

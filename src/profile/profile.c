@@ -200,6 +200,8 @@ static enum pug_status complete_object(struct pug_profile_object *known,
 enum pug_status pug_profile_object(struct pug_profile *profile,
                                    const struct pug_profile_object *object, uint32_t *number)
 {
+    if (!profile || !object || !number)
+        return PUG_ERR_INVALID_PARAM_VAL;
     bool is_new;
     if (!object->path || object->build_id_size > PUG_PROFILE_BUILD_ID)
         return PUG_ERR_INVALID_PARAM_VAL;
@@ -220,6 +222,8 @@ enum pug_status pug_profile_object(struct pug_profile *profile,
 enum pug_status pug_profile_task(struct pug_profile *profile, const struct pug_profile_task *task,
                                  uint32_t *number)
 {
+    if (!profile || !task || !number)
+        return PUG_ERR_INVALID_PARAM_VAL;
     bool is_new;
     const struct pug_profile_task named = {task->pid, task->tid, task->name ? task->name : ""};
     enum pug_status status = pug_profile_table_add(&profile->tasks, &named, number, &is_new);
@@ -250,6 +254,8 @@ static bool known(const struct profile_table *table, uint32_t number, bool may_b
 enum pug_status pug_profile_range(struct pug_profile *profile,
                                   const struct pug_profile_range *range, uint32_t *number)
 {
+    if (!profile || !range)
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint32_t found;
     bool is_new;
     if (!known(&profile->objects, range->object, true) || range->last < range->first)
@@ -270,6 +276,8 @@ enum pug_status pug_profile_range(struct pug_profile *profile,
 enum pug_status pug_profile_branch(struct pug_profile *profile,
                                    const struct pug_profile_branch *branch)
 {
+    if (!profile || !branch)
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint32_t found;
     bool is_new;
     if (!known(&profile->objects, branch->object, true) ||
@@ -285,6 +293,8 @@ enum pug_status pug_profile_branch(struct pug_profile *profile,
 enum pug_status pug_profile_frame(struct pug_profile *profile,
                                   const struct pug_profile_frame *frame, uint32_t *number)
 {
+    if (!profile || !frame || !number)
+        return PUG_ERR_INVALID_PARAM_VAL;
     bool is_new;
     if (!known(&profile->frames, frame->parent, true) ||
         !known(&profile->tasks, frame->task, true) ||
@@ -311,6 +321,8 @@ enum pug_status pug_profile_frame(struct pug_profile *profile,
 
 enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_profile_use *use)
 {
+    if (!profile || !use)
+        return PUG_ERR_INVALID_PARAM_VAL;
     uint32_t found;
     bool is_new;
     if (!known(&profile->frames, use->frame, false) || !known(&profile->ranges, use->range, false))

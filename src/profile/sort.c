@@ -296,6 +296,8 @@ static void renumber_uses(struct pug_profile *profile, const struct sorting *sor
 
 enum pug_status pug_profile_sort(struct pug_profile *profile)
 {
+    if (!profile)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct sorting sorting;
     if (!sorting_begin(profile, &sorting)) {
         sorting_free(&sorting);

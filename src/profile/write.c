@@ -168,6 +168,8 @@ static void put_all(const struct pug_profile *profile, struct writer *writer)
 
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size)
 {
+    if (!profile || !bytes || !size)
+        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_profile_sort(profile);
     if (status != PUG_OK)
         return status;

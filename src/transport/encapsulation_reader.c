@@ -29,6 +29,8 @@ static void report(void *context, enum pug_status code, uint64_t index, const ch
 enum pug_status pug_encapsulation_new(const struct pug_settings *settings, struct pug_log *log,
                                       struct pug_encapsulation **out)
 {
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_encapsulation *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;
@@ -82,6 +84,8 @@ uint64_t pug_encapsulation_skipped(const struct pug_encapsulation *reader)
 enum pug_status pug_encapsulation_register(struct pug_encapsulation *reader,
                                            const struct pug_encapsulation_type *type)
 {
+    if (!reader || !type)
+        return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_encapsulation_type **grown =
         realloc(reader->types, (reader->type_count + 1) * sizeof(*grown));
     if (!grown)

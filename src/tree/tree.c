@@ -348,6 +348,8 @@ struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n)
 
 enum pug_status pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable)
 {
+    if (!tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
     return pug_slots_enable(&tree->slots, slot, enable) ? PUG_OK : PUG_ERR_MEM;
 }
 

@@ -476,7 +476,7 @@ static void test_missing(void **state)
     /* Files that the user names are taken in place of those. */
     char file[160];
     snprintf(file, sizeof(file), "%s/bin/one", story.folder);
-    const struct pug_capture_replacement one = {"one", file};
+    const struct pug_capture_replacement one = {.path = "one", .file = file};
     const struct pug_capture_options named = {
         .roots = {.symfs = empty, .build_ids = "", .replacements = &one, .replacement_count = 1}};
     assert_int_equal(pug_capture_open(perf_story_write(&story), &named, &capture), PUG_OK);
