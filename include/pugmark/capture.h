@@ -77,7 +77,7 @@ struct pug_capture_options {
     struct pug_log *log; /**< of the capture and of decoding; or NULL */
     struct pug_quirks quirks;
     struct pug_decode_options decode;
-    size_t code_limit; /**< as in struct pug_tree_config */
+    size_t code_limit; /**< as in struct pug_tree_config; 0: less where there are many sources */
 
     /* A single file of trace: one of the first two makes it that. */
     const char *protocol;  /**< by name, whatever the case and punctuation */
@@ -93,8 +93,14 @@ struct pug_capture_options {
     const struct pug_capture_program *programs;
     size_t program_count;
     struct pug_capture_roots roots;
-    uint64_t spare[4]; /**< zero */
+    /**
+     * Most sources that ids in a single file make; 0: PUG_CAPTURE_SOURCES. Where there are more,
+     * those with the most trace are decoded, and an error says so.
+     */
+    size_t source_limit;
+    uint64_t spare[3]; /**< zero */
 };
+#define PUG_CAPTURE_SOURCES 256u
 
 /**
  * Open a capture: a folder (a snapshot, a perf directory), a file (a snapshot.ini, perf.data, or
@@ -348,6 +354,14 @@ size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint
 
 /** All bytes of a stretch, where they are in memory anyhow; else NULL. */
 const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch);
+
+/**
+ * Did reading the capture fail after it was opened: its trace shrank, program memory could not be
+ * read, or there was no memory for that? What was missing counts as zeros, or as not there, and
+ * what was decoded of it is not true: who decodes asks in the end. False: all is well. (Trace in
+ * files is mapped; the library handles SIGBUS of these mappings alone.)
+ */
+bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_failure *failure);
 
 /* ---- places ---- */
 

@@ -186,6 +186,22 @@ struct pug_image_range {
 /** The n-th range in order of adding; false when there are no more. */
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range);
 
+/** What went wrong when a file was read. */
+struct pug_read_failure {
+    const char *path;       /**< the image's, or the capture's */
+    uint64_t offset;        /**< in the file */
+    enum pug_status status; /**< PUG_ERR_MEM, PUG_ERR_FILE, PUG_ERR_TRUNCATED: it has shrunk */
+    int reason;             /**< PUG_ERR_FILE: errno */
+    uint64_t spare[2];      /**< zero */
+};
+
+/**
+ * Did a read of a file of program memory fail, or was there no memory for it? Bytes that could not
+ * be had count as not there, so who decodes asks in the end. False: all is well. Any thread may
+ * ask.
+ */
+bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *failure);
+
 /** A function symbol of the ELF files that were added; labels in code count too. */
 struct pug_symbol {
     const char *name; /**< lives as long as the image */

@@ -60,6 +60,19 @@ enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_seve
     return status;
 }
 
+/* Code maps of a tree, of one source, and the least that is of use. */
+#define CODE_OF_ALL   ((size_t)64 << 20)
+#define CODE_OF_ONE   ((size_t)8 << 20)
+#define CODE_AT_LEAST ((size_t)128 << 10)
+
+size_t pug_capture_code_limit(const struct pug_capture *capture, size_t sources)
+{
+    const size_t share = CODE_OF_ALL / (sources + 1);
+    if (capture->options.code_limit)
+        return capture->options.code_limit;
+    return share > CODE_OF_ONE ? CODE_OF_ONE : share < CODE_AT_LEAST ? CODE_AT_LEAST : share;
+}
+
 struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture)
 {
     struct pug_capture_object *object = calloc(1, sizeof(*object));
@@ -201,6 +214,15 @@ const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stre
     return capture->way->memory && stretch < capture->stretches.count
                ? capture->way->memory(capture, (uint32_t)stretch)
                : NULL;
+}
+
+bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_failure *failure)
+{
+    const struct pug_capture_images *images = capture->images.items;
+    for (size_t i = 0; i < capture->images.count; i++)
+        if (images[i].image && pug_image_failure(images[i].image, failure))
+            return true;
+    return capture->way->failure(capture, failure);
 }
 
 /** A desk for somebody's tree, which lasts until the capture is freed. */

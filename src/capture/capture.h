@@ -18,7 +18,7 @@
 struct pug_capture_bytes {
     const uint8_t *bytes;
     uint64_t size;
-    bool mapped;
+    struct pug_map *map; /**< that they are of; NULL: they are allocated */
 };
 
 struct pug_address_space {
@@ -90,6 +90,8 @@ struct pug_capture_way {
                    uint64_t address, struct pug_location *location);
     /** As pug_capture_stretch_taken(); NULL: nobody tells. */
     bool (*taken)(const struct pug_capture *capture, uint32_t stretch, uint64_t *time);
+    /** As pug_capture_failure(), of what is the kind's own. */
+    bool (*failure)(const struct pug_capture *capture, struct pug_read_failure *failure);
     /** Look for an object's text, once; NULL: there is nothing to look for. */
     void (*seek)(struct pug_capture *capture, uint32_t object);
     /** Symbols that an object has besides its file's; false: none. NULL: never. */
@@ -135,6 +137,9 @@ struct pug_capture_images {
 };
 
 /* ---- capture.c ---- */
+
+/** Bytes for the code map of each of so many sources: together they stay within bounds. */
+size_t pug_capture_code_limit(const struct pug_capture *capture, size_t sources);
 
 /** Put a message in the log; the status is handed back. `format` may say all: PUG_OK is no code. */
 enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_severity severity,
@@ -204,7 +209,11 @@ void pug_capture_images_free(struct pug_capture *capture);
 /** Map a regular file. The log says why not. */
 enum pug_status pug_capture_map(const struct pug_capture *capture, const char *path,
                                 struct pug_capture_bytes *bytes);
-void pug_capture_unmap(struct pug_capture_bytes *bytes);
+/** Unmapped, or freed. */
+void pug_capture_release(struct pug_capture_bytes *bytes);
+/** Did the file that they are of shrink? */
+bool pug_capture_shrank(const struct pug_capture_bytes *bytes, const char *path,
+                        struct pug_read_failure *failure);
 
 /** All that a stream gives, in memory: free() it. */
 enum pug_status pug_capture_slurp(const struct pug_capture *capture,

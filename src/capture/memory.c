@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: MIT
 /** @file A file's bytes in memory. */
 #include "capture/capture.h"
+#include "files/map.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#ifndef _WIN32
-#include <sys/mman.h>
-#endif
-
-static enum pug_status map_open(int file, const struct stat *status,
-                                struct pug_capture_bytes *bytes)
-{
-    bytes->size = (uint64_t)status->st_size;
-    if (bytes->size == 0)
-        return PUG_OK;
-    if (bytes->size > SIZE_MAX / 2) {
-        errno = EFBIG; /* of a host with short pointers */
-        return PUG_ERR_FILE;
-    }
-    void *mapped = mmap(NULL, (size_t)bytes->size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapped == MAP_FAILED)
-        return PUG_ERR_FILE;
-    bytes->bytes = mapped;
-    bytes->mapped = true;
-    return PUG_OK;
-}
 
 static enum pug_status fail(const struct pug_capture *capture, const char *path, const char *why)
 {
@@ -40,29 +18,34 @@ static enum pug_status fail(const struct pug_capture *capture, const char *path,
 enum pug_status pug_capture_map(const struct pug_capture *capture, const char *path,
                                 struct pug_capture_bytes *bytes)
 {
-    struct stat status;
     *bytes = (struct pug_capture_bytes){0};
-    /* Looked at before it is opened: a FIFO would wait for a writer. */
-    if (stat(path, &status) != 0)
-        return fail(capture, path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return fail(capture, path, "not a file");
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    enum pug_status result = PUG_ERR_FILE;
-    if (file >= 0 && fstat(file, &status) == 0)
-        result = map_open(file, &status, bytes);
-    if (result != PUG_OK)
-        (void)fail(capture, path, strerror(errno));
-    if (file >= 0)
-        close(file);
-    return result;
+    const enum pug_status status = pug_map_open(path, &bytes->map);
+    if (status == PUG_OK) {
+        bytes->bytes = pug_map_bytes(bytes->map);
+        bytes->size = pug_map_size(bytes->map);
+        return PUG_OK;
+    }
+    (void)fail(capture, path,
+               status != PUG_ERR_FILE ? pug_status_text(status)
+               : errno == EINVAL      ? "not a file"
+                                      : strerror(errno));
+    return status;
 }
 
-void pug_capture_unmap(struct pug_capture_bytes *bytes)
+void pug_capture_release(struct pug_capture_bytes *bytes)
 {
-    if (bytes->mapped)
-        munmap((void *)(uintptr_t)bytes->bytes, (size_t)bytes->size);
+    if (bytes->map)
+        pug_map_close(bytes->map);
+    else
+        free((void *)(uintptr_t)bytes->bytes);
     *bytes = (struct pug_capture_bytes){0};
+}
+
+bool pug_capture_shrank(const struct pug_capture_bytes *bytes, const char *path,
+                        struct pug_read_failure *failure)
+{
+    *failure = (struct pug_read_failure){.path = path, .status = PUG_ERR_TRUNCATED};
+    return bytes->map && pug_map_lost(bytes->map, &failure->offset);
 }
 
 /* ---- streams ---- */

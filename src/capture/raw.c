@@ -2,6 +2,7 @@
 /** @file Captures that are one file of trace, which the options describe: one buffer, one stretch.
  */
 #include "capture/raw.h"
+#include "files/infile.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 
@@ -96,11 +97,12 @@ static void add_xlen(struct pug_capture_raw *raw, const struct pug_capture_optio
     unsigned char ident[5] = "";
     if (options->program_count == 0 || options->programs[0].plain)
         return;
-    FILE *file = fopen(options->programs[0].path, "rb");
-    size_t got = file ? fread(ident, 1, sizeof(ident), file) : 0;
-    if (file)
-        fclose(file);
-    if (got == sizeof(ident) && memcmp(ident, "\177ELF", 4) == 0)
+    struct pug_infile *file;
+    if (pug_infile_open(options->programs[0].path, &file) != PUG_OK)
+        return; /* it is told where the program is added */
+    const bool read = pug_infile_read(file, 0, ident, sizeof(ident)) == PUG_OK;
+    pug_infile_close(file);
+    if (read && memcmp(ident, "\177ELF", 4) == 0)
         raw->items[raw->count++] =
             (struct pug_setting){.name = "xlen", .value = ident[4] == 1 ? 32 : 64};
 }
@@ -330,7 +332,7 @@ static enum pug_status understand(struct pug_capture *capture)
         snprintf(title, sizeof(title), "%s, framed as %s", raw->protocol->name,
                  raw->transport->name);
         capture->title = strdup(title);
-        status = take_settings(capture, raw);
+        status = capture->title ? take_settings(capture, raw) : PUG_ERR_MEM;
     }
     if (status == PUG_OK && raw->params && pug_params_sources(raw->params) > 0)
         status = describe_listed(capture);

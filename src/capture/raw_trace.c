@@ -38,7 +38,7 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, ui
 /* ---- the sources in it ---- */
 
 struct found {
-    bool ids[UINT16_MAX + 1];
+    uint64_t bytes[UINT16_MAX + 1];  /* by id */
     struct pug_osd_modules *modules; /* what they are, where that is to be found out; or NULL */
 };
 
@@ -54,7 +54,7 @@ static bool tells_modules(const struct pug_capture *capture)
 static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
 {
     struct found *found = context;
-    found->ids[run->source] = true;
+    found->bytes[run->source] += run->size;
     if (found->modules)
         pug_osd_modules_note(found->modules, run);
     *used = run->size;
@@ -98,30 +98,80 @@ static enum pug_status scan(const struct pug_capture *capture, struct found *fou
     return PUG_OK;
 }
 
-/** Sources that are wanted, and trace; what protocol they have of their own, or NULL. */
-static size_t choose(const struct pug_capture *capture, const struct found *found, uint16_t *ids,
-                     const char **protocols)
+/** Sources that are left; what protocol they have of their own, or NULL. */
+static size_t choose(const struct found *found, uint16_t *ids, const char **protocols)
 {
     size_t count = 0;
     for (uint32_t id = 0; id <= UINT16_MAX; id++) {
-        if (!found->ids[id] || !pug_capture_raw_wants(capture, (uint16_t)id))
+        if (found->bytes[id] == 0)
             continue;
-        const char *own =
+        protocols[count] =
             found->modules ? pug_osd_modules_protocol(found->modules, (uint16_t)id) : NULL;
-        if (own && !*own)
-            continue;
-        protocols[count] = own;
         ids[count++] = (uint16_t)id;
     }
     return count;
 }
 
-static enum pug_status describe_found(struct pug_capture *capture, const struct found *found)
+static int by_size(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a > b ? -1 : a < b;
+}
+
+/** Forget the ids that have least, so that `limit` of them are left. False: no memory. */
+static bool keep_largest(struct found *found, size_t limit)
+{
+    uint64_t *sizes = malloc(sizeof(found->bytes));
+    if (!sizes)
+        return false;
+    memcpy(sizes, found->bytes, sizeof(found->bytes));
+    qsort(sizes, UINT16_MAX + 1, sizeof(*sizes), by_size);
+    const uint64_t least = sizes[limit - 1];
+    size_t ties = 1; /* ids of that size that stay, the lowest ones */
+    while (ties < limit && sizes[limit - 1 - ties] == least)
+        ties++;
+    for (uint32_t id = 0; id <= UINT16_MAX; id++)
+        if (found->bytes[id] == least && ties > 0)
+            ties--;
+        else if (found->bytes[id] <= least)
+            found->bytes[id] = 0;
+    free(sizes);
+    return true;
+}
+
+/** Ids are cheap to write: there are no more sources than the limit allows. */
+static enum pug_status limit_sources(struct pug_capture *capture, struct found *found)
+{
+    const size_t limit =
+        capture->options.source_limit ? capture->options.source_limit : PUG_CAPTURE_SOURCES;
+    size_t count = 0;
+    for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+        const char *own =
+            found->modules ? pug_osd_modules_protocol(found->modules, (uint16_t)id) : NULL;
+        if (!pug_capture_raw_wants(capture, (uint16_t)id) || (own && !*own))
+            found->bytes[id] = 0;
+        count += found->bytes[id] > 0;
+    }
+    if (count <= limit)
+        return PUG_OK;
+    if (!keep_largest(found, limit))
+        return PUG_ERR_MEM;
+    (void)pug_capture_say(
+        capture, PUG_SEV_ERROR, PUG_ERR_LIMIT,
+        "%s has trace of %zu sources, by its ids: only %zu of them are decoded, those "
+        "that have most of it",
+        capture->path, count, limit);
+    return PUG_OK;
+}
+
+static enum pug_status describe_found(struct pug_capture *capture, struct found *found)
 {
     uint16_t *ids = calloc(UINT16_MAX + 1, sizeof(*ids));
     const char **protocols = calloc(UINT16_MAX + 1, sizeof(*protocols));
     enum pug_status status = ids && protocols ? PUG_OK : PUG_ERR_MEM;
-    size_t count = status == PUG_OK ? choose(capture, found, ids, protocols) : 0;
+    if (status == PUG_OK)
+        status = limit_sources(capture, found);
+    size_t count = status == PUG_OK ? choose(found, ids, protocols) : 0;
     if (status == PUG_OK)
         status = pug_capture_raw_describe(capture, ids, protocols, count);
     free(ids);
@@ -188,12 +238,13 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
                                  struct pug_image *image, struct pug_tree **tree)
 {
     const struct pug_capture_raw *raw = capture->own;
-    const struct pug_tree_config config = {.transport = raw->transport->name,
-                                           .settings = raw->settings,
-                                           .image = image,
-                                           .log = log,
-                                           .quirks = capture->options.quirks,
-                                           .code_limit = capture->options.code_limit};
+    const struct pug_tree_config config = {
+        .transport = raw->transport->name,
+        .settings = raw->settings,
+        .image = image,
+        .log = log,
+        .quirks = capture->options.quirks,
+        .code_limit = pug_capture_code_limit(capture, capture->sources.count)};
     enum pug_status status = pug_tree_new(&config, tree);
     if (status != PUG_OK)
         return pug_capture_say(capture, PUG_SEV_ERROR, status, "%s (%s)", capture->path,
@@ -207,13 +258,16 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
     }
     const struct pug_capture_source *source;
     size_t added = 0;
-    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
-        added += add_source(capture, source, decode, *tree) == PUG_OK;
-    if (added > 0)
+    for (size_t n = 0;
+         status != PUG_ERR_MEM && (source = pug_capture_source_at(capture, n)) != NULL; n++) {
+        status = add_source(capture, source, decode, *tree);
+        added += status == PUG_OK;
+    }
+    if (added > 0 && status != PUG_ERR_MEM)
         return PUG_OK;
     pug_tree_free(*tree);
     *tree = NULL;
-    return PUG_ERR_RDR_NO_DECODER;
+    return status == PUG_ERR_MEM ? status : PUG_ERR_RDR_NO_DECODER;
 }
 
 static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
@@ -242,14 +296,19 @@ static void free_own(struct pug_capture *capture)
     free(raw->items);
     free(raw->of_sources);
     free(raw->source_settings);
-    if (!raw->bytes.mapped)
-        free((void *)(uintptr_t)raw->bytes.bytes);
-    pug_capture_unmap(&raw->bytes);
+    pug_capture_release(&raw->bytes);
     free(raw);
+}
+
+static bool failure(const struct pug_capture *capture, struct pug_read_failure *out)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    return pug_capture_shrank(&raw->bytes, capture->path, out);
 }
 
 const struct pug_capture_way pug_capture_raw_way = {
     .free = free_own,
+    .failure = failure,
     .tree = tree,
     .read = read_bytes,
     .memory = memory,

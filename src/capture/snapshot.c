@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct from_snapshot {
     struct pug_snapshot *snapshot;
@@ -20,11 +21,8 @@ static void free_own(struct pug_capture *capture)
     struct from_snapshot *own = capture->own;
     if (!own)
         return;
-    for (size_t i = 0; i < own->count; i++) {
-        if (!own->bytes[i].mapped)
-            free((void *)(uintptr_t)own->bytes[i].bytes);
-        pug_capture_unmap(&own->bytes[i]);
-    }
+    for (size_t i = 0; i < own->count; i++)
+        pug_capture_release(&own->bytes[i]);
     free(own->bytes);
     pug_snapshot_free(own->snapshot);
     free(own);
@@ -58,7 +56,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
         .first_only = !capture->options.buffer,
         .log = log,
         .quirks = capture->options.quirks,
-        .code_limit = capture->options.code_limit,
+        .code_limit = pug_capture_code_limit(capture, capture->sources.count),
     };
     enum pug_status status = find_image(capture, buffer, &config.filled);
     config.image = images[buffer].image;
@@ -85,6 +83,18 @@ static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool 
 
 /* ---- bytes ---- */
 
+/** What files may have together that are copied: a hole of a file takes memory, too. */
+static uint64_t memory_limit(void)
+{
+    uint64_t limit = SIZE_MAX / 2;
+#ifdef _SC_PHYS_PAGES
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0 && (uint64_t)pages < limit / (uint64_t)size)
+        limit = (uint64_t)pages * (uint64_t)size / 2;
+#endif
+    return limit;
+}
+
 /** Several files are read one after the other. */
 static enum pug_status read_parts(struct pug_capture *capture,
                                   const struct pug_snapshot_buffer *buffer,
@@ -94,12 +104,12 @@ static enum pug_status read_parts(struct pug_capture *capture,
     struct pug_trace *trace;
     enum pug_status status = pug_trace_open(own->snapshot, buffer, &trace);
     if (status == PUG_OK) {
-        uint64_t size = pug_trace_size(trace);
-        uint8_t *copy = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
+        const uint64_t size = pug_trace_size(trace);
+        uint8_t *copy = size < memory_limit() ? malloc((size_t)size + 1) : NULL;
         if (copy)
             bytes->size = pug_trace_read(trace, copy, size, &status);
         else
-            status = PUG_ERR_MEM;
+            status = size < memory_limit() ? PUG_ERR_MEM : PUG_ERR_LIMIT;
         bytes->bytes = copy;
         pug_trace_close(trace);
     }
@@ -138,6 +148,16 @@ static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch
     static const uint8_t nothing[1];
     const struct from_snapshot *own = capture->own;
     return own->bytes[stretch].bytes ? own->bytes[stretch].bytes : nothing;
+}
+
+static bool failure(const struct pug_capture *capture, struct pug_read_failure *out)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    for (size_t i = 0; i < own->count && i < capture->buffers.count; i++)
+        if (pug_capture_shrank(&own->bytes[i], buffers[i].file, out))
+            return true;
+    return false;
 }
 
 static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
@@ -262,6 +282,7 @@ static void situate(struct pug_capture_desk *desk, const struct pug_capture_mome
 
 static const struct pug_capture_way way = {
     .free = free_own,
+    .failure = failure,
     .tree = tree,
     .read = read_bytes,
     .memory = memory,
@@ -279,6 +300,8 @@ enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const cha
     capture->way = &way;
     capture->own = own;
     capture->title = strdup("snapshot");
+    if (!capture->title)
+        return PUG_ERR_MEM;
     enum pug_status status = pug_snapshot_open(folder, &options, &own->snapshot);
     if (status == PUG_OK)
         return fill(capture);

@@ -61,6 +61,11 @@ void pug_infile_close(struct pug_infile *file)
     errno = why;
 }
 
+int pug_infile_descriptor(const struct pug_infile *file)
+{
+    return file->descriptor;
+}
+
 uint64_t pug_infile_size(const struct pug_infile *file)
 {
     return file->size;

@@ -17,6 +17,9 @@ struct pug_infile;
 enum pug_status pug_infile_open(const char *path, struct pug_infile **file);
 void pug_infile_close(struct pug_infile *file); /**< may be NULL */
 
+/** For who maps it; it stays the file's. */
+int pug_infile_descriptor(const struct pug_infile *file);
+
 /** Its size when it was opened. */
 uint64_t pug_infile_size(const struct pug_infile *file);
 

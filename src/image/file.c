@@ -23,6 +23,10 @@ struct pug_file {
     uint64_t length;
     size_t count;
     _Atomic(struct piece *) *pieces;
+    atomic_int failed; /* the status of the first read that failed; PUG_OK: none */
+    int reason;        /* these are written by the thread that set it … */
+    uint64_t offset;
+    atomic_bool told; /* … before this */
 };
 
 /** False, with errno, for what is no file of bytes. */
@@ -132,16 +136,40 @@ uint64_t pug_file_length(const struct pug_file *file)
     return file->length;
 }
 
+static void fail(struct pug_file *file, enum pug_status status, uint64_t offset)
+{
+    const int reason = errno;
+    int none = PUG_OK;
+    if (!atomic_compare_exchange_strong(&file->failed, &none, status))
+        return;
+    file->reason = status == PUG_ERR_FILE ? reason : 0;
+    file->offset = offset;
+    atomic_store(&file->told, true);
+}
+
+bool pug_file_failure(const struct pug_file *file, struct pug_read_failure *failure)
+{
+    if (!atomic_load(&file->told))
+        return false;
+    *failure = (struct pug_read_failure){.path = file->path,
+                                         .offset = file->offset,
+                                         .status = (enum pug_status)atomic_load(&file->failed),
+                                         .reason = file->reason};
+    return true;
+}
+
 /* What the file has from `offset` on, at most `size` bytes: fewer if it shrank since. */
-static uint64_t read_at(int descriptor, uint64_t offset, uint8_t *bytes, uint64_t size)
+static uint64_t read_at(struct pug_file *file, uint64_t offset, uint8_t *bytes, uint64_t size)
 {
     uint64_t done = 0;
     while (done < size) {
-        ssize_t got = pread(descriptor, bytes + done, size - done, (off_t)(offset + done));
+        ssize_t got = pread(file->descriptor, bytes + done, size - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (got <= 0) {
+            fail(file, got < 0 ? PUG_ERR_FILE : PUG_ERR_TRUNCATED, offset + done);
             break;
+        }
         done += (uint64_t)got;
     }
     return done;
@@ -152,9 +180,11 @@ static struct piece *load(struct pug_file *file, size_t number)
     uint64_t offset = (uint64_t)number * PIECE_SIZE;
     uint64_t size = file->length - offset < PIECE_SIZE ? file->length - offset : PIECE_SIZE;
     struct piece *piece = malloc(sizeof(*piece) + size);
-    if (!piece)
+    if (!piece) {
+        fail(file, PUG_ERR_MEM, offset);
         return NULL;
-    piece->size = read_at(file->descriptor, offset, piece->bytes, size);
+    }
+    piece->size = read_at(file, offset, piece->bytes, size);
     /* Two threads may have loaded it: the first one's stays. */
     struct piece *other = NULL;
     if (atomic_compare_exchange_strong_explicit(&file->pieces[number], &other, piece,

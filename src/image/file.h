@@ -3,7 +3,7 @@
 #ifndef PUG_IMAGE_FILE_H
 #define PUG_IMAGE_FILE_H
 
-#include "pugmark/status.h"
+#include "pugmark/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +31,8 @@ uint64_t pug_file_length(const struct pug_file *file);
  * call this at once.
  */
 const uint8_t *pug_file_piece(struct pug_file *file, uint64_t offset, uint64_t *size);
+
+/** Did a read fail, or was there no memory for one? The first time that it was. */
+bool pug_file_failure(const struct pug_file *file, struct pug_read_failure *failure);
 
 #endif

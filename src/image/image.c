@@ -489,6 +489,14 @@ int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_sp
     return done;
 }
 
+bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *failure)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->accessors[i]->file && pug_file_failure(image->accessors[i]->file, failure))
+            return true;
+    return false;
+}
+
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range)
 {
     static const char *const kinds[] = {"buffer", "file", "callback"};

@@ -5,18 +5,12 @@
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 
+#include "files/infile.h"
 #include "files/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#ifndef _WIN32
-#include <sys/mman.h>
-#endif
 
 /* The capture's hash looks at so many pieces of so many bytes, the first and the last included. */
 #define PIECES      64u
@@ -245,10 +239,7 @@ void pug_index_free(struct pug_index *index)
         return;
     if (index->native != index->bytes)
         free(index->native);
-    if (index->mapped)
-        munmap(index->bytes, index->size);
-    else
-        free(index->bytes);
+    free(index->bytes);
     free(index);
 }
 
@@ -281,35 +272,24 @@ enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_
     return checked(index, bytes, size, identity, out);
 }
 
-static enum pug_status map_file(int file, struct pug_index *index)
-{
-    struct stat status;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return PUG_ERR_FILE;
-    if (status.st_size <= 0 || (uint64_t)status.st_size > SIZE_MAX / 2)
-        return PUG_ERR_INDEX_DAMAGED;
-    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (bytes == MAP_FAILED)
-        return PUG_ERR_FILE;
-    *index = (struct pug_index){.bytes = bytes, .size = (size_t)status.st_size, .mapped = true};
-    return PUG_OK;
-}
-
+/** It is read, not mapped: a file that shrinks must not change what was checked. */
 enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t size,
                                uint64_t identity, struct pug_index **out)
 {
     if (!path || !out || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return PUG_ERR_FILE;
+    uint8_t *file;
+    size_t file_size;
+    enum pug_status status = pug_infile_load(path, SIZE_MAX - 1, &file, &file_size);
+    if (status != PUG_OK)
+        return status == PUG_ERR_TRUNCATED ? PUG_ERR_INDEX_DAMAGED : status;
     struct pug_index *index = calloc(1, sizeof(*index));
-    enum pug_status status = index ? map_file(file, index) : PUG_ERR_MEM;
-    close(file);
-    if (status == PUG_OK)
-        return checked(index, bytes, size, identity, out);
-    free(index);
-    return status;
+    if (!index) {
+        free(file);
+        return PUG_ERR_MEM;
+    }
+    *index = (struct pug_index){.bytes = file, .size = file_size};
+    return checked(index, bytes, size, identity, out);
 }
 
 /* ---- writing ---- */

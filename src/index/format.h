@@ -104,7 +104,6 @@ struct pug_index {
     void *bytes;
     void *native; /* the same with its numbers in this host's order; often it is `bytes` */
     size_t size;
-    bool mapped;
 };
 
 /** Sources in their order: by id, and behind all of them what is of none. */

@@ -346,8 +346,19 @@ static const struct pug_address_space *space(const struct pug_capture *capture, 
     return found ? &found->public : NULL;
 }
 
+static bool failure(const struct pug_capture *capture, struct pug_read_failure *out)
+{
+    const struct pug_perf *perf = capture->own;
+    const struct pug_perf_object *objects = perf->details.items;
+    for (size_t i = 0; i < perf->details.count; i++)
+        if (objects[i].program && pug_file_failure(objects[i].program->file, out))
+            return true;
+    return perf->memory && pug_file_failure(perf->memory->file, out);
+}
+
 const struct pug_capture_way pug_perf_way = {
     .free = free_own,
+    .failure = failure,
     .tree = tree,
     .tree_kind = tree_kind,
     .read = read_bytes,

@@ -207,6 +207,8 @@ static int index_run(const struct command *self, int argc, char **argv)
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     int code = run(&input, &options);
+    if (code == EXIT_DONE && input.wrong)
+        code = EXIT_TRACE_ERRORS;
     input_close(&input);
     int written = output_end();
     return written ? written : code;

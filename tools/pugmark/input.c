@@ -72,6 +72,8 @@ static bool all_read(const struct input *input)
     const char *whose =
         pug_capture_snapshot(input->capture) ? "this snapshot" : pug_capture_title(input->capture);
     bool good = items != NULL;
+    if (!good)
+        fprintf(stderr, "pugmark: out of memory\n");
     for (size_t i = 0; good && i < input->set.count; i++) {
         items[i] = input->set.items[i];
         good = cut_source(input, &items[i]);
@@ -113,6 +115,7 @@ static bool open_capture(struct input *input, const char *operand)
         .buffer = options->buffer,
         .programs = input->lists.programs,
         .program_count = options->elf.count + options->image.count,
+        .source_limit = (size_t)options->source_limit,
         .roots = {.symfs = options->symfs,
                   .symdirs = options->symdirs.items,
                   .symdir_count = options->symdirs.count,
@@ -133,6 +136,7 @@ static bool open_capture(struct input *input, const char *operand)
     }
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
+    input->wrong = status == PUG_OK && pug_log_errors(input->log) > 0;
     return status == PUG_OK;
 }
 
@@ -261,8 +265,37 @@ void input_head(const struct input *input, size_t number)
                     stretch->size);
 }
 
+/** A command's own code says nothing of it: the worst one counts, see input_failed(). */
+static bool failed_to_read;
+
+static void look_for_failure(struct input *input)
+{
+    struct pug_read_failure failure;
+    if (input->unsound || !input->capture || !pug_capture_failure(input->capture, &failure))
+        return;
+    input->unsound = true;
+    fprintf(stderr, "pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
+            failure.path, failure.offset,
+            failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
+            : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
+                                                : pug_status_text(failure.status));
+    failed_to_read = true;
+}
+
+bool input_unsound(struct input *input)
+{
+    look_for_failure(input);
+    return failed_to_read;
+}
+
+bool input_failed(void)
+{
+    return failed_to_read;
+}
+
 void input_close(struct input *input)
 {
+    look_for_failure(input);
     drop_tree(input);
     pug_capture_free(input->capture);
     pug_log_free(input->log);
@@ -345,6 +378,8 @@ static enum pug_status make_tree(struct input *input, bool decode)
     input->opened = true;
     if (status == PUG_OK)
         input->image = pug_tree_image(input->tree);
+    if (status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return status;
 }
 
@@ -582,6 +617,7 @@ int input_concluded(struct input *input, enum pug_status status,
     if (result->stopped > 0)
         say_stopped(input, result->at);
     input->fatal |= result->stopped > 0 || status == PUG_ERR_MEM;
+    failed_to_read |= status == PUG_ERR_MEM;
     return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
 }
 

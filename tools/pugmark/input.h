@@ -23,8 +23,9 @@ struct input_options {
     struct option_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
-    uint64_t jobs;      /**< threads; 0: as many as there are processors */
-    uint32_t expansion; /**< ranges of a packet byte; 0: as usual */
+    uint64_t jobs;         /**< threads; 0: as many as there are processors */
+    uint64_t source_limit; /**< 0: as usual */
+    uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
 };
 
 extern const struct option input_option_table[];
@@ -66,6 +67,7 @@ struct input {
     bool wrong;               /**< private: something was found to be */
     uint64_t errors_before;   /**< private: errors logged before the first tree was made */
     bool opened;              /**< private: messages are about the trace from now on */
+    bool unsound;             /**< private: reading it failed, and that was said */
     bool examined;            /**< private: a diagnosis was made, or is not wanted */
     bool silent;              /**< private: what is logged was told before */
     bool partial;             /**< private: of the trace only the beginning is at hand */
@@ -142,5 +144,12 @@ void input_on_elements(struct input *input, pug_elements_fn *function, void *con
 int input_result(struct input *input);
 
 void input_close(struct input *input);
+/**
+ * Did reading an input fail after it was opened, or was there no memory for it? Said when it was
+ * closed. What was made of it must not get its final name.
+ */
+bool input_failed(void);
+/** The same before it is closed; said at once. */
+bool input_unsound(struct input *input);
 
 #endif

@@ -137,6 +137,8 @@ const struct option input_option_table[] = {
      IN(debuginfod)},
     {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
      take_expansion, IN(expansion)},
+    {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_number,
+     IN(source_limit)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
     {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
      IN(jobs)},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
 #include "command.h"
+#include "input.h"
 #include "pugmark/pugmark.h"
 
 #include <errno.h>
@@ -143,5 +144,6 @@ int main(int argc, char **argv)
 {
     const int code = start(argc, argv);
     option_lists_free();
-    return printed(code);
+    const int shown = printed(code);
+    return shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown;
 }

@@ -50,6 +50,8 @@ struct pug_profile *profile_load(const char *path)
 
 int profile_save(struct pug_profile *profile, const char *path)
 {
+    if (input_failed())
+        return EXIT_INPUT;
     uint8_t *bytes;
     size_t size;
     enum pug_status status = pug_profile_write(profile, &bytes, &size);
@@ -162,7 +164,7 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
         const int put = put_stacks(input, *operands, &sink);
         code = put == EXIT_DONE ? code : put;
     }
-    if (code == EXIT_USAGE || code == EXIT_INPUT) {
+    if (code == EXIT_USAGE || code == EXIT_INPUT || input_failed()) {
         pug_outfile_abandon(file);
         return code;
     }
@@ -205,6 +207,8 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
 {
     struct pug_outfile *file;
     const char *target = path ? path : "-";
+    if (input_failed())
+        return EXIT_INPUT;
     errno = 0;
     if (pug_outfile_open(target, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));

@@ -80,7 +80,11 @@ static int look_at(const char *operand, const struct report_options *options,
     if (slices && slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
     slices_free(slices);
-    const int code = input_concluded(&input, status, &result);
+    int code = input_concluded(&input, status, &result);
+    if (extra->timelines.failed) {
+        fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(PUG_ERR_MEM));
+        code = EXIT_FATAL;
+    }
     input_close(&input);
     return code;
 }

@@ -512,7 +512,8 @@ static bool clocks_progress(void *context, uint64_t done)
     return done < LOOKED_AT;
 }
 
-static enum slices_clock choose_clock(const struct slices_options *options)
+/** False: no memory. What else fails here fails again later. */
+static bool choose_clock(const struct slices_options *options, enum slices_clock *clock)
 {
     struct clocks clocks = {0};
     const struct pug_capture_decode decode = {.context = &clocks,
@@ -523,12 +524,16 @@ static enum slices_clock choose_clock(const struct slices_options *options)
                                               .times = true,
                                               .progress = clocks_progress};
     struct pug_capture_result result;
+    *clock = options->clock;
     if (options->clock != SLICES_AUTO)
-        return options->clock;
+        return true;
+    *clock = SLICES_TIME;
     if (pug_capture_times(options->capture).unit != PUG_CAPTURE_NO_TIME)
-        return SLICES_TIME;
-    pug_capture_decode(options->capture, &decode, &result); /* what fails here fails again later */
-    return clocks.time ? SLICES_TIME : clocks.cycles ? SLICES_CYCLES : SLICES_INSTRUCTIONS;
+        return true;
+    if (pug_capture_decode(options->capture, &decode, &result) == PUG_ERR_MEM)
+        return false;
+    *clock = clocks.time ? SLICES_TIME : clocks.cycles ? SLICES_CYCLES : SLICES_INSTRUCTIONS;
+    return true;
 }
 
 static const char *unit_of(const struct slices *slices)
@@ -547,8 +552,8 @@ struct slices *slices_new(const struct slices_options *options)
     if (!slices)
         return NULL;
     slices->options = *options;
-    slices->clock = choose_clock(options);
-    slices->places = places_new(options->capture, options->names);
+    if (choose_clock(options, &slices->clock))
+        slices->places = places_new(options->capture, options->names);
     const struct pug_calls_config calls = {.locate = places_locate,
                                            .locate_context = slices->places,
                                            .event = on_call,

@@ -171,7 +171,7 @@ static int write_file(struct input *input, const struct timeline_options *option
     }
     struct pug_sink sink = pug_outfile_sink(file);
     int code = write_slices(input, options, &sink, &folder);
-    if (code == EXIT_INPUT) {
+    if (input_unsound(input) || code == EXIT_INPUT) {
         pug_outfile_abandon(file);
     } else if (pug_outfile_commit(file) != PUG_OK) {
         fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file A whole file as memory. A file that shrinks while it is mapped would end the process
+ * (SIGBUS); here what is missing reads as zeros, and pug_map_lost() tells of it afterwards. For
+ * that the first mapping installs a handler of SIGBUS, which leaves all other faults to the one
+ * before.
+ */
+#ifndef PUG_FILES_MAP_H
+#define PUG_FILES_MAP_H
+
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pug_map;
+
+/** As pug_infile_open(). An empty file has no bytes: NULL. */
+enum pug_status pug_map_open(const char *path, struct pug_map **map);
+void pug_map_close(struct pug_map *map); /**< may be NULL */
+
+const uint8_t *pug_map_bytes(const struct pug_map *map);
+uint64_t pug_map_size(const struct pug_map *map); /**< when it was opened */
+
+/** Was something read that is not there any more? *offset: about where. */
+bool pug_map_lost(const struct pug_map *map, uint64_t *offset);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Loaded in front of the C library (LD_PRELOAD): makes one call of the program fail.
+ * FAULT_KIND says of which calls ("memory", "open", "read", …, see `kinds`), FAULT_AT which of
+ * them, from 1 on; 0: none, they are counted. FAULT_ON: all from there on fail. FAULT_COUNT names a
+ * file that gets how many there were. FAULT_STOP: abort there, for a debugger.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum kind { MEMORY, OPEN, READ, WRITE, STAT, MAP, RENAME, THREAD, KINDS };
+
+static const char *const kinds[KINDS] = {"memory", "open", "read",   "write",
+                                         "stat",   "map",  "rename", "thread"};
+static const int errors[KINDS] = {ENOMEM, EMFILE, EIO, ENOSPC, EACCES, ENOMEM, EIO, EAGAIN};
+
+static struct {
+    enum kind kind;
+    long at;
+    bool on, ready;
+    atomic_long count;
+    const char *path;
+} fault = {.kind = KINDS};
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *kind = getenv("FAULT_KIND"), *at = getenv("FAULT_AT");
+    for (unsigned i = 0; kind && i < KINDS; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            fault.kind = (enum kind)i;
+    fault.at = at ? atol(at) : 0;
+    fault.on = getenv("FAULT_ON") != NULL;
+    fault.path = getenv("FAULT_COUNT");
+    unsetenv("LD_PRELOAD"); /* of this program alone, not of those that it starts */
+    fault.ready = true;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    char text[32];
+    const int length = snprintf(text, sizeof(text), "%ld\n", atomic_load(&fault.count));
+    fault.ready = false;
+    const int file = fault.path ? open(fault.path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+    if (file >= 0 && write(file, text, (size_t)length) == length)
+        close(file);
+}
+
+static bool fails(enum kind kind)
+{
+    if (!fault.ready || kind != fault.kind)
+        return false;
+    const long number = atomic_fetch_add(&fault.count, 1) + 1;
+    if (fault.at == 0 || (fault.on ? number < fault.at : number != fault.at))
+        return false;
+    if (getenv("FAULT_STOP"))
+        abort();
+    errno = errors[kind];
+    return true;
+}
+
+/* A function of the library that comes behind this one. */
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+
+void *malloc(size_t size)
+{
+    return fails(MEMORY) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails(MEMORY) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    return fails(MEMORY) ? NULL : __libc_realloc(block, size);
+}
+
+static int open_mode(int flags, va_list args)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    const int mode = open_mode(flags, args);
+    va_end(args);
+    return fails(OPEN) ? -1 : NEXT(open)(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    const int mode = open_mode(flags, args);
+    va_end(args);
+    return fails(OPEN) ? -1 : NEXT(open64)(path, flags, mode);
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+    return fails(OPEN) ? NULL : NEXT(fopen64)(path, mode);
+}
+
+ssize_t read(int file, void *bytes, size_t size)
+{
+    return fails(READ) ? -1 : NEXT(read)(file, bytes, size);
+}
+
+ssize_t pread64(int file, void *bytes, size_t size, off64_t at)
+{
+    return fails(READ) ? -1 : NEXT(pread64)(file, bytes, size, at);
+}
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    return fails(WRITE) ? -1 : NEXT(write)(file, bytes, size);
+}
+
+int stat64(const char *path, struct stat64 *status)
+{
+    return fails(STAT) ? -1 : NEXT(stat64)(path, status);
+}
+
+int fstat64(int file, struct stat64 *status)
+{
+    return fails(STAT) ? -1 : NEXT(fstat64)(file, status);
+}
+
+void *mmap64(void *address, size_t size, int access, int flags, int file, off64_t at)
+{
+    return fails(MAP) ? MAP_FAILED : NEXT(mmap64)(address, size, access, flags, file, at);
+}
+
+int rename(const char *from, const char *to)
+{
+    return fails(RENAME) ? -1 : NEXT(rename)(from, to);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    return fails(RENAME) ? -1 : NEXT(linkat)(from_folder, from, to_folder, to, flags);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                   void *context)
+{
+    return fails(THREAD) ? EAGAIN : NEXT(pthread_create)(thread, attributes, function, context);
+}

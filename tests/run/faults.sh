@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each allocation and each system call of a command fails in turn (tests/faults/shim.c): no crash, the right exit code, a message,
+# never wrong output as a success, never half a file under its final name. A share of the calls; FAULTS=all: every one.
+set -u
+bin=$1 source=$2 bad=0
+shim=$(dirname "$bin")/tests/fault_shim.so
+[[ -e $shim ]] || { echo "no tests/fault_shim.so in this build"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$source/examples/demo" "$work/demo"
+cp -r "$source/tests/captures/ntrace-rv64" "$work/ntrace"
+cp -r "$source/tests/captures/etmv4-a64-broadcast" "$work/many"
+cd "$work" || exit 1
+share=${FAULTS_SHARE:-25}
+[[ ${FAULTS:-} == all ]] && share=1000000
+runs=0
+
+wrong() { echo "$*"; bad=1; }
+
+# Run with a call that fails; the exit code is the answer, what it said is in `said`, what it put out in `out`.
+run() { # KIND AT ON COMMAND…
+    local kind=$1 at=$2 on=$3
+    shift 3
+    rm -rf made
+    timeout 60 env LD_PRELOAD="$shim" FAULT_KIND="$kind" FAULT_AT="$at" ${on:+FAULT_ON=1} FAULT_COUNT="$work/count" \
+        "$bin/$1" "${@:2}" >out 2>said
+    local code=$?
+    sed -i '/processed .* seconds/d' out # the lister tells how long it took
+    return $code
+}
+
+check() { # CODE WHAT…: what may not be after a fault
+    local code=$1
+    shift
+    if ((code > 4)); then
+        wrong "$*: exit $code: $(tail -n 1 said)"
+    elif ((code > want)) && [[ ! -s said && $1 != trc_pkt_lister* ]]; then
+        wrong "$*: exit $code without a message"
+    elif [[ $1 == trc_pkt_lister* ]]; then
+        : # its listing says what is wrong, and its exit code is the reference's
+    elif ((code <= want)) && ! cmp -s out right; then
+        wrong "$*: exit $code with other output: $(tail -n 1 said)"
+    elif ((code <= want)) && [[ -e kept && ! -e made ]]; then
+        wrong "$*: exit $code without a file"
+    elif [[ -e made ]] && ((code != 1)) && ! cmp -s made kept; then # 1: all of what there was
+        wrong "$*: exit $code, and a file that is not whole"
+    fi
+    [[ -z $(find . -maxdepth 1 -name '*.tmp*' -o -maxdepth 1 -name '.made*') ]] || wrong "$*: a temporary file is left"
+}
+
+faults() { # COMMAND…: each of its calls fails
+    local kind number step at on before=$runs
+    rm -f kept
+    run none 0 "" "$@"
+    want=$?
+    cp out right
+    [[ -e made ]] && cp made kept
+    ((want <= 1)) || { wrong "$*: exit $want without a fault"; return; }
+    for kind in memory open read write stat map rename thread; do
+        run $kind 0 "" "$@"
+        number=$(cat count)
+        step=$((number / share + 1))
+        # another place in each run of a share would find more, and could not be found again
+        for ((at = 1; at <= number; at += step)); do
+            for on in "" on; do
+                run $kind $at "$on" "$@"
+                check $? "$* ($kind $at${on:+ and all behind it} of $number)"
+                runs=$((runs + 1))
+            done
+        done
+    done
+    echo "$*: $((runs - before)) runs"
+}
+
+# (`trace` without --ranges writes words by LLVM, which ends the process where memory does.)
+faults pugmark list demo
+faults pugmark list --jobs 2 --format jsonl many
+faults pugmark list --packets ntrace
+faults pugmark pc demo
+faults pugmark info demo
+faults pugmark calls demo
+faults pugmark trace --ranges --last 20 demo
+faults pugmark profile --output made demo
+faults pugmark profile --format folded demo
+faults pugmark timeline --output made demo
+faults pugmark report --output made demo
+faults pugmark index --rebuild --output made demo
+faults trc_pkt_lister -ss_dir demo -decode -logstdout
+echo "$runs runs with faults"
+exit $bad

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Files that are not what they seem: that shrink while they are read, that cannot be read to the end, that are FIFOs or devices,
+# that name more sources than anybody has.
+set -u
+bin=$1 source=$2 bad=0
+shim=$(dirname "$bin")/tests/fault_shim.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+wrong() { echo "$*"; bad=1; }
+expect() { # CODE TEXT COMMAND…
+    local want=$1 text=$2 code
+    shift 2
+    timeout 30 "$@" >out 2>said
+    code=$?
+    ((code == want)) || wrong "$*: exit $code, expected $want: $(head -n 1 said)"
+    grep -q -- "$text" said || wrong "$*: does not say '$text': $(head -n 1 said)"
+}
+
+# ---- shrinking ----
+# Nobody reads the output, so that the command stands still in the middle; then the file is cut short.
+cp -r "$source/tests/captures/etmv4-a64-broadcast" shrinks
+for ((i = 0; i < 5; i++)); do cat "$source/tests/captures/etmv4-a64-broadcast/trace.bin"; done >shrinks/trace.bin
+mkfifo pipe
+timeout 60 "$bin/pugmark" list --jobs 1 --packets shrinks >pipe 2>said &
+reader=$!
+exec 3<pipe
+IFS= read -r -n 1 _ <&3
+truncate -s 5000 shrinks/trace.bin
+cat <&3 >out
+exec 3<&-
+wait $reader
+code=$?
+((code == 3)) || wrong "a trace that shrank: exit $code"
+grep -q 'trace.bin, offset [0-9]*: the file shrank' said || wrong "a trace that shrank: $(head -n 1 said)"
+
+# ---- reading fails ----
+if [[ -e $shim ]]; then
+    cp -r "$source/examples/demo" demo
+    for kind in read memory; do
+        seen=0
+        for ((at = 1; at < 40; at++)); do
+            timeout 20 env LD_PRELOAD="$shim" FAULT_KIND=$kind FAULT_AT=$at FAULT_ON=1 FAULT_COUNT="$work/count" \
+                "$bin/pugmark" list demo >out 2>said
+            code=$?
+            grep -q 'what was decoded of it is not true' said && seen=1
+            ((code == 0)) && [[ $kind == read ]] && (($(cat count) >= at)) && wrong "a read that fails ($at): exit 0"
+            [[ $kind == memory ]] && break
+        done
+        [[ $kind == memory ]] || ((seen)) || wrong "program memory that cannot be read: not said"
+    done
+fi
+
+# ---- what is no file ----
+cp -r "$source/examples/demo" demo2
+"$bin/pugmark" index --quiet demo2 || wrong "no index"
+index=$(find demo2 -name '*.pugindex')
+rm -f "$index"
+mkfifo "$index" fifo
+expect 3 . "$bin/pugmark" find --sync demo2
+expect 3 . "$bin/pugmark" index demo2
+rm "$index"
+ln -s /dev/zero "$index"
+expect 3 . "$bin/pugmark" find --sync demo2
+head -c 4096 /dev/urandom >trace
+for what in fifo /dev/zero .; do
+    expect 3 "$what" "$bin/pugmark" stat --protocol etrace --set xlen=64 --elf "$what" trace
+    expect 3 "$what" "$bin/pugmark" stat --protocol etrace --set xlen=64 --image "$what@0x1000" trace
+    expect 3 "$what" "$bin/pugmark" stat --protocol etrace --params "$what" trace
+    printf 'source 1 = %s\n' "$what" >params
+    expect 3 . "$bin/pugmark" stat --protocol etrace --params params trace
+done
+expect 3 fifo "$bin/pugmark" merge --output merged fifo
+
+# ---- sources ----
+# 300 modules of an Open SoC Debug trace: DEST, SRC, FLAGS (event), payload.
+for ((id = 0; id < 300; id++)); do
+    printf "\\x00\\x06\\x00\\x00\\x$(printf %02x $((id >> 8)))\\x$(printf %02x $((id & 255)))\\x84\\x00\\x00\\x00\\x00\\x00\\x00\\x00"
+done >many
+expect 1 'trace of 300 sources.*only 256' "$bin/pugmark" stat --protocol osd-stm --transport osd many
+timeout 20 "$bin/pugmark" stat --source-limit 400 --protocol osd-stm --transport osd many >out 2>said
+grep -q 'trace of 300' said && wrong "--source-limit 400: still too many"
+expect 1 'only 7' "$bin/pugmark" index --rebuild --output here --source-limit 7 --protocol osd-stm --transport osd many
+exit $bad
