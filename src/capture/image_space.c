@@ -99,10 +99,10 @@ enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug
     for (size_t n = 0; pug_image_range(image, n, &range); n++) {
         if (!range.path || object_of(capture, range.path) != PUG_NO_OBJECT)
             continue;
-        struct pug_capture_object *object = pug_capture_add_object(capture);
+        const char *path = pug_capture_keep(capture, range.path, SIZE_MAX);
+        struct pug_capture_object *object = path ? pug_capture_add_object(capture) : NULL;
         if (!object)
             return PUG_ERR_MEM;
-        const char *path = pug_capture_keep(capture, range.path, SIZE_MAX);
         *object = (struct pug_capture_object){
             .kind = PUG_OBJECT_FILE, .state = PUG_OBJECT_UNVERIFIED, .path = path, .file = path};
     }

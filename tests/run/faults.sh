@@ -12,7 +12,7 @@ cp -r "$source/examples/demo" "$work/demo"
 cp -r "$source/tests/captures/ntrace-rv64" "$work/ntrace"
 cp -r "$source/tests/captures/etmv4-a64-broadcast" "$work/many"
 cd "$work" || exit 1
-share=${FAULTS_SHARE:-25}
+share=${FAULTS_SHARE:-8}
 [[ ${FAULTS:-} == all ]] && share=1000000
 runs=0
 
