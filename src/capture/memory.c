@@ -26,9 +26,9 @@ enum pug_status pug_capture_map(const struct pug_capture *capture, const char *p
         return PUG_OK;
     }
     (void)fail(capture, path,
-               status != PUG_ERR_FILE ? pug_status_text(status)
-               : errno == EINVAL      ? "not a file"
-                                      : strerror(errno));
+               status != PUG_ERR_FILE               ? pug_status_text(status)
+               : errno == EINVAL || errno == EISDIR ? "not a file"
+                                                    : strerror(errno));
     return status;
 }
 
