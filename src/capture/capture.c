@@ -222,7 +222,8 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
     for (size_t i = 0; i < capture->images.count; i++)
         if (images[i].image && pug_image_failure(images[i].image, failure))
             return true;
-    return capture->way->failure(capture, failure);
+    *failure = (struct pug_read_failure){.path = capture->path, .status = PUG_ERR_MEM};
+    return capture->starved || capture->way->failure(capture, failure);
 }
 
 /** A desk for somebody's tree, which lasts until the capture is freed. */

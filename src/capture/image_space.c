@@ -50,6 +50,7 @@ const struct pug_address_space *pug_capture_image_space(struct pug_capture *capt
     const struct pug_address_space *space = find(&images[buffer], &reduced);
     if (!space)
         space = make(capture, &images[buffer], &reduced);
+    capture->starved |= !space;
     pthread_mutex_unlock(&capture->lock);
     return space;
 }

@@ -21,7 +21,7 @@ static void free_own(struct pug_capture *capture)
     struct from_snapshot *own = capture->own;
     if (!own)
         return;
-    for (size_t i = 0; i < own->count; i++)
+    for (size_t i = 0; own->bytes && i < own->count; i++)
         pug_capture_release(&own->bytes[i]);
     free(own->bytes);
     pug_snapshot_free(own->snapshot);
@@ -154,7 +154,7 @@ static bool failure(const struct pug_capture *capture, struct pug_read_failure *
 {
     const struct from_snapshot *own = capture->own;
     const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
-    for (size_t i = 0; i < own->count && i < capture->buffers.count; i++)
+    for (size_t i = 0; own->bytes && i < own->count && i < capture->buffers.count; i++)
         if (pug_capture_shrank(&own->bytes[i], buffers[i].file, out))
             return true;
     return false;

@@ -479,6 +479,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     feed_parts(job, hand, end, block);
     close_block(collector);
     yield->at = block->at;
+    collector->failed |= block->state.failed;
     note_states(hand->tree, block, yield);
     if (job->ends && block->at == job->end) {
         collector->block++;
@@ -513,10 +514,12 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     yield->has_states = !pug_quirks_any(&tree->quirks) && pug_tree_state(tree, &state);
     if (yield->has_states)
         pug_index_state_hashes(&state, tree->source_count, yield->states);
-    (void)job->take(job->take_context, yield);
+    const bool good = !state.failed;
+    if (good)
+        (void)job->take(job->take_context, yield);
     pug_state_free(&state);
     free_yield(NULL, yield);
-    return true;
+    return good;
 }
 
 static bool open_hand(void *context, struct pug_jobs_hand *hand)

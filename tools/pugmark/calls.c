@@ -381,6 +381,12 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     return true;
 }
 
+static int out_of_memory(void)
+{
+    fprintf(stderr, "pugmark: out of memory\n");
+    return EXIT_FATAL;
+}
+
 static bool make_stacks(struct calls *calls)
 {
     const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
@@ -388,7 +394,10 @@ static bool make_stacks(struct calls *calls)
                                             .locate_context = calls,
                                             .event = calls->summary ? on_summed_call : on_call,
                                             .event_context = calls};
-    return pug_calls_new(&config, &calls->stacks) == PUG_OK;
+    if (pug_calls_new(&config, &calls->stacks) == PUG_OK)
+        return true;
+    (void)out_of_memory();
+    return false;
 }
 
 static void print_head(const struct calls *calls)
@@ -444,7 +453,7 @@ static int calls_by_time(const struct calls_options *options, const char *operan
         code = by_time_run(&input, calls.correlate);
         pug_calls_end(calls.stacks);
         by_time_tell(&input, calls.correlate);
-        code = calls.failed ? EXIT_FATAL : code;
+        code = calls.failed ? out_of_memory() : code;
     }
     finish(&calls);
     pug_calls_free(calls.stacks);
@@ -474,7 +483,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
         input_on_elements(&input, on_elements, &calls);
         input_run(&input, NULL, output_wanted);
         pug_calls_end(calls.stacks);
-        code = calls.failed ? EXIT_FATAL : input_result(&input);
+        code = calls.failed ? out_of_memory() : input_result(&input);
     }
     finish(&calls);
     pug_calls_free(calls.stacks);

@@ -215,8 +215,10 @@ static int print_stretch(struct input *input)
     while (pug_tree_source_at(input->tree, count))
         count++;
     tallies = calloc(count + 1, sizeof(*tallies));
-    if (!tallies)
+    if (!tallies) {
+        fprintf(stderr, "pugmark: out of memory\n");
         return code;
+    }
     for (size_t i = 0; i < count; i++)
         pug_source_monitor(pug_tree_source_at(input->tree, i), tally_packet, &tallies[i]);
     input_run(input, NULL, NULL);
