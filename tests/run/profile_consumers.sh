@@ -81,6 +81,11 @@ if have create_llvm_prof; then
     fail "create_llvm_prof: $(cat said)"
   grep -q '^fib:.*:25$' afdo.prof || fail "create_llvm_prof: no fib with 25 entries"
 fi
+if have create_gcov dump_gcov; then
+  create_gcov --profiler=text --profile=afdo --binary="$root/paw/paw-static" --gcov=fbdata.afdo --gcov_version=2 >said 2>&1 ||
+    fail "create_gcov: $(cat said)"
+  dump_gcov --gcov_version=2 fbdata.afdo 2>/dev/null | grep -q fib || fail "create_gcov: no fib"
+fi
 
 # callgrind: the sum of what functions did is the total, and calls cost what they cost.
 profile --format callgrind "$data/thread-v1.data" >cg.out || fail "callgrind"
@@ -119,6 +124,40 @@ if have protoc; then
   else
     zcat p.pb.gz | protoc --decode_raw >/dev/null || fail "protoc --decode_raw"
   fi
+fi
+
+total=$(awk '{n += $3} END {print n}' "$data/expected/thread-v1.functions")
+if have go; then
+  if [[ -e /usr/share/gocode/src/github.com/google/pprof ]]; then
+    GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go GOFLAGS= go build -o pprof github.com/google/pprof >said 2>&1 ||
+      fail "pprof cannot be built: $(cat said)"
+    ./pprof -top -nodefraction 0 p.pb.gz >said 2>&1 || fail "pprof: $(cat said)"
+    grep -q "of $total total" said || fail "pprof: not $total in all: $(head -6 said)"
+    ./pprof -traces p.pb.gz >said 2>&1 || fail "pprof -traces: $(cat said)"
+  else
+    echo "passed over: no sources of pprof"
+  fi
+fi
+
+# What npm has, where it is installed (NODE_PATH, or globally).
+export NODE_PATH=${NODE_PATH:-$(npm root -g 2>/dev/null)}
+if have node && node -e 'require("pprof-format")' 2>/dev/null; then
+  got=$(node -e '
+    const {Profile} = require("pprof-format"), zlib = require("zlib"), fs = require("fs");
+    const profile = Profile.decode(zlib.gunzipSync(fs.readFileSync("p.pb.gz")));
+    console.log(profile.sample.reduce((sum, sample) => sum + Number(sample.value[0]), 0))') || fail "pprof-format"
+  [[ $got == "$total" ]] || fail "pprof-format: $got in all, not $total"
+else
+  echo "passed over: no pprof-format"
+fi
+schema=$NODE_PATH/speedscope/dist/release/file-format-schema.json
+if [[ -e $schema ]] && have python3 && python3 -c 'import jsonschema' 2>/dev/null; then
+  "$pugmark" timeline --exact --quiet --format speedscope --symfs "$root" "$data/thread-v1.data" >timeline.json || fail "speedscope"
+  python3 -c 'import json, jsonschema, sys
+jsonschema.validate(json.load(open("timeline.json")), json.load(open(sys.argv[1])))' "$schema" >said 2>&1 ||
+    fail "speedscope does not take it: $(tail -3 said)"
+else
+  echo "passed over: no speedscope, or no jsonschema"
 fi
 
 [[ $bad == 0 ]] || exit 1
