@@ -2,8 +2,9 @@
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
+# make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
 # make mutants: fifty small defects planted in decoders, each of which recordings must find.
-.PHONY: demo docs abi truth mutants test test-release test-sanitize test-thread test-clang test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
+.PHONY: demo docs abi truth mutants fuzz fuzz-corpus coverage test test-release test-sanitize test-thread test-clang test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 demo:
 	@mkdir -p build
@@ -48,6 +49,22 @@ mutants: build
 
 bench: build
 	@bench/table build/release/bin | tee build/bench.md
+
+# All fuzz targets with libFuzzer (clang), for so many minutes in all; fuzz-corpus keeps what that reached.
+MINUTES ?= 10
+fuzz: build
+	@cmake --preset fuzz >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset fuzz -- --quiet
+	@fuzz/run.sh $$(($(MINUTES) * 60))
+
+# What the corpora reach, by source file.
+coverage: deps
+	@cmake --preset coverage >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset coverage -- --quiet
+	@fuzz/coverage.sh
+
+fuzz-corpus:
+	@fuzz/minimise.sh
 
 # The documentation of the public headers, in build/docs/html. It has no warnings.
 docs: deps

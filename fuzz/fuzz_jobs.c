@@ -5,6 +5,7 @@
  * Of the target's bytes of an input (inputs.h) the first chooses the sizes of blocks and pieces,
  * the second the number of threads.
  */
+#include "driver.h"
 #include "inputs.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"

@@ -6,6 +6,7 @@
  * Of the target's bytes of an input (inputs.h) the first is the block size, the second how the
  * consumer waits.
  */
+#include "driver.h"
 #include "inputs.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"

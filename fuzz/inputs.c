@@ -2,10 +2,8 @@
 /** @file Images, settings and inputs for the fuzz targets. */
 #include "inputs.h"
 
-#include "recorder/bytes.h"
+#include "driver.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CODE_BYTES 65536u
@@ -106,9 +104,8 @@ size_t fuzz_settings(const uint8_t *data, struct pug_setting settings[FUZZ_SETTI
     return sizeof(all) / sizeof(all[0]);
 }
 
-#ifndef PUG_LIBFUZZER
 /** Bytes that look like trace now and then: zeros for synchronisation, runs, and noise. */
-static size_t make_input(uint8_t *data, size_t room, struct rec_random *random)
+size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
 {
     size_t size = FUZZ_HEADER + rec_random_below(random, (uint32_t)(room - FUZZ_HEADER));
     for (size_t i = 0; i < size; i++)
@@ -130,14 +127,8 @@ static size_t make_input(uint8_t *data, size_t room, struct rec_random *random)
     return size;
 }
 
-int main(int argc, char **argv)
+void fuzz_mend(uint8_t *data, size_t size)
 {
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000;
-    struct rec_random random = {.state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1};
-    static uint8_t data[4096];
-    for (unsigned long i = 0; i < count; i++)
-        LLVMFuzzerTestOneInput(data, make_input(data, sizeof(data), &random));
-    printf("%lu inputs\n", count);
-    return 0;
+    (void)data;
+    (void)size;
 }
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file What the fuzz targets have in common. An input is: protocol, transport, three bytes for the
- * target, the last of which chooses settings, then trace. Run without arguments a target makes
- * inputs itself: `TARGET [COUNT [SEED]]`.
+ * target, the last of which chooses settings, then trace.
  */
 #ifndef PUG_FUZZ_INPUTS_H
 #define PUG_FUZZ_INPUTS_H
@@ -11,8 +10,6 @@
 
 #define FUZZ_HEADER   5u
 #define FUZZ_SETTINGS 40u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /** Program memory: real-looking code at the bottom; with `invented` a callback makes up the rest.
  */

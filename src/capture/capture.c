@@ -252,14 +252,17 @@ enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bo
 {
     if (!capture || !tree)
         return PUG_ERR_INVALID_PARAM_VAL;
+    *tree = NULL;
     if (stretch >= capture->stretches.count)
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
     if (status != PUG_OK || !decode || !capture->way->begin)
         return status;
     status = give_desk(capture, (uint32_t)stretch, *tree);
-    if (status != PUG_OK)
+    if (status != PUG_OK) {
         pug_tree_free(*tree);
+        *tree = NULL;
+    }
     return status;
 }
 

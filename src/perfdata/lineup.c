@@ -233,6 +233,7 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decod
     }
     if (status == PUG_OK && added == 0) {
         pug_tree_free(*out);
+        *out = NULL;
         status = PUG_ERR_RDR_NO_DECODER;
     }
     return status;

@@ -322,10 +322,11 @@ static enum pug_status device_finish(struct reader *reader)
 /** To the reference a later device of the same name takes the place of the earlier one. */
 static enum pug_status keep_device(struct pug_snapshot *snapshot, struct device *device)
 {
-    struct device **slot = snapshot->devices.items, **end = slot + snapshot->devices.count;
-    while (slot < end && strcmp((*slot)->public.name, device->public.name) != 0)
+    struct device **slot = snapshot->devices.items;
+    size_t left = snapshot->devices.count;
+    for (; left > 0 && strcmp((*slot)->public.name, device->public.name) != 0; left--)
         slot++;
-    if (slot < end)
+    if (left > 0)
         pug_snapshot_device_free(*slot);
     else if (!(slot = pug_snapshot_list_add(&snapshot->devices, sizeof(struct device *))))
         return PUG_ERR_MEM;

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# coverage.sh [PATH...]: how much of each source file the corpora reach, and each protocol's folder by the corpora of its own
+# targets. Needs the preset coverage to be built. With PATHs only these, below src/.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/.. build=$here/../build/coverage
+version=$(clang -dumpversion)
+tool() { command -v "llvm-$1-${version%%.*}" || command -v "llvm-$1"; }
+profdata=$(tool profdata) cov=$(tool cov)
+rm -rf "$build/profiles"
+mkdir -p "$build/profiles"
+objects=()
+for target in "$build"/bin/fuzz_*; do
+    name=${target##*/}
+    [[ -d $here/corpus/$name ]] || continue
+    LLVM_PROFILE_FILE=$build/profiles/$name.raw "$target" "$here/corpus/$name" >/dev/null 2>&1 || echo "$name: ended before its corpus did"
+    "$profdata" merge -sparse "$build/profiles/$name.raw" -o "$build/profiles/$name.data"
+    objects+=(-object "$target")
+done
+lines() { # PATTERN FOLDER: lines reached in a folder by the targets that match
+    "$profdata" merge -sparse "$build"/profiles/$1.data -o "$build/profiles/some"
+    "$cov" report -instr-profile="$build/profiles/some" "${objects[@]:1}" "$root/src/$2" 2>/dev/null |
+        awk -v what="$2" '$1 == "TOTAL" { printf "%-28s %s of lines\n", what, $10 }'
+}
+lines 'fuzz_t*' protocol/etmv4
+lines 'fuzz_t*' protocol/etmv3
+lines 'fuzz_t*' protocol/ptm
+lines 'fuzz_t*' protocol/etrace
+lines 'fuzz_t*' protocol/ntrace
+lines 'fuzz_tree' protocol/stm
+lines 'fuzz_tree' protocol/itm
+lines 'fuzz_tree' protocol/osd
+echo
+"$profdata" merge -sparse "$build"/profiles/*.data -o "$build/profiles/all"
+"$cov" report -instr-profile="$build/profiles/all" "${objects[@]:1}" "${@/#/$root/src/}" 2>/dev/null |
+    awk 'NR > 2 && NF > 9 { printf "%8s of %6d lines  %s\n", $10, $8, $1 }'
