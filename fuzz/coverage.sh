@@ -23,14 +23,15 @@ lines() { # PATTERN FOLDER: lines reached in a folder by the targets that match
     "$cov" report -instr-profile="$build/profiles/some" "${objects[@]:1}" "$root/src/$2" 2>/dev/null |
         awk -v what="$2" '$1 == "TOTAL" { printf "%-28s %s of lines\n", what, $10 }'
 }
-lines 'fuzz_t*' protocol/etmv4
-lines 'fuzz_t*' protocol/etmv3
-lines 'fuzz_t*' protocol/ptm
-lines 'fuzz_t*' protocol/etrace
-lines 'fuzz_t*' protocol/ntrace
-lines 'fuzz_tree' protocol/stm
-lines 'fuzz_tree' protocol/itm
-lines 'fuzz_tree' protocol/osd
+lines 'fuzz_trace_et[em]*4_*' protocol/etmv4
+lines 'fuzz_trace_etmv3*' protocol/etmv3
+lines 'fuzz_trace_ptm*' protocol/ptm
+lines 'fuzz_trace_etrace*' protocol/etrace
+lines 'fuzz_trace_ntrace*' protocol/ntrace
+lines 'fuzz_trace_stm*' protocol/stm
+lines 'fuzz_trace_[id][tw][mt]*' protocol/itm
+lines 'fuzz_trace_osd*' protocol/osd_ctm
+lines 'fuzz_trace_osd*' protocol/osd_stm
 echo
 "$profdata" merge -sparse "$build"/profiles/*.data -o "$build/profiles/all"
 "$cov" report -instr-profile="$build/profiles/all" "${objects[@]:1}" "${@/#/$root/src/}" 2>/dev/null |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Damaged trace of a recorded program, one protocol and instruction set a target: the capture
- * is that of tests/captures which FUZZ_CAPTURE names, with its registers, its program, loops and
+ * is the one that FUZZ_CAPTURE names, with its registers, its program, loops and
  * all, and the limits that everybody has.
  *
  * The first byte of an input chooses: bits 0 to 1 how it is decoded (in blocks with a consumer that
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FOLDER PUG_SOURCE_DIR "/tests/captures/" FUZZ_CAPTURE
+#define FOLDER PUG_SOURCE_DIR "/" FUZZ_CAPTURE
 
 static struct pug_capture *opened(void)
 {

@@ -21,7 +21,8 @@ bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *
         if (end >= length && (value[end] == 0 || value[end] == ','))
             return true;
         value = strchr(value, ',');
-        value += value != NULL;
+        if (value)
+            value++;
     }
     return false;
 }
