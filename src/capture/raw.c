@@ -92,8 +92,10 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
 /* ---- settings ---- */
 
 /** RISC-V trace has to be told the hart's width: where nobody does, the program tells. */
-static void add_xlen(struct pug_capture_raw *raw, const struct pug_capture_options *options)
+static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *raw)
 {
+    const struct pug_capture_options *options = &capture->options;
+    const struct pug_settings given = {.items = raw->items, .count = raw->count};
     unsigned char ident[5] = "";
     if (options->program_count == 0 || options->programs[0].plain)
         return;
@@ -102,9 +104,14 @@ static void add_xlen(struct pug_capture_raw *raw, const struct pug_capture_optio
         return; /* it is told where the program is added */
     const bool read = pug_infile_read(file, 0, ident, sizeof(ident)) == PUG_OK;
     pug_infile_close(file);
-    if (read && memcmp(ident, "\177ELF", 4) == 0)
-        raw->items[raw->count++] =
-            (struct pug_setting){.name = "xlen", .value = ident[4] == 1 ? 32 : 64};
+    if (!read || memcmp(ident, "\177ELF", 4) != 0)
+        return;
+    const uint64_t width = ident[4] == 1 ? 32 : 64;
+    const struct pug_setting *told = pug_settings_find(&given, "xlen");
+    raw->items[raw->count++] = (struct pug_setting){.name = "xlen", .value = width};
+    if (told && !told->text && told->value != width)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "xlen is %u, and %s is a program of %u bits",
+                        (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
 #define DERIVED 2u /* settings that nobody gives: the hart's width, how frames lie */
@@ -123,7 +130,7 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
     if (file->count > 0)
         memcpy(raw->items + given->count, file->items, file->count * sizeof(*raw->items));
     raw->count = given->count + file->count;
-    add_xlen(raw, &capture->options);
+    add_xlen(capture, raw);
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;
 }

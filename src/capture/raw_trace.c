@@ -6,6 +6,7 @@
 #include "pugmark/params.h"
 #include "transport/osd_modules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,23 @@ static bool keep_largest(struct found *found, size_t limit)
     return true;
 }
 
+/** Which sources there are, where none of those that are wanted is. */
+static void say_ids(const struct pug_capture *capture, const struct found *found)
+{
+    char text[160] = "";
+    size_t at = 0;
+    for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+        if (found->bytes[id] == 0)
+            continue;
+        if (pug_capture_raw_wants(capture, (uint16_t)id))
+            return;
+        if (at + 8 < sizeof(text))
+            at += (size_t)snprintf(text + at, sizeof(text) - at, " 0x%02x", (unsigned)id);
+    }
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: ids in this trace:%s", capture->path,
+                    at > 0 ? text : " none");
+}
+
 /** Ids are cheap to write: there are no more sources than the limit allows. */
 static enum pug_status limit_sources(struct pug_capture *capture, struct found *found)
 {
@@ -189,6 +207,8 @@ enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
         status = PUG_ERR_MEM;
     if (status == PUG_OK)
         status = scan(capture, found);
+    if (status == PUG_OK && capture->options.wanted_count > 0)
+        say_ids(capture, found);
     if (status == PUG_OK)
         status = describe_found(capture, found);
     pug_osd_modules_free(found->modules);

@@ -301,8 +301,7 @@ static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64
 /** NO_SYNC stands at the beginning, too. */
 static bool is_loss(uint8_t reason)
 {
-    return reason == PUG_UNSYNC_DISCARD || reason == PUG_UNSYNC_BAD_PACKET ||
-           reason == PUG_UNSYNC_BAD_IMAGE;
+    return reason == PUG_UNSYNC_DISCARD || reason == PUG_UNSYNC_BAD_PACKET;
 }
 
 static void take_other(struct pug_source_evidence *source, const struct pug_element *e)

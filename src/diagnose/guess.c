@@ -38,6 +38,11 @@ static const struct way ways[] = {
     {"ETMV4I", "", ETMV4_USUAL "0x20001088", 1, NULL},
     {"ETMV4I", "TRCIDR2=0x488", ETMV4_USUAL "0x488", 1, NULL},
     {"ETMV4I", "TRCIDR2=0x8", ETMV4_USUAL "0x8", 1, NULL},
+    {"ETMV4I", "TRCCONFIGR=0x10", "TRCCONFIGR=0x10 " ETMV4_USUAL "0x20001088", 1, NULL},
+    {"ETMV4I", "TRCCONFIGR=0x10 --set TRCIDR0=0x8000ea1",
+     "TRCCONFIGR=0x10 TRCIDR0=0x8000ea1 " ETMV4_USUAL "0x20001088", 1, NULL},
+    {"ETE", "TRCCONFIGR=0x6000 --set TRCIDR0=0x28018ea1",
+     "TRCCONFIGR=0x6000 TRCIDR0=0x28018ea1 " ETE_USUAL "0x20001088", 1, NULL},
     {"ETE", "", ETE_USUAL "0x20001088", 1, NULL},
     {"ETE", "TRCIDR2=0x488", ETE_USUAL "0x488", 1, NULL},
     {"PTM", "", PTM_USUAL "ETMCR=0", 1, NULL},
@@ -50,12 +55,14 @@ static const struct way ways[] = {
     {"ETMV3", "ETMCR=0xc", ETMV3_USUAL "ETMCR=0xc", 1, NULL},
     {"STM", "", "", 1, NULL},
     {"ITM", "", "", 1, NULL},
-    {"N-Trace", "src_bits=0", "xlen=64 src_bits=0", 1, "plain"},
-    {"N-Trace", "src_bits=1", "xlen=64 src_bits=1", 1, "plain"},
-    {"N-Trace", "src_bits=2", "xlen=64 src_bits=2", 1, "plain"},
-    {"N-Trace", "src_bits=3", "xlen=64 src_bits=3", 1, "plain"},
-    {"N-Trace", "src_bits=4", "xlen=64 src_bits=4", 1, "plain"},
+    {"N-Trace", "src_bits=0", "xlen=64 src_bits=0", 1, "nexus"},
+    {"N-Trace", "src_bits=1", "xlen=64 src_bits=1", 1, "nexus"},
+    {"N-Trace", "src_bits=2", "xlen=64 src_bits=2", 1, "nexus"},
+    {"N-Trace", "src_bits=3", "xlen=64 src_bits=3", 1, "nexus"},
+    {"N-Trace", "src_bits=4", "xlen=64 src_bits=4", 1, "nexus"},
     {"E-Trace", "", "", 0, "encapsulation"},
+    {"E-Trace", "srcid_bits=4", "srcid_bits=4", 0, "encapsulation"},
+    {"E-Trace", "srcid_bits=8", "srcid_bits=8", 0, "encapsulation"},
     {"E-Trace", "", "", 0, "smi"},
     {"ITM", "", "", 1, "orbflow"},
     {"OSD-CTM", "", "", 0, "osd"},
@@ -92,6 +99,39 @@ static size_t parse_settings(char *buffer, struct pug_setting *items, size_t roo
     return count;
 }
 
+static void count_run(void *context, const struct pug_run *run)
+{
+    uint64_t *sizes = context;
+    sizes[run->source] += run->size;
+}
+
+/** The source with the most bytes, where a transport has several. */
+static uint16_t find_source(const struct pug_tree_config *config, const uint8_t *bytes, size_t size)
+{
+    uint64_t *sizes = calloc(IDS, sizeof(*sizes)), at = 0;
+    struct pug_tree *tree;
+    uint32_t most = 0;
+    if (!sizes || pug_tree_new(config, &tree) != PUG_OK) {
+        free(sizes);
+        return 0;
+    }
+    pug_tree_on_runs(tree, count_run, sizes);
+    (void)pug_tree_feed(tree, bytes, &at, size);
+    for (uint32_t id = 1; id < IDS; id++)
+        if (sizes[id] > sizes[most])
+            most = id;
+    pug_tree_free(tree);
+    free(sizes);
+    return (uint16_t)most;
+}
+
+/** Are sources of this transport, which is none of frames, told apart by their ids? */
+static bool has_sources(const char *transport)
+{
+    return transport &&
+           (strcmp(transport, "encapsulation") == 0 || strcmp(transport, "nexus") == 0);
+}
+
 /** Read bytes as packets of a protocol. False: it cannot be tried. */
 static bool read_as(const struct way *way, const char *transport, const uint8_t *bytes, size_t size,
                     struct tally *tally)
@@ -99,14 +139,20 @@ static bool read_as(const struct way *way, const char *transport, const uint8_t 
     char names[240];
     struct pug_setting items[12];
     snprintf(names, sizeof(names), "%s", way->settings);
-    const struct pug_settings settings = {
-        .items = items, .count = parse_settings(names, items, sizeof(items) / sizeof(items[0]))};
+    struct pug_settings settings = {
+        .items = items,
+        .count = parse_settings(names, items, sizeof(items) / sizeof(items[0]) - 1)};
     struct pug_tree_config config = {.transport = transport, .settings = settings};
     struct pug_source_config source = {.protocol = way->protocol, .settings = settings};
     struct pug_tree *tree;
     struct pug_source *made;
     uint64_t at = 0;
     *tally = (struct tally){.bytes = size};
+    if (has_sources(way->transport)) {
+        items[settings.count++] =
+            (struct pug_setting){"src_id", find_source(&config, bytes, size), NULL};
+        config.settings = source.settings = settings;
+    }
     if (pug_tree_new(&config, &tree) != PUG_OK)
         return false;
     bool good = pug_tree_add_source(tree, &source, &made) == PUG_OK;

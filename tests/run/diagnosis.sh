@@ -45,6 +45,16 @@ printf '\x24\x0d\x00\x0b\x84\x00\x07' >"$tmp/trace.nex"
 says 1 "*execution came 1 time to addresses that no file or dump has: 0x0 to 0xfff (1)*" \
   pc --protocol ntrace --set xlen=64 "$tmp/trace.nex"
 
+# The width of another core than the program's.
+printf '\177ELF\2\1\1' >"$tmp/wide.elf"
+says 3 "*xlen is 32, and *wide.elf is a program of 64 bits*" \
+  pc --protocol ntrace --set xlen=32 --elf "$tmp/wide.elf" "$tmp/trace.nex"
+
+# The trace ends inside a message.
+printf '\x24\x0d\x00\x0b\x84\x00\x07\x24\x0d' >"$tmp/cut.nex"
+says 1 "*the trace ends inside a packet or frame*" \
+  pc --protocol ntrace --set xlen=64 --image "$demo/program.bin@0" "$tmp/cut.nex"
+
 # Messages that are alike are counted.
 for _ in {1..200}; do printf '\x24\x0d\x00\x0b\x84\x40\x11\x1f'; done >"$tmp/many.nex"
 { for _ in {1..64}; do printf '\x13\x05\xb5\x00\x63\x0f\xb5\x0e'; done; } >"$tmp/code.bin"
@@ -56,10 +66,20 @@ says 1 "*no place in them where STM could begin to decode*it looks like ETMV4I i
   list --protocol stm "$demo/trace.bin"
 says 1 "*bad packets, * in a megabyte*it looks like ETMV4I in coresight*" \
   list --protocol ntrace --set xlen=64 "$demo/trace.bin"
+says 3 "*no source in it*it looks like ETMV4I in coresight*" list --protocol osd-ctm "$demo/trace.bin"
 "$bin/pugmark" info "$demo/trace.bin" >"$tmp/guess"
 grep -q "looks like .* ETMV4I in coresight" "$tmp/guess" || { cat "$tmp/guess"; bad=1; }
 head -c 20000 /dev/zero >"$tmp/zeros"
 code=0
 "$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
 grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
+
+# A trace of jumps (CTM), and the program of another core.
+osd=$source/../shared/vectors/osd
+if [[ -d $osd ]]; then
+  says 0 "" calls --protocol osd-ctm --source 1 --elf "$osd/ctm64/traps.elf" "$osd/ctm64/stream.dtd"
+  says 1 "*the program does not match the trace, as the messages say*" \
+    calls --protocol osd-ctm --source 1 --elf "$osd/ctm32/traps32.elf" "$osd/ctm64/stream.dtd"
+  says 3 "*ids in this trace: 0x01*no such source in it*" list --protocol osd-ctm --source 9 "$osd/ctm64/stream.dtd"
+fi
 exit $bad

@@ -340,17 +340,28 @@ static void say_guesses(struct diagnosis *diagnosis, bool nothing)
     struct pug_guess guesses[PUG_GUESSES];
     size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
     if (count > 0 && is_in_use(input, &guesses[0])) {
-        if (*guesses[0].settings)
+        if (*guesses[0].settings && (nothing || input->messages.bad_packets > 0))
             say(diagnosis, "its packets are right with --set %s (%s)\n", guesses[0].settings,
                 guesses[0].reason);
         return;
     }
-    for (size_t i = 0; i < count && i < (nothing ? 3 : 1); i++)
+    for (size_t i = 0; i < count && (i < (nothing ? 3 : 1) || guesses[i].score == guesses[0].score);
+         i++)
         say(diagnosis, "%s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it", guesses[i].protocol,
             guesses[i].transport, *guesses[i].settings ? ", --set " : "", guesses[i].settings,
             guesses[i].reason);
     if (count == 0 && nothing)
         say(diagnosis, "its bytes look like nothing that is known here\n");
+}
+
+void diagnosis_guess(const struct input *input)
+{
+    struct pug_guess guesses[PUG_GUESSES];
+    const size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
+    for (size_t i = 0; i < count && i < 3; i++)
+        fprintf(stderr, "  * %s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
+                guesses[i].protocol, guesses[i].transport, *guesses[i].settings ? ", --set " : "",
+                guesses[i].settings, guesses[i].reason);
 }
 
 static void say_deaf(struct diagnosis *diagnosis, const struct pug_source *source, uint64_t bytes)
@@ -440,6 +451,30 @@ static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *surv
 /* So much of a capture is read again to see what is wrong with it. */
 #define SURVEY_MOST (UINT64_C(64) << 20)
 
+/**
+ * Does the trace end where nothing ends? In frames sources may stop inside a packet, not frames
+ * inside themselves; what has no frames ends with a packet.
+ */
+static bool is_cut(const struct diagnosis *diagnosis)
+{
+    const struct pug_tree *tree = diagnosis->input->tree;
+    if (diagnosis->input->partial)
+        return false;
+    return strcmp(pug_transport_name(pug_tree_transport(tree)), "coresight") == 0
+               ? pug_tree_transport_stats(tree)->dropped > 0
+               : diagnosis->input->messages.cut > 0;
+}
+
+/** Of what gives no ranges (CTM) only messages tell that the program is another one. */
+static bool is_misfit(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (evidence->looked > 0)
+            return false;
+    return diagnosis->input->messages.misfits > 0;
+}
+
 static bool decodes(const struct diagnosis *diagnosis)
 {
     const struct pug_source *source;
@@ -454,7 +489,7 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
     const struct pug_source *source;
-    if (diagnosis->input->messages.bad_packets > 0)
+    if (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis))
         return true;
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0)
@@ -472,11 +507,31 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
     return silent > 0 && (silent == asked || diagnosis->input->options->sources.count > 0);
 }
 
+/** Most bytes are of sources that nobody has described: it may be another trace altogether. */
+static void say_others(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    char text[512], a[32], b[32];
+    say_ids(survey, text, sizeof(text));
+    say(diagnosis, "%s of %s bytes are of sources that nothing describes; ids in this trace:%s\n",
+        grouped(survey->transport.no_decoder, a), grouped(survey->bytes, b), text);
+    diagnosis->poor = true;
+}
+
+/** So many contradictions that it may be no trace of the protocol. */
+static bool is_far_off(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (pug_evidence_contradictions(evidence) * 20 > evidence->branches + 20)
+            return true;
+    return false;
+}
+
 static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     const struct pug_evidence *evidence;
     if (diagnosis->input->trace_size == 0) {
-        if (diagnosis->input->chosen == 1) /* of several buffers one may be */
+        if (input_bytes(diagnosis->input) == 0) /* of several buffers one may be */
             say(diagnosis, "the trace is empty\n");
         return;
     }
@@ -487,10 +542,17 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         say_mismatch(diagnosis, evidence);
         say_missing(diagnosis, evidence);
     }
+    if (is_misfit(diagnosis) && !diagnosis->said)
+        say(diagnosis, "the program does not match the trace, as the messages say. Is this the "
+                       "version that ran, loaded where it ran?\n");
     say_bytes(diagnosis, survey);
+    if (is_cut(diagnosis))
+        say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
     const bool many =
         diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_size;
-    if (diagnosis->said && (nothing || many || diagnosis->poor))
+    if (diagnosis->said && survey->transport.no_decoder * 2 > survey->bytes && !nothing)
+        say_others(diagnosis, survey);
+    if (diagnosis->said && (nothing || many || diagnosis->poor || is_far_off(diagnosis)))
         say_guesses(diagnosis, nothing);
 }
 
@@ -532,7 +594,7 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     const bool nothing = seen.asked > 0 && seen.without == seen.asked;
     struct pug_survey survey;
     const bool empty = input->trace_size == 0;
-    if ((!nothing && !seen.deaf) || (empty && input->chosen > 1) ||
+    if ((!nothing && !seen.deaf) || (empty && input_bytes(input) > 0) ||
         pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
             PUG_OK)
         return false;

@@ -18,6 +18,9 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
 /** A consumer of the tree that collects evidence and passes elements on. */
 void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context);
 
+/** Say what the trace at hand looks like, where no run comes about. */
+void diagnosis_guess(const struct input *input);
+
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 

@@ -401,6 +401,8 @@ bool input_tree(struct input *input, bool decode)
     const enum pug_status status = make_tree(input, decode);
     if (status == PUG_ERR_RDR_NO_DECODER)
         fprintf(stderr, "pugmark: %s: none of its sources can be decoded\n", input->trace_path);
+    if (status == PUG_ERR_NOT_FOUND && !input->options->quiet && !input->silent)
+        diagnosis_guess(input);
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT)
         unread_each(input, tell_slip, input);
     if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
@@ -645,7 +647,7 @@ static void conclude(struct input *input)
         return;
     input->examined = true;
     input->wrong |= diagnosis_conclude(input->diagnosis, quiet);
-    input->messages.bad_packets = 0;
+    messages_forget(&input->messages);
 }
 
 /* ---- looking again ---- */
@@ -709,7 +711,7 @@ static void look_again(struct input *input)
     input->silent = true;
     input_first(input);
     do {
-        input->messages.bad_packets = 0;
+        messages_forget(&input->messages);
         if (input_tree(input, true) && input->diagnosis)
             look_at_stretch(input);
     } while (input_next(input));

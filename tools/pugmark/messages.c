@@ -67,6 +67,8 @@ static bool is_bad_packet(enum pug_status code)
 void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
 {
     messages->bad_packets += is_bad_packet(record->code);
+    messages->misfits += record->code == PUG_ERR_TRACE_MISMATCH;
+    messages->cut += record->code == PUG_ERR_TRUNCATED;
     if (quiet)
         return;
     if (count_like(messages, record) >= LIKE_MOST)
@@ -81,4 +83,9 @@ void messages_end(struct messages *messages, bool quiet)
         fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
     messages->unprinted = 0;
     messages->kind_count = 0;
+}
+
+void messages_forget(struct messages *messages)
+{
+    messages->bad_packets = messages->misfits = messages->cut = 0;
 }

@@ -16,6 +16,8 @@ struct messages {
     size_t kind_count;
     uint64_t unprinted;
     uint64_t bad_packets; /**< that messages told of, printed or not */
+    uint64_t misfits;     /**< of trace and program, the same */
+    uint64_t cut;         /**< packets that the data end in, the same */
 };
 
 /** Print a message, or count it where the like of it was printed often enough. */
@@ -23,5 +25,8 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
 
 /** Say how many were not printed; the like of them is printed again from now on. */
 void messages_end(struct messages *messages, bool quiet);
+
+/** What was counted of messages for the end of a run begins anew. */
+void messages_forget(struct messages *messages);
 
 #endif
