@@ -81,21 +81,22 @@ enum pug_call_kind {
 
 /** A function that control is in. */
 struct pug_call_frame {
-    struct pug_function function; /**< start is `address` and size 0 where none is known */
-    uint64_t address;             /**< where it was entered */
-    uint64_t site;                /**< the instruction that called it (kind CALLED, TAIL) */
-    uint64_t returns_to;          /**< where it returns to, if `has_return` */
-    struct pug_call_clock entered;
+    struct pug_function function;     /**< start is `address` and size 0 where none is known */
+    uint64_t address;                 /**< where it was entered */
+    uint64_t site;                    /**< the instruction that called it (kind CALLED, TAIL) */
+    uint64_t returns_to;              /**< where it returns to, if `has_return` */
+    struct pug_call_clock entered;    /**< when it was entered */
     struct pug_call_clock of_callees; /**< spent in what it called and has returned from */
     void *user;                       /**< the client's; NULL at first */
     uint32_t exception;               /**< its number; kind EXCEPTION, and tail calls from there */
     uint8_t kind;                     /**< enum pug_call_kind */
     bool in_exception;                /**< the frame is an exception's */
-    bool has_return;
-    uint8_t exception_numbers; /**< enum pug_exception_numbers: what `exception` means */
+    bool has_return;                  /**< whether return_address is known */
+    uint8_t exception_numbers;        /**< enum pug_exception_numbers: what `exception` means */
     bool timed; /**< entered.timestamp was current then; else it is the first one known */
 };
 
+/** What happened to a frame. */
 enum pug_call_event_kind {
     PUG_CALL_ENTER,
     PUG_CALL_LEAVE,
@@ -104,17 +105,17 @@ enum pug_call_event_kind {
 
 /** What happened. All pointers are valid during the call only. */
 struct pug_call_event {
-    enum pug_call_event_kind kind;
-    uint32_t task;
+    enum pug_call_event_kind kind; /**< what happened */
+    uint32_t task;                 /**< whose call it is: a number of the client's own */
     /**
      * The frame that was entered or is being left; its callers are before it in memory, `depth` of
      * them. Of a GAP the top frame. A client may change `user` and nothing else.
      */
     struct pug_call_frame *frame;
-    uint32_t depth;
+    uint32_t depth; /**< frames below it */
     /** ENTER: the function that control came from (of a TAIL: the frame just left), or NULL. */
     const struct pug_call_frame *from;
-    struct pug_call_clock now;
+    struct pug_call_clock now;      /**< when it happened */
     struct pug_call_clock took;     /**< LEAVE: between enter and leave */
     struct pug_call_clock own;      /**< LEAVE: of this, not spent in callees */
     bool has_timestamp, has_cycles; /**< the task has had such times */
@@ -124,17 +125,19 @@ struct pug_call_event {
     uint8_t unit; /**< enum pug_time_unit: the task's best clock */
 };
 
+/** Takes events, in their order. What they point to is valid during the call. */
 typedef void pug_call_event_fn(void *context, const struct pug_call_event *event);
 
+/** What a call stack is made with. */
 struct pug_calls_config {
     const struct pug_image *image; /**< names functions by its symbols; NULL: `locate` does */
     pug_locate_fn *locate;         /**< in place of the image's symbols, or NULL */
-    void *locate_context;
-    pug_call_event_fn *event; /**< not NULL */
-    void *event_context;
-    uint32_t depth;    /**< most frames of a task, more start anew; 0: 65536 */
-    uint32_t tasks;    /**< most tasks; 0: 65536 */
-    uint64_t spare[4]; /**< zero */
+    void *locate_context;          /**< is handed to it */
+    pug_call_event_fn *event;      /**< not NULL */
+    void *event_context;           /**< is handed to it */
+    uint32_t depth;                /**< most frames of a task, more start anew; 0: 65536 */
+    uint32_t tasks;                /**< most tasks; 0: 65536 */
+    uint64_t spare[4];             /**< zero */
 };
 
 struct pug_calls;

@@ -34,6 +34,7 @@ extern "C" {
 
 struct pug_capture;
 
+/** What an input is. */
 enum pug_capture_kind {
     PUG_CAPTURE_SNAPSHOT, /**< a folder with snapshot.ini */
     PUG_CAPTURE_RAW,      /**< one file of trace that the options describe */
@@ -45,17 +46,17 @@ enum pug_capture_kind {
 
 /** A file of the program that lies at one place in every address space. */
 struct pug_capture_program {
-    const char *path;
+    const char *path; /**< of the file */
     uint64_t address; /**< an ELF file's bias, or where a plain image begins */
     bool plain;       /**< no ELF file: its bytes as they are */
     bool has_source;  /**< it is the program of one source alone, whose trace id is `source` */
-    uint16_t source;
+    uint16_t source;  /**< trace id of the source, where has_source says that there is one */
 };
 
 /** "For the DSO of this path take that file." */
 struct pug_capture_replacement {
-    const char *path; /**< as recorded, or its last component */
-    const char *file;
+    const char *path;  /**< as recorded, or its last component */
+    const char *file;  /**< what is taken for it */
     uint64_t spare[4]; /**< zero */
 };
 
@@ -63,10 +64,10 @@ struct pug_capture_replacement {
 struct pug_capture_roots {
     const char *symfs;          /**< recorded paths are below this folder; NULL: "/" */
     const char *const *symdirs; /**< folders that are searched, with all below them */
-    size_t symdir_count;
-    const char *build_ids; /**< build id cache; NULL: perf's own, $HOME/.debug; "": none */
-    const struct pug_capture_replacement *replacements;
-    size_t replacement_count;
+    size_t symdir_count;        /**< how many there are */
+    const char *build_ids;      /**< build id cache; NULL: perf's own, $HOME/.debug; "": none */
+    const struct pug_capture_replacement *replacements; /**< files for what has other paths here */
+    size_t replacement_count;                           /**< how many there are */
     const char *kernel;     /**< vmlinux or a kcore; NULL: as the capture and the roots have it */
     const char *kallsyms;   /**< kernel symbols; NULL: the capture's own */
     const char *debuginfod; /**< server URLs, separated by spaces; NULL: nobody is asked */
@@ -74,9 +75,9 @@ struct pug_capture_roots {
 
 /** What the options point to is borrowed, and must outlive the capture. */
 struct pug_capture_options {
-    struct pug_log *log; /**< of the capture and of decoding; or NULL */
-    struct pug_quirks quirks;
-    struct pug_decode_options decode;
+    struct pug_log *log;              /**< of the capture and of decoding; or NULL */
+    struct pug_quirks quirks;         /**< for what imitates the reference */
+    struct pug_decode_options decode; /**< of all sources */
     size_t code_limit; /**< as in struct pug_tree_config; 0: less where there are many sources */
 
     /* A single file of trace: one of the first two makes it that. */
@@ -90,9 +91,9 @@ struct pug_capture_options {
     size_t wanted_count;    /**< 0: all */
 
     const char *buffer; /**< by name: the only one that is decoded; NULL: all are */
-    const struct pug_capture_program *programs;
-    size_t program_count;
-    struct pug_capture_roots roots;
+    const struct pug_capture_program *programs; /**< which no capture names */
+    size_t program_count;                       /**< how many there are */
+    struct pug_capture_roots roots;             /**< where text is looked for */
     /**
      * Most sources that ids in a single file make; 0: PUG_CAPTURE_SOURCES. Where there are more,
      * those with the most trace are decoded, and an error says so.
@@ -100,6 +101,8 @@ struct pug_capture_options {
     size_t source_limit;
     uint64_t spare[3]; /**< zero */
 };
+
+/** So many sources are decoded where source_limit does not say another number. */
 #define PUG_CAPTURE_SOURCES 256u
 
 /**
@@ -110,10 +113,12 @@ struct pug_capture_options {
  */
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **capture);
+/** NULL is left alone. */
 void pug_capture_free(struct pug_capture *capture);
 
 /* ---- what it is ---- */
 
+/** What kind of input it is. */
 enum pug_capture_kind pug_capture_kind(const struct pug_capture *capture);
 /** The input as it was given. */
 const char *pug_capture_path(const struct pug_capture *capture);
@@ -127,10 +132,12 @@ const struct pug_snapshot *pug_capture_snapshot(const struct pug_capture *captur
 bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
                       const char **value);
 
+/** No processor is known. */
 #define PUG_NO_CPU (-1)
 
+/** What one trace buffer took. */
 struct pug_capture_buffer {
-    const char *name;
+    const char *name;      /**< as the capture calls it; may be NULL */
     const char *file;      /**< where its bytes are */
     const char *transport; /**< by name; of some stretches "plain", where flags say so */
     uint64_t size;         /**< bytes of trace in its stretches */
@@ -139,6 +146,7 @@ struct pug_capture_buffer {
     size_t first_stretch, stretch_count; /**< those of other buffers may lie between them */
 };
 
+/** What is to be known of a stretch. */
 enum pug_stretch_flag {
     PUG_STRETCH_LOST = 1 << 0,     /**< trace was lost in or before it */
     PUG_STRETCH_GAPS = 1 << 1,     /**< and inside */
@@ -147,34 +155,38 @@ enum pug_stretch_flag {
     PUG_STRETCH_RAW = 1 << 4, /**< bytes of one source, without frames */
 };
 
+/** A piece of a buffer that begins from reset. */
 struct pug_capture_stretch {
-    uint32_t buffer;
+    uint32_t buffer; /**< by number */
     uint32_t flags;  /**< enum pug_stretch_flag */
     uint64_t offset; /**< trace index of its first byte */
-    uint64_t size;
-    uint64_t time; /**< when it was taken, in the capture's time; 0: not known */
-    int32_t cpu;   /**< where it was recorded, or PUG_NO_CPU */
+    uint64_t size;   /**< bytes */
+    uint64_t time;   /**< when it was taken, in the capture's time; 0: not known */
+    int32_t cpu;     /**< where it was recorded, or PUG_NO_CPU */
 };
 
+/** What writes trace into a buffer. */
 struct pug_capture_source {
-    uint32_t buffer; /**< that it writes into */
-    uint16_t id;
-    const char *name; /**< of its device, its processor, or the file */
-    const char *core; /**< that it traces, or NULL */
-    const char *protocol;
-    int32_t cpu; /**< or PUG_NO_CPU */
-    const struct pug_settings *settings;
+    uint32_t buffer;                     /**< that it writes into */
+    uint16_t id;                         /**< trace id */
+    const char *name;                    /**< of its device, its processor, or the file */
+    const char *core;                    /**< that it traces, or NULL */
+    const char *protocol;                /**< by name */
+    int32_t cpu;                         /**< or PUG_NO_CPU */
+    const struct pug_settings *settings; /**< NULL: more than a list */
 };
 
+/** Nobody tells which task. */
 #define PUG_NO_TASK UINT32_MAX
 
 /** A thread, under one name. A thread that takes another name is another task. */
 struct pug_capture_task {
-    int32_t pid, tid;
+    int32_t pid, tid; /**< of the process, and of the thread */
     const char *comm; /**< "" where nobody told */
     uint64_t begin;   /**< from when on it is called so, in the capture's time */
 };
 
+/** What kind of thing text comes from. */
 enum pug_object_kind {
     PUG_OBJECT_FILE, /**< a program or library */
     PUG_OBJECT_KERNEL,
@@ -183,6 +195,7 @@ enum pug_object_kind {
     PUG_OBJECT_MEMORY, /**< anonymous, JIT, what no file holds */
 };
 
+/** What became of the search for an object's text. */
 enum pug_object_state {
     PUG_OBJECT_FOUND,       /**< its build id is the recorded one */
     PUG_OBJECT_UNVERIFIED,  /**< found; the capture does not tell a build id */
@@ -191,19 +204,21 @@ enum pug_object_state {
     PUG_OBJECT_UNUSABLE, /**< what is there cannot be read as a program */
 };
 
+/** A file or memory that the program's text comes from. */
 struct pug_capture_object {
-    enum pug_object_kind kind;
-    enum pug_object_state state;
-    const char *path;    /**< as recorded */
-    const char *file;    /**< where its text was found, or NULL */
-    const char *symbols; /**< a file with symbols, where that is another one; or NULL */
-    const char *why;     /**< where it was looked for, and what would bring it; NULL: it is there */
-    uint8_t build_id[20];
+    enum pug_object_kind kind;   /**< what it is */
+    enum pug_object_state state; /**< whether its text is there */
+    const char *path;            /**< as recorded */
+    const char *file;            /**< where its text was found, or NULL */
+    const char *symbols;         /**< a file with symbols, where that is another one; or NULL */
+    const char *why; /**< where it was looked for, and what would bring it; NULL: it is there */
+    uint8_t build_id[20];  /**< as recorded */
     uint8_t build_id_size; /**< 0: not known */
 };
 
 /** The n-th of each, or NULL. Stretches are in the order in which they are decoded. */
 const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture *capture, size_t n);
+/** As pug_capture_buffer_at(). */
 const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
                                                          size_t n);
 /**
@@ -211,11 +226,14 @@ const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_captur
  * any, by that of stretch->time. False: nobody tells, or these clocks cannot be compared.
  */
 bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
+/** As pug_capture_buffer_at(). */
 const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n);
+/** As pug_capture_buffer_at(). */
 const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *capture, size_t n);
 /** Looking for an object's text happens when it is first asked for, here or by decoding. */
 const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n);
 
+/** What times are counted in. */
 enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANOSECONDS };
 
 /**
@@ -223,10 +241,11 @@ enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANO
  * clock that records have; so are a situation's where it has none from within the stretch.
  */
 struct pug_capture_time {
-    enum pug_capture_unit unit;
-    const char *origin;   /**< in words: "perf clock", "trace timestamps" */
-    uint64_t first, last; /**< of the whole capture, 0 where nobody tells */
+    enum pug_capture_unit unit; /**< what they are counted in */
+    const char *origin;         /**< in words: "perf clock", "trace timestamps" */
+    uint64_t first, last;       /**< of the whole capture, 0 where nobody tells */
 };
+/** What times this capture has. */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
 
 /* ---- decoding ---- */
@@ -246,8 +265,8 @@ struct pug_situation {
      * tells.
      */
     uint64_t time;
-    const struct pug_address_space *space;
-    uint64_t spare[4]; /**< zero */
+    const struct pug_address_space *space; /**< what lies at addresses then */
+    uint64_t spare[4];                     /**< zero */
 };
 
 /**
@@ -261,22 +280,22 @@ const struct pug_image *pug_address_space_image(const struct pug_address_space *
 
 /** Which tasks, processors and sources count. All lists are NULL or empty: all of them. */
 struct pug_capture_selection {
-    const int32_t *pids, *tids, *cpus;
-    size_t pid_count, tid_count, cpu_count;
-    const char *const *comms;
-    size_t comm_count;
-    const uint16_t *sources;
-    size_t source_count;
-    const char *const *objects; /**< DSOs, by path or by its last component */
-    size_t object_count;
-    bool has_from, has_to;
+    const int32_t *pids, *tids, *cpus;      /**< processes, threads, processors */
+    size_t pid_count, tid_count, cpu_count; /**< how many of each there are */
+    const char *const *comms;               /**< names of tasks */
+    size_t comm_count;                      /**< how many there are */
+    const uint16_t *sources;                /**< trace ids */
+    size_t source_count;                    /**< how many there are */
+    const char *const *objects;             /**< DSOs, by path or by its last component */
+    size_t object_count;                    /**< how many there are */
+    bool has_from, has_to;                  /**< whether the next two count */
     uint64_t from, to; /**< situations that begin at or after `from`, and before `to` */
     uint64_t spare[4]; /**< zero */
 };
 
 /** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
 struct pug_capture_decode {
-    void *context;
+    void *context; /**< is handed to these functions */
     /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
     void *(*begin)(void *context, unsigned worker);
     /**
@@ -295,7 +314,7 @@ struct pug_capture_decode {
     bool times; /**< situations are to have times from within stretches, where the trace has any */
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
-    void *progress_context;
+    void *progress_context; /**< is handed to progress() */
     /**
      * Optional: ranges are counted (counts.h), which is several times as fast, and elements() gets
      * all others alone. Called on the caller's thread behind the last take(), once or more often;
@@ -308,13 +327,14 @@ struct pug_capture_decode {
      * the end. In the stretch that `from` cuts decoders begin as if the trace began there, and know
      * nothing of what was told before.
      */
-    uint64_t from, to;
+    uint64_t from, to;   /**< what part of the stretch, as offsets */
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     /** Optional: called behind begin() with the way for portions (jobs.h). */
     void (*passage)(void *part, struct pug_passage *passage);
     uint64_t spare[1]; /**< zero */
 };
 
+/** What came of decoding. */
 struct pug_capture_result {
     uint64_t bytes;    /**< decoded */
     uint64_t stopped;  /**< stretches that ended before their end: decoding them was fatal */
@@ -365,6 +385,7 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
 
 /* ---- places ---- */
 
+/** No object is known to lie there. */
 #define PUG_NO_OBJECT UINT32_MAX
 
 /** Where an address of a situation lies. */

@@ -51,22 +51,23 @@ enum pug_correlate_when {
 
 /** An element, and when it was. */
 struct pug_correlated {
-    struct pug_element element;
-    uint64_t time;
-    uint64_t cycles;
-    uint32_t stream; /**< by number, in the order of adding */
-    uint8_t when;    /**< enum pug_correlate_when */
+    struct pug_element element; /**< as it was decoded */
+    uint64_t time;              /**< see `when` */
+    uint64_t cycles;            /**< behind `time`, see `when` */
+    uint32_t stream;            /**< by number, in the order of adding */
+    uint8_t when;               /**< enum pug_correlate_when */
 };
 
 /** Takes elements in the order of time, payloads included: all is valid during the call. False:
  *  no more are wanted. */
 typedef bool pug_correlated_fn(void *context, const struct pug_correlated *elements, size_t count);
 
+/** Who takes what is correlated. */
 struct pug_correlate_config {
     pug_correlated_fn *give; /**< not NULL */
-    void *context;
-    size_t limit;      /**< elements that may wait, of all streams; 0: 1 Mi (some 100 MB) */
-    uint64_t spare[4]; /**< zero */
+    void *context;           /**< is handed to give() */
+    size_t limit;            /**< elements that may wait, of all streams; 0: 1 Mi (some 100 MB) */
+    uint64_t spare[4];       /**< zero */
 };
 
 struct pug_correlate;
@@ -85,11 +86,11 @@ void pug_correlate_free(struct pug_correlate *correlate);
 /** What of a capture is correlated. */
 struct pug_correlate_choice {
     const uint16_t *sources; /**< trace ids; NULL: all */
-    size_t source_count;
-    struct pug_log *log; /**< of decoding; or NULL */
+    size_t source_count;     /**< how many there are; 0: all */
+    struct pug_log *log;     /**< of decoding; or NULL */
     /** Called now and then with how many bytes are done; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
-    void *progress_context;
+    void *progress_context; /**< is handed to progress() */
 };
 
 /**
@@ -103,9 +104,9 @@ enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pu
 
 /** A capture in memory with the tree that decodes it, which nobody else listens to. */
 struct pug_correlate_input {
-    struct pug_tree *tree;
-    const uint8_t *bytes;
-    uint64_t size;
+    struct pug_tree *tree; /**< what decodes it */
+    const uint8_t *bytes;  /**< the capture */
+    uint64_t size;         /**< bytes of it */
 };
 
 /** The same of trees: input n is buffer n. All enabled sources of them are streams. */
@@ -153,8 +154,8 @@ bool pug_correlate_stopped(const struct pug_correlate *correlate);
 
 /** What a stream's elements told of their time. */
 struct pug_correlate_stream {
-    uint32_t buffer;
-    uint16_t source;
+    uint32_t buffer;      /**< by number */
+    uint16_t source;      /**< trace id */
     uint64_t elements;    /**< given */
     uint64_t when[5];     /**< of them, by enum pug_correlate_when */
     uint64_t timestamps;  /**< how many it had; 0: nothing relates it to other streams */

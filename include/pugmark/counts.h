@@ -30,9 +30,9 @@ struct pug_counts;
 /** How often a range ran: what its elements have in common. */
 struct pug_count_range {
     uint64_t start, end; /**< `end` is behind the last instruction */
-    uint64_t count;
-    uint64_t cycles; /**< that came with it, or behind it before the next range of its source */
-    uint32_t instructions;
+    uint64_t count;      /**< how often it ran */
+    uint64_t cycles;     /**< that came with it, or behind it before the next range of its source */
+    uint32_t instructions;                      /**< in it */
     uint32_t context;                           /**< number in pug_counts_contexts() */
     uint16_t flags;                             /**< PUG_ELEM_EXECUTED, PUG_ELEM_CONDITIONAL */
     uint8_t last_type, last_subtype, last_size; /**< of the last instruction */
@@ -44,9 +44,9 @@ struct pug_count_range {
  * an exception that came first. Where the trace does not tell there is none.
  */
 struct pug_count_jump {
-    uint64_t from; /**< address of the branch */
-    uint64_t to;
-    uint64_t count;
+    uint64_t from;    /**< address of the branch */
+    uint64_t to;      /**< where it went */
+    uint64_t count;   /**< how often */
     uint32_t context; /**< that of the branch: number in pug_counts_contexts() */
     uint8_t isa, last_type, last_subtype; /**< those of the branch */
 };

@@ -34,11 +34,12 @@
 extern "C" {
 #endif
 
+/** What a cursor goes over. */
 struct pug_cursor_config {
     /** What decodes, as it was made: nothing was fed to it. Who listens to it does not matter. */
     const struct pug_tree *tree;
-    const uint8_t *bytes; /**< the capture; byte n has trace index n */
-    uint64_t size;
+    const uint8_t *bytes;          /**< the capture; byte n has trace index n */
+    uint64_t size;                 /**< bytes of the capture */
     const struct pug_index *index; /**< of this capture, or NULL */
     bool anew;                     /**< start anew near a place, when seeking; see above */
     uint64_t spare[4];             /**< zero */
@@ -109,6 +110,7 @@ enum pug_status pug_cursor_seek_mark(struct pug_cursor *cursor, const struct pug
  * or to the one before it. PUG_ERR_NOT_FOUND: there is none, and the cursor is where it was.
  */
 enum pug_status pug_cursor_forward(struct pug_cursor *cursor, uint32_t source);
+/** The same backwards, to the one before. */
 enum pug_status pug_cursor_back(struct pug_cursor *cursor, uint32_t source);
 
 #ifdef __cplusplus

@@ -40,26 +40,27 @@ struct pug_missing {
     uint64_t address, count;
 };
 
+/** So many pages without program memory are listed. */
 #define PUG_MISSING_PAGES 256u
 
 /** What was seen of one source, in the part of the trace that was looked at. */
 struct pug_evidence {
-    uint16_t source;
+    uint16_t source;   /**< trace id */
     uint64_t looked;   /**< at so many ranges that were executed */
     uint64_t branches; /**< of those that end in one */
     uint64_t returns;  /**< whose target was looked at */
     uint64_t
         return_places; /**< a bit for some 64th of the places that PUG_CONTRA_RETURN is about */
-    uint64_t counts[PUG_CONTRADICTIONS];
+    uint64_t counts[PUG_CONTRADICTIONS]; /**< how often each was met */
     struct {
         uint64_t index, address; /**< of the trace; of the program */
     } first[PUG_CONTRADICTIONS]; /**< where the count is not 0 */
     uint64_t missing;            /**< times that memory was not there, all of them */
     /** Where; of more places some, the same for any number of threads. */
     struct pug_missing pages[PUG_MISSING_PAGES];
-    uint32_t page_count;
-    uint64_t no_syncs;  /**< synchronisation was lost, and decoding went on behind it */
-    uint64_t overflows; /**< trace was lost on its way, and decoding went on behind it */
+    uint32_t page_count; /**< how many of them are listed */
+    uint64_t no_syncs;   /**< synchronisation was lost, and decoding went on behind it */
+    uint64_t overflows;  /**< trace was lost on its way, and decoding went on behind it */
     uint64_t
         told; /**< 0: nothing was decoded of it but losses and the end; else that means nothing */
 };
@@ -77,6 +78,7 @@ struct pug_diagnosis_part;
 
 /** `image`: the program, which has to stay; NULL: nothing is looked up in code. NULL: no memory. */
 struct pug_diagnosis *pug_diagnosis_new(const struct pug_image *image);
+/** NULL is left alone. */
 void pug_diagnosis_free(struct pug_diagnosis *diagnosis);
 
 /** A part, on any thread. NULL: no memory. */
@@ -97,21 +99,23 @@ bool pug_diagnosis_evidence(const struct pug_diagnosis *diagnosis, size_t n,
 
 /** One trace id of a capture. */
 struct pug_survey_id {
-    uint16_t id;
+    uint16_t id;       /**< trace id */
     bool described;    /**< the tree has a source for it */
     uint64_t bytes;    /**< of it */
     uint64_t unsynced; /**< of these, what was dropped for want of synchronisation */
     uint64_t bad;      /**< packets */
 };
 
+/** So many ids are listed. */
 #define PUG_SURVEY_IDS 64u
 
+/** What a capture's frames hold. */
 struct pug_survey {
     struct pug_survey_id ids[PUG_SURVEY_IDS]; /**< those with the most bytes first */
-    size_t id_count;
-    uint64_t other_ids; /**< that are not listed */
-    uint64_t bytes;     /**< read of the capture */
-    struct pug_transport_stats transport;
+    size_t id_count;                          /**< how many are listed */
+    uint64_t other_ids;                       /**< that are not listed */
+    uint64_t bytes;                           /**< read of the capture */
+    struct pug_transport_stats transport;     /**< what the transport counted */
 };
 
 /**
@@ -132,6 +136,7 @@ struct pug_guess {
     char settings[64];     /**< what can be told of them: "src_bits=2"; or "" */
 };
 
+/** So many guesses are made. */
 #define PUG_GUESSES 8u
 
 /**

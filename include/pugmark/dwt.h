@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/** What an event of a DWT is. */
 enum pug_dwt_kind {
     PUG_DWT_RESERVED,  /**< a hardware source that has no meaning: `number`, `value` */
     PUG_DWT_STIMULUS,  /**< software wrote `value` to port `number` */
@@ -47,6 +48,7 @@ enum pug_dwt_counter {
     PUG_DWT_CYC = 1 << 5,
 };
 
+/** What a comparator was told to do. */
 enum pug_dwt_action {
     PUG_DWT_ACTION_RESERVED,
     PUG_DWT_ENTERED,
@@ -54,24 +56,25 @@ enum pug_dwt_action {
     PUG_DWT_RETURNED_TO,
 };
 
+/** What a DWT saw. */
 struct pug_dwt_event {
-    uint64_t index; /**< of its first packet */
-    uint64_t time;  /**< local time in cycles, where `has_time` */
-    uint32_t pc;    /**< where `has_pc` */
-    uint32_t address;
-    uint32_t value;
-    uint16_t number;
-    uint16_t source;  /**< trace id */
-    uint8_t kind;     /**< enum pug_dwt_kind */
-    uint8_t action;   /**< enum pug_dwt_action */
-    uint8_t counters; /**< enum pug_dwt_counter */
-    uint8_t comparator;
+    uint64_t index;       /**< of its first packet */
+    uint64_t time;        /**< local time in cycles, where `has_time` */
+    uint32_t pc;          /**< where `has_pc` */
+    uint32_t address;     /**< of the access, or of the code */
+    uint32_t value;       /**< read, written or counted */
+    uint16_t number;      /**< of an exception, or of a reserved source */
+    uint16_t source;      /**< trace id */
+    uint8_t kind;         /**< enum pug_dwt_kind */
+    uint8_t action;       /**< enum pug_dwt_action */
+    uint8_t counters;     /**< enum pug_dwt_counter */
+    uint8_t comparator;   /**< which comparator matched */
     uint8_t size;         /**< bytes of the value */
     uint8_t address_size; /**< bytes of the address that are known, from its low end */
     uint8_t time_kind;    /**< enum pug_itm_kind of the timestamp: how exact `time` is */
-    bool has_pc, has_address, has_value, has_time;
-    bool write;    /**< DATA with a value: written, else read */
-    bool overflow; /**< trace was lost before it */
+    bool has_pc, has_address, has_value, has_time; /**< which of the fields are known */
+    bool write;                                    /**< DATA with a value: written, else read */
+    bool overflow;                                 /**< trace was lost before it */
 };
 
 /** The meaning of one ITMTRACE element alone; false for timestamps and other elements. */
@@ -83,21 +86,23 @@ size_t pug_dwt_text(const struct pug_dwt_event *event, char *buffer, size_t size
 /** Name of an exception by its number: "SysTick", "IRQ3"; "" for reserved ones. */
 size_t pug_dwt_exception_name(unsigned number, char *buffer, size_t size);
 
+/** A DWT has so many comparators. */
 #define PUG_DWT_COMPARATORS 4u
-#define PUG_DWT_EVENTS      64u
+/** So many events wait at most. */
+#define PUG_DWT_EVENTS 64u
 
 /** Joins packets to events, of one source. Use the functions; `events` is for reading. */
 struct pug_dwt {
-    bool timed;   /**< events wait for the local timestamp that follows them */
-    size_t count; /**< events in `events` */
-    size_t ready; /**< of which the last call gave these */
-    uint64_t time;
-    bool has_time;
+    bool timed;             /**< events wait for the local timestamp that follows them */
+    size_t count;           /**< events in `events` */
+    size_t ready;           /**< of which the last call gave these */
+    uint64_t time;          /**< local time, added up */
+    bool has_time;          /**< whether there was any */
     uint8_t held;           /**< bit n: access[n] is under way */
     uint8_t comparator_set; /**< bit n: comparator_address[n] is known */
-    uint32_t comparator_address[PUG_DWT_COMPARATORS];
-    struct pug_dwt_event access[PUG_DWT_COMPARATORS];
-    struct pug_dwt_event events[PUG_DWT_EVENTS];
+    uint32_t comparator_address[PUG_DWT_COMPARATORS]; /**< what each watches */
+    struct pug_dwt_event access[PUG_DWT_COMPARATORS]; /**< accesses whose parts come one by one */
+    struct pug_dwt_event events[PUG_DWT_EVENTS];      /**< what is complete */
 };
 
 /**

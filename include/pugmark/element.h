@@ -50,6 +50,7 @@ enum pug_element_type {
     PUG_ELEM_TYPE_COUNT
 };
 
+/** Why there is no synchronisation. */
 enum pug_unsync {
     PUG_UNSYNC_UNKNOWN,
     PUG_UNSYNC_INIT_DECODER,
@@ -61,7 +62,9 @@ enum pug_unsync {
     PUG_UNSYNC_EOT,
 };
 
+/** Why tracing begins, or goes on. */
 enum pug_trace_on { PUG_TRACE_ON_NORMAL, PUG_TRACE_ON_OVERFLOW, PUG_TRACE_ON_EX_DEBUG };
+/** Why the path of a range is not known. */
 enum pug_nopath {
     PUG_NOPATH_OPEN,   /**< there may be several ways */
     PUG_NOPATH_BROKEN, /**< the code has no way: a trap or something untraced lies between */
@@ -70,6 +73,7 @@ enum pug_nopath {
 };
 /** Bits of PUG_JUMP_FLAGS(): what a trace itself says of the last instruction of a NOPATH range. */
 enum pug_jump_flag { PUG_JUMP_CALL = 1 << 0, PUG_JUMP_RETURN = 1 << 1 };
+/** What an event is. */
 enum pug_event_kind {
     PUG_EVENT_UNKNOWN,
     PUG_EVENT_TRIGGER,  /**< `number`: which one, where there are several */
@@ -84,8 +88,10 @@ enum pug_event_kind {
     PUG_EVENT_CONTROL,   /**< `number`: what was turned on or off, as the trace has it */
     PUG_EVENT_KINDS
 };
+/** What happened to a memory transaction. */
 enum pug_memtrans { PUG_MEMTRANS_INIT, PUG_MEMTRANS_START, PUG_MEMTRANS_COMMIT, PUG_MEMTRANS_FAIL };
 
+/** What an element of an ITM is. */
 enum pug_itm_kind {
     PUG_ITM_SWIT,     /**< stimulus port `number`, `value` of `last_size` bytes */
     PUG_ITM_DWT,      /**< hardware source `number`, `value` of `last_size` bytes */
@@ -152,6 +158,7 @@ enum pug_instr_type {
     PUG_INSTR_TSTART,
 };
 
+/** What a branch is besides. */
 enum pug_instr_subtype {
     PUG_SUB_NONE,
     PUG_SUB_BR_LINK,
@@ -162,6 +169,7 @@ enum pug_instr_subtype {
     PUG_SUB_EXCEPTION_RETURN, /**< RISC-V xRET */
 };
 
+/** Security states. */
 enum pug_security { PUG_SEC_SECURE, PUG_SEC_NONSECURE, PUG_SEC_ROOT, PUG_SEC_REALM };
 
 /** Bits of `flags`. */
@@ -224,30 +232,34 @@ struct pug_element {
         uint32_t count;  /**< instructions of a range; bytes of a payload */
         uint32_t number; /**< exception, event, marker, memory space, ITM source */
     };
-    uint32_t cycle_count;
-    uint32_t context_id;
-    uint32_t vmid;
-    uint16_t source;                            /**< trace id of the source */
-    uint8_t security;                           /**< enum pug_security */
-    int8_t level;                               /**< exception level */
-    uint8_t context_flags;                      /**< enum pug_context_flag */
-    uint8_t sw_flags;                           /**< enum pug_sw_flag */
-    uint8_t sw_bits;                            /**< SWTRACE: payload bits per packet, 0: various */
-    uint8_t sw_packets;                         /**< SWTRACE: packets aggregated into the payload */
-    uint16_t flags;                             /**< enum pug_element_flag */
-    uint8_t type;                               /**< enum pug_element_type */
-    uint8_t reason;                             /**< the enum that the type names */
+    uint32_t cycle_count;  /**< since the last one, where PUG_ELEM_HAS_CC says that there is one */
+    uint32_t context_id;   /**< where context_flags say that it is known */
+    uint32_t vmid;         /**< where context_flags say that it is known */
+    uint16_t source;       /**< trace id of the source */
+    uint8_t security;      /**< enum pug_security */
+    int8_t level;          /**< exception level */
+    uint8_t context_flags; /**< enum pug_context_flag */
+    uint8_t sw_flags;      /**< enum pug_sw_flag */
+    uint8_t sw_bits;       /**< SWTRACE: payload bits per packet, 0: various */
+    uint8_t sw_packets;    /**< SWTRACE: packets aggregated into the payload */
+    uint16_t flags;        /**< enum pug_element_flag */
+    uint8_t type;          /**< enum pug_element_type */
+    uint8_t reason;        /**< the enum that the type names */
     uint8_t last_type, last_subtype, last_size; /**< last instruction of a range; size in bytes */
     uint8_t isa;                                /**< enum pug_isa */
 };
 
 /* Bits of I_RANGE_NOPATH where those of software trace would be. */
+/** Of a Core Trace Module's range: bit 0 call, bit 1 return. */
 #define PUG_JUMP_FLAGS(e) ((e)->sw_flags)
 
 /* `master` and `channel` of software trace share the words that a context would use. */
-#define PUG_SW_MASTER(e)  ((e)->context_id)
+/** Of PUG_ELEM_SWTRACE: the master. */
+#define PUG_SW_MASTER(e) ((e)->context_id)
+/** Of PUG_ELEM_SWTRACE: the channel. */
 #define PUG_SW_CHANNEL(e) ((e)->vmid)
-#define PUG_BUS_MASTER(e) ((e)->context_id) /* of PUG_ELEM_BUS_TRANSFER: who transferred */
+/** Of PUG_ELEM_BUS_TRANSFER: who transferred. */
+#define PUG_BUS_MASTER(e) ((e)->context_id)
 
 /**
  * Takes a batch of elements. Sets *taken to how many it took, in order, the one it answers WAIT or
@@ -298,7 +310,9 @@ size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, c
 
 /** "branch", "call", "non-secure" … */
 const char *pug_instr_type_name(enum pug_instr_type type);
+/** The subtype in a word. */
 const char *pug_instr_subtype_name(enum pug_instr_subtype subtype);
+/** The security state in a word. */
 const char *pug_security_name(enum pug_security security);
 
 /** "A64", "T32" … */

@@ -58,6 +58,7 @@ extern "C" {
 
 struct pug_encapsulation;
 
+/** What a packet is. */
 enum pug_encapsulation_kind {
     PUG_ENCAPSULATION_NULL_IDLE,      /**< filler */
     PUG_ENCAPSULATION_NULL_ALIGNMENT, /**< the last null in front of a packet */
@@ -75,18 +76,18 @@ struct pug_encapsulation_type;
 
 /** One packet; of a null packet only index, raw, kind, flow and extend mean something. */
 struct pug_encapsulation_packet {
-    uint64_t index;     /**< trace index of its header (its first bit's byte) */
-    const uint8_t *raw; /**< all of it, aligned; like `payload` valid until the reader is used */
-    uint32_t raw_size;
-    uint8_t kind; /**< enum pug_encapsulation_kind */
-    uint8_t length, flow;
-    bool extend;
-    bool gap;               /**< packets of this source may be missing before it */
-    uint8_t content;        /**< enum pug_encapsulation_content */
+    uint64_t index;       /**< trace index of its header (its first bit's byte) */
+    const uint8_t *raw;   /**< all of it, aligned; like `payload` valid until the reader is used */
+    uint32_t raw_size;    /**< bytes of it */
+    uint8_t kind;         /**< enum pug_encapsulation_kind */
+    uint8_t length, flow; /**< of the header */
+    bool extend;          /**< of the header: a timestamp follows, or null.alignment */
+    bool gap;             /**< packets of this source may be missing before it */
+    uint8_t content;      /**< enum pug_encapsulation_content */
     uint8_t timestamp_bits; /**< 0: it has none */
     uint16_t source;        /**< its srcID; where it has none, the trace id it came by */
-    uint32_t type;
-    uint64_t timestamp;
+    uint32_t type;          /**< the type field */
+    uint64_t timestamp;     /**< where there is one */
     const uint8_t *payload; /**< behind the type field, aligned; … */
     uint32_t size;          /**< … so many bytes, the last one completed with its last bit */
     uint32_t bits;          /**< of them received, padding included */
@@ -96,6 +97,7 @@ struct pug_encapsulation_packet {
 /** PUG_ERR_INVALID_PARAM_VAL: a setting is wrong, the log (or NULL) says which; PUG_ERR_MEM. */
 enum pug_status pug_encapsulation_new(const struct pug_settings *settings, struct pug_log *log,
                                       struct pug_encapsulation **reader);
+/** NULL is left alone. */
 void pug_encapsulation_free(struct pug_encapsulation *reader);
 
 /** Begin anew. Registered types stay. */
@@ -128,6 +130,7 @@ uint64_t pug_encapsulation_skipped(const struct pug_encapsulation *reader);
 
 /* ---- payload types of one's own ---- */
 
+/** A type of all sources. */
 #define PUG_ENCAPSULATION_ANY_SOURCE 0x10000u
 
 /** A type of payload that a client knows. */
@@ -140,7 +143,7 @@ struct pug_encapsulation_type {
                    size_t size);
     /** Takes each payload of the type, as it is read. NULL: nobody does. */
     void (*take)(void *context, const struct pug_encapsulation_packet *packet);
-    void *context;
+    void *context; /**< is handed to these functions */
 };
 
 /** The table is borrowed. A type of one source goes before that of any; the last one wins. */

@@ -18,19 +18,21 @@ enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_
 
 /** What a report tells beside the profile. Everything is borrowed. */
 struct pug_report {
-    const char *title;
+    const char *title; /**< of the page */
+    /** A line of what is told of the capture. */
     const struct pug_report_fact {
         const char *name, *value;
-    } * facts; /**< of what was traced */
-    size_t fact_count;
+    } * facts;         /**< of what was traced */
+    size_t fact_count; /**< how many there are */
     /** Timelines in the page's own form, one of each capture: a JSON array; or NULL. */
     const char *timelines;
-    size_t timelines_size;
+    size_t timelines_size; /**< bytes of them */
     /** Where source files are that are not at their recorded path: below these folders. */
     const char *const *source_dirs;
-    size_t source_dir_count;
+    size_t source_dir_count; /**< how many there are */
 };
 
+/** What an export is made with. */
 struct pug_export_options {
     /** Functions and lines; NULL: none are known. Formats that are made of them need it. */
     struct pug_names *names;
@@ -53,11 +55,11 @@ typedef void pug_export_fn(void *context, const void *bytes, size_t size);
 struct pug_export_format {
     const char *name;    /**< "autofdo" */
     const char *summary; /**< in a line */
-    bool needs_names;
-    bool needs_stacks; /**< the profile must have frames */
-    bool uses_stacks;  /**< it tells more where the profile has frames */
-    bool one_object;   /**< a file speaks of one object: `object` must choose one of several */
-    bool binary;       /**< not for a terminal */
+    bool needs_names;    /**< without functions it has nothing to say */
+    bool needs_stacks;   /**< the profile must have frames */
+    bool uses_stacks;    /**< it tells more where the profile has frames */
+    bool one_object;     /**< a file speaks of one object: `object` must choose one of several */
+    bool binary;         /**< not for a terminal */
 };
 
 /** The n-th format, or NULL. */

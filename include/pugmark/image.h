@@ -66,23 +66,23 @@ uint8_t pug_space_of_level(unsigned security, unsigned level);
 struct pug_place {
     uint8_t space; /**< enum pug_space; 0: all (with the quirk reference_files: none) */
     bool behind;   /**< seen only where no other memory is: that of a bus, below all cores */
-    bool has_context_id, has_vmid, has_source;
-    uint32_t context_id, vmid;
+    bool has_context_id, has_vmid, has_source; /**< whether what follows is asked for */
+    uint32_t context_id, vmid;                 /**< of the code that sees it */
     uint16_t source;   /**< trace id: this memory is seen by this source only */
     uint32_t spare[3]; /**< zero */
 };
 
 /** Who asks for memory: a decoder's current address space. Of space 0 it sees nothing. */
 struct pug_reader_space {
-    uint8_t space;
-    bool has_context_id, has_vmid;
-    uint32_t context_id, vmid;
-    uint16_t source;
+    uint8_t space;                 /**< enum pug_space: the one that the code ran in */
+    bool has_context_id, has_vmid; /**< whether these are known */
+    uint32_t context_id, vmid;     /**< of the code */
+    uint16_t source;               /**< trace id that asks */
 };
 
 /** A piece of a file: `size` bytes from `offset`, seen at `address`. */
 struct pug_region {
-    uint64_t offset, address, size;
+    uint64_t offset, address, size; /**< in the file; in memory; bytes */
 };
 
 /**
@@ -174,13 +174,13 @@ uint64_t pug_image_generation(const struct pug_image *image);
 
 /** One mapped range, as pug_image_range() lists them. */
 struct pug_image_range {
-    const char *kind;    /**< "file", "buffer", "callback" */
-    const char *path;    /**< of a file, else NULL */
-    uint64_t start, end; /**< inclusive */
-    uint64_t offset;     /**< where in its file it begins */
-    struct pug_place place;
-    bool first;        /**< the first range of its accessor */
-    uint64_t spare[2]; /**< zero */
+    const char *kind;       /**< "file", "buffer", "callback" */
+    const char *path;       /**< of a file, else NULL */
+    uint64_t start, end;    /**< inclusive */
+    uint64_t offset;        /**< where in its file it begins */
+    struct pug_place place; /**< who sees it */
+    bool first;             /**< the first range of its accessor */
+    uint64_t spare[2];      /**< zero */
 };
 
 /** The n-th range in order of adding; false when there are no more. */
@@ -204,9 +204,9 @@ bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *f
 
 /** A function symbol of the ELF files that were added; labels in code count too. */
 struct pug_symbol {
-    const char *name; /**< lives as long as the image */
-    uint64_t start, size;
-    uint64_t spare[2]; /**< zero */
+    const char *name;     /**< lives as long as the image */
+    uint64_t start, size; /**< where it begins, and its bytes */
+    uint64_t spare[2];    /**< zero */
 };
 
 /** The symbol that covers `address`, the innermost one; false where no ELF file has one. */

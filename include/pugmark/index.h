@@ -33,12 +33,15 @@ extern "C" {
 
 struct pug_index;
 
-#define PUG_INDEX_BLOCK_MIN    UINT64_C(1024)
+/** The smallest and the largest block. */
+#define PUG_INDEX_BLOCK_MIN UINT64_C(1024)
+/** The largest block. */
 #define PUG_INDEX_BLOCK_MAX    (UINT64_C(1) << 30)
 #define PUG_INDEX_ANY          0x10000u /**< a query for every source */
 #define PUG_INDEX_NOBODY       0x10001u /**< a query for what is of no source, see `nobody` */
 #define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as nobody's */
 
+/** What an index is to be. */
 struct pug_index_options {
     uint64_t block; /**< bytes of capture in a block, made a multiple of 512; 0: a good size */
     bool full;      /**< keep every mark, of all sources */
@@ -47,11 +50,11 @@ struct pug_index_options {
     unsigned jobs;  /**< threads; 0: as many as there are processors. The result is the same */
     /** Progress, about every megabyte; false stops, the index is then partial. */
     bool (*progress)(void *context, uint64_t done);
-    void *progress_context;
+    void *progress_context;   /**< is handed to progress() */
     const uint16_t *full_ids; /**< sources of which every mark is kept; NULL: as `full` says */
-    size_t full_count;
-    uint64_t from;     /**< index from this position on only, made a multiple of the block */
-    uint64_t spare[1]; /**< zero */
+    size_t full_count;        /**< how many there are */
+    uint64_t from;            /**< index from this position on only, made a multiple of the block */
+    uint64_t spare[1];        /**< zero */
 };
 
 /**
@@ -70,6 +73,7 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
 enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
                                  const uint8_t *bytes, uint64_t size,
                                  const struct pug_index_options *options, struct pug_index **index);
+/** NULL is left alone. */
 void pug_index_free(struct pug_index *index);
 
 /* ---- while the trace is read ---- */
@@ -126,58 +130,65 @@ const void *pug_index_bytes(const struct pug_index *index, size_t *size);
 
 /* ---- what is in it ---- */
 
+/** What an index is. */
 struct pug_index_info {
-    const char *transport;
-    uint64_t trace_size; /**< bytes of the capture then */
-    uint64_t indexed;    /**< up to where it is indexed */
-    uint64_t block;      /**< bytes */
-    uint64_t blocks, summaries, marks;
-    uint64_t size; /**< bytes of the index itself */
-    size_t sources;
-    bool full, elements;
+    const char *transport;             /**< by name */
+    uint64_t trace_size;               /**< bytes of the capture then */
+    uint64_t indexed;                  /**< up to where it is indexed */
+    uint64_t block;                    /**< bytes */
+    uint64_t blocks, summaries, marks; /**< how many there are of each */
+    uint64_t size;                     /**< bytes of the index itself */
+    size_t sources;                    /**< how many there are */
+    bool full;                         /**< every mark is kept */
+    bool elements;                     /**< blocks have the decoders' states */
     uint64_t from;        /**< … and from where on: 0 but for a part from the middle */
     uint64_t frame_syncs; /**< full syncs of a trace port in what is indexed; aligned frames: 0 */
     uint64_t spare[2];    /**< zero */
 };
 
+/** A source, and how much there is of it. */
 struct pug_index_source {
-    uint16_t id;
-    bool full; /**< every mark of it is kept */
+    uint16_t id; /**< trace id */
+    bool full;   /**< every mark of it is kept */
     /**
      * It is none: `id` is PUG_SOURCE_UNKNOWN, and may be a source's, too. Bytes before the first
      * id, frame synchronisation points, and ids beyond the limit.
      */
     bool nobody;
-    const char *protocol; /**< "" for an id without a source in the tree */
-    uint64_t bytes;
-    uint64_t counts[PUG_MARK_KINDS];
-    uint64_t spare[4]; /**< zero */
+    const char *protocol;            /**< "" for an id without a source in the tree */
+    uint64_t bytes;                  /**< of the capture */
+    uint64_t counts[PUG_MARK_KINDS]; /**< how many marks of each kind it has */
+    uint64_t spare[4];               /**< zero */
 };
 
+/** What a block says of a source and a kind of mark. */
 struct pug_index_summary {
-    uint64_t block;
-    uint16_t source;
-    bool nobody; /**< as of pug_index_source */
-    enum pug_mark_kind kind;
+    uint64_t block;             /**< by number */
+    uint16_t source;            /**< trace id */
+    bool nobody;                /**< as of pug_index_source */
+    enum pug_mark_kind kind;    /**< of mark */
     uint32_t count;             /**< PUG_MARK_DATA: bytes */
     uint64_t first_at, last_at; /**< positions */
     uint64_t first, last;       /**< values */
-    uint64_t least, greatest;
-    uint64_t sum;      /**< of all values: of time steps, how long the block took */
-    uint64_t spare[3]; /**< zero */
+    uint64_t least, greatest;   /**< of the values */
+    uint64_t sum;               /**< of all values: of time steps, how long the block took */
+    uint64_t spare[3];          /**< zero */
 };
 
+/** A place in the capture. */
 struct pug_index_mark {
-    uint64_t at;
-    uint64_t value;
-    uint16_t source;
-    bool nobody; /**< as of pug_index_source */
-    enum pug_mark_kind kind;
+    uint64_t at;             /**< its position */
+    uint64_t value;          /**< what it is depends on the kind */
+    uint16_t source;         /**< trace id */
+    bool nobody;             /**< as of pug_index_source */
+    enum pug_mark_kind kind; /**< of mark */
 };
 
+/** What an index is, into *info. */
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info);
 /** The n-th; false when there are no more. Sources by ascending id, summaries by block. */
 bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_index_source *source);
+/** As pug_index_source_at(). */
 bool pug_index_summary_at(const struct pug_index *index, uint64_t n,
                           struct pug_index_summary *summary);
 /** Number of the first summary of a block; of a block behind the last: how many there are. */
@@ -215,8 +226,9 @@ uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree 
 
 /* ---- looking for marks ---- */
 
+/** What is looked for. */
 struct pug_index_query {
-    enum pug_mark_kind kind;
+    enum pug_mark_kind kind; /**< of mark */
     /**
      * A source's id, PUG_INDEX_ANY or PUG_INDEX_NOBODY; for the latter also PUG_SOURCE_UNKNOWN,
      * where no source has this id.

@@ -26,6 +26,7 @@ struct pug_counts;
  * own wraps this, too.
  */
 struct pug_passage {
+    /** What pug_passage_give() calls. */
     bool (*give)(struct pug_passage *passage, void *portion, size_t size);
 };
 
@@ -47,7 +48,7 @@ static inline bool pug_passage_give(struct pug_passage *passage, void *portion, 
  * are dropped.
  */
 struct pug_parts {
-    void *context;
+    void *context; /**< is handed to these functions */
     /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
     void *(*begin)(void *context, unsigned worker);
     /** Elements of a part, on the thread that began it. Not called without any. */
@@ -66,17 +67,19 @@ struct pug_parts {
     uint64_t spare[2]; /**< zero */
 };
 
+/** Who takes what several threads decode. */
 struct pug_jobs {
     unsigned threads;              /**< 0: as many as there are processors for this process */
     const struct pug_parts *parts; /**< NULL: elements go where the tree's go */
     /** Called now and then on the caller's thread; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
-    void *progress_context;
+    void *progress_context; /**< is handed to progress() */
     size_t piece; /**< bytes that a thread takes at once; 0: a good size where parts are small */
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
     uint64_t spare[4]; /**< zero */
 };
 
+/** What came of decoding. */
 struct pug_jobs_result {
     enum pug_response response; /**< the last one: fatal where decoding stopped at `at` */
     uint64_t at;                /**< bytes decoded */

@@ -37,28 +37,30 @@ struct pug_names;
 /** An executable file, or a text of symbols. Belongs to the names. */
 struct pug_names_file;
 
+/** Where files are looked for, and how much is kept. */
 struct pug_names_options {
-    const char *symfs;          /**< recorded paths are below this folder; NULL: "/" */
-    const char *const *symdirs; /**< folders that are looked into, for the last component */
-    size_t symdir_count;
+    const char *symfs;             /**< recorded paths are below this folder; NULL: "/" */
+    const char *const *symdirs;    /**< folders that are looked into, for the last component */
+    size_t symdir_count;           /**< how many there are */
     const char *const *debug_dirs; /**< of separate debug information; none: /usr/lib/debug */
-    size_t debug_dir_count;
-    size_t limit;      /**< bytes of lines and inlined functions kept; 0: 256 MiB */
-    uint64_t spare[4]; /**< zero */
+    size_t debug_dir_count;        /**< how many there are */
+    size_t limit;                  /**< bytes of lines and inlined functions kept; 0: 256 MiB */
+    uint64_t spare[4];             /**< zero */
 };
 
 /** NULL options: defaults. NULL: no memory. Texts of options are copied. */
 struct pug_names *pug_names_new(const struct pug_names_options *options);
+/** With all files. NULL is left alone. */
 void pug_names_free(struct pug_names *names);
 
 /** Which file. */
 struct pug_names_wanted {
-    const char *path; /**< as recorded; looked for below symfs, in symdirs, and as it is */
-    const char *file; /**< where it is said to be, or NULL: that is tried first */
-    const uint8_t *build_id;
-    size_t build_id_size; /**< 0: any file of that name will do */
-    const char *debug;    /**< where its separate debug information is said to be, or NULL */
-    uint64_t spare[4];    /**< zero */
+    const char *path;        /**< as recorded; looked for below symfs, in symdirs, and as it is */
+    const char *file;        /**< where it is said to be, or NULL: that is tried first */
+    const uint8_t *build_id; /**< what its build id must be */
+    size_t build_id_size;    /**< 0: any file of that name will do */
+    const char *debug;       /**< where its separate debug information is said to be, or NULL */
+    uint64_t spare[4];       /**< zero */
 };
 
 /**
@@ -68,6 +70,7 @@ struct pug_names_wanted {
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **file);
 
+/** How a text of symbols looks. */
 enum pug_names_text {
     PUG_NAMES_KALLSYMS, /**< "ADDRESS TYPE NAME [MODULE]", the kernel's /proc/kallsyms */
     PUG_NAMES_JIT_MAP,  /**< "ADDRESS SIZE NAME", as JIT compilers write /tmp/perf-PID.map */
@@ -75,13 +78,13 @@ enum pug_names_text {
 
 /** Symbols that a text tells, of an object that has none of its own. */
 struct pug_names_symbols {
-    enum pug_names_text kind;
-    const char *path;   /**< of the object: what pug_names_open() asks for */
-    const char *file;   /**< the text; NULL: it is `text` */
-    const char *text;   /**< ended by a NUL; not needed any more afterwards */
-    const char *module; /**< only symbols of this module; "": only the kernel's; NULL: all */
-    uint64_t moved;     /**< subtracted from its addresses: places are those of the object */
-    uint64_t spare[4];  /**< zero */
+    enum pug_names_text kind; /**< how it looks */
+    const char *path;         /**< of the object: what pug_names_open() asks for */
+    const char *file;         /**< the text; NULL: it is `text` */
+    const char *text;         /**< ended by a NUL; not needed any more afterwards */
+    const char *module;       /**< only symbols of this module; "": only the kernel's; NULL: all */
+    uint64_t moved;           /**< subtracted from its addresses: places are those of the object */
+    uint64_t spare[4];        /**< zero */
 };
 
 /**
@@ -99,14 +102,15 @@ enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text
 
 /* ---- functions ---- */
 
+/** Who sees a symbol. */
 enum pug_names_binding { PUG_NAMES_LOCAL, PUG_NAMES_GLOBAL, PUG_NAMES_WEAK };
 
 /** A function symbol, or a label in code. */
 struct pug_names_function {
     const char *name; /**< as the linker knows it; pug_names_readable() makes it one for people */
-    uint64_t start, size;
-    uint8_t binding; /**< enum pug_names_binding */
-    bool label;      /**< no function by its type, or without a size: it reaches to the next one */
+    uint64_t start, size; /**< where it begins, and its bytes */
+    uint8_t binding;      /**< enum pug_names_binding */
+    bool label; /**< no function by its type, or without a size: it reaches to the next one */
 };
 
 /** The function at an address; false: none is known. */
@@ -122,11 +126,12 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
 
 /* ---- lines ---- */
 
+/** A line of source code. */
 struct pug_names_line {
-    const char *path; /**< of the source file, absolute where the debug information tells */
-    uint32_t line;    /**< 0: compiled, but from no line */
-    uint32_t discriminator;
-    uint64_t start, end; /**< the addresses around that have just this */
+    const char *path;       /**< of the source file, absolute where the debug information tells */
+    uint32_t line;          /**< 0: compiled, but from no line */
+    uint32_t discriminator; /**< tells apart what one line was compiled to */
+    uint64_t start, end;    /**< the addresses around that have just this */
 };
 
 /** The source line of an address; false: none is known. */
@@ -142,10 +147,10 @@ enum pug_status pug_names_lines(struct pug_names_file *file,
 
 /** A function at a place: the one that runs there, or one that it was inlined into. */
 struct pug_names_frame {
-    const char *function; /**< linkage name, else the name in the source; NULL: not known */
-    const char *path;     /**< of `line`; NULL: not known */
-    uint32_t line;        /**< that runs; in functions around it the line of the inlined call */
-    uint32_t discriminator;
+    const char *function;   /**< linkage name, else the name in the source; NULL: not known */
+    const char *path;       /**< of `line`; NULL: not known */
+    uint32_t line;          /**< that runs; in functions around it the line of the inlined call */
+    uint32_t discriminator; /**< tells apart what one line was compiled to */
     const char *declared_path; /**< where the function is declared; NULL: not known */
     uint32_t declared;         /**< its line there, 0: not known */
     bool inlined;              /**< into the next frame */
@@ -160,9 +165,10 @@ size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_
 
 /* ---- the file ---- */
 
+/** A loadable segment. */
 struct pug_names_segment {
     uint64_t vaddr, offset, size; /**< `size` in the file */
-    bool executable;
+    bool executable;              /**< it holds code */
 };
 
 /** Where its bytes are; NULL for a text of symbols. */
@@ -170,6 +176,7 @@ const char *pug_names_path(const struct pug_names_file *file);
 /** Its loadable segments; 0 for a text. */
 size_t pug_names_segments(const struct pug_names_file *file,
                           const struct pug_names_segment **segments);
+/** How many bytes it has, 0: none; *build_id is theirs. */
 size_t pug_names_build_id(const struct pug_names_file *file, const uint8_t **build_id);
 /** Has it lines? */
 bool pug_names_has_lines(struct pug_names_file *file);
@@ -178,7 +185,7 @@ uint16_t pug_names_machine(const struct pug_names_file *file);
 
 /** A stretch of instructions of one instruction set. */
 struct pug_names_code {
-    uint64_t start, end;
+    uint64_t start, end;  /**< addresses; `end` is behind the last byte */
     const uint8_t *bytes; /**< end - start of them */
     uint8_t isa;          /**< enum pug_isa */
     bool plt;             /**< of a procedure linkage table */

@@ -33,9 +33,9 @@ enum pug_run_padding {
  * spliced several runs (PUG_TAKES_SPLICED) gaps[j] more. gaps[size] is there too.
  */
 struct pug_run {
-    uint64_t index;
-    const uint8_t *bytes;
-    size_t size;
+    uint64_t index;       /**< trace index of the first byte */
+    const uint8_t *bytes; /**< of the trace */
+    size_t size;          /**< how many there are */
     const uint16_t *gaps; /**< or NULL */
     /**
      * 0, or the run is whole packets one after another, each behind so many bytes of header
@@ -44,7 +44,7 @@ struct pug_run {
      * can be read, whatever its size.
      */
     uint8_t header, stamp;
-    uint16_t source;
+    uint16_t source;    /**< trace id */
     bool whole;         /**< the run is exactly one packet (packet transports) */
     bool has_timestamp; /**< the transport carried a timestamp with it */
     bool gap;           /**< packet transports: packets of this source may be missing before it */
@@ -58,6 +58,7 @@ struct pug_run {
     uint64_t timestamp;     /**< as the transport carried it */
 };
 
+/** So many bytes behind a payload can be read. */
 #define PUG_RUN_SPARE 16
 
 struct pug_encapsulation_packet;
@@ -71,6 +72,7 @@ typedef void pug_encapsulation_fn(void *context, uint16_t id,
 
 /* ---- what a packet reader gives ---- */
 
+/** What is to be done with a packet, and what it is. */
 enum pug_packet_flag {
     PUG_PACKET_MONITOR = 1 << 0, /**< show it to the packet monitor */
     PUG_PACKET_DECODE = 1 << 1,  /**< give it to the decoder, or to the packet sink */
@@ -83,9 +85,9 @@ struct pug_packet {
     uint64_t index;     /**< trace index of its first byte */
     const void *data;   /**< the protocol's own struct, include/pugmark/packet/NAME.h */
     const uint8_t *raw; /**< its bytes */
-    uint32_t raw_size;
-    uint32_t type;  /**< the protocol's packet type number */
-    uint32_t flags; /**< enum pug_packet_flag */
+    uint32_t raw_size;  /**< how many there are */
+    uint32_t type;      /**< the protocol's packet type number */
+    uint32_t flags;     /**< enum pug_packet_flag */
 };
 
 /** What a packet is for who looks for a place in the trace. */
@@ -108,21 +110,22 @@ enum pug_mark_kind {
     PUG_MARK_KINDS
 };
 
+/** What a packet is for an index. */
 struct pug_mark {
-    enum pug_mark_kind kind;
-    uint64_t value;
+    enum pug_mark_kind kind; /**< what it marks */
+    uint64_t value;          /**< what it says of that */
 };
 
 /** A mark, and the trace index of its packet. */
 struct pug_placed_mark {
-    uint64_t index, value;
-    uint32_t kind; /**< enum pug_mark_kind */
+    uint64_t index, value; /**< where it is, and what it says */
+    uint32_t kind;         /**< enum pug_mark_kind */
 };
 
 /** Where marks go that are read for an index. */
 struct pug_mark_list {
-    struct pug_placed_mark *marks;
-    uint32_t count, room;
+    struct pug_placed_mark *marks;            /**< room for marks */
+    uint32_t count, room;                     /**< how many there are, and how many can be */
     void (*full)(struct pug_mark_list *list); /**< takes the marks out: `count` is 0 then */
 };
 
@@ -158,9 +161,9 @@ struct pug_decode_options {
 
 /** Counters that a packet reader keeps. */
 struct pug_reader_stats {
-    uint64_t bytes;    /**< consumed (the tree counts them) */
-    uint64_t unsynced; /**< dropped while not synchronised */
-    uint64_t bad_headers, bad_sequences;
+    uint64_t bytes;                      /**< consumed (the tree counts them) */
+    uint64_t unsynced;                   /**< dropped while not synchronised */
+    uint64_t bad_headers, bad_sequences; /**< packets that were none, and that did not fit */
 };
 
 /* ---- the protocols ---- */
@@ -175,6 +178,7 @@ const struct pug_protocol *pug_protocol_at(size_t n);
 
 /** A protocol's name ("ETMV4I"), by which sources are made, and what it is in words. */
 const char *pug_protocol_name(const struct pug_protocol *protocol);
+/** What a protocol is in words. */
 const char *pug_protocol_title(const struct pug_protocol *protocol);
 
 /** Does its decoder need program memory? */

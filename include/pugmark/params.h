@@ -34,6 +34,7 @@ struct pug_params;
  * line in the text. PUG_ERR_LIMIT: more than the limits above.
  */
 enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **params);
+/** NULL is left alone. */
 void pug_params_free(struct pug_params *params);
 
 /**

@@ -42,17 +42,17 @@ struct pug_profile;
 /** A loadable segment of an object. */
 struct pug_profile_segment {
     uint64_t vaddr, offset, size; /**< `size` in the file */
-    bool executable;
+    bool executable;              /**< it holds code */
 };
 
 /** An executable file. Texts and segments are copied where it is added. */
 struct pug_profile_object {
-    const char *path; /**< as the system that was traced named it */
-    const char *file; /**< where it was found, or NULL */
-    uint8_t build_id[PUG_PROFILE_BUILD_ID];
-    uint8_t build_id_size; /**< 0: not known */
-    const struct pug_profile_segment *segments;
-    size_t segment_count;
+    const char *path;                           /**< as the system that was traced named it */
+    const char *file;                           /**< where it was found, or NULL */
+    uint8_t build_id[PUG_PROFILE_BUILD_ID];     /**< so many bytes of it as build_id_size says */
+    uint8_t build_id_size;                      /**< 0: not known */
+    const struct pug_profile_segment *segments; /**< where its bytes lie */
+    size_t segment_count;                       /**< how many there are */
 };
 
 /** A thread. */
@@ -73,40 +73,40 @@ enum pug_profile_end {
 
 /** Instructions that ran without a break; `first` and `last` are addresses of instructions. */
 struct pug_profile_range {
-    uint64_t first, last;
-    uint64_t count;
-    uint64_t cycles; /**< of the cycle counts that came behind it */
-    uint32_t object;
-    uint32_t instructions;
-    uint8_t last_size; /**< bytes of the last instruction */
-    uint8_t isa;       /**< enum pug_isa */
-    uint8_t end;       /**< enum pug_profile_end */
+    uint64_t first, last;  /**< addresses in the object */
+    uint64_t count;        /**< how often it ran */
+    uint64_t cycles;       /**< of the cycle counts that came behind it */
+    uint32_t object;       /**< by number, or PUG_PROFILE_NONE */
+    uint32_t instructions; /**< in it */
+    uint8_t last_size;     /**< bytes of the last instruction */
+    uint8_t isa;           /**< enum pug_isa */
+    uint8_t end;           /**< enum pug_profile_end */
 };
 
 /** A taken branch. */
 struct pug_profile_branch {
-    uint64_t from, to; /**< `to` is 0 where to_object is PUG_PROFILE_NONE */
-    uint64_t count;
-    uint32_t object, to_object;
+    uint64_t from, to;          /**< `to` is 0 where to_object is PUG_PROFILE_NONE */
+    uint64_t count;             /**< how often it was taken */
+    uint32_t object, to_object; /**< by number, or PUG_PROFILE_NONE */
 };
 
 /** A call stack: this frame on those of its parents. */
 struct pug_profile_frame {
-    uint64_t function; /**< where its function starts */
-    uint64_t site;     /**< the instruction that entered it; 0 where site_object is none */
-    uint64_t calls;    /**< how often it was entered */
-    uint64_t cycles;   /**< of what ran on it, not on frames above; as a range's */
-    uint64_t time;     /**< the same in nanoseconds, or ticks, see pug_profile_time_unit() */
-    uint32_t parent;   /**< PUG_PROFILE_NONE: it is the first one that is known */
-    uint32_t task;
-    uint32_t object; /**< PUG_PROFILE_NONE: `function` is a run-time address */
-    uint32_t site_object;
+    uint64_t function;    /**< where its function starts */
+    uint64_t site;        /**< the instruction that entered it; 0 where site_object is none */
+    uint64_t calls;       /**< how often it was entered */
+    uint64_t cycles;      /**< of what ran on it, not on frames above; as a range's */
+    uint64_t time;        /**< the same in nanoseconds, or ticks, see pug_profile_time_unit() */
+    uint32_t parent;      /**< PUG_PROFILE_NONE: it is the first one that is known */
+    uint32_t task;        /**< by number */
+    uint32_t object;      /**< PUG_PROFILE_NONE: `function` is a run-time address */
+    uint32_t site_object; /**< of `site`, by number, or PUG_PROFILE_NONE */
 };
 
 /** How often a range ran while a frame was on top. */
 struct pug_profile_use {
-    uint64_t count;
-    uint32_t frame, range;
+    uint64_t count;        /**< how often */
+    uint32_t frame, range; /**< by number */
 };
 
 /** What is not in the counts, or makes them doubtful. */
@@ -129,10 +129,12 @@ enum pug_profile_note {
 /** A note in a few words ("trace lost"); NULL beyond the last one. */
 const char *pug_profile_note_text(enum pug_profile_note note);
 
+/** What times are counted in. */
 enum pug_profile_unit { PUG_PROFILE_NO_TIME, PUG_PROFILE_NANOSECONDS, PUG_PROFILE_TICKS };
 
 /** An empty profile; NULL: no memory. */
 struct pug_profile *pug_profile_new(void);
+/** NULL is left alone. */
 void pug_profile_free(struct pug_profile *profile);
 
 /* ---- adding ---- */
@@ -147,17 +149,21 @@ void pug_profile_free(struct pug_profile *profile);
 /** The number of an object: equal are those with the same path and build id. */
 enum pug_status pug_profile_object(struct pug_profile *profile,
                                    const struct pug_profile_object *object, uint32_t *number);
+/** Add a task; its number is in *number. */
 enum pug_status pug_profile_task(struct pug_profile *profile, const struct pug_profile_task *task,
                                  uint32_t *number);
 /** `number` (it may be NULL) is what pug_profile_use() wants. */
 enum pug_status pug_profile_range(struct pug_profile *profile,
                                   const struct pug_profile_range *range, uint32_t *number);
+/** Add a branch, or its count to that of the same branch. */
 enum pug_status pug_profile_branch(struct pug_profile *profile,
                                    const struct pug_profile_branch *branch);
 /** PUG_ERR_LIMIT: there is no room for one more, see pug_profile_set_frame_limit(). */
 enum pug_status pug_profile_frame(struct pug_profile *profile,
                                   const struct pug_profile_frame *frame, uint32_t *number);
+/** Add a use, or its count to that of the same use. */
 enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_profile_use *use);
+/** Add to what is not in the counts. */
 void pug_profile_note(struct pug_profile *profile, enum pug_profile_note note, uint64_t count);
 /** What `time` is; the first answer counts, another one makes it ticks. */
 void pug_profile_set_time_unit(struct pug_profile *profile, enum pug_profile_unit unit);
@@ -189,17 +195,25 @@ static inline uint64_t pug_profile_product(uint64_t count, uint64_t each)
 enum pug_status pug_profile_sort(struct pug_profile *profile);
 
 /* What there is, as arrays that stay until something is added. */
+/** All objects; how many is in *count. */
 const struct pug_profile_object *pug_profile_objects(const struct pug_profile *profile,
                                                      size_t *count);
+/** All tasks. */
 const struct pug_profile_task *pug_profile_tasks(const struct pug_profile *profile, size_t *count);
+/** All ranges. */
 const struct pug_profile_range *pug_profile_ranges(const struct pug_profile *profile,
                                                    size_t *count);
+/** All branches. */
 const struct pug_profile_branch *pug_profile_branches(const struct pug_profile *profile,
                                                       size_t *count);
+/** All frames. */
 const struct pug_profile_frame *pug_profile_frames(const struct pug_profile *profile,
                                                    size_t *count);
+/** All uses. */
 const struct pug_profile_use *pug_profile_uses(const struct pug_profile *profile, size_t *count);
+/** How much is not in the counts for this reason. */
 uint64_t pug_profile_noted(const struct pug_profile *profile, enum pug_profile_note note);
+/** What `time` is. */
 enum pug_profile_unit pug_profile_time_unit(const struct pug_profile *profile);
 
 /**

@@ -22,6 +22,7 @@ extern "C" {
 
 struct pug_names;
 
+/** What is to be counted, and how. */
 struct pug_profiler_options {
     unsigned threads; /**< 0: as many as there are processors for this process */
     /** Follow calls, too: frames and what ran on them. Functions are told by `names`. */
@@ -29,9 +30,9 @@ struct pug_profiler_options {
     struct pug_names *names; /**< segments of objects; with stacks their functions; or NULL */
     const struct pug_capture_selection *selection;  /**< its `objects` are not looked at; or NULL */
     bool (*progress)(void *context, uint64_t done); /**< as in struct pug_capture_decode */
-    void *progress_context;
-    size_t piece;      /**< as in struct pug_capture_decode */
-    uint64_t spare[4]; /**< zero */
+    void *progress_context;                         /**< is handed to progress() */
+    size_t piece;                                   /**< as in struct pug_capture_decode */
+    uint64_t spare[4];                              /**< zero */
 };
 
 /**

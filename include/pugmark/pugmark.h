@@ -79,10 +79,14 @@
 #include "pugmark/tree.h"
 #include "pugmark/walk.h"
 
+/** The version of the headers. */
 #define PUG_VERSION_MAJOR 0
+/** The version of the headers. */
 #define PUG_VERSION_MINOR 2
+/** The version of the headers. */
 #define PUG_VERSION_PATCH 0
-#define PUG_VERSION       "0.2.0"
+/** The version of the headers in words. */
+#define PUG_VERSION "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/** Deterministic defects of the reference, each of which can be asked for. */
 struct pug_quirks {
     /* ---- tree and transport ---- */
     /** A run without bytes is fatal for its source. Right: skip it. */
@@ -249,7 +250,7 @@ struct pug_quirks {
     unsigned ptm_told_isa : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
-    unsigned spare[5];
+    unsigned spare[5]; /**< zero */
 };
 
 /** All bits set: what the reference does. */

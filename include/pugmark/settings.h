@@ -13,21 +13,21 @@ extern "C" {
 
 /** One named value. Names are those of the specification ("TRCIDR0", "iaddress_width_p"). */
 struct pug_setting {
-    const char *name;
-    uint64_t value;
+    const char *name; /**< what is set */
+    uint64_t value;   /**< of numbers */
     const char *text; /**< for settings that are words; NULL for numbers */
 };
 
 /** Told each name that a list is asked for, so that settings can be found that nobody reads. */
 struct pug_settings_watch {
     void (*asked)(void *context, const char *name, bool word); /**< only a word would do */
-    void *context;
+    void *context;                                             /**< is handed to it */
 };
 
 /** A list of settings. The list, its strings and its watch belong to the caller. */
 struct pug_settings {
-    const struct pug_setting *items;
-    size_t count;
+    const struct pug_setting *items;        /**< the first of a name counts */
+    size_t count;                           /**< how many there are */
     const struct pug_settings_watch *watch; /**< or NULL */
 };
 
@@ -44,6 +44,7 @@ const char *pug_settings_word(const struct pug_settings *settings, const char *n
 
 /** A copy with strings of its own and no watch, in one piece of memory; false: there is none. */
 bool pug_settings_copy(const struct pug_settings *settings, struct pug_settings *copy);
+/** What pug_settings_copy() made. */
 void pug_settings_free(struct pug_settings *copy);
 
 /** Core architecture numbers ("arch" setting); plain comparison orders them. */

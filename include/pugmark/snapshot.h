@@ -51,11 +51,12 @@ extern "C" {
 
 struct pug_snapshot;
 
+/** How a snapshot is to be read. */
 struct pug_snapshot_options {
-    struct pug_log *log; /**< or NULL */
-    bool verbose;        /**< say what is read, as INFO */
-    struct pug_quirks quirks;
-    uint64_t spare[4]; /**< zero */
+    struct pug_log *log;      /**< or NULL */
+    bool verbose;             /**< say what is read, as INFO */
+    struct pug_quirks quirks; /**< how the reference reads it */
+    uint64_t spare[4];        /**< zero */
 };
 
 /**
@@ -64,41 +65,45 @@ struct pug_snapshot_options {
  */
 enum pug_status pug_snapshot_open(const char *directory, const struct pug_snapshot_options *options,
                                   struct pug_snapshot **snapshot);
+/** NULL is left alone. */
 void pug_snapshot_free(struct pug_snapshot *snapshot);
 
 /* ---- what is in it; everything lives as long as the snapshot ---- */
 
+/** A line of a `[regs]` section. */
 struct pug_snapshot_register {
     const char *key;   /**< as written: "TRCIDR0(0x078)", "D0 (id: 90, size: 64)" */
     const char *name;  /**< without what is in parentheses: "TRCIDR0", "D0" */
     const char *value; /**< as written, without quotes */
     uint32_t id;       /**< its number, where has_id; of CoreSight parts its offset / 4 */
     uint32_t size;     /**< bits; 32 where the key does not say */
-    bool has_id;
+    bool has_id;       /**< whether the key says it */
 };
 
 /** A `[dump…]` or `[elf…]` section. */
 struct pug_snapshot_dump {
-    const char *file;
-    uint64_t address, length, offset; /**< length 0: to the end of the file */
-    uint64_t bias;                    /**< ELF: added to its addresses */
-    const char *space;                /**< or NULL */
-    uint64_t context_id, vmid;
-    bool elf, has_context_id, has_vmid;
+    const char *file;                   /**< relative to the snapshot */
+    uint64_t address, length, offset;   /**< length 0: to the end of the file */
+    uint64_t bias;                      /**< ELF: added to its addresses */
+    const char *space;                  /**< or NULL */
+    uint64_t context_id, vmid;          /**< where it is seen, if these are given */
+    bool elf, has_context_id, has_vmid; /**< an `[elf]` section; whether these are given */
 };
 
+/** A device file. */
 struct pug_snapshot_device {
-    const char *name, *class_name, *type; /**< "" where the file does not say */
-    const char *location;
+    const char *name, *class_name, *type;          /**< "" where the file does not say */
+    const char *location;                          /**< "" where the file does not say */
     const char *file;                              /**< the device file's name */
     const struct pug_snapshot_register *registers; /**< in alphabetical order */
-    size_t register_count;
-    const struct pug_snapshot_dump *dumps;
-    size_t dump_count;
+    size_t register_count;                         /**< how many there are */
+    const struct pug_snapshot_dump *dumps;         /**< its memory */
+    size_t dump_count;                             /**< how many there are */
 };
 
+/** A section of a trace buffer. */
 struct pug_snapshot_buffer {
-    const char *section, *name;
+    const char *section, *name;   /**< of the section, and its `name` */
     const char *file;             /**< file names, separated by commas */
     const char *format;           /**< "" where the section does not say */
     struct pug_settings settings; /**< further keys of the section */
@@ -117,18 +122,21 @@ struct pug_snapshot_source {
         assumed_core; /**< the snapshot does not say which core: it is the only one without trace */
 };
 
+/** The folder that the snapshot is in. */
 const char *pug_snapshot_directory(const struct pug_snapshot *snapshot);
 const char *pug_snapshot_description(const struct pug_snapshot *snapshot); /**< "" if none */
 
 /** The n-th, or NULL. Devices in order of their files, buffers in that of their sections' ends. */
 const struct pug_snapshot_device *pug_snapshot_device_at(const struct pug_snapshot *snapshot,
                                                          size_t n);
+/** As pug_snapshot_device_at(). */
 const struct pug_snapshot_buffer *pug_snapshot_buffer_at(const struct pug_snapshot *snapshot,
                                                          size_t n);
 
 /** By name, or NULL. */
 const struct pug_snapshot_device *pug_snapshot_device(const struct pug_snapshot *snapshot,
                                                       const char *name);
+/** As pug_snapshot_device(). */
 const struct pug_snapshot_buffer *pug_snapshot_buffer(const struct pug_snapshot *snapshot,
                                                       const char *name);
 
@@ -141,7 +149,7 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
 struct pug_snapshot_cluster {
     const char *name; /**< "" where the snapshot has no clusters: all cores are one then */
     const char *const *devices; /**< their names */
-    size_t count;
+    size_t count;               /**< how many there are */
 };
 
 /** The n-th cluster, in the order of the file; false when there are no more. */
@@ -154,22 +162,23 @@ size_t pug_snapshot_path(const struct pug_snapshot *snapshot, const char *file, 
 
 /* ---- decoding it ---- */
 
+/** What a buffer's tree is made with. */
 struct pug_snapshot_tree_config {
-    struct pug_image *image; /**< the cores' memory is added to it; NULL: none */
-    bool filled;             /**< it was, for another tree of this buffer */
-    bool decode;             /**< to elements; else packets only */
-    struct pug_decode_options options;
-    struct pug_settings transport; /**< settings that go before the buffer's own */
+    struct pug_image *image;           /**< the cores' memory is added to it; NULL: none */
+    bool filled;                       /**< it was, for another tree of this buffer */
+    bool decode;                       /**< to elements; else packets only */
+    struct pug_decode_options options; /**< of all sources */
+    struct pug_settings transport;     /**< settings that go before the buffer's own */
     /**
      * Registers and parameters that go before the devices' own: "NAME" of all sources,
      * "SOURCE:NAME" of one. `core`, a word, is what the traced core is (pug_core_by_name()).
      */
     struct pug_settings sources;
-    bool first_only;     /**< leave sources out that also write into an earlier buffer */
-    struct pug_log *log; /**< the tree's; may be NULL */
-    struct pug_quirks quirks;
-    size_t code_limit; /**< as in struct pug_tree_config */
-    uint64_t spare[4]; /**< zero */
+    bool first_only;          /**< leave sources out that also write into an earlier buffer */
+    struct pug_log *log;      /**< the tree's; may be NULL */
+    struct pug_quirks quirks; /**< for what imitates the reference */
+    size_t code_limit;        /**< as in struct pug_tree_config */
+    uint64_t spare[4];        /**< zero */
 };
 
 /**
@@ -187,12 +196,14 @@ const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
 
 /** The bytes of a buffer, from its files one after the other. */
 struct pug_trace;
+/** Open a buffer's files. PUG_ERR_FILE, with errno. */
 enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
                                const struct pug_snapshot_buffer *buffer, struct pug_trace **trace);
 /** Fewer than `size` only at the end, or where a file cannot be read (then *status says so). */
 size_t pug_trace_read(struct pug_trace *trace, void *bytes, size_t size, enum pug_status *status);
 /** Bytes of all its files together, as far as the file system knows; 0: not known. */
 uint64_t pug_trace_size(const struct pug_trace *trace);
+/** NULL is left alone. */
 void pug_trace_close(struct pug_trace *trace);
 
 #ifdef __cplusplus

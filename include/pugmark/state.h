@@ -21,10 +21,11 @@
 extern "C" {
 #endif
 
+/** What something that is still to come depends on, written down. */
 struct pug_state {
-    uint8_t *bytes; /**< freed with pug_state_free() */
-    size_t size, room;
-    bool failed; /**< no memory: it equals no other state */
+    uint8_t *bytes;    /**< freed with pug_state_free() */
+    size_t size, room; /**< bytes in use, and allocated */
+    bool failed;       /**< no memory: it equals no other state */
 };
 
 /** Append bytes. */
@@ -33,7 +34,9 @@ void pug_state_put(struct pug_state *state, const void *bytes, size_t size);
 /** Append a number, as eight bytes, the lowest first: an index has hashes of states. */
 void pug_state_number(struct pug_state *state, uint64_t number);
 
+/** Is it the same state? */
 bool pug_state_equal(const struct pug_state *a, const struct pug_state *b);
+/** Free its bytes. */
 void pug_state_free(struct pug_state *state);
 
 #ifdef __cplusplus

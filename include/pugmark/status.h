@@ -106,16 +106,19 @@ enum pug_response {
     PUG_RESP_FATAL_SYS_ERR = 10,
 };
 
+/** Decoding goes on: a warning or an error does not stop it. */
 static inline int PUG_RESP_IS_CONT(enum pug_response response)
 {
     return response < PUG_RESP_WAIT;
 }
 
+/** The consumer waits: FLUSH is due. */
 static inline int PUG_RESP_IS_WAIT(enum pug_response response)
 {
     return response >= PUG_RESP_WAIT && response < PUG_RESP_FATAL_NOT_INIT;
 }
 
+/** Decoding cannot go on. */
 static inline int PUG_RESP_IS_FATAL(enum pug_response response)
 {
     return response >= PUG_RESP_FATAL_NOT_INIT;

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/** What a piece of a frame is. */
 enum pug_frame_kind { PUG_FRAME_PACKED, PUG_FRAME_HSYNC, PUG_FRAME_FSYNC, PUG_FRAME_ID_DATA };
 
 /** No source id was seen yet. */
@@ -45,14 +46,17 @@ struct pug_transport;
  * for another version of the library. Register before threads start: the list is the process's.
  */
 enum pug_status pug_transport_register(const struct pug_transport *transport);
+/** PUG_ERR_DCDREG_NAME_UNKNOWN: it was not registered. */
 enum pug_status pug_transport_unregister(const char *name);
 
 /** By name, or NULL; and the n-th, or NULL. */
 const struct pug_transport *pug_transport_find(const char *name);
+/** The n-th known transport, or NULL. */
 const struct pug_transport *pug_transport_at(size_t n);
 
 /** A transport's name ("coresight"), and what it is in words. */
 const char *pug_transport_name(const struct pug_transport *transport);
+/** What a transport is in words. */
 const char *pug_transport_title(const struct pug_transport *transport);
 
 /** Does it carry one source, whatever its id? */

@@ -36,16 +36,17 @@ extern "C" {
 struct pug_tree;
 struct pug_source;
 
+/** What a tree is made of. */
 struct pug_tree_config {
     const char *transport;        /**< by name; NULL: "plain", one source without framing */
     struct pug_settings settings; /**< of the transport; copied as needed during the call */
     struct pug_image *image;      /**< program memory, or NULL */
     struct pug_log *log;          /**< or NULL */
-    struct pug_quirks quirks;
-    pug_classify_fn *classify; /**< a client's own instruction classifier, or NULL */
-    void *classify_context;
-    size_t code_limit; /**< bytes a source's code map may use; 0: 8 MiB */
-    uint64_t spare[4]; /**< zero */
+    struct pug_quirks quirks;     /**< what of the reference is to be imitated */
+    pug_classify_fn *classify;    /**< a client's own instruction classifier, or NULL */
+    void *classify_context;       /**< is handed to it */
+    size_t code_limit;            /**< bytes a source's code map may use; 0: 8 MiB */
+    uint64_t spare[4];            /**< zero */
 };
 
 /**
@@ -64,16 +65,17 @@ void pug_tree_free(struct pug_tree *tree);
 enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
                                struct pug_tree **clone);
 
+/** What a source is made of. */
 struct pug_source_config {
     const char *protocol;                  /**< by name */
     const struct pug_protocol *definition; /**< the protocol itself, in place of a name, or NULL */
     struct pug_settings settings; /**< registers or parameters; used during the call only */
     bool decode;                  /**< to elements; else packets only */
     bool number_component;        /**< put the id into the component names of a single source */
-    struct pug_decode_options options;
-    pug_classify_fn *classify; /**< of this source, in place of the tree's; or NULL */
-    void *classify_context;
-    uint64_t spare[2]; /**< zero */
+    struct pug_decode_options options; /**< of this source */
+    pug_classify_fn *classify;         /**< of this source, in place of the tree's; or NULL */
+    void *classify_context;            /**< is handed to it */
+    uint64_t spare[2];                 /**< zero */
 };
 
 /**
@@ -91,6 +93,7 @@ enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id);
 
 /** The source in a slot, or NULL; and the n-th by ascending slot, or NULL. */
 struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot);
+/** The n-th source by ascending slot, or NULL. */
 struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n);
 
 /**
@@ -98,6 +101,7 @@ struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n);
  * PUG_ERR_MEM only of a slot without a source.
  */
 enum pug_status pug_tree_enable(struct pug_tree *tree, uint16_t slot, bool enable);
+/** All slots at once, those without a source too. */
 void pug_tree_enable_all(struct pug_tree *tree, bool enable);
 
 /* ---- attachment points ---- */
@@ -125,6 +129,7 @@ void pug_tree_on_encapsulation(struct pug_tree *tree, pug_encapsulation_fn *func
 
 /** Sees each run before it goes to its source, also those of ids without one. */
 typedef void pug_run_fn(void *context, const struct pug_run *run);
+/** Runs of all sources. NULL: none. */
 void pug_tree_on_runs(struct pug_tree *tree, pug_run_fn *function, void *context);
 /** It takes spliced runs (pug_run.gaps) as well, which is faster. */
 void pug_tree_splice_runs(struct pug_tree *tree, bool splice);
@@ -136,6 +141,7 @@ typedef void pug_packet_monitor_fn(void *context, enum pug_op op, const struct p
 typedef enum pug_response pug_packet_sink_fn(void *context, enum pug_op op,
                                              const struct pug_packet *packet);
 
+/** Packets of a source. NULL: none. */
 void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *function, void *context);
 
 /**
@@ -171,18 +177,28 @@ void pug_source_hide_bad_packets(struct pug_source *source, bool from_sink, bool
 
 /* ---- asking a source ---- */
 
+/** What it is. */
 const struct pug_protocol *pug_source_protocol(const struct pug_source *source);
+/** What the protocol made of the settings. */
 const void *pug_source_config(const struct pug_source *source);
 uint16_t pug_source_id(const struct pug_source *source);   /**< trace id in its elements */
 uint16_t pug_source_slot(const struct pug_source *source); /**< where the tree keeps it */
+/** Was it made to decode? */
 bool pug_source_decodes(const struct pug_source *source);
+/** Those in force. */
 const struct pug_decode_options *pug_source_options(const struct pug_source *source);
+/** Counters of its reader. */
 const struct pug_reader_stats *pug_source_stats(const struct pug_source *source);
+/** Set them to 0. */
 void pug_source_reset_stats(struct pug_source *source);
 
+/** Counters of the transport. */
 const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree);
+/** Set them to 0. */
 void pug_tree_reset_transport_stats(struct pug_tree *tree);
+/** What it reads. */
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
+/** Those that it was made with. */
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree);
 const struct pug_image *pug_tree_image(const struct pug_tree *tree); /**< or NULL */
 
@@ -218,6 +234,7 @@ bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state);
 enum pug_response pug_tree_op(struct pug_tree *tree, enum pug_op op, uint64_t index,
                               const uint8_t *bytes, size_t size, size_t *used);
 
+/** DATA: as pug_tree_op(). */
 static inline enum pug_response pug_tree_data(struct pug_tree *tree, uint64_t index,
                                               const uint8_t *bytes, size_t size, size_t *used)
 {
@@ -231,16 +248,19 @@ static inline enum pug_response pug_tree_data(struct pug_tree *tree, uint64_t in
 enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t *at,
                                 uint64_t end);
 
+/** FLUSH: as pug_tree_op(). */
 static inline enum pug_response pug_tree_flush(struct pug_tree *tree)
 {
     return pug_tree_op(tree, PUG_OP_FLUSH, 0, NULL, 0, NULL);
 }
 
+/** END: as pug_tree_op(). */
 static inline enum pug_response pug_tree_end(struct pug_tree *tree)
 {
     return pug_tree_op(tree, PUG_OP_END, 0, NULL, 0, NULL);
 }
 
+/** RESET: as pug_tree_op(). */
 static inline enum pug_response pug_tree_reset(struct pug_tree *tree)
 {
     return pug_tree_op(tree, PUG_OP_RESET, 0, NULL, 0, NULL);

@@ -34,7 +34,7 @@ extern "C" {
 
 /** One instruction of a range. */
 struct pug_step {
-    uint64_t address;
+    uint64_t address;              /**< of the instruction */
     uint8_t bytes[PUG_STEP_BYTES]; /**< insn.size of them, in the order of memory */
     struct pug_insn insn; /**< its size and what it does to the flow, whatever a decoder minds */
     uint8_t isa;          /**< enum pug_isa */
@@ -43,6 +43,7 @@ struct pug_step {
     uint64_t spare[2]; /**< zero */
 };
 
+/** What a walk goes over. */
 struct pug_walk_config {
     const struct pug_image *image;    /**< program memory; not NULL */
     const struct pug_isa_config *isa; /**< used during the call; NULL: classify all that is known */

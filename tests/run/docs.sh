@@ -10,6 +10,15 @@ page=docs/founding.md
 for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
   [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
 done
+# `test_index` goes_on, follows_growth: functions of a test; `cases/osd/ctm.txt` "events were missed": a case.
+grep '^|' $page | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
+  for function in $functions; do
+    grep -qw "static void $function" "tests/unit/$name.c" || { echo "$page: $name has no $function"; exit 1; }
+  done
+done
+grep -oE '`cases/[a-z0-9_/.]+` "[^"]+"' $page | tr -d '`"' | while read -r file name; do
+  grep -qE "^case $name" "tests/$file" || { echo "$page: $file has no case $name"; exit 1; }
+done
 for name in $(grep -oE '`pug_[a-z0-9_]+\(\)`' $page | tr -d '`()' | sort -u); do
   grep -rqw "$name" include src --include='*.h' || { echo "$page: no $name()"; exit 1; }
 done

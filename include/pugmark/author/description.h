@@ -23,10 +23,10 @@ enum pug_register_need {
 
 /** A register of a source. It becomes the setting of its name. */
 struct pug_register {
-    const char *name;
-    const char *other_name; /**< that it has, too, or NULL */
-    enum pug_register_need need;
-    uint32_t assumed; /**< where a capture does not have it and it is not required */
+    const char *name;            /**< the register's name in capture files and settings */
+    const char *other_name;      /**< that it has, too, or NULL */
+    enum pug_register_need need; /**< whether it has to be there */
+    uint32_t assumed;            /**< where a capture does not have it and it is not required */
 };
 
 /** What a snapshot calls a device of the protocol: "ETMv4.5" has the name ETM, version 4. */
@@ -36,6 +36,7 @@ struct pug_device_type {
     const char *reference; /**< what the reference knows it as, up to the first '.' ("ETM4") */
 };
 
+/** What captures have of a protocol's sources, and what its timestamps and counts mean. */
 struct pug_description {
     const struct pug_device_type *types;  /**< the last one has no name; or NULL: the protocol's */
     const struct pug_register *registers; /**< the last one has no name; or NULL: none */

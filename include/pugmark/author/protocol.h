@@ -49,8 +49,8 @@ enum pug_takes {
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
 struct pug_span {
-    const uint8_t *at, *end;
-    const struct pug_run *run;
+    const uint8_t *at, *end;   /**< where the reader is, and where the run ends */
+    const struct pug_run *run; /**< the run that these bytes are of */
 };
 
 /** The trace index of a byte of the run, or of its end. */
@@ -60,6 +60,7 @@ static inline uint64_t pug_run_index(const struct pug_run *run, const uint8_t *a
     return run->index + place + (run->gaps ? run->gaps[place] : 0u);
 }
 
+/** The trace index of the byte that the reader is at. */
 static inline uint64_t pug_span_index(const struct pug_span *span)
 {
     return pug_run_index(span->run, span->at);
@@ -85,6 +86,7 @@ static inline bool pug_mark_list_ready(const struct pug_mark_list *list)
     return list->count + PUG_MARK_LIMIT < list->room;
 }
 
+/** Append a mark to a list that is ready for it. */
 static inline void pug_mark_list_add(struct pug_mark_list *list, enum pug_mark_kind kind,
                                      uint64_t index, uint64_t value)
 {
@@ -98,15 +100,15 @@ static inline void pug_mark_list_add(struct pug_mark_list *list, enum pug_mark_k
 
 /** The tree's batch of elements, shared by its sources so that their order is kept. */
 struct pug_batch {
-    struct pug_element *elements;
-    uint32_t count;             /**< elements in it */
-    uint32_t limit;             /**< a step may start below this count */
-    enum pug_response response; /**< the consumer's last answer */
-    void *tree;
+    struct pug_element *elements;           /**< room for elements; those that wait are the first */
+    uint32_t count;                         /**< elements in it */
+    uint32_t limit;                         /**< a step may start below this count */
+    enum pug_response response;             /**< the consumer's last answer */
+    void *tree;                             /**< the tree that it belongs to */
     bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
     /* what flush() does, for who delivers a few elements at a time: see pug_batch_give() */
-    pug_elements_fn *give;
-    void *give_context;
+    pug_elements_fn *give; /**< what takes elements */
+    void *give_context;    /**< is handed to it */
     /** Take note of an answer to give(), and keep what was not taken. */
     bool (*settle)(struct pug_batch *batch, enum pug_response answer, size_t taken);
     uint32_t tallied; /**< elements at its beginning that a lane of counts has counted already */
@@ -130,7 +132,7 @@ static inline bool pug_batch_give(struct pug_batch *batch)
 
 /** One source's way into the batch. `blank` is what each new element starts as. */
 struct pug_out {
-    struct pug_batch *batch;
+    struct pug_batch *batch;  /**< where they go */
     struct pug_element blank; /**< source, isa, context; the decoder keeps it current */
 };
 
@@ -161,16 +163,16 @@ struct pug_paths;
 
 /** Services for one source's reader and decoder. */
 struct pug_stage {
-    struct pug_out out;
+    struct pug_out out;       /**< the decoder's way to the consumer */
     struct pug_codemap *code; /**< the source's code map; NULL for protocols without program flow */
-    struct pug_log *log;
-    struct pug_quirks quirks;
-    struct pug_decode_options options;
-    struct pug_reader_stats stats;
-    uint16_t source;  /**< trace id that elements carry */
-    bool pending;     /**< the decoder suspended itself; resume() is due */
-    bool mute_reader; /**< quirk in force: what the reader logs is dropped */
-    bool monitored;   /**< a packet monitor is attached */
+    struct pug_log *log;      /**< where messages go; NULL: nowhere */
+    struct pug_quirks quirks; /**< the tree's */
+    struct pug_decode_options options; /**< of the source's user */
+    struct pug_reader_stats stats;     /**< counters that the reader keeps */
+    uint16_t source;                   /**< trace id that elements carry */
+    bool pending;                      /**< the decoder suspended itself; resume() is due */
+    bool mute_reader;                  /**< quirk in force: what the reader logs is dropped */
+    bool monitored;                    /**< a packet monitor is attached */
     bool refused;  /**< the decoder cannot decode what its registers say; it answers nothing else */
     uint8_t takes; /**< enum pug_takes, bits; for a reader to set, which may change its mind */
     /** Where marks go while the source is read for marks alone, else NULL. */
@@ -181,7 +183,7 @@ struct pug_stage {
     char reader_name[32], decoder_name[32]; /**< components in the log */
     /** Shown the packets of an encapsulation that the reader takes apart by itself; or NULL. */
     pug_encapsulation_fn *encapsulation;
-    void *encapsulation_context;
+    void *encapsulation_context; /**< is handed to it */
 };
 
 /** Most ranges that so many bytes of a packet may give. */
@@ -213,13 +215,14 @@ enum pug_want {
 /** The version of this interface. */
 #define PUG_AUTHOR_ABI 1
 
+/** A protocol: its names, its configuration, its reader and its decoder. */
 struct pug_protocol {
-    uint32_t abi;            /**< PUG_AUTHOR_ABI, of a protocol that lives outside the library */
-    const char *name;        /**< "ETMV4I"; what sources are created by */
-    const char *title;       /**< in words: "Arm ETMv4 instruction trace" */
-    const char *reader_name; /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
-    const char *decoder_name;
-    bool program_flow; /**< the decoder needs program memory */
+    uint32_t abi;             /**< PUG_AUTHOR_ABI, of a protocol that lives outside the library */
+    const char *name;         /**< "ETMV4I"; what sources are created by */
+    const char *title;        /**< in words: "Arm ETMv4 instruction trace" */
+    const char *reader_name;  /**< component names in the log: "PKTP_ETMV4I", "DCD_ETMV4" */
+    const char *decoder_name; /**< the decoder's name in messages */
+    bool program_flow;        /**< the decoder needs program memory */
     /** Quirk end_does_not_wait: EO_TRACE comes without what the consumer has not taken before. */
     bool ends_without_rest;
     const struct pug_description *description; /**< what captures have of its sources, or NULL */
@@ -227,24 +230,26 @@ struct pug_protocol {
     /** Registers and parameters to the protocol's own configuration. Errors go to the log. */
     enum pug_status (*config_new)(const struct pug_settings *settings, struct pug_log *log,
                                   void **config);
-    void (*config_free)(void *config);
-    uint16_t (*trace_id)(const void *config);
+    void (*config_free)(void *config);        /**< NULL: there is nothing to free */
+    uint16_t (*trace_id)(const void *config); /**< of the source with this configuration */
     /** The configuration in words, a line each; like snprintf(). */
     size_t (*config_text)(const void *config, char *buffer, size_t size);
 
+    /** Configuration and stage outlive the reader. */
     enum pug_status (*reader_new)(const void *config, struct pug_stage *stage, void **reader);
-    void (*reader_free)(void *reader);
+    void (*reader_free)(void *reader); /**< never with NULL */
     /** Next packet; false when the span is used up and no packet is complete. */
     bool (*read)(void *reader, struct pug_span *span, struct pug_packet *packet);
     /** End of trace: what is left over as a packet; false when nothing (more) is. */
     bool (*read_end)(void *reader, struct pug_packet *packet);
-    void (*reader_reset)(void *reader);
+    void (*reader_reset)(void *reader); /**< forget the trace, not the configuration */
 
     /** PUG_ERR_HW_CFG_UNSUPP is not returned but kept: the first packet answers FATAL_NOT_INIT. */
     enum pug_status (*decoder_new)(const void *config, struct pug_stage *stage, void **decoder);
-    void (*decoder_free)(void *decoder);
+    void (*decoder_free)(void *decoder); /**< never with NULL */
+    /** A packet to elements, as far as the consumer takes them. */
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
-    enum pug_response (*resume)(void *decoder);
+    enum pug_response (*resume)(void *decoder); /**< go on where it suspended itself */
     /**
      * Optional, the fast way where nobody looks at packets: the lane goes from bytes to what is
      * wanted, packet after packet, and makes no struct of them. It stops before a packet that
@@ -260,8 +265,8 @@ struct pug_protocol {
      */
     enum pug_response (*lane)(void *reader, void *decoder, struct pug_span *span,
                               enum pug_want want);
-    enum pug_response (*decode_end)(void *decoder);
-    void (*decoder_reset)(void *decoder);
+    enum pug_response (*decode_end)(void *decoder); /**< what it held back, and EO_TRACE */
+    void (*decoder_reset)(void *decoder);           /**< forget the trace */
 
     /**
      * For a protocol that brings a whole decoder of its own: takes each operation in place of
@@ -273,7 +278,7 @@ struct pug_protocol {
 
     /** The packet in words, `NAME : description…`; like snprintf(). */
     size_t (*packet_text)(const void *packet, char *buffer, size_t size);
-    const char *(*packet_name)(uint32_t type);
+    const char *(*packet_name)(uint32_t type); /**< of a packet's type */
     /**
      * What the packet is for an index, besides PUG_MARK_SYNC, which its flags tell; how many marks
      * were written. Optional. Values that need more than the packet and the configuration to be
@@ -288,7 +293,7 @@ struct pug_protocol {
      * without them is decoded by one thread.
      */
     void (*reader_state)(const void *reader, struct pug_state *state);
-    void (*decoder_state)(const void *decoder, struct pug_state *state);
+    void (*decoder_state)(const void *decoder, struct pug_state *state); /**< the same */
 
     /**
      * Optional: the stage's options have changed, between two operations. PUG_ERR_MEM: they are put

@@ -15,7 +15,7 @@ extern "C" {
 
 /** What the tree offers a transport. */
 struct pug_transport_sink {
-    void *context;
+    void *context; /**< is handed to these functions */
     /**
      * Deliver a run. *used is set to how many bytes were taken; fewer only with an answer that is
      * not "go on". The transport keeps the rest and delivers it again at its flush. Of a spliced
@@ -34,16 +34,17 @@ struct pug_transport_sink {
      * synchronisation points alone, of which there is no need to give the bytes.
      */
     pug_frame_fn *frame;
-    void *frame_context;
-    unsigned want;
-    struct pug_log *log;
-    struct pug_quirks quirks;
-    struct pug_transport_stats *stats;
+    void *frame_context;               /**< is handed to frame() */
+    unsigned want;                     /**< what of frames is wanted, as above */
+    struct pug_log *log;               /**< where messages go; NULL: nowhere */
+    struct pug_quirks quirks;          /**< the tree's */
+    struct pug_transport_stats *stats; /**< the transport counts, but what it delivers */
     /** Shown the packets of the RISC-V packet encapsulation; NULL when nobody looks. */
     pug_encapsulation_fn *encapsulation;
-    void *encapsulation_context;
+    void *encapsulation_context; /**< is handed to it */
 };
 
+/** A transport: its name and its functions. */
 struct pug_transport {
     uint32_t abi;      /**< PUG_AUTHOR_ABI; of those that are registered it is looked at */
     const char *name;  /**< "coresight" */
@@ -53,9 +54,10 @@ struct pug_transport {
     bool (*reserved)(uint16_t source);
     /** Optional: write all that what is still to come depends on (state.h). */
     void (*state)(const void *transport, struct pug_state *state);
+    /** Settings are used during the call; the sink outlives what is made. */
     enum pug_status (*create)(const struct pug_settings *settings, struct pug_transport_sink *sink,
                               void **transport);
-    void (*free)(void *transport);
+    void (*free)(void *transport); /**< never with NULL */
     /** Take bytes; *used as in pug_tree_data(). */
     enum pug_response (*data)(void *transport, uint64_t index, const uint8_t *bytes, size_t size,
                               size_t *used);
@@ -63,7 +65,7 @@ struct pug_transport {
     enum pug_response (*flush)(void *transport);
     /** No more bytes: deliver or drop what is incomplete. */
     enum pug_response (*end)(void *transport);
-    void (*reset)(void *transport);
+    void (*reset)(void *transport); /**< forget the trace, not the settings */
 };
 
 #ifdef __cplusplus

@@ -10,18 +10,18 @@
 
 /** An address as far as packets have told it. */
 struct pug_armv7_address {
-    uint64_t value;
+    uint64_t value;      /**< of the address */
     uint8_t packet_bits; /**< low bits that this packet carried; 0: it carried none */
     uint8_t valid_bits;  /**< low bits that are known */
 };
 
 /** The processor's context as far as packets have told it. */
 struct pug_armv7_context {
-    uint32_t context_id;
-    uint8_t vmid;
-    bool alt_isa; /**< ThumbEE where Thumb would be */
-    bool non_secure;
-    bool hyp;
+    uint32_t context_id;     /**< context id */
+    uint8_t vmid;            /**< virtual machine */
+    bool alt_isa;            /**< ThumbEE where Thumb would be */
+    bool non_secure;         /**< else secure */
+    bool hyp;                /**< in the hypervisor */
     bool updated;            /**< this packet carried alt_isa, non_secure, hyp */
     bool updated_context_id; /**< this packet carried context_id */
     bool updated_vmid;       /**< this packet carried vmid */
@@ -67,8 +67,8 @@ enum pug_armv7_exception {
 
 /** Atoms of one packet: bit 0 of `bits` is the oldest; 1 is E (passed, taken), 0 is N. */
 struct pug_armv7_atoms {
-    uint32_t bits;
-    uint8_t count;
+    uint32_t bits; /**< the oldest atom lowest; 1: E */
+    uint8_t count; /**< how many there are */
 };
 
 #endif

@@ -39,28 +39,28 @@ enum pug_etmv3_packet_type {
 struct pug_etmv3_isync {
     uint64_t lsip_address; /**< where the processor went on under the load or store in progress */
     uint8_t reason;        /**< enum pug_isync_reason */
-    bool has_cycle_count;
-    bool has_lsip; /**< the instruction at the address is a load or store in progress */
-    bool no_address;
+    bool has_cycle_count;  /**< a cycle count stood before it */
+    bool has_lsip;         /**< the instruction at the address is a load or store in progress */
+    bool no_address;       /**< of a stream of data alone */
 };
 
 /** The exception part of a branch address packet. */
 struct pug_etmv3_exception {
-    uint16_t number;
-    uint16_t irq;   /**< M profile: the number of the interrupt */
-    uint8_t type;   /**< enum pug_armv7_exception */
-    uint8_t resume; /**< M profile: where the interrupted instruction goes on */
-    bool present;
-    bool cancel; /**< the last instruction traced did not execute */
-    bool m_profile;
+    uint16_t number; /**< as sent */
+    uint16_t irq;    /**< M profile: the number of the interrupt */
+    uint8_t type;    /**< enum pug_armv7_exception */
+    uint8_t resume;  /**< M profile: where the interrupted instruction goes on */
+    bool present;    /**< the packet had it */
+    bool cancel;     /**< the last instruction traced did not execute */
+    bool m_profile;  /**< `type` and `irq` are the M profile's */
 };
 
 /** Data trace packets. */
 struct pug_etmv3_data {
-    struct pug_armv7_address address;
-    uint32_t value;
-    uint8_t tag; /**< of out-of-order packets: 1 to 3 */
-    bool big_endian;
+    struct pug_armv7_address address;                        /**< of the data */
+    uint32_t value;                                          /**< of the data */
+    uint8_t tag;                                             /**< of out-of-order packets: 1 to 3 */
+    bool big_endian;                                         /**< data are big-endian */
     bool updated_big_endian, updated_address, updated_value; /**< this packet carried it */
 };
 
@@ -70,17 +70,17 @@ struct pug_etmv3_packet {
     uint8_t header_type;       /**< of bad and incomplete packets: what the header announced */
     uint8_t isa, previous_isa; /**< enum pug_isa */
     bool has_isa;              /**< this packet carried isa */
-    struct pug_armv7_context context;
-    struct pug_armv7_address address;
-    struct pug_etmv3_isync isync;
-    struct pug_etmv3_exception exception;
-    struct pug_armv7_atoms atoms;
-    uint8_t format; /**< of the last P-header: 1 to 4 */
-    uint32_t cycle_count;
-    uint64_t timestamp; /**< as sent: Gray-coded where ETMCCER says so */
-    uint8_t timestamp_bits;
-    bool clock_changed; /**< timestamp: the clock frequency changed since the last one */
-    struct pug_etmv3_data data;
+    struct pug_armv7_context context;     /**< after the packet */
+    struct pug_armv7_address address;     /**< after the packet */
+    struct pug_etmv3_isync isync;         /**< of an I-sync */
+    struct pug_etmv3_exception exception; /**< of a branch */
+    struct pug_armv7_atoms atoms;         /**< of a P-header */
+    uint8_t format;                       /**< of the last P-header: 1 to 4 */
+    uint32_t cycle_count;                 /**< of this packet */
+    uint64_t timestamp;                   /**< as sent: Gray-coded where ETMCCER says so */
+    uint8_t timestamp_bits;               /**< how many of them the packet gave */
+    bool clock_changed;         /**< timestamp: the clock frequency changed since the last one */
+    struct pug_etmv3_data data; /**< of a data packet */
 };
 
 #endif

@@ -112,37 +112,38 @@ enum pug_etmv4_trace_info {
 
 /** The address register: what the last address packet left. */
 struct pug_etmv4_address {
-    uint64_t value;
+    uint64_t value;     /**< the address */
     uint8_t size;       /**< bits: 32 or 64 */
     uint8_t valid_bits; /**< how many of them are known */
     uint8_t pkt_bits;   /**< how many the packet gave; 0: none */
     uint8_t is;         /**< instruction set: 0 IS0, 1 IS1 */
 };
 
+/** The processor's context as far as packets have told it. */
 struct pug_etmv4_context {
-    uint8_t el;
+    uint8_t el;                                     /**< exception level */
     bool sf;                                        /**< AArch64 */
     bool ns;                                        /**< non-secure */
     bool nse;                                       /**< root (with ns 0) or realm (with ns 1) */
     bool updated, updated_context_id, updated_vmid; /**< by this packet */
-    uint32_t context_id, vmid;
+    uint32_t context_id, vmid;                      /**< as last told */
 };
 
 /** Conditional instruction packets. */
 struct pug_etmv4_cond_instr {
-    uint32_t key;
-    uint8_t elements;
-    bool key_set, f3_final, f2_increment;
+    uint32_t key;                         /**< of the condition */
+    uint8_t elements;                     /**< how many conditional elements */
+    bool key_set, f3_final, f2_increment; /**< form of the packet */
 };
 
 /** Conditional result packets. */
 struct pug_etmv4_cond_result {
-    uint32_t key[2];
-    uint8_t result[2];
-    bool ci[2];
-    bool has[2];
-    uint8_t f2_key_increment, f2f4_token;
-    uint16_t f3_tokens;
+    uint32_t key[2];                      /**< of one or two results */
+    uint8_t result[2];                    /**< what they are */
+    bool ci[2];                           /**< the current key is incremented */
+    bool has[2];                          /**< which of the two are there */
+    uint8_t f2_key_increment, f2f4_token; /**< fields of formats 2 and 4 */
+    uint16_t f3_tokens;                   /**< field of format 3 */
 };
 
 /**
@@ -158,30 +159,30 @@ struct pug_etmv4_packet {
     uint8_t version;    /**< of the protocol, major and minor: 0x42 is ETM 4.2, 0x51 ETE 1.1 */
     uint8_t match;      /**< of exact match packets: which entry of the address stack */
     uint32_t valid;     /**< enum pug_etmv4_valid */
-    struct pug_etmv4_address address;
-    struct pug_etmv4_context context;
-    uint64_t timestamp;
-    uint8_t timestamp_bits; /**< how many of them the packet gave */
-    uint8_t marker;         /**< data synchronisation marker */
-    uint8_t event;
-    uint8_t q_type;
-    uint32_t q_count;
-    bool q_has_address, q_has_match, q_has_count;
+    struct pug_etmv4_address address; /**< of address packets, and others that have one */
+    struct pug_etmv4_context context; /**< of context packets */
+    uint64_t timestamp;               /**< as far as packets have told it */
+    uint8_t timestamp_bits;           /**< how many of them the packet gave */
+    uint8_t marker;                   /**< data synchronisation marker */
+    uint8_t event;                    /**< numbers of events, a bit each */
+    uint8_t q_type;                   /**< type of the Q packet */
+    uint32_t q_count;                 /**< instructions, where q_has_count */
+    bool q_has_address, q_has_match, q_has_count; /**< what the Q packet has */
     uint8_t exception_address; /**< 1: an address follows; 2: it is also the branch's target */
-    uint16_t exception_type;
-    bool exception_fault; /**< M profile: fault pending */
-    bool exception_m;     /**< the numbers are the M profile's */
-    uint32_t trace_info;  /**< enum pug_etmv4_trace_info */
-    uint32_t cc_threshold;
-    uint32_t cycle_count;
-    uint32_t spec_depth;
-    uint32_t p0_key;
-    uint32_t commit_count;
-    uint32_t cancel_count;
-    uint8_t ite_el;
-    uint64_t ite_value;
-    struct pug_etmv4_cond_instr cond_instr;
-    struct pug_etmv4_cond_result cond_result;
+    uint16_t exception_type;   /**< number of the exception */
+    bool exception_fault;      /**< M profile: fault pending */
+    bool exception_m;          /**< the numbers are the M profile's */
+    uint32_t trace_info;       /**< enum pug_etmv4_trace_info */
+    uint32_t cc_threshold;     /**< of cycle counts, by trace info */
+    uint32_t cycle_count;      /**< of this packet */
+    uint32_t spec_depth;       /**< speculation depth, by trace info */
+    uint32_t p0_key;           /**< right-hand key, by trace info */
+    uint32_t commit_count;     /**< elements that are committed */
+    uint32_t cancel_count;     /**< elements that are cancelled */
+    uint8_t ite_el;            /**< instrumentation: exception level */
+    uint64_t ite_value;        /**< instrumentation: what the program gave */
+    struct pug_etmv4_cond_instr cond_instr;   /**< of conditional instruction packets */
+    struct pug_etmv4_cond_result cond_result; /**< of conditional result packets */
 };
 
 #ifdef __cplusplus

@@ -29,21 +29,24 @@ enum pug_itm_packet_type {
 };
 
 /** `source` of the extension that selects the stimulus port page (software, 3 bits). */
-#define PUG_ITM_EXTENSION_PAGE     2
+#define PUG_ITM_EXTENSION_PAGE 2
+/** EXTENSION: of a hardware source. */
 #define PUG_ITM_EXTENSION_HARDWARE 0x80
-#define PUG_ITM_GTS1_CLOCK_CHANGE  1
-#define PUG_ITM_GTS1_WRAP          2
+/** GTS1: the clock changed since the last one. */
+#define PUG_ITM_GTS1_CLOCK_CHANGE 1
+/** GTS1: the upper bits changed since the last GTS2. */
+#define PUG_ITM_GTS1_WRAP 2
 
 /** One packet. Fields that its type does not define are zero. */
 struct pug_itm_packet {
     uint8_t type;       /**< enum pug_itm_packet_type */
     uint8_t error_type; /**< the same, PUG_ITM_PKT_NO_ERR_TYPE unless noted above */
-    uint8_t source;
-    uint8_t size;      /**< payload bytes; GTS2: 5 for the long form, EXTENSION: always 4 */
-    uint8_t value_top; /**< GTS2 of size 5: bits 39 to 32 of the value */
-    bool has_time;     /**< GTS1, GTS2: `time` is the whole global time */
-    uint32_t value;
-    uint64_t time;
+    uint8_t source;     /**< stimulus port, or discriminator of a hardware source */
+    uint8_t size;       /**< payload bytes; GTS2: 5 for the long form, EXTENSION: always 4 */
+    uint8_t value_top;  /**< GTS2 of size 5: bits 39 to 32 of the value */
+    bool has_time;      /**< GTS1, GTS2: `time` is the whole global time */
+    uint32_t value;     /**< payload */
+    uint64_t time;      /**< GTS2 and local timestamps: the time */
 };
 
 #ifdef __cplusplus

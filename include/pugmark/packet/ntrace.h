@@ -61,6 +61,7 @@ enum pug_ntrace_field {
     PUG_NTRACE_FIELDS
 };
 
+/** What is wrong with a message. */
 enum pug_ntrace_problem {
     PUG_NTRACE_GOOD,
     PUG_NTRACE_RESERVED_MSEO, /**< MSEO is 2; whose message it was is not known */
@@ -80,9 +81,10 @@ struct pug_ntrace_packet {
     uint16_t source;   /**< SRC, 0 where there is no such field */
     uint32_t present;  /**< bit n: the message has field n */
     uint64_t number;   /**< messages before this one, idle bytes counted */
-    uint64_t field[PUG_NTRACE_FIELDS];
+    uint64_t field[PUG_NTRACE_FIELDS]; /**< by enum pug_ntrace_field */
 };
 
+/** Has the message this field? */
 static inline bool pug_ntrace_has(const struct pug_ntrace_packet *packet,
                                   enum pug_ntrace_field field)
 {
@@ -119,7 +121,8 @@ enum pug_nexus_run {
      1ull << PUG_NTRACE_ICT | 1ull << PUG_NTRACE_ICT_SYNC)
 
 /** Longest message: of a known TCODE, generously; of another one, the longest standard message. */
-#define PUG_NEXUS_LIMIT         255u
+#define PUG_NEXUS_LIMIT 255u
+/** Bytes of a message of an unknown kind at most. */
 #define PUG_NEXUS_UNKNOWN_LIMIT 38u
 
 /** A message with more bytes than this is none: memory that was never written reads as one. */

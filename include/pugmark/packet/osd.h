@@ -17,13 +17,16 @@ extern "C" {
 #endif
 
 /** Words of a datagram in front of the payload, and of a debug packet. */
-#define PUG_OSD_HEADER        4u
+#define PUG_OSD_HEADER 4u
+/** Words of a debug packet in front of the payload. */
 #define PUG_OSD_PACKET_HEADER 3u
 
 /** FLAGS: TYPE in bits 15:14, TYPE_SUB in bits 13:10, the others reserved. */
-#define PUG_OSD_TYPE(flags)     ((unsigned)(flags) >> 14)
+#define PUG_OSD_TYPE(flags) ((unsigned)(flags) >> 14)
+/** TYPE_SUB of FLAGS. */
 #define PUG_OSD_TYPE_SUB(flags) ((unsigned)(flags) >> 10 & 15)
 
+/** TYPE of packets that there are. */
 enum pug_osd_packet_type { PUG_OSD_REG = 0, PUG_OSD_EVENT = 2 };
 
 /** TYPE_SUB of events. */
@@ -39,6 +42,7 @@ enum pug_osd_kind {
     PUG_OSD_KIND_INCOMPLETE, /**< the data end with pieces of an event */
 };
 
+/** What is wrong with a packet. */
 enum pug_osd_problem {
     PUG_OSD_GOOD,
     PUG_OSD_BAD_LENGTH,     /**< an event whose length is not the module's */
@@ -50,11 +54,12 @@ enum pug_osd_problem {
 /** Words of payload that a packet holds; register accesses and events fit. */
 #define PUG_OSD_WORDS 16u
 
+/** One packet, or all pieces of an event together. */
 struct pug_osd_packet {
-    uint8_t kind;    /**< enum pug_osd_kind */
-    uint8_t problem; /**< enum pug_osd_problem */
-    bool gap;        /**< packets of this module may be missing before this one */
-    uint16_t dest, source, flags;
+    uint8_t kind;                  /**< enum pug_osd_kind */
+    uint8_t problem;               /**< enum pug_osd_problem */
+    bool gap;                      /**< packets of this module may be missing before this one */
+    uint16_t dest, source, flags;  /**< header words */
     uint16_t count;                /**< words of payload, of all pieces together */
     uint16_t words[PUG_OSD_WORDS]; /**< the first of them */
     uint16_t missed;               /**< OVERFLOW */
@@ -62,12 +67,12 @@ struct pug_osd_packet {
     uint32_t timestamp; /**< EVENT: of 32 bits, it wraps */
     uint8_t width;      /**< EVENT: bits of addresses, or of the value */
     /* EVENT of a CTM */
-    uint64_t npc, pc;
-    uint8_t mode;
-    bool ret, call, modechange;
+    uint64_t npc, pc;           /**< addresses */
+    uint8_t mode;               /**< privilege mode */
+    bool ret, call, modechange; /**< flags of the event */
     /* EVENT of an STM */
-    uint16_t id;
-    uint64_t value;
+    uint16_t id;    /**< of the event */
+    uint64_t value; /**< of the event */
 };
 
 #ifdef __cplusplus

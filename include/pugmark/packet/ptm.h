@@ -29,9 +29,9 @@ enum pug_ptm_packet_type {
 
 /** The exception part of a branch address packet. */
 struct pug_ptm_exception {
-    uint16_t number;
-    uint8_t type; /**< enum pug_armv7_exception */
-    bool present;
+    uint16_t number; /**< as sent */
+    uint8_t type;    /**< enum pug_armv7_exception */
+    bool present;    /**< the packet had it */
 };
 
 /** One packet. What a type does not carry is what earlier packets left, or zero. */
@@ -40,16 +40,16 @@ struct pug_ptm_packet {
     uint8_t header_type;       /**< of bad and incomplete packets: what the header announced */
     uint8_t isa, previous_isa; /**< enum pug_isa */
     bool has_isa;              /**< branch, waypoint update: this packet carried isa */
-    struct pug_armv7_address address;
-    struct pug_armv7_context context;
-    struct pug_armv7_atoms atoms;
-    uint8_t isync_reason; /**< enum pug_isync_reason */
-    bool has_cycle_count;
-    uint32_t cycle_count;
-    uint64_t timestamp; /**< as sent: Gray-coded where ETMCCER says so */
-    uint8_t timestamp_bits;
+    struct pug_armv7_address address; /**< after the packet */
+    struct pug_armv7_context context; /**< after the packet */
+    struct pug_armv7_atoms atoms;     /**< of an atom packet */
+    uint8_t isync_reason;             /**< enum pug_isync_reason */
+    bool has_cycle_count;             /**< a cycle count stood with it */
+    uint32_t cycle_count;             /**< of this packet */
+    uint64_t timestamp;               /**< as sent: Gray-coded where ETMCCER says so */
+    uint8_t timestamp_bits;           /**< how many of them the packet gave */
     bool clock_changed; /**< timestamp: the clock frequency changed since the last one */
-    struct pug_ptm_exception exception;
+    struct pug_ptm_exception exception; /**< of a branch */
 };
 
 #endif

@@ -51,11 +51,11 @@ struct pug_stm_packet {
     uint8_t type;       /**< enum pug_stm_packet_type */
     uint8_t error_type; /**< the same, PUG_STM_NO_ERR_TYPE unless noted above */
     uint8_t ts_bits;    /**< how many low bits of the timestamp this packet gave */
-    bool has_ts;
-    bool marker;
-    uint8_t ts_type; /**< enum pug_stm_ts_type */
-    uint8_t master;
-    uint16_t channel;
+    bool has_ts;        /**< it has a timestamp */
+    bool marker;        /**< it is marked */
+    uint8_t ts_type;    /**< enum pug_stm_ts_type */
+    uint8_t master;     /**< master */
+    uint16_t channel;   /**< channel */
     uint64_t timestamp; /**< Grey code already undone */
     uint64_t payload;   /**< its lowest bits, as many as the type has; above are older ones */
 };
