@@ -37,15 +37,15 @@ static bool is_reference_type(const struct pug_device_type *known, const char *t
 
 typedef bool is_type_fn(const struct pug_device_type *known, const char *type);
 
-/** The protocol that knows the type of a device. */
-static const struct pug_protocol *find_by_type(const char *type, is_type_fn *is)
+/** The protocol that knows a stream of a device by its type. */
+static const struct pug_protocol *find_by_type(const char *type, unsigned stream, is_type_fn *is)
 {
     const struct pug_protocol *protocol;
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         const struct pug_device_type *known =
             protocol->description ? protocol->description->types : NULL;
         for (; known && known->name; known++)
-            if (is(known, type))
+            if (known->stream == stream && is(known, type))
                 return protocol;
     }
     return NULL;
@@ -67,12 +67,12 @@ static const struct pug_protocol *find_by_name(const char *type)
 }
 
 static const struct pug_protocol *find_protocol(const struct pug_snapshot *snapshot,
-                                                const char *type)
+                                                const char *type, unsigned stream)
 {
     if (!pug_snapshot_is_native(snapshot))
-        return find_by_type(type, is_reference_type);
-    const struct pug_protocol *protocol = find_by_type(type, is_type);
-    return protocol ? protocol : find_by_name(type);
+        return stream == 0 ? find_by_type(type, 0, is_reference_type) : NULL;
+    const struct pug_protocol *protocol = find_by_type(type, stream, is_type);
+    return protocol || stream > 0 ? protocol : find_by_name(type);
 }
 
 static bool traces_core(const struct pug_protocol *protocol)
@@ -81,9 +81,10 @@ static bool traces_core(const struct pug_protocol *protocol)
 }
 
 const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
-                                         const struct pug_snapshot_device *device, bool core)
+                                         const struct pug_snapshot_device *device, unsigned stream,
+                                         bool core)
 {
-    const struct pug_protocol *protocol = find_protocol(snapshot, device->type);
+    const struct pug_protocol *protocol = find_protocol(snapshot, device->type, stream);
     if (!protocol || (!pug_snapshot_is_native(snapshot) && traces_core(protocol) != core))
         return NULL; /* to the reference only what traces a core has one */
     return protocol->name;
@@ -92,7 +93,7 @@ const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
 bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,
                               const struct pug_snapshot_device *device)
 {
-    return traces_core(find_protocol(snapshot, device->type));
+    return traces_core(find_protocol(snapshot, device->type, 0));
 }
 
 /* ---- registers ---- */
@@ -279,8 +280,9 @@ bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
                               const struct pug_settings *overrides, struct recipe *recipe)
 {
     struct cook cook = {snapshot, source, overrides, recipe, pug_snapshot_is_native(snapshot)};
-    *recipe = (struct recipe){.protocol = pug_snapshot_recipe_protocol(snapshot, source->device,
-                                                                       source->core_name != NULL)};
+    *recipe =
+        (struct recipe){.protocol = pug_snapshot_recipe_protocol(
+                            snapshot, source->device, source->stream, source->core_name != NULL)};
     if (!recipe->protocol) {
         if (cook.native) /* the reference does not say why */
             pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "%s: type %s is not known\n",
@@ -288,6 +290,10 @@ bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
         return false;
     }
     const struct pug_description *description = pug_protocol_find(recipe->protocol)->description;
+    if (source->stream > 0 &&
+        !pug_snapshot_setting_add(&recipe->settings,
+                                  (struct pug_setting){.name = "stream", .value = source->stream}))
+        return false;
     if (!take_overrides(&cook) || (description && !take_registers(&cook, description->registers)))
         return false;
     if (description && description->traces_core && !take_core(&cook, description))

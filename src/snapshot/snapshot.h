@@ -108,7 +108,8 @@ struct recipe {
 
 /** The protocol of a device, by its type; NULL: not known, or not with (or without) a core. */
 const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
-                                         const struct pug_snapshot_device *device, bool core);
+                                         const struct pug_snapshot_device *device, unsigned stream,
+                                         bool core);
 
 /** Is its type one that traces a core's program flow? */
 bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,

@@ -83,9 +83,8 @@ static void describe(const struct pug_snapshot *snapshot, const char *name, unsi
         .device = device,
         .core_name = core,
         .core = core ? pug_snapshot_device(snapshot, core) : NULL,
-        .protocol = device && stream == 0
-                        ? pug_snapshot_recipe_protocol(snapshot, device, core != NULL)
-                        : NULL,
+        .protocol =
+            device ? pug_snapshot_recipe_protocol(snapshot, device, stream, core != NULL) : NULL,
         .stream = stream,
         .assumed_core = assumed,
     };
@@ -297,15 +296,16 @@ static bool is_in_earlier(const struct pug_snapshot *snapshot,
     return false;
 }
 
-/** Streams but the first carry data, for which there are no decoders. */
+/** Streams but the first carry data: only who registers a protocol for them has a decoder. */
 static bool skip_stream(const struct pug_snapshot *snapshot,
                         const struct pug_snapshot_source *source)
 {
-    if (source->stream > 0)
+    const bool skip = source->stream > 0 && !source->protocol;
+    if (skip)
         pug_snapshot_say(snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "Stream %u of %s is left out: there is no decoder for it\n",
                          source->stream, source->name);
-    return source->stream > 0;
+    return skip;
 }
 
 static bool add_source(struct builder *builder, const struct pug_snapshot_source *source)

@@ -606,6 +606,48 @@ static void test_streams(void **state)
     assert_stream(f, "B", 0, "E", 1);
 }
 
+static uint64_t told_stream, told_id;
+
+static enum pug_status data_config(const struct pug_settings *settings, struct pug_log *log,
+                                   void **config)
+{
+    told_stream = pug_settings_number(settings, "stream", 0);
+    told_id = pug_settings_number(settings, "TRCTRACEIDR", 0);
+    return pug_protocol_find("STM")->config_new(settings, log, config);
+}
+
+/** Who registers a protocol of the data stream gets it. */
+static void test_data_stream(void **state)
+{
+    struct fixture *f = *state;
+    struct pug_tree *tree = NULL;
+    const struct pug_description description = {
+        .types = (const struct pug_device_type[]){{"ETM", 4, NULL, 1}, {0}},
+        .registers = (const struct pug_register[]){{.name = "TRCTRACEIDR"}, {0}}};
+    struct pug_protocol data = *pug_protocol_find("STM");
+    data.abi = PUG_AUTHOR_ABI;
+    data.name = "ETMV4D";
+    data.description = &description;
+    data.config_new = data_config;
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\n[trace]\nmetadata=t\n"},
+             {"1", "[device]\nname=E\ntype=ETM4.2\n[regs]\nTRCTRACEIDR=0x10\nSTMTCSR=0x110000\n"},
+             {"t", TWO_BUFFERS "[source_buffers]\nE(stream:0)=A\nE(stream:1)=B\n"}),
+        PUG_OK);
+    const struct pug_snapshot_buffer *buffer = pug_snapshot_buffer(f->snapshot, "B");
+    const struct pug_snapshot_tree_config config = {.decode = true};
+    assert_int_equal(pug_snapshot_tree(f->snapshot, buffer, &config, &tree),
+                     PUG_ERR_RDR_NO_DECODER);
+    assert_int_equal(pug_protocol_register(&data), PUG_OK);
+    assert_int_equal(pug_snapshot_tree(f->snapshot, buffer, &config, &tree), PUG_OK);
+    assert_string_equal(pug_protocol_name(pug_source_protocol(pug_tree_source_at(tree, 0))),
+                        "ETMV4D");
+    assert_int_equal(told_stream, 1);
+    assert_int_equal(told_id, 0x10);
+    pug_tree_free(tree);
+    assert_int_equal(pug_protocol_unregister("ETMV4D"), PUG_OK);
+}
+
 /** One buffer, and nobody says who writes into it. */
 static void test_no_source_buffers(void **state)
 {
@@ -927,7 +969,7 @@ static void test_other_protocols(void **state)
 }
 
 static const struct pug_description own_description = {
-    .types = (const struct pug_device_type[]){{"OWNTRACE", 2, "OWN"}, {0}},
+    .types = (const struct pug_device_type[]){{"OWNTRACE", 2, "OWN", 0}, {0}},
     .registers =
         (const struct pug_register[]){{.name = "STMTCSR", .other_name = "OWNCR"},
                                       {.name = "LEVEL", .need = PUG_REGISTER_ASSUMED, .assumed = 7},
@@ -1209,6 +1251,7 @@ int main(void)
         TEST(test_limits),
         TEST(test_associations),
         TEST(test_streams),
+        TEST(test_data_stream),
         TEST(test_no_source_buffers),
         TEST(test_tree_errors),
         TEST(test_unused_registers),

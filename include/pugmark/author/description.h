@@ -34,6 +34,11 @@ struct pug_device_type {
     const char *name;      /**< before its version; letters of either case */
     unsigned version;      /**< its major one, where several protocols have the name; else 0 */
     const char *reference; /**< what the reference knows it as, up to the first '.' ("ETM4") */
+    /**
+     * Which of its streams the protocol is of: 0 the first. Its trace id is that of the device and
+     * so many; the setting "stream" tells it, too.
+     */
+    unsigned stream;
 };
 
 /** What captures have of a protocol's sources, and what its timestamps and counts mean. */

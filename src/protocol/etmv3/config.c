@@ -63,7 +63,7 @@ size_t pug_etmv3_config_text(const void *pointer, char *buffer, size_t size)
 }
 
 static const struct pug_description description = {
-    .types = (const struct pug_device_type[]){{"ETM", 3, "ETM3"}, {0}},
+    .types = (const struct pug_device_type[]){{"ETM", 3, "ETM3", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,
     .usual_arch = PUG_ARCH_V7,

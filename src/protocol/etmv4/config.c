@@ -179,7 +179,7 @@ static const struct pug_register ete_registers[] = {
 };
 
 static const struct pug_description etmv4_description = {
-    .types = (const struct pug_device_type[]){{"ETM", 4, "ETM4"}, {0}},
+    .types = (const struct pug_device_type[]){{"ETM", 4, "ETM4", 0}, {0}},
     .registers = etmv4_registers,
     .traces_core = true,
     .usual_arch = PUG_ARCH_AA64,
@@ -187,7 +187,7 @@ static const struct pug_description etmv4_description = {
 };
 
 static const struct pug_description ete_description = {
-    .types = (const struct pug_device_type[]){{"ETE", 0, "ETE"}, {0}},
+    .types = (const struct pug_device_type[]){{"ETE", 0, "ETE", 0}, {0}},
     .registers = ete_registers,
     .traces_core = true,
     .usual_arch = PUG_ARCH_AA64,

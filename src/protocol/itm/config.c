@@ -62,7 +62,7 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
 }
 
 static const struct pug_description description = {
-    .types = (const struct pug_device_type[]){{"ITM", 0, "ITM"}, {0}},
+    .types = (const struct pug_device_type[]){{"ITM", 0, "ITM", 0}, {0}},
     .registers =
         (const struct pug_register[]){
             {.name = "ITMTCR", .need = PUG_REGISTER_ID, .other_name = "CONTROL_REGISTER"}, {0}},

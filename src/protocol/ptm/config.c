@@ -73,7 +73,7 @@ size_t pug_ptm_config_text(const void *pointer, char *buffer, size_t size)
 }
 
 static const struct pug_description description = {
-    .types = (const struct pug_device_type[]){{"PTM", 0, "PTM1"}, {"PFT", 0, "PFT1"}, {0}},
+    .types = (const struct pug_device_type[]){{"PTM", 0, "PTM1", 0}, {"PFT", 0, "PFT1", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,
     .usual_arch = PUG_ARCH_V7,
