@@ -248,6 +248,12 @@ struct pug_capture_time {
 /** What times this capture has. */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
 
+/**
+ * When a timestamp in the trace was taken, in nanoseconds of the capture's time. False: nobody
+ * knows what it counts, or how fast; *time is as it was.
+ */
+bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
+
 /* ---- decoding ---- */
 
 /** One version of an address space. It lives as long as the capture. */

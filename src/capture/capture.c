@@ -282,3 +282,8 @@ const struct pug_address_space *pug_capture_space(struct pug_capture *capture, u
     return capture->way->space ? capture->way->space(capture, number)
                                : pug_capture_numbered_space(capture, number);
 }
+
+bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time)
+{
+    return capture->way->clock && capture->way->clock(capture, timestamp, time);
+}

@@ -83,6 +83,8 @@ struct pug_capture_way {
     /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
     void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
                     struct pug_situation *situation);
+    /** As pug_capture_clock(); NULL: no clock is known. */
+    bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
     /** As pug_capture_space(); NULL: spaces are those of image_space.c. */
     const struct pug_address_space *(*space)(const struct pug_capture *capture, uint64_t number);
     /** NULL: by the files of the space's image. */

@@ -140,7 +140,7 @@ static enum pug_status put_table(const struct export *export, struct changes *ch
                                          {"share after", PUG_CELL_PERCENT},
                                          {"calls", PUG_CELL_TEXT},
                                          {"cycles", PUG_CELL_TEXT},
-                                         {"time", PUG_CELL_TEXT},
+                                         {pug_export_time_title(export), PUG_CELL_TEXT},
                                          {what, PUG_CELL_TEXT},
                                          {"object", PUG_CELL_TEXT}};
     const size_t rows = export->options->rows ? export->options->rows : ROWS;

@@ -207,4 +207,11 @@ static inline const struct pug_profile_object *export_object(const struct export
     return &pug_profile_objects(export->profile, &count)[number];
 }
 
+/** What a column of times is called: its unit is in it. */
+static inline const char *pug_export_time_title(const struct export *export)
+{
+    return pug_profile_time_unit(export->profile) == PUG_PROFILE_NANOSECONDS ? "time ns"
+                                                                             : "time ticks";
+}
+
 #endif

@@ -61,11 +61,15 @@ static int by_self(const void *left, const void *right)
 static enum pug_status put_functions(const struct export *export,
                                      const struct export_functions *all)
 {
-    static const struct pug_column columns[] = {
-        {"self", PUG_CELL_PERCENT},      {"instructions", PUG_CELL_NUMBER},
-        {"inclusive", PUG_CELL_PERCENT}, {"with callees", PUG_CELL_NUMBER},
-        {"calls", PUG_CELL_NUMBER},      {"cycles", PUG_CELL_NUMBER},
-        {"time", PUG_CELL_NUMBER},       {"function", PUG_CELL_TEXT},
+    const struct pug_column columns[] = {
+        {"self", PUG_CELL_PERCENT},
+        {"instructions", PUG_CELL_NUMBER},
+        {"inclusive", PUG_CELL_PERCENT},
+        {"with callees", PUG_CELL_NUMBER},
+        {"calls", PUG_CELL_NUMBER},
+        {"cycles", PUG_CELL_NUMBER},
+        {pug_export_time_title(export), PUG_CELL_NUMBER},
+        {"function", PUG_CELL_TEXT},
         {"object", PUG_CELL_TEXT},
     };
     struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));

@@ -334,6 +334,15 @@ static void free_own(struct pug_capture *capture)
     free(perf);
 }
 
+static bool clock_of(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time)
+{
+    const struct pug_perf *perf = capture->own;
+    if (!perf->virtual_time)
+        return false;
+    *time = to_clock(perf, timestamp);
+    return true;
+}
+
 static const struct pug_address_space *space(const struct pug_capture *capture, uint64_t number)
 {
     const struct pug_perf *perf = capture->own;
@@ -366,6 +375,7 @@ const struct pug_capture_way pug_perf_way = {
     .desk_free = desk_free,
     .begin = begin,
     .situate = situate,
+    .clock = clock_of,
     .space = space,
     .locate = pug_perf_locate,
     .taken = taken,

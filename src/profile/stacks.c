@@ -223,13 +223,16 @@ static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cyc
     kept->time = pug_profile_sum(kept->time, time);
 }
 
-/* Time goes to who was on top when it passed. */
+/* Time goes to who was on top when it passed; in nanoseconds where the capture knows the clock. */
 static void take_time(struct profile_stacks *stacks, struct stack_task *task, uint32_t frame,
                       uint64_t timestamp)
 {
+    const enum pug_profile_unit unit =
+        pug_capture_clock(stacks->objects->capture, timestamp, &timestamp) ? PUG_PROFILE_NANOSECONDS
+                                                                           : PUG_PROFILE_TICKS;
     if (task->has_timestamp && timestamp > task->timestamp && frame != NO_NODE) {
         add_cost(stacks, frame, 0, timestamp - task->timestamp);
-        pug_profile_set_time_unit(stacks->objects->profile, PUG_PROFILE_TICKS);
+        pug_profile_set_time_unit(stacks->objects->profile, unit);
     }
     task->timestamp = timestamp;
     task->has_timestamp = true;

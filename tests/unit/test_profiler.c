@@ -281,6 +281,50 @@ static void test_calls(void **state)
     }
 }
 
+/* ---- time ---- */
+
+static uint64_t time_of(const struct pug_profile *profile)
+{
+    size_t frames_count;
+    const struct pug_profile_frame *frames = pug_profile_frames(profile, &frames_count);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < frames_count; i++)
+        sum += frames[i].time;
+    return sum;
+}
+
+/** Nanoseconds where the file says what the trace's clock is, which are no more than it lasted. */
+static void test_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum pug_profile_unit unit;
+    } known[] = {{DATA "/hwid-v0.data", PUG_PROFILE_NANOSECONDS},
+                 {DATA "/cpu-shared.data", PUG_PROFILE_TICKS}};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        struct pug_capture *capture;
+        if (!is_there(known[i].path))
+            skip();
+        struct counted counted = count(known[i].path, 1, true);
+        assert_int_equal(pug_profile_time_unit(counted.profile), known[i].unit);
+        assert_true(time_of(counted.profile) > 0);
+        assert_int_equal(
+            pug_capture_open(known[i].path, &(struct pug_capture_options){0}, &capture), PUG_OK);
+        const struct pug_capture_time times = pug_capture_times(capture);
+        uint64_t from = 0, to = 0;
+        assert_int_equal(pug_capture_clock(capture, 1000000, &from),
+                         known[i].unit == PUG_PROFILE_NANOSECONDS);
+        if (pug_capture_clock(capture, 2000000, &to)) {
+            assert_true(to > from);
+            assert_int_not_equal(to - from, 1000000); /* its cycles are no nanoseconds */
+            assert_true(time_of(counted.profile) <= 2 * (times.last - times.first));
+        }
+        pug_capture_free(capture);
+        empty(&counted);
+    }
+}
+
 /* ---- threads and parts ---- */
 
 static void test_threads(void **state)
@@ -356,7 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts), cmocka_unit_test(test_functions),
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
