@@ -17,6 +17,9 @@
 /* Guesses below are left out. */
 #define SCORE_LEAST 40u
 
+/* Of fewer bytes anything can be made. */
+#define BYTES_LEAST 16u
+
 /** A protocol with settings: what it needs to read packets. */
 struct way {
     const char *protocol;
@@ -177,7 +180,7 @@ static unsigned kinds_of(const struct tally *tally)
 static unsigned score_of(const struct way *way, const struct tally *tally)
 {
     uint64_t lost = tally->unsynced + tally->skipped;
-    if (tally->bytes == 0 || tally->packets == 0 || lost >= tally->bytes ||
+    if (tally->bytes < BYTES_LEAST || tally->packets == 0 || lost >= tally->bytes ||
         tally->syncs < way->least || kinds_of(tally) < 2)
         return 0;
     /* Its framing takes almost anything; only packets that are never bad speak for it. */

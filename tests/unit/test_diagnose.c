@@ -345,6 +345,8 @@ static void noise_is_not(void **state)
     struct pug_guess guesses[PUG_GUESSES];
     struct rec_random random = {1};
     (void)state;
+    static const uint8_t few[] = {0, 0, 0, 0, 0, 0x80, 3, 0x41}; /* PTM, ETMv3, ITM … */
+    assert_int_equal(pug_guess_format(few, sizeof(few), guesses), 0);
     assert_int_equal(pug_guess_format(bytes, 0, guesses), 0);
     assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
     for (size_t i = 0; i < sizeof(bytes); i++)
