@@ -160,7 +160,10 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
         worker->piece->records = (struct pug_log_records){0};
     }
     worker->starved |= !piece;
-    worker->unwanted = worker->unwanted || !piece || !piece_put(worker, worker->n, piece);
+    if (piece && worker->unwanted)
+        piece_drop(worker->pool, piece);
+    else if (!piece || !piece_put(worker, worker->n, piece))
+        worker->unwanted = true;
     return !worker->unwanted;
 }
 

@@ -142,7 +142,10 @@ static bool find_edges(struct callgrind *all)
     for (size_t i = 0; all->edges && i < tree.count; i++)
         if (tree.frames[i].parent == NONE)
             walk(all, &tree, (uint32_t)i);
-    if (all->edges && all->edge_count > 0)
+    tree_free(&tree);
+    if (!all->edges)
+        return false;
+    if (all->edge_count > 0)
         qsort(all->edges, all->edge_count, sizeof(*all->edges), by_site);
     for (size_t i = 0; i < all->edge_count; i++) {
         struct edge *last = kept > 0 ? &all->edges[kept - 1] : NULL;
@@ -154,8 +157,7 @@ static bool find_edges(struct callgrind *all)
         last->inclusive = pug_profile_sum(last->inclusive, all->edges[i].inclusive);
     }
     all->edge_count = kept;
-    tree_free(&tree);
-    return all->edges != NULL;
+    return true;
 }
 
 /* ---- jumps ---- */

@@ -150,7 +150,8 @@ static enum pug_status put_table(const struct export *export, struct changes *ch
         pug_table_free(table);
         return PUG_ERR_MEM;
     }
-    qsort(changes->items, changes->count, sizeof(*changes->items), by_distance);
+    if (changes->items)
+        qsort(changes->items, changes->count, sizeof(*changes->items), by_distance);
     for (size_t i = 0; i < changes->count && shown < rows; i++) {
         const struct change *change = &changes->items[i];
         if (!is_change(change))

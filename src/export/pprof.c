@@ -184,7 +184,7 @@ static uint32_t function_id(struct pprof *pprof, const struct pug_names_frame *f
     key[sizeof(key) - 1] = '\0';
     if (path) {
         key[used] = '\n';
-        strcpy(key + used + 1, path);
+        memcpy(key + used + 1, path, strlen(path) + 1);
     }
     const uint32_t number = text_number(&pprof->functions, key, &is_new);
     if (!is_new)

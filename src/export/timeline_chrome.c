@@ -98,8 +98,10 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
     static const char *const phases[] = {"B", "E", "i", "C", "X"};
     struct chrome *chrome = timeline->form;
     struct pug_json *json = &chrome->json;
+    static char no_text[] = "";
+    static const struct pug_timeline_name nameless = {.text = no_text};
     const struct pug_timeline_name *name =
-        it->name < timeline->name_count ? &timeline->names[it->name] : NULL;
+        it->name < timeline->name_count ? &timeline->names[it->name] : &nameless;
     pug_sink_put(json->sink, "\n", 1);
     pug_json_object(json, NULL);
     pug_json_string(json, "ph", phases[it->kind]);

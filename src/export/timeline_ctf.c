@@ -143,8 +143,10 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
     if (!timeline->tracks[it->track].started)
         put_track(timeline, it->track, it->time);
     struct packet *packet = begin_event(timeline, it->track, ids[it->kind], it->time);
+    static char no_text[] = "";
+    static const struct pug_timeline_name nameless = {.text = no_text};
     const struct pug_timeline_name *name =
-        it->name < timeline->name_count ? &timeline->names[it->name] : NULL;
+        it->name < timeline->name_count ? &timeline->names[it->name] : &nameless;
     if (!packet)
         return;
     switch (it->kind) {

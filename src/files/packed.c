@@ -175,7 +175,7 @@ static bool find_member(const struct pug_infile *file, const char *name, uint64_
     while (!found && next_member(&list, &member))
         found = member.length == strlen(name) && memcmp(member.name, name, member.length) == 0;
     found = found && member.stored && begin_of(file, &member, begin);
-    *size = member.size;
+    *size = found ? member.size : 0;
     free(list.bytes);
     return found || refuse();
 }

@@ -179,6 +179,7 @@ static void note_values(struct source *source, enum pug_mark_kind kind, uint64_t
 {
     struct seen *seen = seen_in(source, kind, block);
     for (uint32_t i = 0; seen && i < count; i++) {
+        /* `count` is of these marks. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
         const uint64_t value = marks[i].value;
         uint64_t *slot = &seen->values[value * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (SEEN - 1)];
         if (*slot == value && value != 0)
@@ -300,7 +301,7 @@ static uint32_t seat_of(const struct collector *collector, uint16_t id)
     return pug_index_seat(id, id == PUG_SOURCE_UNKNOWN && collector->transport->reserved);
 }
 
-/** Bytes of a run from `at` on, in the block where that is; behind them, or NULL. */
+/** Bytes of a run from `at` on, in the block where that is; behind them. */
 static const uint8_t *count_bytes(struct source *source, const struct pug_run *run,
                                   const uint8_t *at)
 {
@@ -308,7 +309,7 @@ static const uint8_t *count_bytes(struct source *source, const struct pug_run *r
     const uint64_t size = source->collector->job->block;
     struct tally *tally = tally_at(source, PUG_MARK_DATA, pug_run_index(run, at), 0);
     if (!tally)
-        return NULL;
+        return end;
     const uint64_t start = tally->start;
     if (!run->gaps && (uint64_t)(end - at) > start + size - pug_run_index(run, at))
         end = at + (start + size - pug_run_index(run, at));
@@ -334,8 +335,10 @@ static void on_run(void *context, const struct pug_run *run)
     }
     if (!source || run->size == 0)
         return;
-    for (const uint8_t *at = run->bytes; at && at < run->bytes + run->size;)
+    const uint8_t *at = run->bytes;
+    do {
         at = count_bytes(source, run, at);
+    } while (at < run->bytes + run->size);
     if (!source->in_tree && !source->nobody && run->source != 0 && transport->reserved &&
         transport->reserved(run->source))
         add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));

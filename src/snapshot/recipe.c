@@ -271,7 +271,7 @@ static bool take_core(struct cook *cook, const struct pug_description *descripti
         return take_unknown_core(cook, description);
     pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_TREE,
                      "Unrecognized Core name %s. Cannot evaluate profile or architecture.",
-                     core->type);
+                     core ? core->type : "");
     return false;
 }
 

@@ -167,7 +167,7 @@ static inline unsigned count_row(struct pug_etmv3_decoder *decoder, const struct
         uint32_t last = counting->last, before = counting->before, next;
         uint32_t *passed = last_cycles(counting);
         do {
-            step = *at++;
+            step = *at++; /* laid out. NOLINT(clang-analyzer-core.uninitialized.Assign) */
             const unsigned way = pug_etmv3_way_of(step);
             index += step >> PUG_ETMV3_STEP_BITS;
             next = insn->ways[way].next;
