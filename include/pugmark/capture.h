@@ -99,6 +99,7 @@ struct pug_capture_options {
      * those with the most trace are decoded, and an error says so.
      */
     size_t source_limit;
+    bool confine;      /**< as in struct pug_snapshot_options */
     uint64_t spare[3]; /**< zero */
 };
 

@@ -55,6 +55,7 @@ struct pug_snapshot;
 struct pug_snapshot_options {
     struct pug_log *log;      /**< or NULL */
     bool verbose;             /**< say what is read, as INFO */
+    bool confine;             /**< refuse files that are not in its folder */
     struct pug_quirks quirks; /**< how the reference reads it */
     uint64_t spare[4];        /**< zero */
 };

@@ -293,7 +293,8 @@ enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const cha
 {
     struct from_snapshot *own = calloc(1, sizeof(*own));
     const struct pug_snapshot_options options = {.log = capture->log,
-                                                 .quirks = capture->options.quirks};
+                                                 .quirks = capture->options.quirks,
+                                                 .confine = capture->options.confine};
     if (!own)
         return PUG_ERR_MEM;
     capture->kind = PUG_CAPTURE_SNAPSHOT;

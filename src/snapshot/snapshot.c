@@ -64,6 +64,8 @@ static char *make_path(const struct pug_snapshot *snapshot, const char *file)
 /** Read a file; where it cannot be opened say so and go on. */
 static enum pug_status read_named(struct pug_snapshot *snapshot, const char *file, bool device)
 {
+    if (pug_snapshot_refuses(snapshot, file))
+        return PUG_ERR_SNAPSHOT_READ;
     char *path = make_path(snapshot, file);
     if (!path)
         return PUG_ERR_MEM;
@@ -125,6 +127,8 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
         status = read_metadata(snapshot);
     if (status == PUG_OK)
         status = pug_snapshot_clusters_finish(snapshot);
+    if (status == PUG_OK)
+        status = pug_snapshot_confine(snapshot);
     if (status == PUG_OK && snapshot->options.verbose)
         pug_snapshot_say(snapshot, READER, PUG_SEV_INFO, PUG_OK, "Done.\n");
     return status;

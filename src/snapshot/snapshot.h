@@ -140,4 +140,11 @@ void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_de
 
 #define BUILDER "ss2_dcdtree"
 
+/* ---- confine.c ---- */
+
+/** Has the snapshot to stay in its folder, and is the file not there? Then that is said. */
+bool pug_snapshot_refuses(struct pug_snapshot *snapshot, const char *file);
+/** The same of all files with trace or memory. */
+enum pug_status pug_snapshot_confine(struct pug_snapshot *snapshot);
+
 #endif

@@ -74,6 +74,25 @@ for what in fifo /dev/zero .; do
 done
 expect 3 fifo "$bin/pugmark" merge --output merged fifo
 
+# ---- out of the folder ----
+mkdir caught
+cp -r "$source/examples/demo" caught/demo
+timeout 20 "$bin/pugmark" list --confine caught/demo >inside 2>said || wrong "--confine: a snapshot that stays inside: $(head -n 1 said)"
+mv caught/demo/trace.bin caught/trace.bin
+ln -s ../trace.bin caught/demo/trace.bin
+timeout 20 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "a link is not followed"
+expect 3 "trace.bin: not in the snapshot's folder" "$bin/pugmark" list --confine caught/demo
+rm caught/demo/trace.bin
+sed -i 's|^file *= *trace.bin|file=../trace.bin|' caught/demo/trace.ini
+timeout 20 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "../ is not followed"
+expect 3 "trace.bin: not in the snapshot's folder" "$bin/pugmark" list --confine caught/demo
+sed -i 's|^file=../trace.bin|file=trace.bin|' caught/demo/trace.ini
+mv caught/trace.bin caught/demo
+device=$(sed -n 's/^device0 *= *//p' caught/demo/snapshot.ini)
+mv "caught/demo/$device" caught/device.ini
+sed -i "s|^device0 *=.*|device0=../device.ini|" caught/demo/snapshot.ini
+expect 3 "device.ini: not in the snapshot's folder" "$bin/pugmark" list --confine caught/demo
+
 # ---- sources ----
 # 300 modules of an Open SoC Debug trace: DEST, SRC, FLAGS (event), payload.
 for ((id = 0; id < 300; id++)); do

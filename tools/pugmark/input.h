@@ -23,7 +23,8 @@ struct input_options {
     struct option_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
-    uint64_t jobs;         /**< threads; 0: as many as there are processors */
+    uint64_t jobs; /**< threads; 0: as many as there are processors */
+    bool confine;
     uint64_t source_limit; /**< 0: as usual */
     uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
 };
