@@ -7,22 +7,26 @@ mkdir -p "$work/recordings"
 cp -r "$source"/tests/captures/*/ "$work/recordings/"
 command -v qemu-aarch64 >/dev/null || { echo "no qemu-user: the repository's captures alone"; exit 0; }
 "$source/tests/truth/build.sh" "$work/programs" || exit 0
-record() { # SET PROTOCOL OPTIONS...
-  local name=$1-$2-$((n++)) set=$1 protocol=$2
+record() { # PROGRAM.SET PROTOCOL OPTIONS...
+  local name=$1-$2-$((n++)) program=$1 protocol=$2
   shift 2
-  "$bin/pugmark" record --quiet --from "$work/$set.path" --protocol "$protocol" --out "$work/recordings/$name" \
+  "$bin/pugmark" record --quiet --from "$work/$program.path" --protocol "$protocol" --out "$work/recordings/$name" \
     --path "$work/recordings/$name/path" --limit 400000 "$@"
 }
 n=0
 for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
-  "$bin/pugmark" record --quiet --path "$work/$set.path" -- "$work/programs/plain.$set" 1 >/dev/null
+  for program in branches plain; do
+    "$bin/pugmark" record --quiet --path "$work/$program.$set.path" -- "$work/programs/$program.$set" 1 >/dev/null
+  done
   case $set in
     a64) protocols=(etmv4 ete) ;;
     a32 | t32) protocols=(etmv4 etmv3 ptm) ;;
     *) protocols=(etrace ntrace) ;;
   esac
   for protocol in "${protocols[@]}"; do
-    record $set "$protocol"
-    for seed in 1 2; do record $set "$protocol" --random $seed --sync 500 --calls on; done
+    record branches.$set "$protocol"
+    record branches.$set "$protocol" --random 3
+    record plain.$set "$protocol"
+    for seed in 1 2; do record plain.$set "$protocol" --random $seed --sync 500 --calls on; done
   done
 done

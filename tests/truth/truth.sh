@@ -73,7 +73,7 @@ run() {
 
 own_programs() {
   local set=$1 name protocol path
-  for name in plain mixture writes; do
+  for name in plain mixture writes branches; do
     path=$work/$name.$set.path
     run "$name.$set" "$path" -- "$work/programs/$name.$set" "$scale" || continue
     for protocol in $(protocols "$set"); do
