@@ -8,6 +8,23 @@ unsigned rec_armv7_shift(uint8_t isa)
     return isa == PUG_ISA_A32 ? 2 : isa == PUG_ISA_JAZELLE ? 0 : 1;
 }
 
+static bool once_in(struct rec_armv7_freedom *freedom, uint32_t n)
+{
+    return n > 0 && rec_random_once_in(&freedom->random, n);
+}
+
+unsigned rec_armv7_length(struct rec_armv7_freedom *freedom, unsigned least)
+{
+    return once_in(freedom, freedom->longer_once_in)
+               ? least + rec_random_below(&freedom->random, 6 - least)
+               : least;
+}
+
+bool rec_armv7_sends_atoms(struct rec_armv7_freedom *freedom)
+{
+    return once_in(freedom, freedom->shorter_once_in);
+}
+
 void rec_armv7_a_sync(struct rec_bytes *out)
 {
     static const uint8_t a_sync[] = {0, 0, 0, 0, 0, 0x80};

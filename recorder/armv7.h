@@ -15,6 +15,18 @@ static inline unsigned rec_armv7_context_id_bytes(uint32_t control)
 /** Bits below the lowest one of an address that can be set. */
 unsigned rec_armv7_shift(uint8_t isa);
 
+/** Choices that a unit is free in, under a seed; once in so many, 0: never. */
+struct rec_armv7_freedom {
+    uint32_t longer_once_in;  /**< an address in more bytes than it needs */
+    uint32_t shorter_once_in; /**< atoms do not wait for a full packet */
+    struct rec_random random;
+};
+
+/** Bytes that an address is to have at least: `least`, or more. */
+unsigned rec_armv7_length(struct rec_armv7_freedom *freedom, unsigned least);
+/** Are the atoms to be sent now? */
+bool rec_armv7_sends_atoms(struct rec_armv7_freedom *freedom);
+
 /** Five zeros and 0x80. */
 void rec_armv7_a_sync(struct rec_bytes *out);
 

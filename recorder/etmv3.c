@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/etmv3.h"
 
-#include "recorder/armv7.h"
-
 void rec_etmv3_begin(struct rec_etmv3 *unit, const struct rec_etmv3_config *config,
                      struct rec_bytes *out)
 {
@@ -120,6 +118,8 @@ void rec_etmv3_atom(struct rec_etmv3 *unit, bool executed, uint32_t cycles)
     unit->atoms[unit->atom_count].executed = executed;
     unit->atoms[unit->atom_count].cycles = cycles;
     unit->atom_count++;
+    if (rec_armv7_sends_atoms(&unit->freedom))
+        rec_etmv3_flush(unit);
 }
 
 void rec_etmv3_wait(struct rec_etmv3 *unit, uint32_t cycles)
@@ -171,11 +171,11 @@ static void put_address(struct rec_etmv3 *unit, uint32_t target, uint8_t isa,
         exception = &none;
     uint32_t value = target >> rec_armv7_shift(isa);
     uint32_t differ = value ^ unit->address >> rec_armv7_shift(isa);
-    unsigned length = 1;
+    unsigned length;
     if (isa != unit->isa || isa != unit->running || (exception && !alternate))
         length = 5;
-    else if (exception)
-        length = 2;
+    else
+        length = rec_armv7_length(&unit->freedom, exception ? 2 : 1);
     while (length < 5 && differ >> bits[length - 1])
         length++;
     rec_put(unit->out, (uint8_t)(1 | (value & 0x3f) << 1 | (length > 1 ? 0x80 : 0)));

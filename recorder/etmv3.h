@@ -7,6 +7,7 @@
 #define PUG_RECORDER_ETMV3_H
 
 #include "pugmark/packet/etmv3.h"
+#include "recorder/armv7.h"
 #include "recorder/bytes.h"
 
 #define REC_ETMV3_ATOMS 64u
@@ -40,6 +41,7 @@ struct rec_etmv3_isync {
 
 struct rec_etmv3 {
     struct rec_etmv3_config config;
+    struct rec_armv7_freedom freedom; /**< set it behind rec_etmv3_begin() */
     struct rec_bytes *out;
     uint32_t address, data_address; /**< the last ones sent */
     uint64_t timestamp;

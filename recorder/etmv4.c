@@ -94,8 +94,20 @@ static unsigned pattern_of(const struct rec_etmv4 *unit, unsigned count)
     return pattern;
 }
 
-static unsigned choose_format(const struct rec_etmv4 *unit, uint8_t *header)
+/** Formats 1 to 3 have up to three atoms, whatever they are. */
+static unsigned use_free_format(const struct rec_etmv4 *unit, unsigned most, uint8_t *header)
 {
+    static const uint8_t base[] = {0, 0xF6, 0xD8, 0xF8};
+    unsigned taken = unit->atom_count < most ? unit->atom_count : most;
+    *header = (uint8_t)(base[taken] | pattern_of(unit, taken));
+    return taken;
+}
+
+static unsigned choose_format(struct rec_etmv4 *unit, uint8_t *header)
+{
+    uint32_t shorter = unit->config.shorter_once_in;
+    if (shorter > 0 && rec_random_once_in(&unit->random, shorter))
+        return use_free_format(unit, 1 + rec_random_below(&unit->random, 3), header);
     unsigned taken = try_format6(unit, header);
     if (taken)
         return taken;
@@ -106,10 +118,7 @@ static unsigned choose_format(const struct rec_etmv4 *unit, uint8_t *header)
         *header = fixed_formats[i].header;
         return fixed_formats[i].count;
     }
-    taken = unit->atom_count < 3 ? unit->atom_count : 3;
-    static const uint8_t base[] = {0, 0xF6, 0xD8, 0xF8};
-    *header = (uint8_t)(base[taken] | pattern_of(unit, taken));
-    return taken;
+    return use_free_format(unit, 3, header);
 }
 
 static void write_atoms(struct rec_etmv4 *unit, unsigned leave)

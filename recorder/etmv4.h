@@ -15,12 +15,13 @@
 struct rec_etmv4_config {
     bool ete;
     bool m_profile;
-    uint32_t idr0;           /**< TRCIDR0: [29], [7] commit option, [30] transactions, [16:15] Q */
-    uint32_t idr2;           /**< TRCIDR2: VMID and context id sizes, [28:25] cycle count size */
-    uint32_t idr8;           /**< TRCIDR8: maximum speculation depth */
-    uint32_t configr;        /**< TRCCONFIGR: [4] cycle counts, [12] return stack */
-    uint32_t guess_once_in;  /**< speculate wrongly once in so many atoms; 0 never */
-    uint32_t longer_once_in; /**< an address form longer than needed, once in so many; 0 never */
+    uint32_t idr0;            /**< TRCIDR0: [29], [7] commit option, [30] transactions, [16:15] Q */
+    uint32_t idr2;            /**< TRCIDR2: VMID and context id sizes, [28:25] cycle count size */
+    uint32_t idr8;            /**< TRCIDR8: maximum speculation depth */
+    uint32_t configr;         /**< TRCCONFIGR: [4] cycle counts, [12] return stack */
+    uint32_t guess_once_in;   /**< speculate wrongly once in so many atoms; 0 never */
+    uint32_t longer_once_in;  /**< an address form longer than needed, once in so many; 0 never */
+    uint32_t shorter_once_in; /**< fewer atoms in a packet than fit, once in so many; 0 never */
     uint64_t seed;
 };
 

@@ -58,10 +58,22 @@ static void change_id(struct rec_frames *frames, uint8_t id)
     frames->at++;
 }
 
+/** What a formatter is free to do: bytes of the null source between those of others. */
+static void put_padding(struct rec_frames *frames)
+{
+    if (!frames->random || !rec_random_once_in(frames->random, 60))
+        return;
+    change_id(frames, 0);
+    for (uint32_t n = 1 + rec_random_below(frames->random, 20); n > 0; n--)
+        put_byte(frames, 0);
+}
+
 void rec_frames_put(struct rec_frames *frames, uint8_t id, const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        bool repeat = frames->at == 0 && frames->without_id >= REPEAT_ID_AFTER;
+        put_padding(frames);
+        bool repeat = (frames->at == 0 && frames->without_id >= REPEAT_ID_AFTER) ||
+                      (frames->random && rec_random_once_in(frames->random, 40));
         if (id != frames->id || repeat)
             change_id(frames, id);
         put_byte(frames, data[i]);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/ptm.h"
 
-#include "recorder/armv7.h"
-
 #include <string.h>
 
 void rec_ptm_begin(struct rec_ptm *unit, const struct rec_ptm_config *config, struct rec_bytes *out)
@@ -52,7 +50,7 @@ void rec_ptm_atom(struct rec_ptm *unit, bool taken, uint32_t cycles)
         return;
     }
     unit->atoms[unit->atom_count++] = taken;
-    if (unit->atom_count == 5)
+    if (unit->atom_count == 5 || rec_armv7_sends_atoms(&unit->freedom))
         rec_ptm_flush(unit);
 }
 
@@ -115,7 +113,8 @@ static void put_address(struct rec_ptm *unit, uint8_t first, uint32_t target, ui
     static const uint8_t bits[5] = {6, 12, 19, 26, 32};
     uint32_t value = target >> rec_armv7_shift(isa);
     uint32_t differ = value ^ unit->address >> rec_armv7_shift(isa);
-    unsigned length = isa != unit->isa || isa != unit->running ? 5 : least;
+    unsigned length =
+        isa != unit->isa || isa != unit->running ? 5 : rec_armv7_length(&unit->freedom, least);
     while (length < 5 && differ >> bits[length - 1])
         length++;
     rec_put(unit->out, (uint8_t)(first | (value & 0x3f) << 1 | (length > 1 ? 0x80 : 0)));

@@ -7,6 +7,7 @@
 #define PUG_RECORDER_PTM_H
 
 #include "pugmark/packet/ptm.h"
+#include "recorder/armv7.h"
 #include "recorder/bytes.h"
 
 #define REC_PTM_STACK 16u
@@ -34,6 +35,7 @@ struct rec_ptm_isync {
 
 struct rec_ptm {
     struct rec_ptm_config config;
+    struct rec_armv7_freedom freedom; /**< set it behind rec_ptm_begin() */
     struct rec_bytes *out;
     uint32_t address; /**< the last one sent */
     uint64_t timestamp;

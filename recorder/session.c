@@ -27,6 +27,7 @@ struct rec_session {
     struct perf_write *perf; /* instead of it */
     struct rec_bytes trace;  /* not yet written; of a circular sink all of it */
     struct rec_frames frames;
+    struct rec_random random; /* of the formatter's choices */
     struct pug_outfile *file; /* the buffer underway */
     struct rec_path_writer *writer;
     int path;
@@ -57,7 +58,8 @@ static bool open_buffer(struct rec_session *session)
     char name[4096];
     snapshot_write_name(session->snapshot, SNAPSHOT_TRACE, session->buffers, 0, name, sizeof(name));
     session->buffers++;
-    session->frames = (struct rec_frames){.out = &session->trace};
+    session->frames = (struct rec_frames){
+        .out = &session->trace, .random = session->config.free_frames ? &session->random : NULL};
     if (pug_outfile_open(name, &session->file) != PUG_OK)
         return fail_errno(session, name);
     return true;
@@ -190,6 +192,7 @@ struct rec_session *rec_session_new(const struct rec_session_config *config, cha
         return NULL;
     }
     session->config = *config;
+    session->random.state = config->engine.seed;
     if (begin(session))
         return session;
     snprintf(why, size, "%s", session->why);

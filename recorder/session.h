@@ -14,6 +14,7 @@ struct rec_session_config {
     const char *path;   /**< where to write what the trace tells; NULL: nowhere */
     bool circular;      /**< the sink keeps the newest `room` bytes: engine.room is of no matter */
     uint64_t room;
+    bool free_frames; /**< the formatter pads and repeats ids under the engine's seed */
 };
 
 struct rec_session;

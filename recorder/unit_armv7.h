@@ -5,6 +5,16 @@
 
 #include "recorder/unit.h"
 
+/* Options of both. */
+#define REC_ARMV7_LONGER                                                                           \
+    {                                                                                              \
+        "longer_once_in", 0, 65535, 7, "addresses in more bytes than they need"                    \
+    }
+#define REC_ARMV7_SHORTER                                                                          \
+    {                                                                                              \
+        "shorter_once_in", 0, 65535, 7, "atoms that do not wait for a full packet"                 \
+    }
+
 /* Exception numbers of ETMv3 and PTM, A and R profiles. */
 enum rec_armv7_exception {
     REC_ARMV7_HALT = 1,

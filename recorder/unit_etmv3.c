@@ -15,6 +15,8 @@ enum value {
     BROADCAST,
     ALTERNATIVE,
     OTHERS,
+    LONGER,
+    SHORTER,
     OPTIONS
 };
 
@@ -27,6 +29,8 @@ static const struct rec_option options[OPTIONS] = {
     [BROADCAST] = {"branch_broadcast", 0, 1, 1, "direct branches tell their targets, too"},
     [ALTERNATIVE] = {"alternative", 1, 1, 1, "alternative branch packets, from version 3.4"},
     [OTHERS] = {"others", 0, 1, 1, "triggers, VMIDs and IGNORE packets"},
+    [LONGER] = REC_ARMV7_LONGER,
+    [SHORTER] = REC_ARMV7_SHORTER,
 };
 
 struct rec_unit {
@@ -64,6 +68,10 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
     unit->setup = *setup;
     unit->random.state = setup->seed;
     rec_etmv3_begin(&unit->etm, &registers, setup->out);
+    unit->etm.freedom =
+        (struct rec_armv7_freedom){.longer_once_in = (uint32_t)setup->values[LONGER],
+                                   .shorter_once_in = (uint32_t)setup->values[SHORTER],
+                                   .random = {setup->seed + 1}};
     return unit;
 }
 

@@ -24,6 +24,7 @@ enum value {
     Q,
     EVENTS,
     LONGER,
+    SHORTER,
     SOURCE_ADDRESSES,
     OPTIONS
 };
@@ -41,7 +42,8 @@ enum value {
                  "commits have packets of their own, not cycle counts"},                           \
     [Q] = {"q_once_in", 0, 65535, 12, "Q elements, once in so many branches"},                     \
     [EVENTS] = {"events", 0, 1, 1, "event packets"},                                               \
-    [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in a longer form than needed"}
+    [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in a longer form than needed"},          \
+    [SHORTER] = {"shorter_once_in", 0, 65535, 7, "fewer atoms in a packet than fit"}
 
 static const struct rec_option etmv4_options[OPTIONS - 1] = {
     [VERSION] = {"version", 2, 6, 6, "minor version of the architecture, 4.N"}, ETMV4_OPTIONS};
@@ -80,6 +82,7 @@ static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, 
                    (v[Q] ? 3u << 13 : 0),
         .guess_once_in = (uint32_t)v[GUESSES],
         .longer_once_in = (uint32_t)v[LONGER],
+        .shorter_once_in = (uint32_t)v[SHORTER],
         .seed = setup->seed,
     };
     return registers;

@@ -16,6 +16,8 @@ enum value {
     BROADCAST,
     BARRIERS,
     OTHERS,
+    LONGER,
+    SHORTER,
     OPTIONS
 };
 
@@ -29,6 +31,8 @@ static const struct rec_option options[OPTIONS] = {
     [BROADCAST] = {"branch_broadcast", 0, 1, 1, "direct branches tell their targets, too"},
     [BARRIERS] = {"barriers", 0, 1, 1, "DMB and DSB are waypoints"},
     [OTHERS] = {"others", 0, 1, 1, "triggers, VMIDs and IGNORE packets"},
+    [LONGER] = REC_ARMV7_LONGER,
+    [SHORTER] = REC_ARMV7_SHORTER,
 };
 
 struct rec_unit {
@@ -70,6 +74,10 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
     unit->setup = *setup;
     unit->random.state = setup->seed;
     rec_ptm_begin(&unit->ptm, &registers, setup->out);
+    unit->ptm.freedom =
+        (struct rec_armv7_freedom){.longer_once_in = (uint32_t)setup->values[LONGER],
+                                   .shorter_once_in = (uint32_t)setup->values[SHORTER],
+                                   .random = {setup->seed + 1}};
     return unit;
 }
 

@@ -169,7 +169,8 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         .core = options->core,
         .path = options->path,
         .circular = options->snapshot_mode,
-        .room = options->buffer};
+        .room = options->buffer,
+        .free_frames = options->seed != 0};
     if (!calls_of(options->calls, &config.engine.calls) ||
         !loss_of(options->loss, &config.engine.loss))
         return false;
