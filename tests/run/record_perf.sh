@@ -53,7 +53,7 @@ grep -q ackermann profile
 
 if [[ $perf ]] && ldd "$(readlink -f "$perf")" 2>/dev/null | grep -q libopencsd; then
   for protocol in etmv4 ete; do
-    for how in '' --by-cpu '--by-cpu --buffer 3000'; do
+    for how in '' '--by-cpu --buffer 3000'; do
       # shellcheck disable=SC2086
       check a64 $protocol $how
       check_perf

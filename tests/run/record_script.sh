@@ -55,7 +55,7 @@ LINES
 record stm
 written >got
 same STM
-for seed in 1 2 3 4 5 6 7 8 9; do
+for seed in 1 2 3 4; do
   record stm --random $seed --sync 3 --id 0x33
   written >got
   same "STM, seed $seed"
@@ -104,7 +104,7 @@ elements | grep -q 'ITM_OVERFLOW; .* cumulative: 0x0000000020000010)'
 cp got dwt
 "$bin/pugmark" itm --port 3 out >text
 grep -q 'hello, world' text
-for seed in 1 2 3 4 5 6 7 8 9; do
+for seed in 1 2 3 4; do
   record itm --random $seed --sync 4
   hardware >got
   cp dwt wanted
@@ -126,7 +126,7 @@ LINES
 record osd
 elements | grep -v EO_TRACE | sort >wanted
 [[ $(grep -c SWTRACE wanted) == 3 && $(grep -c I_RANGE_NOPATH wanted) == 2 ]] || { cat wanted; exit 1; }
-for seed in 1 2 3 4 5; do
+for seed in 1 2 3; do
   record osd --random $seed
   elements | grep -v EO_TRACE | sort >got
   same "Open SoC Debug, seed $seed"

@@ -177,6 +177,8 @@ place_thumb:
     pop {pc}
     .balign 4
 1:  bl pop_many
+    bl load_many
+    bl load_many_before
     blx arm_branches
     .irp n, 1, 2, 3
     bl far\n
@@ -185,6 +187,16 @@ place_thumb:
 .thumb_func
 pop_many: push {r4, lr}
     ldmia.w sp!, {r4, pc}
+.thumb_func
+load_many: push {r4, lr}
+    mov r7, sp
+    add sp, #8
+    ldmia.w r7, {r4, pc}
+.thumb_func
+load_many_before: push {r4, lr}
+    add r7, sp, #8
+    add sp, #8
+    ldmdb.w r7, {r4, pc}
 .thumb_func
 ret_thumb: bx lr
 .arm
