@@ -45,11 +45,24 @@ static bool parse_spike_trap(const char *line, struct rec_path_item *item)
     return cpu < REC_PATH_CPUS;
 }
 
-/** "Trace 0: 0x7f… [00000000/0000000000400544/00000000/ff000000] main": the second one is it. */
-static bool parse_qemu(const char *line, unsigned *cpu, uint64_t *address, uint64_t *flags)
+#define QEMU_THUMB 0x00800000u /* of a block's `cs_base` */
+#define QEMU_COUNT 0x1ffu      /* of its `cflags`: instructions that it may have; 0: any number */
+
+/** "Trace 0: 0x7f… [00000000/0000000000400544/00000000/ff000000] main": the second one is it, the
+ *  first is `cs_base`, the last `cflags`. */
+struct qemu_line {
+    unsigned cpu;
+    uint64_t base, address;
+    unsigned count;
+};
+
+static bool parse_qemu(const char *line, struct qemu_line *qemu)
 {
-    return sscanf(line, "Trace %u: %*s [%*x/%" SCNx64 "/%" SCNx64, cpu, address, flags) == 3 &&
-           *cpu < REC_PATH_CPUS;
+    unsigned cflags = 0;
+    int got = sscanf(line, "Trace %u: %*s [%" SCNx64 "/%" SCNx64 "/%*x/%x", &qemu->cpu, &qemu->base,
+                     &qemu->address, &cflags);
+    qemu->count = cflags & QEMU_COUNT;
+    return got >= 3 && qemu->cpu < REC_PATH_CPUS;
 }
 
 static bool parse_address(const char *line, uint64_t *address)
@@ -63,12 +76,12 @@ bool rec_convert_guess(const char *line, enum rec_convert_form *form)
 {
     struct spike_line spike;
     struct rec_path_item item;
-    uint64_t address, flags;
-    unsigned cpu;
+    struct qemu_line qemu;
+    uint64_t address;
     if (parse_spike(line, &spike) || parse_spike_trap(line, &item) ||
         strncmp(line, "core ", 5) == 0)
         *form = REC_CONVERT_SPIKE;
-    else if (parse_qemu(line, &cpu, &address, &flags))
+    else if (parse_qemu(line, &qemu))
         *form = REC_CONVERT_QEMU;
     else if (parse_address(line, &address))
         *form = REC_CONVERT_ADDRESSES;
@@ -86,6 +99,7 @@ struct run {
     struct pug_isa_config isa;
     uint64_t at[REC_PATH_CPUS]; /* QEMU: the block that runs, + 1; 0: none */
     enum rec_path_isa at_isa[REC_PATH_CPUS];
+    unsigned at_count[REC_PATH_CPUS]; /* instructions that it may have; 0: any number */
 };
 
 static bool wrong(struct run *run, const char *what, uint64_t address)
@@ -138,6 +152,17 @@ static enum rec_path_isa isa_at(const struct run *run, bool t32)
     }
 }
 
+/** An instruction; a call of the supervisor is told besides. RISC-V's ecall does not retire. */
+static bool give_insn(struct run *run, unsigned cpu, uint64_t address, enum rec_path_isa isa,
+                      const uint8_t *bytes, unsigned size)
+{
+    const struct rec_path_item asked = {.kind = REC_PATH_ASKED, .cpu = cpu};
+    bool call = rec_path_is_call((uint8_t)isa, bytes);
+    return ((call && isa == REC_PATH_RISCV) ||
+            rec_path_builder_insn(run->builder, cpu, address, isa, bytes, size)) &&
+           (!call || rec_path_builder_event(run->builder, &asked));
+}
+
 static bool take_address(struct run *run, const char *line)
 {
     uint64_t address;
@@ -149,51 +174,95 @@ static bool take_address(struct run *run, const char *line)
     unsigned size = fetch(run, address, isa, bytes);
     if (size == 0)
         return wrong(run, "the program has nothing at", address);
-    return rec_path_builder_insn(run->builder, 0, address, isa, bytes, size);
+    return give_insn(run, 0, address, isa, bytes, size);
 }
 
-/** The block that QEMU told of ran: up to a branch, a call, or where the next block begins. */
+/** How a block that QEMU translated ends. */
+struct ending {
+    uint64_t after; /* its last instruction */
+    struct pug_insn insn;
+};
+
+/** Where QEMU ends a block that begins there: at a branch, a call, its page's end, or behind so
+ * many instructions as it may have; or at `stop`, where that is not 0. False, having said so: the
+ *  program has not all of it. */
+static bool find_end(struct run *run, unsigned cpu, uint64_t stop, struct ending *ending)
+{
+    static const enum pug_isa isas[] = {PUG_ISA_A64, PUG_ISA_A32, PUG_ISA_T32, PUG_ISA_RV64};
+    enum rec_path_isa isa = run->at_isa[cpu];
+    enum pug_isa which = run->convert->family == REC_FAMILY_RV32 ? PUG_ISA_RV32 : isas[isa];
+    ending->after = run->at[cpu] - 1;
+    uint64_t page = ending->after | 0xfff;
+    unsigned count = 0;
+    uint8_t it = 0;
+    for (;;) {
+        uint8_t bytes[8];
+        unsigned size = fetch(run, ending->after, isa, bytes);
+        if (size == 0)
+            return wrong(run, "the program has nothing at", ending->after);
+        ending->insn = (struct pug_insn){.type = PUG_INSTR_OTHER};
+        (void)pug_isa_classify(&run->isa, which, ending->after, bytes, size, &it, &ending->insn);
+        ending->after += size;
+        if (ending->insn.type == PUG_INSTR_BR || ending->insn.type == PUG_INSTR_BR_INDIRECT ||
+            rec_path_is_call((uint8_t)isa, bytes) || ending->after > page ||
+            ending->after == stop || ++count == run->at_count[cpu])
+            return true;
+    }
+}
+
+/** Can a block with this ending lead there? */
+static bool leads_to(const struct ending *ending, uint64_t next)
+{
+    if (ending->insn.type == PUG_INSTR_BR)
+        return ending->insn.target == next || (ending->insn.conditional && ending->after == next);
+    return ending->insn.type == PUG_INSTR_BR_INDIRECT || ending->after == next;
+}
+
+static bool give_block(struct run *run, unsigned cpu, const struct ending *ending)
+{
+    enum rec_path_isa isa = run->at_isa[cpu];
+    for (uint64_t address = run->at[cpu] - 1; address < ending->after;) {
+        uint8_t bytes[8];
+        unsigned size = fetch(run, address, isa, bytes);
+        if (!give_insn(run, cpu, address, isa, bytes, size))
+            return false;
+        address += size;
+    }
+    return true;
+}
+
+/** The block that QEMU told of ran. It ended where blocks do, unless that does not lead to the next
+ *  one: then it was cut in front of that. */
 static bool runs_to(struct run *run, unsigned cpu, uint64_t next)
 {
     uint64_t address = run->at[cpu] - 1;
-    enum rec_path_isa isa = run->at_isa[cpu];
-    static const enum pug_isa isas[] = {PUG_ISA_A64, PUG_ISA_A32, PUG_ISA_T32, PUG_ISA_RV64};
-    uint8_t it = 0;
-    for (unsigned n = 0; n < 1024; n++) {
-        uint8_t bytes[8];
-        struct pug_insn insn = {.type = PUG_INSTR_OTHER};
-        unsigned size = fetch(run, address, isa, bytes);
-        if (size == 0)
-            return wrong(run, "the program has nothing at", address);
-        if (!rec_path_builder_insn(run->builder, cpu, address, isa, bytes, size))
-            return false;
-        enum pug_isa which = run->convert->family == REC_FAMILY_RV32 ? PUG_ISA_RV32 : isas[isa];
-        (void)pug_isa_classify(&run->isa, which, address, bytes, size, &it, &insn);
-        address += size;
-        if (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT || address == next ||
-            rec_path_is_call((uint8_t)isa, bytes)) /* QEMU ends a block behind it */
-            return true;
-    }
-    return wrong(run, "no branch ends the block at", run->at[cpu] - 1);
+    struct ending ending;
+    if (!find_end(run, cpu, 0, &ending))
+        return false;
+    if (!leads_to(&ending, next) && next > address && next < ending.after &&
+        !find_end(run, cpu, next, &ending))
+        return false;
+    return give_block(run, cpu, &ending);
 }
 
 /** A block begins: the one before it ran up to a branch, or to here. */
 static bool take_qemu(struct run *run, const char *line)
 {
-    uint64_t address, flags;
-    unsigned cpu;
+    struct qemu_line qemu;
+    uint64_t address;
     if (sscanf(line, "Stopped execution of TB chain before %*s [%" SCNx64 "]", &address) == 1) {
-        for (cpu = 0; cpu < REC_PATH_CPUS; cpu++)
+        for (unsigned cpu = 0; cpu < REC_PATH_CPUS; cpu++)
             if (run->at[cpu] == address + 1)
                 run->at[cpu] = 0; /* it was not run; QEMU tells of it again */
         return true;
     }
-    if (!parse_qemu(line, &cpu, &address, &flags))
+    if (!parse_qemu(line, &qemu))
         return true;
-    if (run->at[cpu] && !runs_to(run, cpu, address))
+    if (run->at[qemu.cpu] && !runs_to(run, qemu.cpu, qemu.address))
         return false;
-    run->at[cpu] = address + 1;
-    run->at_isa[cpu] = isa_at(run, flags & 0x20); /* QEMU's Thumb bit in the flags of a block */
+    run->at[qemu.cpu] = qemu.address + 1;
+    run->at_isa[qemu.cpu] = isa_at(run, qemu.base & QEMU_THUMB);
+    run->at_count[qemu.cpu] = qemu.count;
     return true;
 }
 

@@ -17,7 +17,7 @@ perl -e '
   "$(sed -n 's/^address=0x//p' "$source/examples/demo/cpu_0.ini")" >"$tmp/program"
 
 path=$source/examples/demo/path.txt
-awk '{printf "Trace 0: 0x7f0000000140 [00000000/%016s/00000000/ff000000] \n", $1
+awk '{printf "Trace 0: 0x7f0000000140 [00000000/%016s/00000000/ff000201] \n", $1
       if (NR % 50 == 0) print "Stopped execution of TB chain before 0x7f01 [0] main"}' "$path" |
   sed 's|/ *\([0-9a-fx]*\)/|/\1/|' >"$tmp/log"
 record() { # input, folder

@@ -24,7 +24,7 @@ far() {
   case $1 in
     a64) echo 1=0x311000 2=0x422000 3=0x844000 4=0x1088000 5=0x2110000 6=0x7f00000 ;;
     a32 | t32) echo 1=0x311000 2=0x644000 3=0xc88000 4=0xd00000 5=0xe00000 6=0xf00000 ;;
-    *) echo 1=0x221000 2=0x242000 3=0x284000 4=0x2c8000 5=0x1110000 6=0x2220000 ;;
+    *) echo 1=0x231000 2=0x252000 3=0x284000 4=0x2c8000 5=0x1110000 6=0x2220000 ;;
   esac
 }
 for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
@@ -33,7 +33,7 @@ for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   make mixture -O2
   make plain -O1 -DONE_THREAD
   make writes -O1 -DONE_THREAD -DWRITES_CODE
-  places=(-Wl,-Ttext=0x200000)
+  places=(-Wl,-Ttext=0x210000)
   for place in $(far $set); do places+=("-Wl,--section-start=.far$place"); done
   clang "${to[@]}" "${flags[@]}" -O1 "${places[@]}" -o "$out/branches.$set" "$here"/{system.c,branches.c,branches.S}
 done

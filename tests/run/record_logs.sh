@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# QEMU's own log (-d exec,nochain) of a program that has every form of branch gives the path that the plugin
+# sees, with A32 and T32 told apart.
+set -eu
+bin=$1 source=$2
+command -v qemu-aarch64 >/dev/null && command -v qemu-arm >/dev/null && command -v qemu-riscv64 >/dev/null ||
+  { echo "there is no qemu-user here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$source/tests/truth/build.sh" "$work/programs" || exit $?
+cd "$work"
+for set in a64 a32 t32 rv64 rv32; do
+  case $set in
+    a64) emulator=qemu-aarch64 protocol=etmv4 ;;
+    a32 | t32) emulator=qemu-arm protocol=etmv3 ;;
+    rv64) emulator=qemu-riscv64 protocol=etrace ;;
+    rv32) emulator=qemu-riscv32 protocol=ntrace ;;
+  esac
+  program=programs/branches.$set
+  $emulator -d exec,nochain -D log "$program" 2 >/dev/null
+  "$bin/pugmark" record --quiet --protocol $protocol --from log --elf "$program" --out told
+  "$bin/pugmark" record --quiet --protocol $protocol --out seen -- "$program" 2 >/dev/null
+  "$bin/pugmark" pc told >told.pcs
+  "$bin/pugmark" pc seen >seen.pcs
+  [[ $(wc -l <seen.pcs) -gt 900 ]]
+  cmp told.pcs seen.pcs || { echo "$set: the log tells another path"; exit 1; }
+  # And a plain list of addresses, of which T32's have bit 0 set.
+  [[ $set == [at]32 ]] && continue
+  "$bin/pugmark" record --quiet --protocol $protocol --from seen.pcs --elf "$program" --out listed
+  "$bin/pugmark" pc listed | cmp - seen.pcs
+  rm -rf told seen listed
+done
