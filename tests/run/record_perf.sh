@@ -41,8 +41,7 @@ for set in a64 t32; do
   for protocol in etmv4 ete $([[ $set == a64 ]] || echo etmv3 ptm); do
     check $set "$protocol"
     check $set "$protocol" --by-cpu
-    check $set "$protocol" --random 5 --buffer 1500 --by-cpu
-    check $set "$protocol" --random 6 --loss 10 --calls on
+    check $set "$protocol" --random 6 --loss 10 --calls on --buffer 1500 --by-cpu
   done
 done
 

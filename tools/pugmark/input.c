@@ -644,7 +644,8 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 static void conclude(struct input *input)
 {
     const bool quiet = input->options->quiet;
-    if (input->described) /* what is printed says it all */
+    /* What is printed says it all; or nobody wants the rest, of which nothing is known. */
+    if (input->described || !output_wanted())
         return;
     input->examined = true;
     input->wrong |= diagnosis_conclude(input->diagnosis, quiet);
