@@ -375,6 +375,25 @@ bool pug_capture_counts(const struct pug_capture_decode *decode);
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
                                  struct pug_log *log, struct pug_tree **tree);
 
+/**
+ * Who decodes stretches with trees of their own can ask where elements belong, and whether they are
+ * selected, one element after the other in the order of decoding.
+ */
+struct pug_capture_lens;
+
+/** `selection` is borrowed; NULL: everything. `times` as in struct pug_capture_decode. PUG_ERR_MEM.
+ */
+enum pug_status pug_capture_lens_new(struct pug_capture *capture,
+                                     const struct pug_capture_selection *selection, bool times,
+                                     struct pug_capture_lens **lens);
+void pug_capture_lens_free(struct pug_capture_lens *lens); /**< may be NULL; before the capture */
+/** Go over to a stretch and its tree. */
+enum pug_status pug_capture_lens_begin(struct pug_capture_lens *lens, size_t stretch,
+                                       struct pug_tree *tree);
+/** Is an element selected? `situation` may be NULL. */
+bool pug_capture_lens_look(struct pug_capture_lens *lens, const struct pug_element *element,
+                           struct pug_situation *situation);
+
 /** Read bytes of a stretch; fewer than `size` only at its end, or with a status. */
 size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status);

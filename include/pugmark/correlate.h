@@ -88,6 +88,8 @@ struct pug_correlate_choice {
     const uint16_t *sources; /**< trace ids; NULL: all */
     size_t source_count;     /**< how many there are; 0: all */
     struct pug_log *log;     /**< of decoding; or NULL */
+    /** Of a capture; its sources are not looked at. NULL: everything. */
+    const struct pug_capture_selection *selection;
     /** Called now and then with how many bytes are done; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */

@@ -146,6 +146,14 @@ bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
                             const struct pug_snapshot_buffer *buffer, size_t n,
                             struct pug_snapshot_source *source);
 
+/**
+ * The trace id of a source, as its decoder reads it from the registers; `overrides` go before what
+ * the snapshot says. False: its protocol is not known, or the registers do not make sense.
+ */
+bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
+                            const struct pug_snapshot_source *source,
+                            const struct pug_settings *overrides, uint16_t *id);
+
 /** A cluster: cores that belong together. */
 struct pug_snapshot_cluster {
     const char *name; /**< "" where the snapshot has no clusters: all cores are one then */

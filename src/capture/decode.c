@@ -25,8 +25,7 @@ static bool has_name(const char *const *list, size_t count, const char *name)
     return count == 0;
 }
 
-/** Which tasks are chosen; false: no memory. */
-static bool choose_tasks(struct pug_capture_decoding *decoding)
+bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture_selection *selection = decoding->config->selection;
     const struct pug_capture_task *tasks = pug_capture_tasks(decoding->capture);
@@ -340,7 +339,7 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
     *result = (struct pug_capture_result){0};
     decoding.lanes = calloc(decoding.threads, sizeof(*decoding.lanes));
     decoding.counts = pug_capture_counts(config);
-    bool good = decoding.lanes && choose_tasks(&decoding);
+    bool good = decoding.lanes && pug_capture_choose_tasks(&decoding);
     unsigned opened = 0;
     for (; good && opened < decoding.threads; opened++)
         good = pug_capture_lane_open(&decoding.lanes[opened], &decoding);

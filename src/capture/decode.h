@@ -61,6 +61,11 @@ void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
 /** Counts of the lane's stretch get the numbers of their spaces, where they have none yet. */
 void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_counts *counts);
 
+/** Where an element belongs, and whether it is selected: for pug_capture_lens_look(). */
+bool pug_capture_lane_look(struct pug_capture_lane *lane, const struct pug_element *element);
+/** Which tasks are chosen; false: no memory. */
+bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding);
+
 /** Let the tree see what the selection has of sources. False: none of them is in it. */
 bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree);
 

@@ -176,6 +176,14 @@ static void give(struct pug_capture_lane *lane, void *part, const struct pug_ele
         config->elements(part, &lane->situation, elements, count);
 }
 
+bool pug_capture_lane_look(struct pug_capture_lane *lane, const struct pug_element *element)
+{
+    const struct pug_capture_selection *selection = lane->decoding->config->selection;
+    find_situation(lane, element);
+    return lane->chosen &&
+           (!selection || selection->object_count == 0 || in_objects(lane, element));
+}
+
 void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
                                const struct pug_element *elements, size_t count)
 {

@@ -184,6 +184,8 @@ static enum pug_status add_sources(struct pug_capture *capture,
                                               .core = found.core_name,
                                               .protocol = found.protocol ? found.protocol : "",
                                               .cpu = PUG_NO_CPU};
+        (void)pug_snapshot_source_id(own->snapshot, &found, &capture->options.settings,
+                                     &source->id);
     }
     return PUG_OK;
 }

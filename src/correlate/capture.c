@@ -47,7 +47,7 @@ static bool next_stretch(struct pug_correlate_feed *feed)
             place->capture, number, true, feed->choice ? feed->choice->log : NULL, &feed->tree);
         if (status == PUG_ERR_RDR_NO_DECODER)
             continue;
-        feed->bytes = pug_capture_memory(place->capture, number);
+        feed->bytes = pug_capture_memory(place->capture, place->stretch);
         feed->index = stretch->offset;
         feed->size = stretch->size;
         feed->status = status == PUG_OK ? pug_correlate_feed_begin(feed) : status;
@@ -56,6 +56,8 @@ static bool next_stretch(struct pug_correlate_feed *feed)
             (void)pug_capture_stretch_taken(place->capture, number, &taken);
             feed->status = pug_correlate_stretch(feed->correlate, feed->buffer, taken);
         }
+        if (feed->status == PUG_OK && feed->lens)
+            feed->status = pug_capture_lens_begin(feed->lens, place->stretch, feed->tree);
         place->any = true;
         if (feed->status != PUG_OK || !feed->idle)
             return feed->status == PUG_OK;
@@ -86,6 +88,9 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
                                                .next = next_stretch,
                                                .choice = choice,
                                                .own = &places[i]};
+        if (choice && choice->selection &&
+            pug_capture_lens_new(capture, choice->selection, false, &feeds[i].lens) != PUG_OK)
+            return PUG_ERR_MEM;
         feeds[i].done = !places[i].buffer->chosen || !next_stretch(&feeds[i]);
         if (feeds[i].status != PUG_OK)
             return feeds[i].status;
@@ -107,8 +112,10 @@ enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pu
         status = begin(correlate, capture, choice, feeds, places, count);
     if (status == PUG_OK)
         status = pug_correlate_feed_all(correlate, feeds, count, choice);
-    for (size_t i = 0; feeds && i < count; i++)
+    for (size_t i = 0; feeds && i < count; i++) {
         pug_tree_free(feeds[i].tree);
+        pug_capture_lens_free(feeds[i].lens);
+    }
     free(feeds);
     free(places);
     return status;

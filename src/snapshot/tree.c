@@ -272,6 +272,30 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
     return true;
 }
 
+bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
+                            const struct pug_snapshot_source *source,
+                            const struct pug_settings *overrides, uint16_t *id)
+{
+    struct pug_snapshot quiet = *snapshot; /* what is wrong is told where a tree is made */
+    struct recipe recipe;
+    void *config;
+    bool good = false;
+    quiet.options.log = NULL;
+    if (pug_snapshot_recipe_make(&quiet, source,
+                                 &(struct pug_settings){overrides->items, overrides->count, NULL},
+                                 &recipe)) {
+        const struct pug_protocol *protocol = pug_protocol_find(recipe.protocol);
+        const struct pug_settings settings = {recipe.settings.items, recipe.settings.count, NULL};
+        good = protocol && protocol->config_new(&settings, NULL, &config) == PUG_OK;
+        if (good) {
+            *id = (uint16_t)(protocol->trace_id(config) + source->stream);
+            protocol->config_free(config);
+        }
+    }
+    pug_snapshot_recipe_free(&recipe);
+    return good;
+}
+
 /** What a bus shows is behind what is known of cores. */
 static void add_memory_spaces(struct builder *builder)
 {

@@ -63,4 +63,25 @@ perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c0
   { echo "--tid: another path"; bad=1; }
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --comm paw --dso libpaw.so "$data/paw/cpu-shared.data" >"$work/one"
 [[ -s $work/one ]] && ! grep -qv '^710 55028' "$work/one" || { echo "--comm --dso: other code"; bad=1; }
+# every command selects alike: as many ranges in each order, some of the packets, calls of all stretches
+lists() { "$pugmark" list --quiet --symfs "$data/paw/root" "$@" "$data/paw/cpu-shared.data"; }
+all=$(lists --packets | grep -vc '^#')
+for option in "--tid 710" "--pid 700" "--cpu 0" "--comm paw" "--dso libpaw.so"; do
+  # shellcheck disable=SC2086  # options are words
+  ranges=$(lists $option | grep -c RANGE) by_time=$(lists --by-time $option | grep -c RANGE) packets=$(lists --packets $option | grep -vc '^#')
+  [[ $ranges -gt 0 && $ranges -eq $by_time && $packets -gt 0 && $packets -lt $all ]] ||
+    { echo "list $option: $ranges ranges, $by_time by time, $packets of $all packets"; bad=1; }
+done
+[[ $(lists --tid 1 | grep -c RANGE) -eq 0 && $(lists --packets --tid 1 | grep -vc '^#') -eq 0 ]] || { echo "list --tid 1: something"; bad=1; }
+ran=$("$pugmark" calls --summary --quiet --symfs "$data/paw/root" "$data/paw/thread-v1.data" | grep -w _start | awk '{ print $4 }')
+[[ $ran -eq $(xz -dc "$data/paw/expected/thread-v1.path.xz" | wc -l) ]] || { echo "calls: $ran instructions"; bad=1; }
+ran=$("$pugmark" calls --summary --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" | grep -c ' 700 ')
+[[ $ran -eq 0 ]] || { echo "calls --tid: another thread"; bad=1; }
+# what is of one buffer's bytes says that it cannot select
+for command in "find --sync" index itm; do
+  # shellcheck disable=SC2086
+  "$pugmark" $command --tid 710 "$data/paw/cpu-shared.data" >"$work/out" 2>"$work/said"
+  [[ $? -eq 2 && ! -s $work/out ]] && grep -q -- '--tid' "$work/said" || { echo "$command --tid: not refused"; bad=1; }
+done
+"$pugmark" find --quiet --context 0x2c6 "$data/paw/cpu-shared.data" >"$work/out" && grep -q 0x2c6 "$work/out" || { echo "find: not found"; bad=1; }
 exit $bad

@@ -24,11 +24,13 @@ int by_time_run(struct input *input, struct pug_correlate *correlate)
 {
     struct progress progress =
         progress_begin(input_bytes(input), input->options->quiet, output_wanted);
-    const struct pug_correlate_choice choice = {.sources = input->lists.sources,
-                                                .source_count = input->options->sources.count,
-                                                .log = input->log,
-                                                .progress = progress_show,
-                                                .progress_context = &progress};
+    const struct pug_correlate_choice choice = {
+        .sources = input->lists.sources,
+        .source_count = input->options->sources.count,
+        .log = input->log,
+        .selection = input_selects(input) ? &input->lists.selection : NULL,
+        .progress = progress_show,
+        .progress_context = &progress};
     enum pug_status status = pug_correlate_capture(correlate, input->capture, &choice);
     progress_end(&progress);
     return result_of(input, status);

@@ -12,9 +12,12 @@
  * end. With --summary each path of calls is one line, however often it was gone.
  */
 #include "by_time.h"
+#include "capture_options.h"
 #include "command.h"
 #include "input.h"
 #include "output.h"
+#include "places.h"
+#include "trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +29,7 @@
 
 struct calls_options {
     struct input_options input;
+    struct capture_options names;
     bool summary, by_time;
 };
 
@@ -62,6 +66,7 @@ struct calls {
     struct input *capture;
     struct pug_correlate *correlate;
     struct pug_tree **trees; /* of the buffers: their images name functions */
+    struct places *places;   /* of tasks, where these are followed; else NULL */
     struct pug_calls *stacks;
     bool summary;
     struct followed **sources;
@@ -76,6 +81,11 @@ static void make_label(const struct calls *calls, struct followed *followed)
 {
     struct pug_correlate_stream stream;
     snprintf(followed->label, sizeof(followed->label), "%02" PRIx32, followed->task);
+    const struct pug_capture_task *task =
+        calls->places ? pug_capture_task_at(calls->capture->capture, followed->task) : NULL;
+    if (task)
+        snprintf(followed->label, sizeof(followed->label), "%" PRId32 " %.64s", task->tid,
+                 task->comm);
     if (!calls->correlate || !pug_correlate_stream(calls->correlate, followed->task, &stream))
         return;
     const struct pug_capture_buffer *buffer =
@@ -389,9 +399,12 @@ static int out_of_memory(void)
 
 static bool make_stacks(struct calls *calls)
 {
+    void *const places = calls->places;
     const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
-                                            .locate = calls->input ? NULL : locate,
-                                            .locate_context = calls,
+                                            .locate = places         ? places_locate
+                                                      : calls->input ? NULL
+                                                                     : locate,
+                                            .locate_context = places ? places : calls,
                                             .event = calls->summary ? on_summed_call : on_call,
                                             .event_context = calls};
     if (pug_calls_new(&config, &calls->stacks) == PUG_OK)
@@ -464,11 +477,57 @@ static int calls_by_time(const struct calls_options *options, const char *operan
     return written ? written : code;
 }
 
+/* ---- of tasks ---- */
+
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct calls *calls = context;
+    calls->failed |= !places_follow(calls->places, item) ||
+                     pug_calls_take(calls->stacks, places_task(item), &item->element, 1) != PUG_OK;
+    return !calls->failed && output_wanted();
+}
+
+/** All that is selected, by the tasks that ran. */
+static int follow_tasks(struct calls *calls)
+{
+    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
+    struct trace_parts parts = {.capture = calls->capture->capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = calls};
+    struct pug_capture_decode decode = {.threads = 0};
+    struct pug_capture_result result;
+    trace_parts_decode(&parts, &decode);
+    if (!input_decode(calls->capture, &decode, output_wanted, &result))
+        return EXIT_INPUT;
+    pug_calls_end(calls->stacks);
+    return calls->failed || parts.failed ? EXIT_FATAL : input_result(calls->capture);
+}
+
+static int calls_of_tasks(const struct calls_options *options, struct input *input)
+{
+    struct calls calls = {.capture = input, .summary = options->summary};
+    struct pug_names *names = capture_names(&options->input, &options->names);
+    int code = EXIT_FATAL;
+    calls.places = names ? places_new(input->capture, names) : NULL;
+    if (calls.places && make_stacks(&calls)) {
+        print_head(&calls);
+        code = follow_tasks(&calls);
+    }
+    finish(&calls);
+    pug_calls_free(calls.stacks);
+    places_free(calls.places);
+    pug_names_free(names);
+    return code;
+}
+
 static int calls_run(const struct command *self, int argc, char **argv)
 {
     struct calls_options options = {0};
-    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
-    int end = command_start(self, argc, argv, sets, 2, 1);
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      {capture_option_table, capture_option_count, &options.names},
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
     if (options.by_time)
@@ -478,7 +537,9 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
-    if (input_flow_tree(&input) && make_stacks(&calls)) {
+    if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input))
+        code = calls_of_tasks(&options, &input);
+    else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
         input_on_elements(&input, on_elements, &calls);
         input_run(&input, NULL, output_wanted);

@@ -117,27 +117,55 @@ static enum pug_status find_elapsed(const struct pug_index *index, const struct 
     return PUG_ERR_NOT_FOUND;
 }
 
+/** In the stretch at hand; *found: whether it is there. The exit code where it cannot be asked. */
 static int answer(struct input *input, const struct find_options *options,
-                  const struct pug_index_query *query)
+                  const struct pug_index_query *query, enum pug_status *found)
 {
     struct pug_index *index = index_open(input, options->index);
     if (!index)
         return EXIT_INPUT;
     struct pug_index_mark mark;
-    enum pug_status status =
+    *found =
         options->elapsed.given
             ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     pug_index_free(index);
-    if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
-        return EXIT_TRACE_ERRORS;
-    }
-    output_text("%10" PRIu64 "  %02x  ", mark.at, mark.source);
+    if (*found != PUG_OK)
+        return EXIT_DONE;
+    const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    if (pieces)
+        input_head(input, input->stretch);
+    output_text("%10" PRIu64 "  %02x  ",
+                mark.at +
+                    (pieces ? pug_capture_stretch_at(input->capture, input->stretch)->offset : 0),
+                mark.source);
     bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT ||
                mark.kind == PUG_MARK_VMID;
     output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
     return EXIT_DONE;
+}
+
+/** In each piece of perf.data, in their order; a snapshot's buffer is one. */
+static int find_all(struct input *input, const struct find_options *options,
+                    const struct pug_index_query *query)
+{
+    const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    enum pug_status found = PUG_ERR_NOT_FOUND;
+    int code;
+    if (input_selects(input))
+        return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
+    if (pieces && input->chosen > 1 && (options->after.given || options->before.given)) {
+        fprintf(stderr, "pugmark: --after and --before are of one piece of trace, and there are "
+                        "several in it\n");
+        return EXIT_USAGE;
+    }
+    do {
+        code = answer(input, options, query, &found);
+    } while (pieces && code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
+    if (code != EXIT_DONE || found == PUG_OK)
+        return code;
+    fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(found));
+    return EXIT_TRACE_ERRORS;
 }
 
 static int find_run(const struct command *self, int argc, char **argv)
@@ -153,7 +181,7 @@ static int find_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    int code = answer(&input, &options, &query);
+    int code = find_all(&input, &options, &query);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

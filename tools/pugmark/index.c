@@ -206,7 +206,7 @@ static int index_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    int code = run(&input, &options);
+    int code = input_is_whole(&input, "an index file") ? run(&input, &options) : EXIT_USAGE;
     if (code == EXIT_DONE && input.wrong)
         code = EXIT_TRACE_ERRORS;
     input_close(&input);

@@ -335,6 +335,24 @@ bool input_selects(const struct input *input)
            selection->has_to;
 }
 
+bool input_is_whole(const struct input *input, const char *what)
+{
+    const bool selects = input_selects(input);
+    if (selects)
+        fprintf(stderr,
+                "pugmark: --pid, --tid, --comm, --cpu, --dso and --time select what ran; %s is of "
+                "a buffer's bytes, which --buffer and --source choose\n",
+                what);
+    else if (input->chosen > 1 && pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        fprintf(stderr,
+                "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
+                "and the like choose among all of them in other commands\n",
+                pug_capture_path(input->capture), what, input->chosen);
+    else
+        return true;
+    return false;
+}
+
 static void say_no_source(const struct input *input, const char *wanted)
 {
     const struct pug_source *source;

@@ -124,6 +124,12 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 bool input_selects(const struct input *input);
 
 /**
+ * For what looks at the bytes of one buffer: false, having said so, where options select elements
+ * of them, or where the input is in pieces. `what` needs it.
+ */
+bool input_is_whole(const struct input *input, const char *what);
+
+/**
  * After some other way of decoding all of it: say how that ended, where it did not end well; the
  * exit code.
  */

@@ -151,7 +151,9 @@ static int itm_run(const struct command *self, int argc, char **argv)
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     struct itm_state state = {.options = &options, .input = &input};
-    int code = input_tree(&input, true) ? decode(&state, &input) : EXIT_INPUT;
+    int code = EXIT_USAGE;
+    if (input_is_whole(&input, "the text of a port"))
+        code = input_tree(&input, true) ? decode(&state, &input) : EXIT_INPUT;
     input_close(&input);
     int written = output_end();
     return written ? written : code;

@@ -92,6 +92,9 @@ static const struct option table[] = {
 struct packet_state;
 
 struct list_state {
+    struct pug_capture_lens *lens; /* what is selected by more than buffer and source; or NULL */
+    uint8_t shown[(UINT16_MAX + 1) / 8]; /* bits by source: what comes of it now is selected */
+    bool elements;                       /* they are listed, not only looked at */
     const struct list_options *options;
     struct input *input;
     struct dwt_sources *dwt;
@@ -122,6 +125,20 @@ static bool in_range(const struct list_state *state, uint64_t index)
 
 /* ---- elements ---- */
 
+static bool is_shown(const struct list_state *state, uint16_t source)
+{
+    return !state->lens || (state->shown[source / 8] >> source % 8 & 1);
+}
+
+static void look_at(struct list_state *state, const struct pug_element *e)
+{
+    const uint8_t bit = (uint8_t)(1u << e->source % 8);
+    if (pug_capture_lens_look(state->lens, e, NULL))
+        state->shown[e->source / 8] |= bit;
+    else
+        state->shown[e->source / 8] &= (uint8_t)~bit;
+}
+
 /** What the filters let through is counted; is it to be shown? */
 static bool take_turn(struct list_state *state, uint64_t index)
 {
@@ -138,7 +155,7 @@ static bool take_turn(struct list_state *state, uint64_t index)
 static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
                       enum pug_element_type type)
 {
-    return in_range(state, index) && input_wants(state->input, source) &&
+    return is_shown(state, source) && in_range(state, index) && input_wants(state->input, source) &&
            (!state->options->types || (state->options->types & UINT32_C(1) << type)) &&
            take_turn(state, index);
 }
@@ -181,6 +198,10 @@ static void put_element(enum format format, const struct pug_element *e)
 static void on_element(void *context, const struct pug_element *e)
 {
     struct list_state *state = context;
+    if (state->lens)
+        look_at(state, e);
+    if (!state->elements)
+        return;
     if (state->dwt)
         list_events(state, e);
     if (!(state->dwt && is_hardware(e)) &&
@@ -241,7 +262,8 @@ static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulati
     bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET || id != PUG_SOURCE_UNKNOWN
                       ? input_wants(state->input, packet->source)
                       : state->options->input.sources.count == 0;
-    if (!wanted || !in_range(state, packet->index) || !is_turn(state))
+    if (!wanted || !is_shown(state, packet->source) || !in_range(state, packet->index) ||
+        !is_turn(state))
         return;
     if (state->options->format == FORMAT_TEXT) {
         pug_encapsulation_line(packet, text, sizeof(text));
@@ -279,7 +301,8 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
     uint16_t id = pug_source_id(state->source);
     state->past |= op == PUG_OP_DATA && packet->index >= state->list->options->to;
     if (op != PUG_OP_DATA || !in_range(state->list, packet->index) ||
-        !input_wants(state->list->input, id) || !take_turn(state->list, packet->index))
+        !input_wants(state->list->input, id) || !is_shown(state->list, id) ||
+        !take_turn(state->list, packet->index))
         return;
     char text[1024] = "";
     pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
@@ -305,7 +328,7 @@ static void attach(struct list_state *state, bool elements)
     struct input *input = state->input;
     if (elements && state->options->format != FORMAT_CSV && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
-    if (elements)
+    if (elements || state->lens)
         input_on_elements(input, on_elements, state);
     if (!state->options->packets)
         return;
@@ -357,18 +380,31 @@ static int list_chosen(struct list_state *state)
                                                                        : EXIT_INPUT;
 }
 
+/** Packets belong where the elements do that they stand among. False: no memory. */
+static bool look(struct list_state *state)
+{
+    struct input *input = state->input;
+    memset(state->shown, 0, sizeof(state->shown));
+    return (state->lens || pug_capture_lens_new(input->capture, &input->lists.selection, false,
+                                                &state->lens) == PUG_OK) &&
+           pug_capture_lens_begin(state->lens, input->stretch, input->tree) == PUG_OK;
+}
+
 /** A whole stretch through the tree. */
 static int list_stretch(struct list_state *state, bool elements)
 {
-    if (!input_tree(state->input, elements))
+    const bool selects = input_selects(state->input);
+    if (!input_tree(state->input, elements || selects))
         return state->input->failure;
+    if (selects && !look(state))
+        return EXIT_FATAL;
     put_head(state, state->input->stretch);
     attach(state, elements);
     /* packets join to events in their order */
     struct text_printer printer = {.print = print_elements, .context = state};
     const struct pug_parts parts = text_parts(&printer);
     state->input->piece = TEXT_PIECE;
-    bool alone = elements && !state->dwt && !state->packets;
+    bool alone = elements && !state->dwt && !state->packets && !selects;
     input_run(state->input, alone ? &parts : NULL, output_wanted);
     detach(state);
     return input_result(state->input);
@@ -653,14 +689,19 @@ static int list_run(const struct command *self, int argc, char **argv)
         input_close(&input);
         return EXIT_USAGE;
     }
-    struct list_state state = {.options = &options, .input = &input, .last = UINT64_MAX};
-    bool elements = options.elements || !options.packets;
+    const bool elements = options.elements || !options.packets;
+    struct list_state state = {
+        .options = &options, .input = &input, .elements = elements, .last = UINT64_MAX};
     if (options.format == FORMAT_CSV && elements)
         output_text(ELEMENT_CSV_HEADER);
     else if (options.format == FORMAT_CSV)
         output_text(PACKET_CSV_HEADER);
-    int code = window_wanted(&options.window) ? list_window(&state, &options, elements)
-                                              : list_all(&state, elements);
+    int code = EXIT_USAGE;
+    if (!window_wanted(&options.window))
+        code = list_all(&state, elements);
+    else if (input_is_whole(&input, "a window"))
+        code = list_window(&state, &options, elements);
+    pug_capture_lens_free(state.lens);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

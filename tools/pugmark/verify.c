@@ -244,33 +244,20 @@ static int32_t number_of(const char *name)
     return *digits ? (int32_t)(strtoul(digits, NULL, 10) % CPUS) : 0;
 }
 
-/** A device's trace id, as its registers have it; -1: they do not. */
-static int32_t id_of(const struct pug_snapshot_device *device)
-{
-    static const char *const names[] = {"TRCTRACEIDR", "ETMTRACEIDR", "srcid", "src_id"};
-    for (size_t i = 0; device && i < device->register_count; i++)
-        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-            if (strcmp(device->registers[i].name, names[n]) == 0)
-                return (int32_t)strtoul(device->registers[i].value, NULL, 0);
-    return -1;
-}
-
 /** The processor that a source traces: its core's name, or its own, has the number. */
 static int32_t cpu_of(const struct verify *verify, const struct pug_situation *situation)
 {
-    const struct pug_snapshot *snapshot = pug_capture_snapshot(verify->capture);
-    const struct pug_snapshot_buffer *buffer =
-        snapshot ? pug_snapshot_buffer_at(snapshot, situation->buffer) : NULL;
-    struct pug_snapshot_source source;
+    const struct pug_capture_source *source;
     if (verify->by_task) {
         const struct pug_capture_task *task =
             situation->task == PUG_NO_TASK ? NULL
                                            : pug_capture_task_at(verify->capture, situation->task);
         return task ? task_number(verify, (uint64_t)task->tid) : -1;
     }
-    for (size_t n = 0; buffer && pug_snapshot_source_at(snapshot, buffer, n, &source); n++)
-        if (id_of(source.device) == situation->source)
-            return number_of(source.core_name ? source.core_name : source.name);
+    for (size_t n = 0; (source = pug_capture_source_at(verify->capture, n)) != NULL; n++)
+        if (source->buffer == situation->buffer && source->id == situation->source &&
+            pug_capture_kind(verify->capture) == PUG_CAPTURE_SNAPSHOT)
+            return number_of(source->core ? source->core : source->name);
     return situation->cpu >= 0 ? situation->cpu % (int32_t)CPUS : 0;
 }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/** @file Where elements of somebody's own tree belong: a lane for one. */
+#include "capture/decode.h"
+
+#include <stdlib.h>
+
+struct pug_capture_lens {
+    struct pug_capture_decode config;
+    struct pug_capture_decoding decoding;
+    struct pug_capture_lane lane;
+};
+
+enum pug_status pug_capture_lens_new(struct pug_capture *capture,
+                                     const struct pug_capture_selection *selection, bool times,
+                                     struct pug_capture_lens **out)
+{
+    struct pug_capture_lens *lens = calloc(1, sizeof(*lens));
+    if (!lens)
+        return PUG_ERR_MEM;
+    lens->config = (struct pug_capture_decode){
+        .selection = selection,
+        .times = times || (selection && (selection->has_from || selection->has_to))};
+    lens->decoding = (struct pug_capture_decoding){.capture = capture, .config = &lens->config};
+    if (pug_capture_choose_tasks(&lens->decoding) &&
+        pug_capture_lane_open(&lens->lane, &lens->decoding)) {
+        *out = lens;
+        return PUG_OK;
+    }
+    pug_capture_lens_free(lens);
+    return PUG_ERR_MEM;
+}
+
+void pug_capture_lens_free(struct pug_capture_lens *lens)
+{
+    if (!lens)
+        return;
+    pug_capture_lane_close(&lens->lane);
+    free(lens->decoding.tasks);
+    free(lens);
+}
+
+enum pug_status pug_capture_lens_begin(struct pug_capture_lens *lens, size_t stretch,
+                                       struct pug_tree *tree)
+{
+    if (stretch >= lens->decoding.capture->stretches.count)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    return pug_capture_lane_begin(&lens->lane, (uint32_t)stretch, tree);
+}
+
+bool pug_capture_lens_look(struct pug_capture_lens *lens, const struct pug_element *element,
+                           struct pug_situation *situation)
+{
+    const bool chosen = pug_capture_lane_look(&lens->lane, element);
+    if (situation)
+        *situation = lens->lane.situation;
+    return chosen;
+}
