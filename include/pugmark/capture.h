@@ -398,6 +398,21 @@ bool pug_capture_lens_look(struct pug_capture_lens *lens, const struct pug_eleme
 size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status);
 
+/**
+ * Is it trace that comes from a stream, of which nobody knows how much is still to come? The size
+ * of its stretch is 0 then. pug_capture_decode() takes it as it comes, once, with at most some 64
+ * KiB of it in memory; so does pug_capture_live(). Who asks for its bytes otherwise has all of it
+ * read into memory first.
+ */
+bool pug_capture_is_live(const struct pug_capture *capture);
+
+/**
+ * The stream's bytes from `from` on, which is how many were used so far: as many as there are, at
+ * most `size`, waiting for some that were not given before. 0: it is over. One thread.
+ */
+size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,
+                        enum pug_status *status);
+
 /** All bytes of a stretch, where they are in memory anyhow; else NULL. */
 const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch);
 

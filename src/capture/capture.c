@@ -197,10 +197,30 @@ const struct pug_image *pug_address_space_image(const struct pug_address_space *
 
 /* ---- bytes ---- */
 
+bool pug_capture_is_live(const struct pug_capture *capture)
+{
+    return capture->live;
+}
+
+size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,
+                        enum pug_status *status)
+{
+    *status = PUG_OK;
+    return capture->live ? capture->way->live(capture, from, bytes, size, status) : 0;
+}
+
+/** Who asks for bytes of a stream anywhere has all of it read. */
+static void settle(const struct pug_capture *capture)
+{
+    if (capture->live)
+        capture->way->settle((struct pug_capture *)(uintptr_t)capture);
+}
+
 size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
     *status = PUG_OK;
+    settle(capture);
     const struct pug_capture_stretch *asked = pug_capture_stretch_at(capture, stretch);
     if (!asked || from >= asked->size)
         return 0;
@@ -211,6 +231,7 @@ size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint
 
 const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch)
 {
+    settle(capture);
     return capture->way->memory && stretch < capture->stretches.count
                ? capture->way->memory(capture, (uint32_t)stretch)
                : NULL;

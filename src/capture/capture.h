@@ -75,6 +75,11 @@ struct pug_capture_way {
                    size_t size, enum pug_status *status);
     /** As pug_capture_memory(); NULL: never. */
     const uint8_t *(*memory)(const struct pug_capture *capture, uint32_t stretch);
+    /** As pug_capture_live(), while the capture is live. NULL: it never is. */
+    size_t (*live)(struct pug_capture *capture, uint64_t from, uint8_t *bytes, size_t size,
+                   enum pug_status *status);
+    /** Read all that is still to come; it is not live any more. */
+    void (*settle)(struct pug_capture *capture);
     /** NULL: a plain one will do. */
     struct pug_capture_desk *(*desk)(struct pug_capture *capture);
     void (*desk_free)(struct pug_capture_desk *desk);
@@ -127,6 +132,7 @@ struct pug_capture {
     uint64_t spaces;               /**< that were made in them */
     bool starved;                  /**< there was no memory for one */
     struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */
+    bool live;                     /**< its trace comes from a stream, and is not over */
 };
 
 struct pug_capture_fact {
@@ -218,8 +224,10 @@ void pug_capture_release(struct pug_capture_bytes *bytes);
 bool pug_capture_shrank(const struct pug_capture_bytes *bytes, const char *path,
                         struct pug_read_failure *failure);
 
-/** All that a stream gives, in memory: free() it. */
-enum pug_status pug_capture_slurp(const struct pug_capture *capture,
+/** Open the capture's stream: a descriptor, or -1. The log says why not. */
+int pug_capture_open_stream(const struct pug_capture *capture);
+/** All that a stream gives behind what is in memory already: free() it. */
+enum pug_status pug_capture_slurp(const struct pug_capture *capture, int stream,
                                   struct pug_capture_bytes *bytes);
 
 #endif

@@ -313,9 +313,11 @@ static enum pug_status decode_cut(struct pug_capture_decoding *decoding)
 static enum pug_status decode_all(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture *capture = decoding->capture;
-    if (decoding->config->from > 0 || decoding->config->to > 0)
+    if (decoding->config->from > 0 || decoding->config->to > 0) {
+        (void)pug_capture_memory(capture, 0); /* a stream has to be known for that */
         return decode_cut(decoding);
-    if (capture->way->memory)
+    }
+    if (capture->way->memory && !capture->live)
         return decode_each(decoding);
     return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count) ? PUG_OK : PUG_ERR_MEM;
 }

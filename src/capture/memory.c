@@ -54,16 +54,14 @@ bool pug_capture_shrank(const struct pug_capture_bytes *bytes, const char *path,
 
 static enum pug_status read_all(int file, struct pug_capture_bytes *bytes)
 {
-    size_t room = 0;
-    uint8_t *all = NULL;
+    size_t room = (size_t)bytes->size;
+    uint8_t *all = (uint8_t *)(uintptr_t)bytes->bytes;
     for (;;) {
         if (bytes->size == room) {
             size_t more = room ? room * 2 : FIRST_ROOM;
             uint8_t *grown = realloc(all, more);
-            if (!grown) {
-                free(all);
+            if (!grown)
                 return PUG_ERR_MEM;
-            }
             all = grown;
             room = more;
         }
@@ -77,17 +75,21 @@ static enum pug_status read_all(int file, struct pug_capture_bytes *bytes)
     }
 }
 
-enum pug_status pug_capture_slurp(const struct pug_capture *capture,
-                                  struct pug_capture_bytes *bytes)
+int pug_capture_open_stream(const struct pug_capture *capture)
 {
     const bool standard = strcmp(capture->path, "-") == 0;
-    int file = standard ? STDIN_FILENO : open(capture->path, O_RDONLY | O_CLOEXEC);
-    *bytes = (struct pug_capture_bytes){0};
-    enum pug_status status = file < 0 ? PUG_ERR_FILE : read_all(file, bytes);
+    const int file = standard ? dup(STDIN_FILENO) : open(capture->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, strerror(errno));
+    return file;
+}
+
+enum pug_status pug_capture_slurp(const struct pug_capture *capture, int stream,
+                                  struct pug_capture_bytes *bytes)
+{
+    enum pug_status status = read_all(stream, bytes);
     if (status != PUG_OK)
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
                         status == PUG_ERR_FILE ? strerror(errno) : pug_status_text(status));
-    if (file >= 0 && !standard)
-        close(file);
     return status;
 }

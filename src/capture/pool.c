@@ -245,16 +245,20 @@ static uint64_t end_of(const struct pool *pool, uint32_t stretch)
 /** The next block of a stretch into a piece. False: the stretch is over, or stops. */
 static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, struct job *job)
 {
-    const struct pug_capture *capture = worker->pool->decoding->capture;
+    struct pug_capture *capture = worker->pool->decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
     const struct pool *pool = worker->pool;
+    const bool live = capture->live;
     const size_t piece = pool->decoding->config->piece;
     const uint64_t end = end_of(pool, stretch);
     const uint64_t left = end > *at ? end - *at : 0;
     size_t wanted = piece && piece < PIECE_SIZE ? piece : PIECE_SIZE;
-    wanted = left < wanted ? (size_t)left : wanted;
+    wanted = left < wanted && !live ? (size_t)left : wanted;
     enum pug_status status;
-    size_t used, got = pug_capture_bytes(capture, stretch, *at, worker->bytes, wanted, &status);
+    size_t used;
+    const size_t got =
+        live ? pug_capture_live(capture, *at, worker->bytes, wanted, &status)
+             : pug_capture_bytes(capture, stretch, *at, worker->bytes, wanted, &status);
     if (status != PUG_OK)
         pug_log_put(worker->lane->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
                                                                 .code = status,
@@ -272,7 +276,7 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
         job->at = place->offset + *at;
         return false;
     }
-    if (status == PUG_OK && used > 0 && *at < end)
+    if (status == PUG_OK && (live ? got > 0 : used > 0 && *at < end))
         return true;
     (void)pug_tree_end(worker->lane->tree);
     return false;
@@ -447,7 +451,8 @@ static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
     const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
     pool->stretches = calloc((size_t)(end - first) + 1, sizeof(*pool->stretches));
     for (uint32_t i = first; pool->stretches && i < end; i++)
-        if (pug_capture_buffers(capture)[stretches[i].buffer].chosen && stretches[i].size > 0)
+        if (pug_capture_buffers(capture)[stretches[i].buffer].chosen &&
+            (stretches[i].size > 0 || capture->live))
             pool->stretches[pool->count++] = i;
     return pool->stretches != NULL;
 }

@@ -239,27 +239,40 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
     return false;
 }
 
-/** The source that the settings describe, or all that are in the trace. */
-static enum pug_status find_sources(struct pug_capture *capture)
+bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id)
 {
     const struct pug_capture_raw *raw = capture->own;
     /* Where framed trace has no other name for it, the ITM is source 1. */
-    uint16_t id = raw->transport->single ? 0 : 1;
+    *id = raw->transport->single ? 0 : 1;
+    return capture->sources.count > 0 || named_source(raw, id) || raw->transport->single ||
+           !transport_of(raw->protocol);
+}
+
+/** The source that the settings describe, or all that are in the trace. */
+static enum pug_status find_sources(struct pug_capture *capture)
+{
+    uint16_t id;
     if (capture->sources.count > 0)
         return PUG_OK;
-    if (named_source(raw, &id) || raw->transport->single || !transport_of(raw->protocol))
+    if (pug_capture_raw_names_source(capture, &id))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
     return pug_capture_raw_scan(capture);
 }
 
 /* ---- opening ---- */
 
+bool pug_capture_raw_guesses(const struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    return strcmp(raw->transport->name, "coresight") == 0 &&
+           !capture->options.quirks.sync_error_fatal &&
+           !pug_coresight_is_told(&(struct pug_settings){.items = raw->items, .count = raw->count});
+}
+
 /** Where nobody says how frames lie, their bytes do; but to the reference they are aligned. */
 static void add_guess(const struct pug_capture *capture, struct pug_capture_raw *raw)
 {
-    if (strcmp(raw->transport->name, "coresight") != 0 ||
-        capture->options.quirks.sync_error_fatal ||
-        pug_coresight_is_told(&(struct pug_settings){.items = raw->items, .count = raw->count}))
+    if (!pug_capture_raw_guesses(capture))
         return;
     const size_t size =
         raw->bytes.size < PUG_CORESIGHT_SAMPLE ? (size_t)raw->bytes.size : PUG_CORESIGHT_SAMPLE;
@@ -356,12 +369,12 @@ static enum pug_status add_stretch(struct pug_capture *capture)
     *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
                                           .file = capture->path,
                                           .transport = raw->transport->name,
-                                          .size = raw->bytes.size,
+                                          .size = capture->live ? 0 : raw->bytes.size,
                                           .cpu = PUG_NO_CPU,
                                           .tid = -1,
                                           .chosen = true,
                                           .stretch_count = 1};
-    *stretch = (struct pug_capture_stretch){.size = raw->bytes.size, .cpu = PUG_NO_CPU};
+    *stretch = (struct pug_capture_stretch){.size = buffer->size, .cpu = PUG_NO_CPU};
     return PUG_OK;
 }
 
@@ -372,6 +385,7 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
         return PUG_ERR_MEM;
     if (capture->kind != PUG_CAPTURE_STREAM)
         capture->kind = PUG_CAPTURE_RAW;
+    raw->stream = -1;
     capture->own = raw;
     capture->way = &pug_capture_raw_way;
 

@@ -17,6 +17,10 @@ struct pug_capture_raw {
     struct pug_setting *of_sources;       /* the same with what is a source's own in front */
     struct pug_settings *source_settings; /* by source */
     struct pug_capture_bytes bytes;
+    /* Of a stream that is read as it comes: `bytes` are those that nobody has used yet. */
+    int stream;
+    uint64_t used;  /* bytes before these */
+    uint64_t asked; /* from where on somebody asked last */
 };
 
 extern const struct pug_capture_way pug_capture_raw_way;
@@ -31,7 +35,17 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
 /** Describe all wanted sources that are in the trace. */
 enum pug_status pug_capture_raw_scan(struct pug_capture *capture);
 
-/** Get hold of the trace. */
+/** Get hold of the trace; of a stream, of so much as has to be known before. */
 enum pug_status pug_capture_raw_bytes(struct pug_capture *capture);
+/** Is the form of frames to be guessed from the first PUG_CORESIGHT_SAMPLE bytes? */
+bool pug_capture_raw_guesses(const struct pug_capture *capture);
+/** Is the source known without a look at the trace? */
+bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id);
+
+/* live.c: as in struct pug_capture_way */
+enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead);
+size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t *bytes,
+                             size_t size, enum pug_status *status);
+void pug_capture_live_settle(struct pug_capture *capture);
 
 #endif

@@ -4,20 +4,28 @@
 #include "pugmark/author/transport.h"
 
 #include "pugmark/params.h"
+#include "transport/coresight_guess.h"
 #include "transport/osd_modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- bytes ---- */
 
+/** Its begin shows how frames lie; where sources have to be found, all of it is needed. */
 enum pug_status pug_capture_raw_bytes(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
-    return capture->kind == PUG_CAPTURE_STREAM
-               ? pug_capture_slurp(capture, &raw->bytes)
-               : pug_capture_map(capture, capture->path, &raw->bytes);
+    uint16_t id;
+    if (capture->kind != PUG_CAPTURE_STREAM)
+        return pug_capture_map(capture, capture->path, &raw->bytes);
+    const enum pug_status status =
+        pug_capture_live_open(capture, pug_capture_raw_guesses(capture) ? PUG_CORESIGHT_SAMPLE : 0);
+    if (status == PUG_OK && !pug_capture_raw_names_source(capture, &id))
+        pug_capture_live_settle(capture);
+    return status;
 }
 
 static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
@@ -316,6 +324,8 @@ static void free_own(struct pug_capture *capture)
     free(raw->items);
     free(raw->of_sources);
     free(raw->source_settings);
+    if (raw->stream >= 0)
+        close(raw->stream);
     pug_capture_release(&raw->bytes);
     free(raw);
 }
@@ -332,5 +342,7 @@ const struct pug_capture_way pug_capture_raw_way = {
     .tree = tree,
     .read = read_bytes,
     .memory = memory,
+    .live = pug_capture_live_read,
+    .settle = pug_capture_live_settle,
     .situate = situate,
 };

@@ -626,7 +626,8 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (input_wants(input, evidence->source))
             note_losses(diagnosis, evidence);
-    if (!is_suspicious(diagnosis) ||
+    /* A stream's bytes are gone. */
+    if (!is_suspicious(diagnosis) || !input->trace ||
         pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
             PUG_OK)
         return false;

@@ -17,6 +17,7 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
 
 bool index_tree(struct input *input, bool decode)
 {
+    input_settle(input);
     if (!input_tree(input, decode))
         return false;
     pug_log_set_sink(input->log, NULL, NULL);

@@ -210,6 +210,7 @@ static int print_stretch(struct input *input)
     struct tally *tallies = NULL;
     size_t count = 0;
     int code = EXIT_INPUT;
+    input_settle(input);
     if (!input_tree(input, false))
         return code;
     while (pug_tree_source_at(input->tree, count))

@@ -165,6 +165,10 @@ static bool take_trace(struct input *input)
     free(input->trace_copy);
     input->trace_copy = NULL;
     input->trace_path = pug_capture_buffer_at(input->capture, stretch->buffer)->file;
+    input->trace = NULL;
+    input->trace_size = 0;
+    if (pug_capture_is_live(input->capture))
+        return true; /* it is read as it is decoded */
     input->trace = pug_capture_memory(input->capture, input->stretch);
     input->trace_size = stretch->size;
     if (input->trace)
@@ -177,6 +181,14 @@ static bool take_trace(struct input *input)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
                 pug_status_text(input->trace_copy ? status : PUG_ERR_MEM));
     return input->trace_copy && status == PUG_OK;
+}
+
+void input_settle(struct input *input)
+{
+    if (!pug_capture_is_live(input->capture))
+        return;
+    (void)pug_capture_memory(input->capture, input->stretch);
+    (void)take_trace(input);
 }
 
 static bool is_chosen(const struct input *input, const struct pug_capture_stretch *stretch)
@@ -487,10 +499,23 @@ bool input_has_flow(struct input *input)
 /* So much of a capture shows which sources speak. */
 #define LISTEN_TO (UINT64_C(1) << 20)
 
+/** Of a stream that is still to come: how many sources may speak. */
+static bool may_have_flows(const struct input *input)
+{
+    const struct pug_source *source;
+    unsigned count = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        count +=
+            input_wants(input, pug_source_id(source)) && pug_source_protocol(source)->program_flow;
+    return count > 1;
+}
+
 bool input_has_flows(const struct input *input)
 {
     struct pug_survey survey;
     unsigned count = 0;
+    if (input->tree && pug_capture_is_live(input->capture))
+        return may_have_flows(input);
     if (!input->tree || pug_survey_capture(input->tree, input->trace, input->trace_size, LISTEN_TO,
                                            &survey) != PUG_OK)
         return false;
@@ -560,28 +585,48 @@ static enum pug_response to_part(void *context, const struct pug_element *elemen
     return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-#define BLOCK ((uint64_t)64 << 10)
+#define BLOCK ((size_t)64 << 10)
 
-/** The same as pug_tree_decode(), on this thread, of a stretch from the middle of a buffer. */
+/** The trace's bytes from `at` on, as far as they are to be decoded at once. */
+static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t block[BLOCK],
+                                 size_t *size)
+{
+    enum pug_status status;
+    if (pug_capture_is_live(input->capture)) {
+        *size = pug_capture_live(input->capture, at, block, BLOCK, &status);
+        return block;
+    }
+    const uint64_t left = input->trace_size - at;
+    *size = left < BLOCK ? (size_t)left : BLOCK;
+    return input->trace + at;
+}
+
+/**
+ * The same as pug_tree_decode(), on this thread, of a stretch from the middle of a buffer, or of a
+ * stream as it comes.
+ */
 static enum pug_status run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
                                 struct progress *progress, struct pug_jobs_result *result)
 {
     struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
+    uint8_t block[BLOCK];
     bool more = true;
     if (parts)
         pug_tree_on_elements(input->tree, to_part, &sink);
     while (more) {
-        const uint64_t left = input->trace_size - result->at;
-        size_t used = 0;
+        size_t used = 0, size;
+        const uint8_t *bytes = next_bytes(input, result->at, block, &size);
         sink.part = parts ? begin_part(&sink) : NULL;
-        if (left > 0)
-            result->response =
-                pug_tree_data(input->tree, offset + result->at, input->trace + result->at,
-                              (size_t)(left < BLOCK ? left : BLOCK), &used);
+        if (size > 0)
+            result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
         result->at += used;
-        more = used > 0 && result->at < input->trace_size && !PUG_RESP_IS_FATAL(result->response);
+        more =
+            (pug_capture_is_live(input->capture) || (used > 0 && result->at < input->trace_size)) &&
+            !PUG_RESP_IS_FATAL(result->response);
         if (!more && !PUG_RESP_IS_FATAL(result->response))
             result->response = pug_tree_end(input->tree);
+        if (pug_capture_is_live(input->capture))
+            output_flush();
         more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
         if (sink.part && (sink.stopped || sink.failed))
             parts->drop(sink.part);
@@ -607,11 +652,13 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                                   .progress_context = &progress};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
-    if (stretch->offset > 0)
+    if (stretch->offset > 0 || pug_capture_is_live(input->capture))
         status = run_from(input, parts, stretch->offset, &progress, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
+    if (!input->trace)
+        input->trace_size = result.at; /* of a stream that is known now */
     if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);

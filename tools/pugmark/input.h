@@ -86,6 +86,9 @@ struct input {
 /** Open the input; false, having said why, if it cannot be read. It stands at the first stretch. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
 
+/** A stream's trace is read to its end, for who needs more of it than its elements. */
+void input_settle(struct input *input);
+
 /** Go back to the first stretch. */
 void input_first(struct input *input);
 

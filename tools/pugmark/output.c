@@ -123,6 +123,11 @@ bool output_wanted(void)
     return !out.closed;
 }
 
+void output_flush(void)
+{
+    write_out();
+}
+
 int output_end(void)
 {
     write_out();

@@ -45,4 +45,7 @@ bool output_wanted(void);
 /** Write out what is left; EXIT_DONE, or EXIT_INPUT when the output could not be written. */
 int output_end(void);
 
+/** What was put so far goes out now: somebody may be waiting for it. */
+void output_flush(void);
+
 #endif

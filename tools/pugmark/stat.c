@@ -120,6 +120,7 @@ static bool count_trees(struct input *input, struct counts *counts, double *seco
                                     .take = counts_take,
                                     .drop = free};
     bool any = false;
+    input_settle(input);
     input_first(input);
     do {
         if (!input_tree(input, true))
