@@ -216,18 +216,24 @@ static int by_time(const void *left, const void *right)
 
 /** When a buffer was emptied: last, and the time before that. */
 struct emptied {
-    uint64_t last, before;
+    struct pug_perf_moment last, before;
 };
 
 /** What was recorded into a buffer since it was emptied before: the stretch is no older. */
 static void note_begin(struct emptied *emptied, struct piece *piece)
 {
-    const uint64_t time = piece->stretch.time;
-    if (time > emptied->last) {
+    const struct pug_perf_moment unknown = {UINT64_MAX, UINT32_MAX};
+    piece->cut.end = piece->stretch.time == 0
+                         ? unknown
+                         : (struct pug_perf_moment){piece->stretch.time, piece->order};
+    if (piece->stretch.time > emptied->last.time) {
         emptied->before = emptied->last;
-        emptied->last = time;
+        emptied->last = piece->cut.end;
     }
-    piece->cut.begin = piece->stretch.flags & PUG_STRETCH_SNAPSHOT ? 0 : emptied->before;
+    if (!(piece->stretch.flags & PUG_STRETCH_SNAPSHOT))
+        piece->cut.begin = emptied->before;
+    if (piece->cut.begin.time == 0)
+        piece->cut.begin.order = UINT32_MAX; /* what was there before is of time 0 */
 }
 
 static enum pug_status keep(struct cutting *cutting)

@@ -128,8 +128,8 @@ static struct layers layers_of(struct desk *desk, uint32_t process)
     struct layers layers = {NULL, NULL};
     if (process == UINT32_MAX)
         return layers;
-    layers.now = pug_perf_ranges_at(desk->perf, process, desk->to);
-    layers.then = pug_perf_ranges_at(desk->perf, process, desk->from);
+    layers.now = pug_perf_ranges_at(desk->perf, process, desk->cut->end);
+    layers.then = pug_perf_ranges_at(desk->perf, process, desk->cut->begin);
     return layers;
 }
 
@@ -154,10 +154,11 @@ static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, b
     uint64_t time;
     *stays = user.then == user.now && system.then == system.now && before == process;
     if (!*stays && clock_time(desk, source, index, &time)) {
+        const struct pug_perf_moment at = {time, UINT32_MAX};
         const uint32_t then = process_of(desk, tid, time);
-        user.now = then == UINT32_MAX ? NULL : pug_perf_ranges_at(perf, then, time);
+        user.now = then == UINT32_MAX ? NULL : pug_perf_ranges_at(perf, then, at);
         user.then = NULL;
-        system.now = pug_perf_ranges_at(perf, kernel, time);
+        system.now = pug_perf_ranges_at(perf, kernel, at);
     } else if (!*stays) {
         *stays = true;
     }
@@ -254,7 +255,7 @@ static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tre
     const struct pug_capture_stretch *stretch =
         &pug_capture_stretches(base->capture)[base->stretch];
     desk->cut = cut_of(desk->perf, base->stretch);
-    desk->from = desk->cut->begin;
+    desk->from = desk->cut->begin.time;
     desk->to = stretch->time;
     desk->marks_read = false;
     memset(desk->last_time, 0, sizeof(desk->last_time));

@@ -153,9 +153,16 @@ struct pug_perf_event {
 
 /* ---- tasks and spaces ---- */
 
+/** A time, and which of its records have been: those in front of this one. */
+struct pug_perf_moment {
+    uint64_t time;
+    uint32_t order;
+};
+
 /** A change of a process's address space. */
 struct pug_perf_change {
     uint64_t time;
+    uint32_t order; /**< of records: of several at a time */
     struct pug_perf_range range;
     bool executable; /**< else it only makes room */
     bool clears;     /**< exec: everything goes */
@@ -331,9 +338,10 @@ struct pug_perf_lineup {
 struct pug_perf_cut {
     uint32_t file;
     uint64_t at;
-    uint64_t begin;  /**< nothing in it is older */
-    int32_t tid;     /**< of a per-thread buffer, or -1 */
-    uint32_t lineup; /**< number of the sources that may be in it */
+    struct pug_perf_moment begin; /**< nothing in it is older */
+    struct pug_perf_moment end;   /**< or younger */
+    int32_t tid;                  /**< of a per-thread buffer, or -1 */
+    uint32_t lineup;              /**< number of the sources that may be in it */
 };
 
 #define PUG_PERF_NO_PARENT    UINT32_MAX
@@ -401,7 +409,7 @@ uint32_t pug_perf_process_at(const struct pug_perf *perf, int32_t pid, uint64_t 
  * the capture's lock. NULL: no memory.
  */
 const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t process,
-                                                  uint64_t time);
+                                                  struct pug_perf_moment moment);
 void pug_perf_process_free(struct pug_perf_process *process);
 
 /* space.c */

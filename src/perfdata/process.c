@@ -77,14 +77,21 @@ static bool apply(struct pug_perf *perf, struct pug_perf_process *process,
 
 /* ---- time ---- */
 
-/** How many changes there were until a time, which is in. */
-static size_t changes_until(const struct pug_perf_process *process, uint64_t time)
+static bool is_until(const struct pug_perf_change *change, const struct pug_perf_moment *moment)
+{
+    return change->time != moment->time ? change->time < moment->time
+                                        : change->order < moment->order;
+}
+
+/** How many changes there were until a moment. */
+static size_t changes_until(const struct pug_perf_process *process,
+                            const struct pug_perf_moment *moment)
 {
     const struct pug_perf_change *changes = process->changes.items;
     size_t low = 0, high = process->changes.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (changes[middle].time <= time)
+        if (is_until(&changes[middle], moment))
             low = middle + 1;
         else
             high = middle;
@@ -179,10 +186,10 @@ static bool list_parents(const struct pug_perf *perf, struct step step, struct p
 }
 
 const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t number,
-                                                  uint64_t time)
+                                                  struct pug_perf_moment moment)
 {
     struct pug_perf_process *process = process_at(perf, number);
-    const size_t state = changes_until(process, time);
+    const size_t state = changes_until(process, &moment);
     const struct pug_perf_epoch *known = known_epoch(process, state);
     if (known)
         return known->version;

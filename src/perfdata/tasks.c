@@ -209,6 +209,7 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
     perf->guests |= process == PUG_PERF_GUEST_KERNEL;
     change(settling, process,
            &(struct pug_perf_change){.time = event->time,
+                                     .order = event->order,
                                      .executable = event->executable,
                                      .range = {.start = event->address,
                                                .last = event->address + (event->size - 1),
@@ -226,8 +227,9 @@ static void settle(struct settling *settling, const struct pug_perf_event *event
     case PUG_PERF_EVENT_NAME: name_thread(settling, event); break;
     case PUG_PERF_EVENT_EXEC:
         name_thread(settling, event);
-        change(settling, process_of(settling, event->pid, event->time),
-               &(struct pug_perf_change){.time = event->time, .clears = true});
+        change(
+            settling, process_of(settling, event->pid, event->time),
+            &(struct pug_perf_change){.time = event->time, .order = event->order, .clears = true});
         break;
     case PUG_PERF_EVENT_FORK: fork_process(settling, event); break;
     case PUG_PERF_EVENT_START: start_thread(settling, event, event->parent >= 0); break;

@@ -17,6 +17,8 @@
 #define TEXT      (BLOCKS * BLOCK)
 #define HEADERS   0x1000u /* of a program's file, before its text */
 #define MAIN_BASE UINT64_C(0x400000)
+#define KERNEL    UINT64_C(0xffff800000100000) /* where code of the kernel's own comes and goes */
+#define HALF      (TEXT / 2)
 
 /** What has to hold for there to be a story. */
 static void must(bool good)
@@ -33,6 +35,17 @@ static const char *const names[PROGRAMS] = {"one", "two", "libthree.so", "libfou
 static unsigned target_of(unsigned program, unsigned block)
 {
     return (block * 7 + program * 11 + 5) % BLOCKS;
+}
+
+static void put_text(struct rec_bytes *out, unsigned program)
+{
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        const uint32_t words =
+            (uint32_t)((int)(target_of(program, block) * BLOCK) - (int)(block * BLOCK + 12)) / 4;
+        for (unsigned i = 0; i < 3; i++)
+            rec_put_le(out, 0xd503201f, 4);
+        rec_put_le(out, 0x54000001 | (words & 0x7ffff) << 5, 4);
+    }
 }
 
 static void put_program(struct rec_bytes *out, unsigned program)
@@ -58,13 +71,7 @@ static void put_program(struct rec_bytes *out, unsigned program)
     rec_put_le(out, HEADERS, 8);
     while (out->size < HEADERS)
         rec_put(out, 0);
-    for (unsigned block = 0; block < BLOCKS; block++) {
-        const uint32_t words =
-            (uint32_t)((int)(target_of(program, block) * BLOCK) - (int)(block * BLOCK + 12)) / 4;
-        for (unsigned i = 0; i < 3; i++)
-            rec_put_le(out, 0xd503201f, 4);
-        rec_put_le(out, 0x54000001 | (words & 0x7ffff) << 5, 4);
-    }
+    put_text(out, program);
 }
 
 static void write_programs(const struct perf_story *story)
@@ -88,6 +95,7 @@ static void write_programs(const struct perf_story *story)
 struct process {
     int32_t pid;
     unsigned main, library; /* programs */
+    unsigned upper;         /* what lies in the place of the library's second half: often itself */
     uint64_t library_base;
     unsigned threads;
 };
@@ -126,6 +134,9 @@ struct teller {
     size_t thread_count;
     struct cpu cpus[CPUS];
     struct rec_perf perf;
+    const uint64_t *recorded; /* whose time the last record had; NULL: it was no record */
+    bool in_kernel;           /* there is such code: of these programs, by halves */
+    unsigned kernel[2];
     struct held *held;
     size_t held_count;
 };
@@ -153,21 +164,35 @@ static void hold(struct teller *teller, size_t from)
     data->size = from;
 }
 
-static void map(struct teller *teller, const struct rec_perf_sample *sample, unsigned program,
-                uint64_t base)
+/** Of a library's second half only, or all of it. */
+static void map_part(struct teller *teller, const struct rec_perf_sample *sample, unsigned program,
+                     uint64_t base, bool upper)
 {
     char path[64];
     const size_t from = teller->perf.data.size;
     snprintf(path, sizeof(path), "/bin/%s", names[program]);
     rec_perf_map(&teller->perf, sample,
-                 &(struct rec_perf_map){
-                     .address = base, .size = 0x1000, .offset = HEADERS, .prot = 5, .path = path});
+                 &(struct rec_perf_map){.address = base + (upper ? HALF : 0),
+                                        .size = upper ? HALF : 0x1000,
+                                        .offset = HEADERS + (upper ? HALF : 0),
+                                        .prot = 5,
+                                        .path = path});
     hold(teller, from);
 }
 
-/** A time that no other record has. */
+static void map(struct teller *teller, const struct rec_perf_sample *sample, unsigned program,
+                uint64_t base)
+{
+    map_part(teller, sample, program, base, false);
+}
+
+/** A time that no other record has, or that of the record before. */
 static uint64_t tick(struct teller *teller, uint64_t *now)
 {
+    if (teller->config->same_times && teller->recorded == now &&
+        rec_random_once_in(&teller->random, 2))
+        return *now;
+    teller->recorded = now;
     return *now += 1 + rec_random_below(&teller->random, 3);
 }
 
@@ -194,7 +219,7 @@ static void exec(struct teller *teller, struct thread *thread, int32_t cpu, uint
 {
     struct process *process = &teller->processes[thread->process];
     process->main = rec_random_below(&teller->random, 2);
-    process->library = 2 + rec_random_below(&teller->random, 2);
+    process->library = process->upper = 2 + rec_random_below(&teller->random, 2);
     process->library_base =
         UINT64_C(0x7f0000000000) + UINT64_C(0x1000) * rec_random_below(&teller->random, 4096);
     struct rec_perf_sample sample = sample_of(teller, thread, cpu, tick(teller, now));
@@ -209,13 +234,16 @@ static void exec(struct teller *teller, struct thread *thread, int32_t cpu, uint
     thread->in_library = false;
 }
 
-/** Another library in the place of the one that was there. */
+/** Another library in the place of the one that was there, or of its second half. */
 static void replace(struct teller *teller, struct thread *thread, int32_t cpu, uint64_t *now)
 {
     struct process *process = &teller->processes[thread->process];
-    process->library = 2 + rec_random_below(&teller->random, 2);
+    const bool half = rec_random_once_in(&teller->random, 2);
+    process->upper = 2 + rec_random_below(&teller->random, 2);
+    if (!half)
+        process->library = process->upper;
     const struct rec_perf_sample sample = sample_of(teller, thread, cpu, tick(teller, now));
-    map(teller, &sample, process->library, process->library_base);
+    map_part(teller, &sample, process->upper, process->library_base, half);
 }
 
 static void fork_(struct teller *teller, struct thread *parent, int32_t cpu, uint64_t *now)
@@ -331,32 +359,118 @@ static void note_block(struct perf_story_path *path, uint64_t address)
         path->pcs[path->count++] = address + 4 * i;
 }
 
-/** A thread runs for a while: some blocks, then an exception. */
-static void run(struct teller *teller, struct thread *thread, struct rec_etmv4 *unit, uint64_t now)
+/** Code that runs: at a place, of one program, or of another one from its middle on. */
+struct code {
+    uint64_t base;
+    unsigned lower, upper;
+    unsigned el;
+};
+
+/** Some blocks, then an exception; the block where it goes on. */
+static unsigned run_code(struct teller *teller, const struct thread *thread, struct rec_etmv4 *unit,
+                         uint64_t now, const struct code *code, unsigned block)
 {
-    const struct process *process = &teller->processes[thread->process];
     struct perf_story_path *path = path_of(teller, thread->tid);
-    if (rec_random_once_in(&teller->random, 2)) {
-        thread->in_library = !thread->in_library;
-        thread->block = rec_random_below(&teller->random, BLOCKS);
-    }
-    const unsigned program = thread->in_library ? process->library : process->main;
-    const uint64_t base = thread->in_library ? process->library_base : MAIN_BASE;
-    const struct rec_context context = {.sf = true,
+    const struct rec_context context = {.el = (uint8_t)code->el,
+                                        .sf = true,
                                         .ns = true,
                                         .has_context_id = !teller->config->per_thread,
                                         .context_id = (uint32_t)thread->tid};
     rec_etmv4_trace_on(unit);
-    rec_etmv4_start(unit, base + thread->block * BLOCK, false, &context);
+    rec_etmv4_start(unit, code->base + block * BLOCK, false, &context);
     if (!teller->config->per_thread)
         rec_etmv4_timestamp(unit, now);
     for (unsigned i = 1 + rec_random_below(&teller->random, 40); i > 0; i--) {
-        const bool taken = thread->block == BLOCKS - 1 || rec_random_once_in(&teller->random, 2);
-        note_block(path, base + thread->block * BLOCK);
+        const bool taken = block == BLOCKS - 1 || rec_random_once_in(&teller->random, 2);
+        note_block(path, code->base + block * BLOCK);
         rec_etmv4_atom(unit, taken);
-        thread->block = taken ? target_of(program, thread->block) : thread->block + 1;
+        block =
+            taken ? target_of(block * BLOCK < HALF ? code->lower : code->upper, block) : block + 1;
     }
-    rec_etmv4_exception(unit, 0x0e, base + thread->block * BLOCK, false, false);
+    rec_etmv4_exception(unit, 0x0e, code->base + block * BLOCK, false, false);
+    return block;
+}
+
+/** A thread runs for a while. */
+static void run(struct teller *teller, struct thread *thread, struct rec_etmv4 *unit, uint64_t now)
+{
+    const struct process *process = &teller->processes[thread->process];
+    teller->recorded = NULL;
+    if (rec_random_once_in(&teller->random, 2)) {
+        thread->in_library = !thread->in_library;
+        thread->block = rec_random_below(&teller->random, BLOCKS);
+    }
+    const struct code program = {MAIN_BASE, process->main, process->main, 0};
+    const struct code library = {process->library_base, process->library, process->upper, 0};
+    const struct code kernel = {KERNEL, teller->kernel[0], teller->kernel[1], 1};
+    thread->block = run_code(teller, thread, unit, now, thread->in_library ? &library : &program,
+                             thread->block);
+    if (teller->in_kernel && rec_random_once_in(&teller->random, 3))
+        (void)run_code(teller, thread, unit, now + 1, &kernel,
+                       rec_random_below(&teller->random, BLOCKS));
+}
+
+/* ---- code of the kernel's own ---- */
+
+static void put_symbol(struct teller *teller, const struct rec_perf_sample *sample, bool gone)
+{
+    static const char name[8] = "made";
+    struct rec_bytes body = {0};
+    const size_t from = teller->perf.data.size;
+    rec_put_le(&body, KERNEL, 8);
+    rec_put_le(&body, TEXT, 4);
+    rec_put_le(&body, 1, 2);
+    rec_put_le(&body, gone, 2);
+    rec_put_n(&body, name, sizeof(name));
+    rec_perf_record(&teller->perf, 17, 0, &body, sample);
+    hold(teller, from);
+    rec_bytes_free(&body);
+}
+
+/** New text, of all of it or of its second half. */
+static void poke(struct teller *teller, const struct rec_perf_sample *sample, bool fresh, bool half)
+{
+    struct rec_bytes body = {0}, text = {0};
+    const size_t from = teller->perf.data.size, at = half ? HALF : 0, size = TEXT - at;
+    teller->kernel[1] = rec_random_below(&teller->random, PROGRAMS);
+    if (!half)
+        teller->kernel[0] = teller->kernel[1];
+    put_text(&text, teller->kernel[1]);
+    rec_put_le(&body, KERNEL + at, 8);
+    rec_put_le(&body, fresh ? 0 : size, 2);
+    rec_put_le(&body, size, 2);
+    for (size_t i = 0; !fresh && i < size; i++)
+        rec_put(&body, 0);
+    rec_put_n(&body, text.data + at, size);
+    while (body.size % 8 != 0)
+        rec_put(&body, 0);
+    rec_perf_record(&teller->perf, 20, 0, &body, sample);
+    hold(teller, from);
+    rec_bytes_free(&body);
+    rec_bytes_free(&text);
+}
+
+/** Everybody sees it from now on: no processor is in another time. */
+static void change_kernel(struct teller *teller, unsigned cpu)
+{
+    uint64_t *now = &teller->cpus[cpu].now;
+    for (unsigned i = 0; i < teller->config->cpus; i++)
+        *now = teller->cpus[i].now > *now ? teller->cpus[i].now : *now;
+    struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = (int32_t)cpu};
+    sample.time = tick(teller, now);
+    if (!teller->in_kernel) {
+        put_symbol(teller, &sample, false);
+        sample.time = tick(teller, now);
+        poke(teller, &sample, true, false);
+        teller->in_kernel = true;
+    } else if (rec_random_once_in(&teller->random, 4)) {
+        put_symbol(teller, &sample, true);
+        teller->in_kernel = false;
+    } else {
+        poke(teller, &sample, false, rec_random_once_in(&teller->random, 2));
+    }
+    for (unsigned i = 0; i < teller->config->cpus; i++)
+        teller->cpus[i].now = *now;
 }
 
 /* ---- telling ---- */
@@ -418,6 +532,8 @@ static void slice(struct teller *teller)
     cpu->now += 5 + rec_random_below(&teller->random, 20);
     if (!thread)
         return;
+    if (teller->config->kernel && rec_random_once_in(&teller->random, 8))
+        change_kernel(teller, number);
     change(teller, thread, number, &cpu->now);
     struct rec_etmv4 **unit = teller->config->per_thread ? &thread->unit : &cpu->unit;
     if (!*unit)

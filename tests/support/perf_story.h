@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Stories of threads on processors, as perf.data: what ran is known, and the file is made
- * without any decoder. Processes fork, run other programs at the same addresses, replace libraries;
- * threads move between processors; buffers are emptied now and then.
+ * without any decoder. Processes fork, run other programs at the same addresses, replace libraries
+ * or a half of them; kernel code is made, poked and dropped; threads move between processors;
+ * buffers are emptied now and then.
  */
 #ifndef PUG_TESTS_SUPPORT_PERF_STORY_H
 #define PUG_TESTS_SUPPORT_PERF_STORY_H
@@ -17,7 +18,9 @@ struct perf_story_config {
     bool one_sink;   /**< all trace of a time is in the buffer of one processor */
     bool sinks;      /**< metadata 2: each processor has its own sink, and the same trace id */
     bool pipe;
-    bool shuffled; /**< records are in any order but those of trace */
+    bool shuffled;   /**< records are in any order but those of trace */
+    bool same_times; /**< records follow each other at one time: the file has their order */
+    bool kernel; /**< threads also run kernel code that comes, changes and goes (not per thread) */
 };
 
 /** A thread's path. */

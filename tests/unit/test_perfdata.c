@@ -212,6 +212,8 @@ static void test_stories(void **state)
                                                  .one_sink = seed % 3 == 0,
                                                  .sinks = seed % 3 == 1,
                                                  .pipe = seed % 4 == 3,
+                                                 .kernel = seed % 5 != 0,
+                                                 .same_times = seed % 2 == 1,
                                                  .shuffled = seed % 2 == 0};
         check_story(&config);
     }
@@ -225,6 +227,7 @@ static void test_threads(void **state)
                                                  .slices = 50 * (unsigned)seed,
                                                  .cpus = 1 + (unsigned)seed % 3,
                                                  .per_thread = true,
+                                                 .same_times = seed % 3 == 0,
                                                  .pipe = seed % 2 == 1};
         check_story(&config);
     }
