@@ -280,6 +280,8 @@ bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
     struct recipe recipe;
     void *config;
     bool good = false;
+    if (!source->device || (source->core_name && !source->core))
+        return false;
     quiet.options.log = NULL;
     if (pug_snapshot_recipe_make(&quiet, source,
                                  &(struct pug_settings){overrides->items, overrides->count, NULL},

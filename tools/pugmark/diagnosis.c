@@ -594,7 +594,9 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     const bool nothing = seen.asked > 0 && seen.without == seen.asked;
     struct pug_survey survey;
     const bool empty = input->trace_size == 0;
+    /* A stream's bytes are gone. */
     if ((!nothing && !seen.deaf) || (empty && input_bytes(input) > 0) ||
+        (!empty && !input->trace) ||
         pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
             PUG_OK)
         return false;
