@@ -14,6 +14,8 @@ enum pug_status pug_capture_lens_new(struct pug_capture *capture,
                                      const struct pug_capture_selection *selection, bool times,
                                      struct pug_capture_lens **out)
 {
+    if (!capture || !out)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture_lens *lens = calloc(1, sizeof(*lens));
     if (!lens)
         return PUG_ERR_MEM;
@@ -42,7 +44,7 @@ void pug_capture_lens_free(struct pug_capture_lens *lens)
 enum pug_status pug_capture_lens_begin(struct pug_capture_lens *lens, size_t stretch,
                                        struct pug_tree *tree)
 {
-    if (stretch >= lens->decoding.capture->stretches.count)
+    if (!lens || !tree || stretch >= lens->decoding.capture->stretches.count)
         return PUG_ERR_INVALID_PARAM_VAL;
     return pug_capture_lane_begin(&lens->lane, (uint32_t)stretch, tree);
 }
