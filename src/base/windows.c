@@ -54,4 +54,12 @@ int pug_windows_rename(const char *from, const char *to)
 {
     return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0 : fail();
 }
+
+int pug_windows_temporary(void)
+{
+    char folder[MAX_PATH], path[MAX_PATH];
+    if (!GetTempPathA(sizeof(folder), folder) || !GetTempFileNameA(folder, "pug", 0, path))
+        return fail();
+    return _open(path, _O_RDWR | _O_TRUNC | _O_TEMPORARY | O_CLOEXEC);
+}
 #endif

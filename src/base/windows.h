@@ -57,6 +57,13 @@ int pug_windows_rename(const char *from, const char *to);
 #define lstat(path, status)           stat(path, status)
 #define setenv(name, text, overwrite) ((overwrite) || !getenv(name) ? _putenv_s(name, text) : 0)
 
+/** A new file that goes when it is closed; where temporary files are, whatever `path` says. */
+int pug_windows_temporary(void);
+#define mkstemp(path)              ((void)(path), pug_windows_temporary())
+#define F_SETFD                    0
+#define FD_CLOEXEC                 0
+#define fcntl(file, what, as_well) ((void)(file), 0)
+
 /** Links are followed by the system, which does not tell. */
 static inline ssize_t readlink(const char *path, char *link, size_t size)
 {

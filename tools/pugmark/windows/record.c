@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file `pugmark record` where there is none. */
+/** @file What makes trace, where nothing is made. */
 #include "../command.h"
 
 #include <stdio.h>
@@ -13,5 +13,15 @@ static int record_run(const struct command *self, int argc, char **argv)
     return EXIT_USAGE;
 }
 
+static int encode_run(const struct command *self, int argc, char **argv)
+{
+    (void)self;
+    (void)argc;
+    (void)argv;
+    fputs("pugmark: trace is not encoded on Windows\n", stderr);
+    return EXIT_USAGE;
+}
+
 const struct command command_record = {"record", "", "not on Windows: needs QEMU's user mode",
                                        record_run};
+const struct command command_encode = {"encode", "", "not on Windows", encode_run};
