@@ -13,8 +13,9 @@ mkdir -p "$build/profiles"
 objects=()
 for target in "$build"/bin/fuzz_*; do
     name=${target##*/}
-    [[ -d $here/corpus/$name ]] || continue
-    LLVM_PROFILE_FILE=$build/profiles/$name.raw "$target" "$here/corpus/$name" >/dev/null 2>&1 || echo "$name: ended before its corpus did"
+    [[ -e $here/corpus/$name.tgz ]] || continue
+    "$here/unpack.sh" "$name" "$build/corpus"
+    LLVM_PROFILE_FILE=$build/profiles/$name.raw "$target" "$build/corpus" >/dev/null 2>&1 || echo "$name: ended before its corpus did"
     "$profdata" merge -sparse "$build/profiles/$name.raw" -o "$build/profiles/$name.data"
     objects+=(-object "$target")
 done

@@ -9,9 +9,14 @@ for target in "$build"/bin/fuzz_*; do
     name=${target##*/}
     new=$build/minimised/$name
     rm -rf "$new"
-    mkdir -p "$new" "$build/corpus/$name" "$build/seeds/$name" "$here/corpus/$name"
-    "$target" -merge=1 -max_len="$most" -timeout=20 "$new" "$here/corpus/$name" "$build/corpus/$name" "$build/seeds/$name" >"$build/$name.merge" 2>&1
-    rm -rf "${here:?}/corpus/$name"
-    cp -r "$new" "$here/corpus/$name"
-    echo "$name: $(find "$here/corpus/$name" -type f | wc -l) inputs, $(du -sb "$here/corpus/$name" | cut -f1) bytes"
+    kept=$build/kept/$name
+    mkdir -p "$new" "$build/corpus/$name" "$build/seeds/$name" "$here/corpus"
+    "$here/unpack.sh" "$name" "$kept"
+    if ! "$target" -merge=1 -max_len="$most" -timeout=60 "$new" "$kept" "$build/corpus/$name" "$build/seeds/$name" >"$build/$name.merge" 2>&1; then
+        echo "$name: stays as it is: $build/$name.merge"
+        continue
+    fi
+    find "$kept" -type f -name '*-*' -exec cp {} "$new" \; # what found something has a name
+    tar -C "$new" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c . | gzip -9n >"$here/corpus/$name.tgz"
+    echo "$name: $(find "$new" -type f | wc -l) inputs, $(stat -c %s "$here/corpus/$name.tgz") bytes"
 done

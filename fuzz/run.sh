@@ -10,13 +10,13 @@ targets=("$build"/bin/fuzz_*)
 each=$((seconds * $(nproc) / ${#targets[@]}))
 one() {
     local target=$1 name=${1##*/}
-    mkdir -p "$build/corpus/$name" "$build/seeds/$name" "$here/corpus/$name"
+    mkdir -p "$build/corpus/$name" "$build/seeds/$name"
+    "$here/unpack.sh" "$name" "$build/kept/$name"
     "$plain/$name" 100 "$RANDOM" "$build/seeds/$name" >/dev/null 2>&1 || true # what ends it here is tried below
-    "$target" -max_total_time="$each" -timeout=20 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-        -artifact_prefix="$build/found/$name-" "$build/corpus/$name" "$here/corpus/$name" "$build/seeds/$name" >"$build/$name.log" 2>&1
+    "$target" -max_total_time="$each" -timeout=60 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+        -artifact_prefix="$build/found/$name-" "$build/corpus/$name" "$build/kept/$name" "$build/seeds/$name" >"$build/$name.log" 2>&1
     local code=$?
     echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log") inputs$([[ $code == 0 ]] || echo ", FOUND SOMETHING: $build/$name.log")"
-    rmdir "$here/corpus/$name" 2>/dev/null
     return $code
 }
 export -f one

@@ -3,10 +3,12 @@
 # Every fuzz target: its corpus, and a bounded number of inputs of its own; the sanitizer build makes it sharp.
 set -u
 bin=$1 source=$2 bad=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 run() {
     local name=$1
     shift
-    said=$("$bin/$name" "$@" 2>&1) || { echo "$name $*: ${said: -2000}"; bad=1; }
+    said=$("$bin/$name" "$@" 2>&1) || { echo "$name $*: $(tail -c 2000 <<<"$said")"; bad=1; }
 }
 for target in "$bin"/fuzz_*; do
     name=${target##*/} count=150
@@ -15,6 +17,9 @@ for target in "$bin"/fuzz_*; do
     fuzz_trace_etrace_rv64_options | fuzz_perfdata | fuzz_index) count=60 ;;
     esac
     run "$name" $count 1
-    [[ -d $source/fuzz/corpus/$name ]] && run "$name" "$source/fuzz/corpus/$name"
+    if [[ -e $source/fuzz/corpus/$name.tgz ]]; then
+        "$source/fuzz/unpack.sh" "$name" "$work/corpus"
+        run "$name" "$work/corpus"
+    fi
 done
 exit $bad

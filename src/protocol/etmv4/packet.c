@@ -388,7 +388,12 @@ bool pug_etmv4_read_end(void *state, struct pug_packet *packet)
         pug_stage_log_cut(r->stage, r->index);
     r->packet.atom_count = 0;
     r->special |= PUG_ETMV4_USED;
-    return put_packet(r, r->bytes, size, packet);
+    put_packet(r, r->bytes, size, packet);
+    /* How many bytes of the search are held depends on how they came: to the decoder they are the
+     * rest of what it was told. */
+    if ((r->special & PUG_ETMV4_UNSYNCED) && r->unsynced_told && !r->stage->quirks.etm4_hunt_labels)
+        packet->flags &= ~(uint32_t)PUG_PACKET_DECODE;
+    return true;
 }
 
 void pug_etmv4_reader_reset(void *state)
