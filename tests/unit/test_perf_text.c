@@ -479,6 +479,30 @@ static void test_configured(void **state)
     end(&folder);
 }
 
+/** The vdso's text is in the cache alone, under a name of its own. */
+static void test_vdso(void **state)
+{
+    struct folder folder;
+    (void)state;
+    begin(&folder);
+    put_folder(&folder, ".build-id");
+    put_folder(&folder, ".build-id/01");
+    put_folder(&folder, ".build-id/01/02030405060708090a0b0c0d0e0f1011121314");
+    put_program_file(&folder, ".build-id/01/02030405060708090a0b0c0d0e0f1011121314/vdso",
+                     &(struct program){.id = an_id});
+    const char *file = record(
+        &folder, &(struct rec_perf_map){
+                     .path = "[vdso]", .offset = TEXT, .build_id = an_id, .build_id_size = 20});
+    struct pug_capture *capture =
+        open_capture(file, &(struct pug_capture_roots){.build_ids = folder.path});
+    assert_int_equal(instructions_of(capture), 4);
+    const struct pug_capture_object *object = object_called(capture, "[vdso]");
+    assert_int_equal(object->kind, PUG_OBJECT_VDSO);
+    assert_int_equal(object->state, PUG_OBJECT_FOUND);
+    pug_capture_free(capture);
+    end(&folder);
+}
+
 /** Servers are asked where that was switched on, and never else. */
 static void test_servers(void **state)
 {
@@ -634,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_packages), cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_jit),      cmocka_unit_test(test_configured),
         cmocka_unit_test(test_servers),  cmocka_unit_test(test_arm_module),
+        cmocka_unit_test(test_vdso),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

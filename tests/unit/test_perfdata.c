@@ -325,6 +325,105 @@ static void test_directory(void **state)
     perf_story_free(&story);
 }
 
+/* ---- simpleperf's ways to put records ---- */
+
+/** A record of simpleperf's own: its size has 32 bits. */
+static void put_own(struct rec_bytes *out, uint32_t type, const uint8_t *bytes, size_t size)
+{
+    rec_put_le(out, type, 4);
+    rec_put_le(out, (8 + size) >> 16, 2);
+    rec_put_le(out, (8 + size) & 0xffff, 2);
+    if (size > 0)
+        rec_put_n(out, bytes, size);
+}
+
+/** Records of maps come in pieces, which are put together where the last one says so. */
+static void test_split(void **state)
+{
+    struct perf_story story;
+    struct rec_bytes data = {0};
+    size_t pieces = 0;
+    (void)state;
+    perf_story_make(&story, &container);
+    for (size_t at = data_of(&story), size; at < story.file.size; at += size) {
+        const uint8_t *record = story.file.data + at;
+        size = record_size(&story, at);
+        if (number_at(record, 4) != 10) {
+            rec_put_n(&data, record, size);
+            continue;
+        }
+        for (size_t from = 0; from < size; from += 24, pieces++)
+            put_own(&data, 32772, record + from, size - from < 24 ? size - from : 24);
+        put_own(&data, 32773, NULL, 0);
+    }
+    assert_true(pieces > 8);
+    replace_records(&story, &data);
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
+/** What was mapped before recording began stands in a feature (134), not among the records. */
+static void test_init_map(void **state)
+{
+    struct perf_story_config config = container;
+    struct perf_story story;
+    struct rec_bytes maps = {0}, file = {0};
+    size_t attributes = 16;
+    (void)state;
+    config.pipe = true;
+    perf_story_make(&story, &config);
+    while (number_at(story.file.data + attributes, 4) == 64)
+        attributes += record_size(&story, attributes);
+    rec_put_n(&file, story.file.data, attributes);
+    for (size_t at = attributes, size; at < story.file.size; at += size) {
+        size = record_size(&story, at);
+        if (maps.size < 2000 &&
+            (number_at(story.file.data + at, 4) == 10 || number_at(story.file.data + at, 4) == 3))
+            rec_put_n(&maps, story.file.data + at, size);
+    }
+    rec_put_le(&file, 80, 4);
+    rec_put_le(&file, 0, 2);
+    rec_put_le(&file, 16 + maps.size, 2);
+    rec_put_le(&file, 134, 8);
+    rec_put_n(&file, maps.data, maps.size);
+    size_t left_out = 0;
+    for (size_t at = attributes, size; at < story.file.size; at += size) {
+        size = record_size(&story, at);
+        const bool moved = left_out < maps.size && (number_at(story.file.data + at, 4) == 10 ||
+                                                    number_at(story.file.data + at, 4) == 3);
+        left_out += moved ? size : 0;
+        if (!moved)
+            rec_put_n(&file, story.file.data + at, size);
+    }
+    assert_int_equal(left_out, maps.size);
+    rec_bytes_free(&maps);
+    rec_bytes_free(&story.file);
+    story.file = file;
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
+/** Flags of AUX records are told; the trace is that of the record all the same. */
+static void test_flags(void **state)
+{
+    struct perf_story story;
+    const struct pug_capture_stretch *stretch;
+    (void)state;
+    perf_story_make(&story, &container);
+    for (size_t at = data_of(&story); at < story.file.size; at += record_size(&story, at))
+        if (number_at(story.file.data + at, 4) == 11)
+            story.file.data[at + 24] |= 1 | 4 | 8;
+    struct pug_capture *capture = open_story(&story, NULL);
+    size_t count = 0;
+    for (; (stretch = pug_capture_stretch_at(capture, count)) != NULL; count++)
+        assert_int_equal(stretch->flags,
+                         PUG_STRETCH_LOST | PUG_STRETCH_GAPS | PUG_STRETCH_COLLISION);
+    assert_int_equal(count, story.stretches);
+    pug_capture_free(capture);
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
 #ifdef PUG_WITH_ZSTD
 #include <zstd.h>
 
@@ -493,7 +592,7 @@ static void test_missing(void **state)
 /* ---- damage ---- */
 
 struct said {
-    unsigned records;
+    unsigned records, places; /* all of them; those that name an offset and a record */
 };
 
 static void on_log(void *context, const struct pug_log_record *record)
@@ -501,6 +600,55 @@ static void on_log(void *context, const struct pug_log_record *record)
     struct said *said = context;
     said->records++;
     assert_non_null(record->text);
+    said->places += strstr(record->text, ": offset ") && strstr(record->text, "record of type ");
+}
+
+/** A record that cannot be is named: where it is, and of which type. */
+static void test_named(void **state)
+{
+    struct perf_story story;
+    struct said said = {0};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_capture *capture;
+    (void)state;
+    pug_log_set_sink(log, on_log, &said);
+    perf_story_make(&story, &container);
+    const struct pug_capture_options options = {.log = log};
+    size_t tried = 0;
+    for (size_t at = data_of(&story); at < story.file.size && tried < 40; tried++) {
+        const size_t size = record_size(&story, at);
+        uint8_t *length = story.file.data + at + 6;
+        const uint8_t was = *length;
+        *length = 3; /* less than a header */
+        const unsigned before = said.places;
+        assert_int_equal(pug_capture_open(perf_story_write(&story), &options, &capture), PUG_OK);
+        pug_capture_free(capture);
+        assert_true(said.places > before);
+        *length = was;
+        at += size;
+    }
+    assert_int_equal(tried, 40);
+    pug_log_free(log);
+    perf_story_free(&story);
+}
+
+/** Files of machines with another byte order are refused, in words. */
+static void test_big_endian(void **state)
+{
+    struct perf_story story;
+    struct said said = {0};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_capture *capture = NULL;
+    (void)state;
+    pug_log_set_sink(log, on_log, &said);
+    perf_story_make(&story, &container);
+    memcpy(story.file.data, "2ELIFREP", 8);
+    const struct pug_capture_options options = {.log = log};
+    assert_int_not_equal(pug_capture_open(perf_story_write(&story), &options, &capture), PUG_OK);
+    assert_null(capture);
+    assert_int_equal(said.records, 1);
+    pug_log_free(log);
+    perf_story_free(&story);
 }
 
 /** Whatever is in the file, it is read or refused; what is decoded of it does no harm. */
@@ -603,6 +751,9 @@ int main(void)
         cmocka_unit_test(test_selections), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_directory),  cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_damage),     cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_split),      cmocka_unit_test(test_init_map),
+        cmocka_unit_test(test_flags),      cmocka_unit_test(test_big_endian),
+        cmocka_unit_test(test_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
