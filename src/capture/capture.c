@@ -16,6 +16,7 @@ const char *pug_capture_keep(struct pug_capture *capture, const char *text, size
     char **place = copy ? pug_list_add(&capture->texts, sizeof(*place)) : NULL;
     if (!place) {
         free(copy);
+        capture->starved |= text != NULL;
         return "";
     }
     return *place = copy;

@@ -172,7 +172,7 @@ static void report_end(struct pug_coresight *cs, size_t left)
     char text[64];
     if (left > 0) {
         snprintf(text, sizeof(text), "%zu bytes of a frame that is not whole.", left);
-        pug_cs_log(cs, PUG_SEV_INFO, PUG_OK, cs->frame_index, text);
+        pug_cs_log(cs, PUG_SEV_WARN, PUG_ERR_TRUNCATED, cs->frame_index, text);
     }
     if (!cs->synced && cs->started)
         pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,

@@ -76,14 +76,14 @@ static void close_run(struct run *run)
 
 static const struct pug_jobs two = {.threads = 2, .piece = 256, .block = 32};
 
+/* ---- memory ---- */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
 static bool is_whole(const struct run *run)
 {
     return run->ranges == MESSAGES * ROUNDS * BRANCHES;
 }
-
-/* ---- memory ---- */
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 enum outcome { WHOLE, NO_MEMORY, WRONG };
 

@@ -303,7 +303,7 @@ static void test_unexpected_syncs(void **unused)
          "trace "
          "deformatter]; TrcIdx=6; FSYNC in frame.\n"
          "RESET 6\n"
-         "DFMT_CSFRAMES : 14 bytes of a frame that is not whole.\n",
+         "DFMT_CSFRAMES : 0x0040 (unknown); TrcIdx=10; 14 bytes of a frame that is not whole.\n",
          2},
         {{FSYNC, 0xff, 0xff, 0x12, 0x13, FSYNC, 1},
          "Bad FSYNC start in frame or invalid ID (0x7F).",
@@ -353,7 +353,7 @@ static void test_search(void **unused)
         "00 \n"
         "Frame Data; Index     41;   ID_DATA[0x10]; 00 00 00 00 00 00 00 00 00 00 00 00 00 "
         "00 00 \n"
-        "DFMT_CSFRAMES : 7 bytes of a frame that is not whole.\n");
+        "DFMT_CSFRAMES : 0x0040 (unknown); TrcIdx=57; 7 bytes of a frame that is not whole.\n");
     dismiss(l);
 
     l = listen(0x01, false, pug_quirks_reference());

@@ -461,7 +461,7 @@ static bool is_cut(const struct diagnosis *diagnosis)
     if (diagnosis->input->partial)
         return false;
     return strcmp(pug_transport_name(pug_tree_transport(tree)), "coresight") == 0
-               ? pug_tree_transport_stats(tree)->dropped > 0
+               ? diagnosis->input->messages.frames_cut > 0
                : diagnosis->input->messages.cut > 0;
 }
 

@@ -69,6 +69,7 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
     messages->bad_packets += is_bad_packet(record->code);
     messages->misfits += record->code == PUG_ERR_TRACE_MISMATCH;
     messages->cut += record->code == PUG_ERR_TRUNCATED;
+    messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
     if (quiet)
         return;
     if (count_like(messages, record) >= LIKE_MOST)
@@ -87,5 +88,6 @@ void messages_end(struct messages *messages, bool quiet)
 
 void messages_forget(struct messages *messages)
 {
-    messages->bad_packets = messages->misfits = messages->cut = 0;
+    messages->bad_packets = messages->misfits = 0;
+    messages->cut = messages->frames_cut = 0;
 }

@@ -17,7 +17,8 @@ struct messages {
     uint64_t unprinted;
     uint64_t bad_packets; /**< that messages told of, printed or not */
     uint64_t misfits;     /**< of trace and program, the same */
-    uint64_t cut;         /**< packets that the data end in, the same */
+    uint64_t cut;         /**< packets and frames that the data end in, the same */
+    uint64_t frames_cut;  /**< of these, frames */
 };
 
 /** Print a message, or count it where the like of it was printed often enough. */

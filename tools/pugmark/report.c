@@ -128,6 +128,10 @@ static int make(char **operands, const struct report_options *options, struct pu
         extra.is.timelines = extra.timelines.bytes;
         extra.is.timelines_size = extra.timelines.count;
     }
+    if (goes_on(code) && extra.timelines.failed) {
+        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        code = EXIT_FATAL;
+    }
     if (goes_on(code)) {
         const struct pug_export_options wanted = {
             .names = names, .object = capture_chosen_object(&options->input), .report = &extra.is};
