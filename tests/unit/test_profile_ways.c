@@ -51,6 +51,13 @@ static struct pug_profile *count(const char *path, unsigned threads, size_t piec
     return NULL;
 }
 
+static bool same_range(const struct pug_profile_range *a, const struct pug_profile_range *b)
+{
+    return a->first == b->first && a->last == b->last && a->count == b->count &&
+           a->cycles == b->cycles && a->object == b->object && a->instructions == b->instructions &&
+           a->last_size == b->last_size && a->isa == b->isa && a->end == b->end;
+}
+
 static void assert_same(const struct pug_profile *left, const struct pug_profile *right,
                         const char *name, const char *what)
 {
@@ -58,7 +65,7 @@ static void assert_same(const struct pug_profile *left, const struct pug_profile
     const struct pug_profile_range *a = pug_profile_ranges(left, &n),
                                    *b = pug_profile_ranges(right, &m);
     for (size_t i = 0; i < n && i < m; i++)
-        if (memcmp(&a[i], &b[i], sizeof(a[i])) != 0)
+        if (!same_range(&a[i], &b[i]))
             fail_msg("%s, %s: range %zu is %llx to %llx, %llu times, %llu cycles, not %llx to "
                      "%llx, %llu times, %llu cycles",
                      name, what, i, (unsigned long long)b[i].first, (unsigned long long)b[i].last,
