@@ -63,6 +63,16 @@ fi
 grep -oE '"type": "[OC]", "frame": [0-9]+, "at": [0-9]+' "$work/speedscope" | sed -E 's/.*"([OC])".*at": /\1 /; s/^O/B/; s/^C/E/' |
     cmp -s - <(sed -E 's/^B [^ ]* /B /' "$work/slices") || fail "speedscope: other slices"
 
+# What speedscope itself makes of it, in a browser.
+app=${NODE_PATH:-$(npm root -g 2>/dev/null)}/speedscope/dist/release
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [[ -e $app/index.html && -n $browser ]] && command -v node >/dev/null; then
+    mapfile -t names < <(sed -n 's/^B \([^ ]*\) .*/\1/p' "$work/slices" | sort -u)
+    node "$source/tests/report/speedscope.mjs" "$browser" "$app" "$work/speedscope" "${names[@]}" || fail "speedscope does not show the calls"
+else
+    echo "skipped: speedscope's own reading needs node, chromium, and npm's speedscope in NODE_PATH"
+fi
+
 # Other clocks; short calls left out; any number of threads.
 "$pugmark" timeline --clock instructions --quiet --format chrome "$demo" | grep -q '"unit": "instructions"' || fail "--clock instructions"
 "$pugmark" timeline --clock instructions --least 10 --format chrome "$demo" >"$work/least" 2>"$work/said"
