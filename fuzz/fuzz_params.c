@@ -25,9 +25,3 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
     memcpy(data, text, size);
     return size - rec_random_below(random, 20);
 }
-
-void fuzz_mend(uint8_t *data, size_t size)
-{
-    (void)data;
-    (void)size;
-}

@@ -30,9 +30,3 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
                                                    : "tests/captures/etrace-rv64/path",
                      data, room);
 }
-
-void fuzz_mend(uint8_t *data, size_t size)
-{
-    (void)data;
-    (void)size;
-}

@@ -195,9 +195,3 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
     memcpy(data, name, size);
     return size;
 }
-
-void fuzz_mend(uint8_t *data, size_t size)
-{
-    (void)data;
-    (void)size;
-}

@@ -9,6 +9,7 @@
  * gives), the others the size of blocks. Trace follows.
  */
 #include "driver.h"
+#include "feed.h"
 #include "pugmark/pugmark.h"
 #include "support/outcome.h"
 
@@ -73,29 +74,6 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         protocol->packet_text(packet->data, text, sizeof(text));
 }
 
-static void feed(struct pug_tree *tree, const uint8_t *bytes, size_t size, size_t block)
-{
-    enum pug_response response = PUG_RESP_CONT;
-    size_t used = 0;
-    for (size_t at = 0; at < size && !PUG_RESP_IS_FATAL(response); at += used) {
-        used = 0;
-        while (PUG_RESP_IS_WAIT(response))
-            response = pug_tree_flush(tree);
-        if (PUG_RESP_IS_FATAL(response))
-            break;
-        const size_t left = size - at;
-        response = pug_tree_data(tree, at, bytes + at, left < block ? left : block, &used);
-        if (used == 0 && !PUG_RESP_IS_WAIT(response))
-            break;
-    }
-    while (PUG_RESP_IS_WAIT(response))
-        response = pug_tree_flush(tree);
-    if (PUG_RESP_IS_CONT(response))
-        response = pug_tree_end(tree);
-    while (PUG_RESP_IS_WAIT(response))
-        response = pug_tree_flush(tree);
-}
-
 static void decode_blocks(uint8_t choice, const uint8_t *bytes, size_t size, bool packets)
 {
     struct consumer consumer = {.wait_once_in = choice & 4 ? 3 + (choice >> 3) : 0,
@@ -105,7 +83,7 @@ static void decode_blocks(uint8_t choice, const uint8_t *bytes, size_t size, boo
     pug_tree_on_elements(tree, take, &consumer);
     for (size_t n = 0; packets && (source = pug_tree_source_at(tree, n)) != NULL; n++)
         pug_source_monitor(source, on_packet, (void *)(uintptr_t)pug_source_protocol(source));
-    feed(tree, bytes, size, choice & 4 ? (size_t)16 << (choice >> 5) : size);
+    fuzz_feed(tree, bytes, size, choice & 4 ? (size_t)16 << (choice >> 5) : size);
     pug_tree_free(tree);
 }
 
@@ -164,10 +142,4 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
         from = rec_random_below(random, (uint32_t)(all - most)) & ~UINT64_C(15);
     data[0] = (uint8_t)rec_random(random);
     return 1 + pug_capture_bytes(opened(), 0, from, data + 1, most, &status);
-}
-
-void fuzz_mend(uint8_t *data, size_t size)
-{
-    (void)data;
-    (void)size;
 }

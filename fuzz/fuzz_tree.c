@@ -7,6 +7,7 @@
  * consumer waits.
  */
 #include "driver.h"
+#include "feed.h"
 #include "inputs.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -44,29 +45,6 @@ static void monitor(void *context, enum pug_op op, const struct pug_packet *pack
         protocol->packet_text(packet->data, text, sizeof(text));
 }
 
-static void feed(struct pug_tree *tree, const uint8_t *bytes, size_t size, size_t block)
-{
-    uint64_t index = 0;
-    enum pug_response response = PUG_RESP_CONT;
-    for (unsigned stalls = 0; index < size && !PUG_RESP_IS_FATAL(response) && stalls < 4;) {
-        size_t used = 0;
-        if (PUG_RESP_IS_WAIT(response)) {
-            response = pug_tree_flush(tree);
-            continue;
-        }
-        size_t left = size - (size_t)index;
-        response = pug_tree_data(tree, index, bytes + index, left < block ? left : block, &used);
-        index += used;
-        stalls = used ? 0 : stalls + 1;
-    }
-    while (PUG_RESP_IS_WAIT(response))
-        response = pug_tree_flush(tree);
-    if (PUG_RESP_IS_CONT(response))
-        response = pug_tree_end(tree);
-    while (PUG_RESP_IS_WAIT(response))
-        response = pug_tree_flush(tree);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct pug_image *image;
@@ -98,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             pug_source_monitor(source, monitor, (void *)(uintptr_t)protocol);
         /* Some transports want whole words. */
         size_t block = data[2] ? (size_t)data[2] * 16 : 1;
-        feed(tree, data + FUZZ_HEADER, size - FUZZ_HEADER, block);
+        fuzz_feed(tree, data + FUZZ_HEADER, size - FUZZ_HEADER, block);
     }
     pug_tree_free(tree);
     return 0;
