@@ -191,7 +191,8 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
         "</script>\"\\\n\t\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xbe",
     };
     const char *name = names[rec_random_below(random, sizeof(names) / sizeof(names[0]))];
-    const size_t size = strlen(name) < room ? strlen(name) : room;
-    memcpy(data, name, size);
+    size_t size = 0;
+    for (; size < room && name[size]; size++)
+        data[size] = (uint8_t)name[size];
     return size;
 }
