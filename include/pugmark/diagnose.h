@@ -86,6 +86,11 @@ struct pug_diagnosis_part *pug_diagnosis_begin(const struct pug_diagnosis *diagn
 /** Elements of a part in their order, on one thread at a time. */
 void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
                             size_t count);
+/**
+ * What follows is of another program, as in a process of its own: nothing is concluded from what
+ * came before. NULL: nothing is looked up in code. It has to stay as long as the part.
+ */
+void pug_diagnosis_image(struct pug_diagnosis_part *part, const struct pug_image *image);
 /** Add the part and free it; parts in the trace's order, on one thread. */
 void pug_diagnosis_take(struct pug_diagnosis *diagnosis, struct pug_diagnosis_part *part);
 /** Free a part that does not count. */

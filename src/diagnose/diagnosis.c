@@ -66,6 +66,17 @@ struct pug_diagnosis_part *pug_diagnosis_begin(const struct pug_diagnosis *diagn
     return part;
 }
 
+void pug_diagnosis_image(struct pug_diagnosis_part *part, const struct pug_image *image)
+{
+    if (!part || part->image == image)
+        return;
+    part->image = image;
+    for (size_t i = 0; i < part->sources.count; i++) {
+        part->sources.items[i]->follows = false;
+        memset(part->sources.items[i]->longs, 0, sizeof(part->sources.items[i]->longs));
+    }
+}
+
 void pug_diagnosis_drop(struct pug_diagnosis_part *part)
 {
     if (!part)

@@ -30,7 +30,8 @@ for json in "$data"/paw/expected/*.json; do
   wanted "$json" >"$work/wanted"
   cmp -s "$work/wanted" "$work/found" || { echo "$name: other stretches"; diff "$work/wanted" "$work/found"; bad=1; }
   for jobs in 1 2 8; do
-    "$pugmark" pc --by-thread --quiet --jobs $jobs --symfs "$data/paw/root" "$data/paw/$name.data" >"$work/pc.$jobs"
+    "$pugmark" pc --by-thread --quiet --jobs $jobs --symfs "$data/paw/root" "$data/paw/$name.data" >"$work/pc.$jobs" ||
+      { echo "$name: something is wrong with it"; bad=1; }
   done
   cmp -s "$work/pc.1" "$work/pc.2" && cmp -s "$work/pc.1" "$work/pc.8" ||
     { echo "$name: other program counters on several threads"; bad=1; }

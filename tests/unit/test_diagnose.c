@@ -51,7 +51,7 @@ static struct pug_evidence examine(const struct pug_element *elements, size_t co
 {
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     struct pug_image *image = pug_image_new();
-    struct pug_evidence result = {0};
+    struct pug_evidence result;
     const struct pug_evidence *evidence;
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, code, sizeof(code)), PUG_OK);
     struct pug_diagnosis *diagnosis = pug_diagnosis_new(image);
@@ -251,6 +251,39 @@ static void memory_that_is_missing(void **state)
     assert_int_equal(sums[0], sums[1]);
 }
 
+/** Of two programs that run in turns each is right by itself, and nothing is concluded across. */
+static void another_program_begins_anew(void **state)
+{
+    static const uint32_t nops[] = {LE32(0xd503201f), LE32(0xd503201f), LE32(0xd503201f)};
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *first = pug_image_new(), *second = pug_image_new();
+    const struct pug_evidence *seen;
+    (void)state;
+    assert_int_equal(pug_image_add_buffer(first, &anywhere, 0x1000, code, sizeof(code)), PUG_OK);
+    assert_int_equal(pug_image_add_buffer(second, &anywhere, 0x1000, nops, sizeof(nops)), PUG_OK);
+    struct pug_diagnosis *diagnosis = pug_diagnosis_new(NULL);
+    struct pug_diagnosis_part *part = pug_diagnosis_begin(diagnosis);
+    const struct pug_element there[] = {CALL(1), RETURN(2)};
+    const struct pug_element here[] = {range(3, 0x1000, 0x1004, PUG_INSTR_OTHER, 0, true)};
+    const struct pug_element back[] = {BACK(4), range(5, 0x1000, 0x1004, PUG_INSTR_OTHER, 0, true)};
+    pug_diagnosis_image(part, first);
+    pug_diagnosis_elements(part, there, COUNT(there));
+    pug_diagnosis_image(part, second);
+    pug_diagnosis_elements(part, here, COUNT(here));
+    pug_diagnosis_image(part, first);
+    pug_diagnosis_elements(part, back, COUNT(back));
+    pug_diagnosis_image(part, first); /* no other one: 1004 and 1000 are a contradiction */
+    pug_diagnosis_elements(part, here, COUNT(here));
+    pug_diagnosis_take(diagnosis, part);
+    assert_true(pug_diagnosis_evidence(diagnosis, 0, &seen));
+    assert_int_equal(seen->looked, 6);
+    assert_int_equal(seen->counts[PUG_CONTRA_GAP], 1);
+    assert_int_equal(pug_evidence_contradictions(seen), 1);
+    pug_diagnosis_free(diagnosis);
+    pug_image_free(first);
+    pug_image_free(second);
+}
+
 /** A long trace is looked at in places, and nothing that stands out is passed over. */
 static void long_traces_are_sampled(void **state)
 {
@@ -367,6 +400,7 @@ int main(void)
         cmocka_unit_test(exceptions_in_place),
         cmocka_unit_test(returns_count_together),
         cmocka_unit_test(memory_that_is_missing),
+        cmocka_unit_test(another_program_begins_anew),
         cmocka_unit_test(long_traces_are_sampled),
         cmocka_unit_test(formats_are_guessed),
         cmocka_unit_test(widths_are_guessed),

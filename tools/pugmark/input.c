@@ -5,6 +5,7 @@
 #include "diagnosis.h"
 #include "input_lists.h"
 #include "output.h"
+#include "perf_diagnosis.h"
 #include "progress.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -765,23 +766,31 @@ static void look_at_stretch(struct input *input)
     input->partial = false;
 }
 
-/**
- * What went another way than through a tree of ours gave no evidence: the beginning of each buffer
- * is decoded once more for it. What that logs was logged before.
- */
-static void look_again(struct input *input)
+static void look_at_stretches(struct input *input)
 {
-    if (input->examined || input->options->reference ||
-        pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        return;
-    input->examined = true;
-    input->silent = true;
     input_first(input);
     do {
         messages_forget(&input->messages);
         if (input_tree(input, true) && input->diagnosis)
             look_at_stretch(input);
     } while (input_next(input));
+}
+
+/**
+ * What went another way than through a tree of ours gave no evidence: the beginning of each buffer
+ * is decoded once more for it. What that logs was logged before.
+ */
+static void look_again(struct input *input)
+{
+    if (input->examined || input->options->reference || input->described || !output_wanted())
+        return;
+    input->examined = true;
+    input->silent = true;
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        input->wrong |= perf_diagnosis(input, LOOK_MOST);
+    else
+        look_at_stretches(input);
+    messages_forget(&input->messages);
     input->silent = false;
 }
 
