@@ -12,14 +12,10 @@
 /* A place where several rows begin belongs to the last of them. */
 static void put_row(struct names_unit *unit, const struct names_row *row)
 {
-    struct names_row *last = unit->row_count > 0 ? &unit->rows[unit->row_count - 1] : NULL;
-    if (last && last->start == row->start) {
-        /* what ends here does not undo what begins here */
-        if (row->path)
-            *last = *row;
-        return;
-    }
-    unit->rows[unit->row_count++] = *row;
+    if (unit->row_count == 0 || unit->rows[unit->row_count - 1].start != row->start)
+        unit->rows[unit->row_count++] = *row;
+    else if (row->path) /* what ends here does not undo what begins here */
+        unit->rows[unit->row_count - 1] = *row;
 }
 
 /* Neighbours that say the same are one row. */

@@ -449,6 +449,7 @@ static const struct {
     {"_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()(int) const"},
     {"_Z5printIJidPKcEEvDpT_", "void print<int, double, char const*>(int, double, char const*)"},
     {"_Z7forwardIJiRcEEvDpOT_", "void forward<int, char&>(int&&, char&)"},
+    {"_Z3runI1FJEEvR1MIT_JDpT0_EE", "void run<F>(M<F>&)"},
     {"_ZN1A1fILb1ELin3EEEvv", "void A::f<true, -3>()"},
     {"_ZN12_GLOBAL__N_14workEv.cold", "(anonymous namespace)::work() [clone .cold]"},
     {"_ZN1S3getB5cxx11Ev", "S::get[abi:cxx11]()"},
