@@ -119,10 +119,10 @@ static void move_features(const struct bench_bytes *in, uint8_t *table, uint64_t
     }
 }
 
-static int fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
     perror(what);
-    return 2;
+    exit(2);
 }
 
 int main(int argc, char **argv)
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     const size_t index_size = (size_t)(8 + 16 * extent.traces * times);
     struct target out = {.file = fopen(argv[2], "wb"), .index = calloc(1, index_size)};
     if (!out.file || !out.index)
-        return fail(argv[2]);
+        fail(argv[2]);
     put64(in.at + AT_DATA + 8, size + grown);
     move_features(&in, end, grown, in.size + grown, index_size);
     write_all(&out, in.at, (size_t)from);
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     write_all(&out, end, in.size - (size_t)(from + size));
     write_all(&out, out.index, index_size);
     if (fclose(out.file) != 0)
-        return fail(argv[2]);
+        fail(argv[2]);
     free(out.index);
     free(in.at);
     return 0;

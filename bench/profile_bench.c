@@ -99,7 +99,8 @@ static double least(double a, double b)
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
+    const char *path =
+        argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
     const int rounds = argc > 2 ? atoi(argv[2]) : 5;
     double best[3] = {1e9, 1e9, 1e9};
     struct counted counted = {0};

@@ -5,14 +5,15 @@
  *
  *     riscv_bench [ROUNDS [VECTORS]]
  *
- * VECTORS is the folder that the E-Trace and N-Trace test vectors are in.
+ * First the project's own recordings, each over and over to a megabyte. VECTORS is the folder that
+ * the E-Trace and N-Trace test vectors are in; they are left out where it is not there.
  */
-#include "pugmark/pugmark.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#define ENOUGH (1u << 20) /* bytes of a recording, for one measurement */
+
+static const char *const recordings[] = {"etrace-rv64", "etrace-rv64-options", "etrace-rv32",
+                                         "ntrace-rv64", "ntrace-rv64-btm",     "ntrace-rv32"};
 
 static const char *const etrace_programs[] = {"coremark",    "dhrystone",  "embench-crc32",
                                               "embench-edn", "median",     "embench-wikisort",
@@ -30,7 +31,7 @@ static const char *const ntrace_options[] = {"btm", "htm", "htm_rpt2", "htm_cs8"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/** All streams of a protocol. */
+/** Of several streams. */
 struct total {
     double time;
     uint64_t branches;
@@ -39,13 +40,6 @@ struct total {
 struct counts {
     uint64_t branches, elements, instructions;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static enum pug_response count(void *context, const struct pug_element *elements, size_t n,
                                size_t *taken)
@@ -72,139 +66,138 @@ static enum pug_response ignore(void *context, const struct pug_element *element
     return PUG_RESP_CONT;
 }
 
-static uint8_t *read_file(const char *path, size_t *size)
+static void report(const char *what, const struct total *total)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    uint8_t *bytes = malloc(*size + 1);
-    if (bytes && fread(bytes, 1, *size, file) != *size)
-        *size = 0;
-    fclose(file);
-    return bytes;
+    printf("%s: %.1f ns per branch, %llu branches\n", what,
+           total->time * 1e9 / (double)total->branches, (unsigned long long)total->branches);
 }
 
 /** A stream, and what decodes it. */
 struct stream {
-    const char *protocol, *transport, *program, *option;
-    struct pug_settings settings;
-    struct pug_image *image;
-    const uint8_t *bytes;
-    size_t size;
+    const char *protocol, *program, *option;
+    struct pug_tree *tree;
+    struct bench_bytes bytes;
 };
 
-/** One stream decoded `rounds` times on one tree, warm; the best time in nanoseconds. */
+/** The stream decoded `rounds` times on its tree, warm; the best time in seconds. */
 static double measure(const struct stream *stream, unsigned rounds, struct counts *counts)
 {
-    struct pug_tree *tree;
-    struct pug_tree_config config = {
-        .transport = stream->transport, .settings = stream->settings, .image = stream->image};
-    struct pug_source_config source = {
-        .protocol = stream->protocol, .settings = stream->settings, .decode = true};
-    double best = 1e18;
+    struct pug_tree *tree = stream->tree;
+    double best = 1e9;
     size_t used;
-    if (pug_tree_new(&config, &tree) != PUG_OK ||
-        pug_tree_add_source(tree, &source, NULL) != PUG_OK)
-        exit(1);
     for (unsigned i = 0; i <= rounds; i++) {
         pug_tree_on_elements(tree, i == 0 ? count : ignore, counts);
-        double begin = now();
-        pug_tree_data(tree, 0, stream->bytes, stream->size, &used);
+        const double begin = bench_seconds();
+        pug_tree_data(tree, 0, stream->bytes.at, stream->bytes.size, &used);
         pug_tree_end(tree);
-        double taken = now() - begin;
+        const double taken = bench_seconds() - begin;
         if (i > 0 && taken < best)
             best = taken;
         pug_tree_reset(tree);
     }
-    pug_tree_free(tree);
     return best;
 }
 
 static void bench(const struct stream *stream, unsigned rounds, struct total *total)
 {
     struct counts counts = {0};
-    double best = measure(stream, rounds, &counts);
-    printf("%s %-18s %-14s %6.1f ns per branch %6.2f ns per instruction %7.1f MB/s\n",
-           stream->protocol, stream->program, stream->option, best / (double)counts.branches,
-           best / (double)counts.instructions, (double)stream->size / best * 1e3);
+    const double best = measure(stream, rounds, &counts);
+    if (counts.branches == 0)
+        exit(2);
+    printf("%s %-19s %-14s %6.1f ns per branch %6.2f ns per instruction %7.1f MB/s\n",
+           stream->protocol, stream->program, stream->option, best * 1e9 / (double)counts.branches,
+           best * 1e9 / (double)counts.instructions, (double)stream->bytes.size / best / 1e6);
     total->time += best;
     total->branches += counts.branches;
 }
 
-static bool bench_etrace(const char *folder, const char *program, const char *option,
+/* ---- recordings of our own ---- */
+
+static void bench_recording(const char *name, unsigned rounds, struct total *total)
+{
+    char path[1000];
+    struct pug_snapshot *snapshot;
+    struct pug_snapshot_source source;
+    struct pug_image *image = pug_image_new();
+    snprintf(path, sizeof(path), "%s/tests/captures/%s", PUG_SOURCE_DIR, name);
+    bench_good(pug_snapshot_open(path, NULL, &snapshot));
+    const struct pug_snapshot_buffer *buffer = pug_snapshot_buffer_at(snapshot, 0);
+    if (!pug_snapshot_source_at(snapshot, buffer, 0, &source))
+        exit(2);
+    struct stream stream = {.protocol = source.protocol,
+                            .program = name,
+                            .option = "",
+                            .bytes = bench_repeat(snapshot, buffer, ENOUGH)};
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
+    bench_good(pug_snapshot_tree(snapshot, buffer, &config, &stream.tree));
+    bench(&stream, rounds, total);
+    pug_tree_free(stream.tree);
+    pug_image_free(image);
+    pug_snapshot_free(snapshot);
+    free(stream.bytes.at);
+}
+
+/* ---- vectors ---- */
+
+static void bench_vector(struct stream *stream, const char *transport, struct pug_image *image,
+                         const struct pug_settings *settings, unsigned rounds, struct total *total)
+{
+    const struct pug_tree_config config = {
+        .transport = transport, .settings = *settings, .image = image};
+    const struct pug_source_config source = {
+        .protocol = stream->protocol, .settings = *settings, .decode = true};
+    bench_good(pug_tree_new(&config, &stream->tree));
+    bench_good(pug_tree_add_source(stream->tree, &source, NULL));
+    bench(stream, rounds, total);
+    pug_tree_free(stream->tree);
+    free(stream->bytes.at);
+}
+
+static void bench_etrace(const char *vectors, const char *program, const char *option,
                          unsigned rounds, struct total *total)
 {
-    char path[2000];
+    char folder[1000], path[1100];
     struct pug_params *params;
     struct pug_place place = {.space = PUG_SPACE_ANY};
     struct pug_region rom = {.address = 0x1000};
-    struct stream stream = {
-        .protocol = "E-Trace", .transport = "encapsulation", .program = program, .option = option};
-    snprintf(path, sizeof(path), "%s/etrace/%s/%s.te", folder, program, option);
-    uint8_t *bytes = read_file(path, &stream.size);
-    snprintf(path, sizeof(path), "%s/etrace/%s/%s.params", folder, program, option);
-    if (!bytes || pug_params_load(path, NULL, &params) != PUG_OK) {
-        free(bytes);
-        return false;
-    }
     struct pug_image *image = pug_image_new();
-    snprintf(path, sizeof(path), "%s/etrace/%s/program.elf", folder, program);
-    pug_image_add_elf(image, &place, path, 0);
-    snprintf(path, sizeof(path), "%s/etrace/%s/bootrom.bin", folder, program);
-    pug_image_add_file(image, &place, path, &rom, 1);
-    stream.settings = *pug_params_settings(params);
-    stream.image = image;
-    stream.bytes = bytes;
-    bench(&stream, rounds, total);
+    struct stream stream = {.protocol = "E-Trace", .program = program, .option = option};
+    snprintf(folder, sizeof(folder), "%s/etrace/%s", vectors, program);
+    snprintf(path, sizeof(path), "%s.te", option);
+    stream.bytes = bench_read_file(folder, path);
+    snprintf(path, sizeof(path), "%s/%s.params", folder, option);
+    bench_good(pug_params_load(path, NULL, &params));
+    snprintf(path, sizeof(path), "%s/program.elf", folder);
+    bench_good(pug_image_add_elf(image, &place, path, 0));
+    snprintf(path, sizeof(path), "%s/bootrom.bin", folder);
+    bench_good(pug_image_add_file(image, &place, path, &rom, 1));
+    bench_vector(&stream, "encapsulation", image, pug_params_settings(params), rounds, total);
     pug_image_free(image);
     pug_params_free(params);
-    free(bytes);
-    return true;
 }
 
-static bool bench_ntrace(const char *folder, const char *program, unsigned xlen, const char *option,
-                         unsigned rounds, struct total *total)
+static void bench_ntrace(const char *vectors, const char *program, unsigned xlen,
+                         const char *option, unsigned rounds, struct total *total)
 {
-    char path[2000];
+    char folder[1000], path[1100];
     struct pug_place place = {.space = PUG_SPACE_ANY};
-    const struct pug_setting settings[] = {
+    const struct pug_setting items[] = {
         {.name = "xlen", .value = xlen},
         {.name = "implicit_return", .value = strstr(option, "_cs") != NULL}};
-    struct stream stream = {.protocol = "N-Trace",
-                            .transport = "nexus",
-                            .program = program,
-                            .option = option,
-                            .settings = {.items = settings, .count = COUNT(settings)}};
-    snprintf(path, sizeof(path), "%s/ntrace/ref-%s/%s.nex", folder, program, option);
-    uint8_t *bytes = read_file(path, &stream.size);
-    if (!bytes)
-        return false;
-    stream.image = pug_image_new();
-    stream.bytes = bytes;
-    snprintf(path, sizeof(path), "%s/ntrace/ref-%s/%s.elf", folder, program, program);
-    pug_image_add_elf(stream.image, &place, path, 0);
-    bench(&stream, rounds, total);
-    pug_image_free(stream.image);
-    free(bytes);
-    return true;
+    const struct pug_settings settings = {.items = items, .count = COUNT(items)};
+    struct pug_image *image = pug_image_new();
+    struct stream stream = {.protocol = "N-Trace", .program = program, .option = option};
+    snprintf(folder, sizeof(folder), "%s/ntrace/ref-%s", vectors, program);
+    snprintf(path, sizeof(path), "%s.nex", option);
+    stream.bytes = bench_read_file(folder, path);
+    snprintf(path, sizeof(path), "%s/%s.elf", folder, program);
+    bench_good(pug_image_add_elf(image, &place, path, 0));
+    bench_vector(&stream, "nexus", image, &settings, rounds, total);
+    pug_image_free(image);
 }
 
-static void report(const char *protocol, const struct total *total)
+static void bench_vectors(const char *folder, unsigned rounds)
 {
-    if (total->branches > 0)
-        printf("%s: %.1f ns per branch, %llu branches\n", protocol,
-               total->time / (double)total->branches, (unsigned long long)total->branches);
-    else
-        printf("%s: no vectors\n", protocol);
-}
-
-int main(int argc, char **argv)
-{
-    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
-    const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors";
     struct total etrace = {0}, ntrace = {0};
     for (size_t i = 0; i < COUNT(etrace_programs); i++)
         for (size_t j = 0; j < COUNT(etrace_options); j++)
@@ -213,7 +206,19 @@ int main(int argc, char **argv)
         for (size_t j = 0; j < COUNT(ntrace_options); j++)
             bench_ntrace(folder, ntrace_programs[i].name, ntrace_programs[i].xlen,
                          ntrace_options[j], rounds, &ntrace);
-    report("E-Trace", &etrace);
-    report("N-Trace", &ntrace);
+    report("E-Trace vectors", &etrace);
+    report("N-Trace vectors", &ntrace);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
+    const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors";
+    struct total recorded = {0};
+    for (size_t i = 0; i < COUNT(recordings); i++)
+        bench_recording(recordings[i], rounds, &recorded);
+    report("recordings", &recorded);
+    if (bench_has(folder, "etrace/coremark/program.elf"))
+        bench_vectors(folder, rounds);
     return 0;
 }
