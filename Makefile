@@ -22,13 +22,15 @@ test: check-format test-release test-sanitize test-thread
 test-release: build
 	ctest --preset release -j2
 
-# What else must build: with the other compiler, and with nothing that can be switched off.
+# What else must build: with the other compiler, and with nothing that can be switched off nor a C++ compiler.
 test-builds: test-clang test-bare
 
+test-bare: SURROUNDINGS = PATH=$$(cmake/path-without.sh build/path '*++*')
+
 test-sanitize test-thread test-clang test-bare: test-%: deps
-	@cmake --preset $* >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset $* -- --quiet
-	ctest --preset $* -j2
+	@$(SURROUNDINGS) cmake --preset $* >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@$(SURROUNDINGS) cmake --build --preset $* -- --quiet
+	$(SURROUNDINGS) ctest --preset $* -j2
 
 # On 32-bit, big-endian and Windows hosts, under emulators: an hour or so; and a small share of it.
 test-hosts: build
