@@ -164,33 +164,49 @@ static struct pug_index_file_source *source_of(struct making *making, uint32_t s
     return &making->sources[at];
 }
 
-/** Those of the tree, and each id that has summaries. */
-static void fill_sources(struct making *making, const struct pug_tree *tree)
+static void add_tree_sources(struct making *making, const struct pug_tree *tree)
 {
-    const struct pug_index_file_summary *summaries = making->summaries.items;
     struct pug_source *found;
-    making->sources = calloc(PUG_INDEX_SOURCE_LIMIT + 2, sizeof(*making->sources));
-    making->failed |= !making->sources;
-    if (making->failed)
-        return;
     for (size_t n = 0;
          n < PUG_INDEX_SOURCE_LIMIT - 1 && (found = pug_tree_source_at(tree, n)) != NULL; n++) {
         const char *name = pug_source_protocol(found)->name;
         struct pug_index_file_source *source = source_of(making, pug_source_id(found));
         memcpy(source->protocol, name, strnlen(name, sizeof(source->protocol) - 1));
     }
+}
+
+static void count_summaries(struct making *making)
+{
+    const struct pug_index_file_summary *summaries = making->summaries.items;
+    const size_t count = summaries ? making->summaries.count : 0;
     struct pug_index_file_source *source = NULL;
-    for (size_t i = 0; i < making->summaries.count && !making->failed; i++) {
+    for (size_t i = 0; i < count && !making->failed; i++) {
         const uint32_t seat = pug_index_seat(summaries[i].source, summaries[i].nobody);
         if (!source || seat_of(source) != seat)
             source = source_of(making, seat);
         source->counts[summaries[i].kind] += summaries[i].count;
         making->failed = making->source_count > PUG_INDEX_SOURCE_LIMIT;
     }
+}
+
+static void flag_full_sources(struct making *making)
+{
     for (size_t i = 0; i < making->source_count; i++)
         for (size_t n = 0; n < making->job.full_count; n++)
             if (making->job.full_ids[n] == making->sources[i].id)
                 making->sources[i].flags |= PUG_INDEX_SOURCE_FULL;
+}
+
+/** Those of the tree, and each id that has summaries. */
+static void fill_sources(struct making *making, const struct pug_tree *tree)
+{
+    making->sources = calloc(PUG_INDEX_SOURCE_LIMIT + 2, sizeof(*making->sources));
+    making->failed |= !making->sources;
+    if (making->failed)
+        return;
+    add_tree_sources(making, tree);
+    count_summaries(making);
+    flag_full_sources(making);
     const size_t nobody =
         making->source_count > 0 &&
         seat_of(&making->sources[making->source_count - 1]) == PUG_INDEX_LAST_SEAT;

@@ -109,7 +109,7 @@ struct pug_index {
 /** Sources in their order: by id, and behind all of them what is of none. */
 static inline uint32_t pug_index_seat(uint16_t id, bool nobody)
 {
-    return id | (uint32_t)nobody << 16;
+    return nobody ? id | UINT32_C(1) << 16 : id;
 }
 
 #define PUG_INDEX_LAST_SEAT (PUG_SOURCE_UNKNOWN | UINT32_C(1) << 16)

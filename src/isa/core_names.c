@@ -228,7 +228,7 @@ static bool by_state(const char *name, enum pug_arch *arch, enum pug_arch_profil
 
 bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profile *profile)
 {
-    char reduced[NAME_ROOM];
+    char reduced[NAME_ROOM] = {0};
     if (!name || !arch || !profile || !reduce(name, strlen(name), reduced))
         return false;
     if (starts_with(reduced, "ARMV"))

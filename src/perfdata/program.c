@@ -153,7 +153,7 @@ static enum pug_status read_sections(struct pug_perf_program *program, uint64_t 
         names[i] = pug_bytes_32(header);
         read_section(program, header, &program->sections[program->section_count++]);
     }
-    for (size_t i = 0; i < program->section_count; i++) {
+    for (size_t i = 0; i < program->section_count && status == PUG_OK; i++) {
         const struct pug_perf_section *section = &program->sections[i];
         if (section->type == SHT_NOTE)
             read_notes(program, section->offset, section->size);

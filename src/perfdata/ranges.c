@@ -109,6 +109,8 @@ struct parts {
 
 static struct parts take_apart(struct pug_perf_nodes *nodes, struct pug_perf_node *node)
 {
+    if (!node)
+        return (struct parts){0};
     const struct parts parts = {node->left, node->right, node->range};
     if (node->holders == 1) {
         give_back(nodes, node);

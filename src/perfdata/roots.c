@@ -67,9 +67,10 @@ size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t
 {
     struct way way = {.root = strcmp(root, "/") == 0 ? "" : root};
     char name[NAME_MAX + 1];
-    if (strlen(path) >= sizeof(way.rest))
+    const size_t path_length = strlen(path);
+    if (path_length >= sizeof(way.rest))
         return 0;
-    strcpy(way.rest, path);
+    memcpy(way.rest, path, path_length + 1);
     for (;;) {
         const size_t skip = strspn(way.rest, "/"), length = strcspn(way.rest + skip, "/");
         if (length == 0)

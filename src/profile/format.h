@@ -5,7 +5,7 @@
 
 #include "profile/profile.h"
 
-#define FORMAT_MAGIC   "PUGPROF\n"
+#define FORMAT_MAGIC   "PUGPROF\n" /* without an end */
 #define FORMAT_VERSION 1u
 
 /* Bytes of the header and of each record. */

@@ -177,24 +177,31 @@ static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *
     return number;
 }
 
+/** The wanted node among those that were behind `after` lately. */
+static uint32_t recent_node(const struct profile_lane *lane, uint32_t after,
+                            const struct profile_node *wanted)
+{
+    const uint32_t *next = lane->nodes[after].next;
+    for (unsigned i = 0; i < 2; i++)
+        if (next[i] != NO_NODE && same_node(&lane->nodes[next[i]], wanted))
+            return next[i];
+    return NO_NODE;
+}
+
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after)
 {
     const struct profile_node wanted = pug_profile_describe(lane, situation, range);
-    struct profile_node *before = after != NO_NODE ? &lane->nodes[after] : NULL;
-    if (before) {
-        if (before->next[0] != NO_NODE && same_node(&lane->nodes[before->next[0]], &wanted))
-            return before->next[0];
-        if (before->next[1] != NO_NODE && same_node(&lane->nodes[before->next[1]], &wanted))
-            return before->next[1];
-    }
-    uint32_t number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
+    uint32_t number = after != NO_NODE ? recent_node(lane, after, &wanted) : NO_NODE;
+    if (number != NO_NODE)
+        return number;
+    number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
     if (number == NO_NODE)
         number = add_node(lane, situation, range, &wanted);
     if (number != NO_NODE && after != NO_NODE) {
-        before = &lane->nodes[after]; /* it may have moved */
-        before->next[1] = before->next[0];
-        before->next[0] = number;
+        uint32_t *next = lane->nodes[after].next;
+        next[1] = next[0];
+        next[0] = number;
     }
     return number;
 }

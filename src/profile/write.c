@@ -126,7 +126,8 @@ static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
 static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64_t size,
                        uint64_t segments, uint64_t text)
 {
-    memcpy(bytes, FORMAT_MAGIC, 8);
+    static const char magic[8] = FORMAT_MAGIC;
+    memcpy(bytes, magic, sizeof(magic));
     format_put32(bytes + FORMAT_AT_VERSION, FORMAT_VERSION);
     format_put32(bytes + FORMAT_AT_HEADER, FORMAT_HEADER);
     format_put64(bytes + FORMAT_AT_SIZE, size);

@@ -240,13 +240,16 @@ static void put_csv(const struct pug_column *column, const struct cell *cell, st
 static void write_csv(const struct pug_table *table, struct pug_sink *sink)
 {
     const size_t columns = table->column_count;
+    const struct cell *cell = table->cells, *const end = cell + table->count;
     for (size_t c = 0; c < columns; c++) {
         pug_csv_field(sink, table->columns[c].name);
         pug_sink_text(sink, c + 1 < columns ? "," : "\n");
     }
-    for (size_t i = 0; i < table->count; i++) {
-        put_csv(column_of(table, i), &table->cells[i], sink);
-        pug_sink_text(sink, (i + 1) % columns ? "," : "\n");
+    while (cell < end) {
+        for (size_t c = 0; c < columns; c++) {
+            put_csv(&table->columns[c], cell++, sink);
+            pug_sink_text(sink, c + 1 < columns ? "," : "\n");
+        }
     }
 }
 

@@ -33,7 +33,7 @@ void element_line_text(const struct pug_element *e, const char *front)
 {
     char *line = output_room();
     size_t at = strlen(front);
-    memcpy(line, front, at);
+    memcpy(line, front, at + 1);
     at += put_head(line + at, e->index, e->source);
     const size_t room = OUTPUT_ROOM - at - 1;
     size_t length = pug_element_text(e, line + at, room);

@@ -66,7 +66,7 @@ static bool set_up_wrapper(struct wrapper *wrapper, const struct rec_words *sett
 {
     static const char *const paddings[] = {"sign", "zero", "one", "any"};
     const char *padding = word_of(settings, "padding", "sign");
-    uint64_t src, stamp, type, block, framed, idle, seed;
+    uint64_t src = 0, stamp = 0, type = 0, block = 0, framed = 0, idle = 0, seed = 0;
     bool good = rec_words_named(settings, "src_bits", 16, 0, &src) &&
                 rec_words_named(settings, "timestamp_bytes", 8, 0, &stamp) &&
                 rec_words_named(settings, "type_bits", 32, 0, &type) &&

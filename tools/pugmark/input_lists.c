@@ -35,12 +35,18 @@ static bool make_room(struct input_lists *lists, const struct input_options *opt
            lists->pids && lists->tids && lists->cpus;
 }
 
+static char *copy_word(char **room, const char *word)
+{
+    const size_t size = strlen(word) + 1;
+    char *copy = memcpy(*room, word, size);
+    *room += size;
+    return copy;
+}
+
 /** A copy of a word, cut at the first `mark`; *tail is behind it, or NULL. */
 static char *cut_copy(char **room, const char *word, char mark, char **tail)
 {
-    char *copy = *room;
-    strcpy(copy, word);
-    *room += strlen(word) + 1;
+    char *copy = copy_word(room, word);
     char *at = strchr(copy, mark);
     *tail = at ? at + 1 : NULL;
     if (at)
@@ -73,10 +79,7 @@ bool input_program_cut(char *word, struct input_program *program)
 static struct pug_capture_program take_program(const char *word, bool plain, char **room)
 {
     struct input_program program;
-    char *copy = *room;
-    strcpy(copy, word);
-    *room += strlen(word) + 1;
-    (void)input_program_cut(copy, &program);
+    (void)input_program_cut(copy_word(room, word), &program);
     return (struct pug_capture_program){.path = program.path,
                                         .address = program.address,
                                         .plain = plain,

@@ -26,31 +26,42 @@ static const struct option table[] = {
 
 #define FACTS_MOST 40
 
+/** The words of a fact: its name, and behind its end its value. */
+struct fact_words {
+    struct fact_words *before;
+    char text[];
+};
+
 /** What of the report is not in the profile. */
 struct extra {
     struct pug_report is;
     struct pug_report_fact facts[FACTS_MOST];
-    char *copies[2 * FACTS_MOST];
+    struct fact_words *words;
     struct pug_memory timelines; /* a JSON array of them */
 };
 
 static void add_fact(struct extra *extra, const char *name, const char *value)
 {
-    size_t n = extra->is.fact_count;
-    if (n == FACTS_MOST || !(extra->copies[2 * n] = strdup(name)))
+    const size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
+    if (extra->is.fact_count == FACTS_MOST)
         return;
-    if (!(extra->copies[2 * n + 1] = strdup(value))) {
-        free(extra->copies[2 * n]);
+    struct fact_words *words = malloc(sizeof(*words) + name_size + value_size);
+    if (!words)
         return;
-    }
-    extra->facts[n] = (struct pug_report_fact){extra->copies[2 * n], extra->copies[2 * n + 1]};
-    extra->is.fact_count++;
+    words->before = extra->words;
+    memcpy(words->text, name, name_size);
+    memcpy(words->text + name_size, value, value_size);
+    extra->words = words;
+    extra->facts[extra->is.fact_count++] =
+        (struct pug_report_fact){words->text, words->text + name_size};
 }
 
 static void free_extra(struct extra *extra)
 {
-    for (size_t i = 0; i < 2 * extra->is.fact_count; i++)
-        free(extra->copies[i]);
+    for (struct fact_words *words = extra->words, *before; words; words = before) {
+        before = words->before;
+        free(words);
+    }
     free(extra->timelines.bytes);
 }
 

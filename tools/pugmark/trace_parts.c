@@ -150,10 +150,16 @@ static uint32_t read_range(struct part *part, const struct pug_situation *where,
     return count;
 }
 
+static bool same_situation(const struct pug_situation *a, const struct pug_situation *b)
+{
+    return a->buffer == b->buffer && a->stretch == b->stretch && a->task == b->task &&
+           a->cpu == b->cpu && a->source == b->source && a->time == b->time && a->space == b->space;
+}
+
 /** Where elements belong, kept as long as the part is. */
 static bool keep_where(struct part *part, const struct pug_situation *where)
 {
-    if (part->where && memcmp(part->where, where, sizeof(*where)) == 0)
+    if (part->where && same_situation(part->where, where))
         return true;
     part->where = take_memory(part, sizeof(*where));
     part->place = NULL; /* of another space, perhaps */

@@ -210,7 +210,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
         } while (atoms > 1);
         if (atoms > 1)
             break;
-        if (!block && !asks_for_address(d, from, taken)) {
+        if (!block && from && !asks_for_address(d, from, taken)) {
             element = leave(d, element, from, taken, last_index(batch, element, ran));
             from = NULL;
         }
