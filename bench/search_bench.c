@@ -27,9 +27,14 @@ static double search(const char *transport, const char *protocol, const struct b
     const struct pug_tree_config config = {.transport = transport};
     bench_good(pug_tree_new(&config, &tree));
     const struct pug_setting settings[] = {{.name = "TRCTRACEIDR", .value = 0x10},
-                                           {.name = "ETMTRACEIDR", .value = 0x10}};
+                                           {.name = "ETMTRACEIDR", .value = 0x10},
+                                           {.name = "ETMIDR", .value = 0x4114f250},
+                                           {.name = "ETMCR", .value = 0},
+                                           {.name = "ETMCCER", .value = 0}};
     const struct pug_source_config source = {
-        .protocol = protocol, .settings = {.items = settings, .count = 2}, .decode = true};
+        .protocol = protocol,
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true};
     if (pug_tree_add_source(tree, &source, NULL) != PUG_OK) {
         pug_tree_free(tree);
         return 0;

@@ -509,6 +509,7 @@ enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *s
                                  enum pug_want want)
 {
     struct pug_etmv3_decoder *decoder = pointer;
+    pug_etmv3_pass_over_noise(reader, decoder, span);
     if (want == PUG_WANT_MARKS) {
         pug_etmv3_skim(reader, span);
         return PUG_RESP_CONT;

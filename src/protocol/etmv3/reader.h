@@ -67,6 +67,15 @@ bool pug_etmv3_give(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_
 bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
                          struct pug_packet *packet);
 
+struct pug_etmv3_decoder;
+
+/**
+ * Noise of that search which nobody watches, as far as it cannot be an A-sync. The decoder is told
+ * what it would have been told; NULL: nobody decodes.
+ */
+void pug_etmv3_pass_over_noise(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                               struct pug_span *span);
+
 /** An A-sync in a synchronised stream; its first zero is taken. */
 bool pug_etmv3_read_a_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
                            struct pug_packet *packet);

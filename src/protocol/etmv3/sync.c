@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: finding the first A-sync, and A-syncs in a synchronised stream. */
+#include "base/noise.h"
+#include "protocol/etmv3/decoder.h"
 #include "protocol/etmv3/reader.h"
 
 /* Unsynchronised bytes come in pieces of at most these sizes. */
@@ -96,6 +98,51 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
         }
     }
     return false;
+}
+
+/** What may be an A-sync, and has as many zeros: all stays as it is. */
+static struct pug_noise_passed pass_zeros(struct pug_etmv3_reader *reader,
+                                          const struct pug_span *span)
+{
+    if (reader->raw.size != ZERO_RUN - ZERO_PIECE || !reader->split)
+        return (struct pug_noise_passed){0};
+    const size_t passed = pug_noise_run(span->at, span->end, 0) / ZERO_PIECE * ZERO_PIECE;
+    reader->index += passed;
+    return (struct pug_noise_passed){passed, -1};
+}
+
+static struct pug_noise_passed pass_others(struct pug_etmv3_reader *reader,
+                                           const struct pug_span *span)
+{
+    static const struct pug_noise noise = {
+        .piece = PIECE_BYTES, .zeros = PUG_ETMV3_A_SYNC_ZEROS, .zeros_cut = true};
+    const size_t held = reader->given ? 0 : reader->raw.size;
+    const struct pug_noise_passed passed =
+        pug_noise_pass(&noise, span->at, (size_t)(span->end - span->at), held);
+    if (passed.size == 0)
+        return passed;
+    reader->stage->stats.unsynced += held;
+    if (passed.last >= 0)
+        reader->index = pug_run_index(span->run, span->at + passed.last);
+    reader->raw.size = 0;
+    return passed;
+}
+
+void pug_etmv3_pass_over_noise(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                               struct pug_span *span)
+{
+    if (reader->state != PUG_ETMV3_UNSYNCED || reader->stage->quirks.etmv3_unsynced_by_block ||
+        (decoder && decoder->state != PUG_ETMV3_WAIT_ASYNC))
+        return;
+    const struct pug_noise_passed passed =
+        reader->zeros ? pass_zeros(reader, span) : pass_others(reader, span);
+    if (passed.size == 0)
+        return;
+    reader->packet.type = PUG_ETMV3_NOTSYNC;
+    reader->stage->stats.unsynced += passed.size;
+    span->at += passed.size;
+    if (decoder)
+        decoder->index = reader->zeros ? reader->index - ZERO_PIECE : reader->index;
 }
 
 static bool bad_a_sync(struct pug_etmv3_reader *reader, size_t zeros, const char *text,

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file Bytes to packets: synchronisation, and where each packet ends. */
+#include "base/noise.h"
 #include "protocol/etmv4/etmv4.h"
 
 #include <stdlib.h>
+
+/** Bytes of a search that are told at once. */
+#define DUMP_BYTES 8u
 
 typedef struct pug_etmv4_reader reader;
 
@@ -239,7 +243,7 @@ static void hunt_any(reader *r, uint8_t byte, uint64_t index)
             r->index = index;
         }
         r->hunt = PUG_ETMV4_HUNT_EXTENSION;
-    } else if (r->held >= 8) {
+    } else if (r->held >= DUMP_BYTES) {
         r->dump = (uint8_t)r->held;
         r->next_index = index + 1;
     }
@@ -294,33 +298,22 @@ static bool hunt_byte(reader *r, uint8_t byte, uint64_t index)
     return false;
 }
 
-/** Zeros from here on, a word at a time. */
-static size_t count_zeros(const uint8_t *at, const uint8_t *end)
-{
-    const uint8_t *from = at;
-    uint64_t word = 0;
-    while (end - at >= 8 && (memcpy(&word, at, sizeof(word)), word == 0))
-        at += sizeof(word);
-    while (at < end && *at == 0)
-        at++;
-    return (size_t)(at - from);
-}
-
 /*
- * Bytes that leave the search as it is: groups of eight in which no ASYNC can begin, and zeros
- * where as many as an ASYNC has are held already. The last zeros are looked at, for their indexes.
+ * Bytes that leave the search as it is: pieces of eight in which no ASYNC can begin, and zeros
+ * where as many as an ASYNC has are held already. The last bytes are looked at, for their indexes.
  */
 void pug_etmv4_pass_over_noise(reader *r, struct pug_span *span)
 {
-    const size_t left = (size_t)(span->end - span->at);
+    static const struct pug_noise noise = {
+        .piece = DUMP_BYTES, .zeros = DUMP_BYTES - 1, .zeros_cut = true};
     size_t passed = 0;
-    if (!r->unsynced_told || !r->hunting || r->dump > 0 || r->stage->quirks.etm4_hunt_labels)
+    if (!r->unsynced_told || !r->hunting || r->dump > 0 || r->stage->quirks.etm4_hunt_labels ||
+        span->at == span->end)
         return;
     if (r->hunt == PUG_ETMV4_HUNT && r->held == 0) {
-        const uint8_t *zero = left > 0 ? memchr(span->at, 0, left) : NULL;
-        passed = (zero ? (size_t)(zero - span->at) : left) / 8 * 8;
+        passed = pug_noise_pass(&noise, span->at, (size_t)(span->end - span->at) - 1, 0).size;
     } else if (r->hunt == PUG_ETMV4_HUNT_ASYNC && r->held == PUG_ETMV4_ASYNC_SIZE - 1) {
-        const size_t zeros = count_zeros(span->at, span->end);
+        const size_t zeros = pug_noise_run(span->at, span->end, 0);
         passed = zeros > PUG_ETMV4_ASYNC_SIZE ? zeros - PUG_ETMV4_ASYNC_SIZE - 1 : 0;
     }
     r->stage->stats.unsynced += passed;

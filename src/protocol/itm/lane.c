@@ -86,6 +86,7 @@ static inline void ride(struct pug_itm_reader *r, struct pug_itm_decoder *d, str
 enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *span,
                                enum pug_want want)
 {
+    pug_itm_pass_over_noise(reader, decoder, span);
     switch (want) {
     case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: ride(reader, decoder, span, false); break;

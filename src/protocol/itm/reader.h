@@ -53,6 +53,15 @@ static inline void pug_itm_took(struct pug_itm_reader *r, struct pug_span *span,
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
 bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet);
 
+struct pug_itm_decoder;
+
+/**
+ * Noise of a search that nobody watches, as far as it cannot be an ASYNC. The decoder is told what
+ * it would have been told; NULL: nobody decodes.
+ */
+void pug_itm_pass_over_noise(struct pug_itm_reader *r, struct pug_itm_decoder *d,
+                             struct pug_span *span);
+
 /** What is left of a search when the trace ends. */
 bool pug_itm_search_end(struct pug_itm_reader *r, struct pug_packet *packet);
 

@@ -6,6 +6,8 @@
  * (the reference: also at the end of each run, which must not be spliced then). Zeros are held
  * back, since they may belong to an ASYNC.
  */
+#include "base/noise.h"
+#include "protocol/itm/elements.h"
 #include "protocol/itm/reader.h"
 
 #define NOTSYNC_BYTES 8u
@@ -52,23 +54,48 @@ static void give_async(struct pug_itm_reader *r, struct pug_packet *packet)
     r->zeros = 0;
 }
 
+/** Zeros of a possible ASYNC: only how many they are counts. */
+static void take_zeros(struct pug_itm_reader *r, struct pug_span *span)
+{
+    const size_t zeros = pug_noise_run(span->at, span->end, 0);
+    pug_rawbytes_add(&r->raw, span->at, zeros);
+    r->zeros += zeros;
+    span->at += zeros;
+}
+
 /** Go on in a possible ASYNC; true when it is one. */
 static bool match(struct pug_itm_reader *r, struct pug_span *span)
 {
-    while (span->at != span->end) {
-        uint8_t byte = *span->at++;
-        pug_rawbytes_add_byte(&r->raw, byte);
-        if (byte == 0) {
-            r->zeros++;
-        } else if (byte == PUG_ITM_ASYNC_END && r->zeros >= PUG_ITM_ASYNC_ZEROS) {
-            return true;
-        } else {
-            r->matching = false;
-            r->unsure = r->raw.size;
-            return false;
-        }
-    }
+    take_zeros(r, span);
+    if (span->at == span->end)
+        return false;
+    uint8_t byte = *span->at++;
+    pug_rawbytes_add_byte(&r->raw, byte);
+    if (byte == PUG_ITM_ASYNC_END && r->zeros >= PUG_ITM_ASYNC_ZEROS)
+        return true;
+    r->matching = false;
+    r->unsure = r->raw.size;
     return false;
+}
+
+void pug_itm_pass_over_noise(struct pug_itm_reader *r, struct pug_itm_decoder *d,
+                             struct pug_span *span)
+{
+    static const struct pug_noise noise = {
+        .piece = NOTSYNC_BYTES, .zeros = PUG_ITM_ASYNC_ZEROS, .zeros_cut = true};
+    if (r->synced || r->matching || (d && d->state != PUG_ITM_WAIT_SYNC) ||
+        r->stage->quirks.itm_search_reports)
+        return;
+    const struct pug_noise_passed passed =
+        pug_noise_pass(&noise, span->at, (size_t)(span->end - span->at), r->unsure);
+    if (passed.size == 0)
+        return;
+    if (d)
+        d->last_index =
+            passed.last < 0 ? r->index : pug_run_index(span->run, span->at + passed.last);
+    r->stage->stats.unsynced += r->unsure + passed.size;
+    r->unsure = r->given = r->raw.size = 0;
+    span->at += passed.size;
 }
 
 bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet)

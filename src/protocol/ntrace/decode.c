@@ -331,6 +331,7 @@ static enum pug_response take_lane(void *reader, struct pug_ntrace_decoder *d,
 enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
                                   enum pug_want want)
 {
+    pug_ntrace_pass_over_idle(reader, span);
     switch (want) {
     case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: return take_lane(reader, decoder, span, false);

@@ -60,6 +60,9 @@ struct pug_ntrace_plain {
     uint64_t index, icnt, addr, hist, stamp;
 };
 
+/** Idle bytes between messages, where nobody watches. */
+void pug_ntrace_pass_over_idle(void *reader, struct pug_span *span);
+
 /**
  * The next message, if all of it is in the span and it is a plain one: a branch to go on with, of
  * this source, of at most `most` halfwords. Otherwise false, and nothing is read.

@@ -6,6 +6,7 @@
  * MSEO is 1 or 3. The first segment holds TCODE, SRC, the fixed fields and the first variable
  * field; each further segment is one variable field, the last one may be TSTAMP.
  */
+#include "base/noise.h"
 #include "protocol/ntrace/message.h"
 #include "protocol/ntrace/reader.h"
 
@@ -313,6 +314,18 @@ static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, 
 
 /* ---- bytes ---- */
 
+/** The first byte with the second bit of MSEO: an end of message, or a reserved MSEO; or `end`. */
+static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
+{
+    const uint64_t second_bits = UINT64_C(0x0202020202020202);
+    uint64_t word;
+    while (end - at >= 8 && (memcpy(&word, at, sizeof(word)), (word & second_bits) == 0))
+        at += sizeof(word);
+    while (at < end && (*at & 3) < MSEO_RESERVED)
+        at++;
+    return at;
+}
+
 /** The message whose last piece is the `size` bytes at `bytes`, in one piece. */
 static const uint8_t *join(struct pug_ntrace_reader *reader, const uint8_t *bytes, size_t *size)
 {
@@ -332,8 +345,7 @@ static bool read_message(struct pug_ntrace_reader *reader, struct pug_span *span
     uint8_t head = reader->kept ? reader->raw[0] : *from;
     size_t room = pug_nexus_limit(head >> 2) - reader->kept;
     const uint8_t *end = room < (size_t)(span->end - from) ? from + room : span->end;
-    while (at < end && (*at & 3) < MSEO_RESERVED)
-        at++;
+    at = find_second_bit(at, end);
     if (at == span->end) {
         span->at = at;
         memcpy(reader->raw + reader->kept, from, (size_t)(at - from));
@@ -373,11 +385,13 @@ static bool read_start(struct pug_ntrace_reader *reader, struct pug_span *span,
 
 static void skip(struct pug_ntrace_reader *reader, struct pug_span *span)
 {
+    const uint8_t *const from = span->at;
     while (span->at < span->end && reader->state == PUG_NTRACE_READER_SKIP) {
-        if ((*span->at++ & 3) == MSEO_END_MESSAGE)
+        span->at = find_second_bit(span->at, span->end);
+        if (span->at < span->end && (*span->at++ & 3) == MSEO_END_MESSAGE)
             reader->state = PUG_NTRACE_READER_BETWEEN;
-        reader->stage->stats.unsynced++;
     }
+    reader->stage->stats.unsynced += (uint64_t)(span->at - from);
 }
 
 /** The transport says that the stream is broken here; it finds the next message itself. */
@@ -392,6 +406,16 @@ static bool read_lost(struct pug_ntrace_reader *reader, struct pug_span *span,
     reader->state = PUG_NTRACE_READER_BETWEEN;
     span->at++;
     return true;
+}
+
+void pug_ntrace_pass_over_idle(void *data, struct pug_span *span)
+{
+    struct pug_ntrace_reader *reader = data;
+    if (reader->state != PUG_NTRACE_READER_BETWEEN || span->run->type == PUG_NEXUS_LOST)
+        return;
+    const size_t idle = pug_noise_run(span->at, span->end, 0xff);
+    reader->count += idle;
+    span->at += idle;
 }
 
 bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)

@@ -269,6 +269,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
 enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *span,
                                enum pug_want want)
 {
+    pug_ptm_pass_over_noise(reader, span);
     switch (want) {
     case PUG_WANT_COUNTS: return ride(reader, decoder, span, PUG_WANT_COUNTS);
     case PUG_WANT_BATCH: return ride(reader, decoder, span, PUG_WANT_BATCH);

@@ -62,6 +62,9 @@ bool pug_ptm_give(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t si
 bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
                        struct pug_packet *packet);
 
+/** Noise of that search which nobody watches, as far as it cannot be an A-sync. */
+void pug_ptm_pass_over_noise(struct pug_ptm_reader *reader, struct pug_span *span);
+
 /** What was not reported when the trace ended. */
 bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *packet);
 

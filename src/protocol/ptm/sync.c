@@ -3,6 +3,7 @@
  * @file PTM: A-syncs. Unsynchronised bytes are reported in pieces of 16 or a little more; the
  * decoder is told once.
  */
+#include "base/noise.h"
 #include "protocol/ptm/reader.h"
 
 #define A_SYNC_ZEROS 5u  /* at least */
@@ -166,6 +167,46 @@ bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *pack
 {
     bool left = reader->zeros_reported || (reader->unsynced_count > 0 && !reader->given);
     return left && report(reader, packet);
+}
+
+/** Zeros behind more than an A-sync has: in steps that make a whole piece all stays as it is. */
+static size_t pass_zeros(struct pug_ptm_reader *reader, const struct pug_span *span)
+{
+    const size_t step = ZERO_LIMIT - A_SYNC_ZEROS, piece = (PIECE_BYTES + step - 1) / step * step;
+    struct pug_ptm_zeros *zeros = &reader->zeros;
+    if (zeros->run != A_SYNC_ZEROS || zeros->count != A_SYNC_ZEROS ||
+        (reader->unsynced_count > 0 && !reader->given))
+        return 0;
+    const size_t passed = pug_noise_run(span->at, span->end, 0) / piece * piece;
+    zeros->index += passed;
+    return passed;
+}
+
+/** Bytes that are none, or too few. */
+static size_t pass_others(struct pug_ptm_reader *reader, const struct pug_span *span)
+{
+    static const struct pug_noise noise = {.piece = PIECE_BYTES, .zeros = A_SYNC_ZEROS};
+    const uint32_t held = reader->given ? 0 : reader->unsynced_count;
+    const size_t passed =
+        pug_noise_pass(&noise, span->at, (size_t)(span->end - span->at), held).size;
+    if (passed == 0)
+        return 0;
+    reader->stage->stats.unsynced += held;
+    reader->unsynced.size = 0;
+    reader->unsynced_count = 0;
+    return passed;
+}
+
+void pug_ptm_pass_over_noise(struct pug_ptm_reader *reader, struct pug_span *span)
+{
+    if (reader->state != PUG_PTM_UNSYNCED || !reader->told ||
+        reader->stage->quirks.ptm_unsynced_by_block)
+        return;
+    const size_t passed = reader->zeros.maybe        ? pass_zeros(reader, span)
+                          : reader->zeros.count == 0 ? pass_others(reader, span)
+                                                     : 0;
+    reader->stage->stats.unsynced += passed;
+    span->at += passed;
 }
 
 /* ---- synchronised ---- */

@@ -364,6 +364,7 @@ enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *spa
                                enum pug_want want)
 {
     struct pug_stm_decoder *d = decoder;
+    pug_stm_pass_over_noise(reader, d, span);
     if (want != PUG_WANT_MARKS && d->parting)
         return PUG_RESP_CONT;
     switch (want) {

@@ -79,6 +79,15 @@ static inline uint64_t pug_stm_half_index(const struct pug_span *span)
 /** The next NOTSYNC or ASYNC of a stream that is not synchronised. */
 bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_packet *packet);
 
+struct pug_stm_decoder;
+
+/**
+ * Noise of a search that nobody watches, as far as it cannot be an ASYNC. The decoder is told what
+ * it would have been told; NULL: nobody decodes.
+ */
+void pug_stm_pass_over_noise(struct pug_stm_reader *r, struct pug_stm_decoder *d,
+                             struct pug_span *span);
+
 /** What is left of a search when the trace ends. */
 bool pug_stm_search_end(struct pug_stm_reader *r, struct pug_packet *packet);
 

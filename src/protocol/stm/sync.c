@@ -6,6 +6,8 @@
  * reference: one for each run of the transport, which must not be spliced then). F nibbles are held
  * back, since they may belong to an ASYNC.
  */
+#include "base/noise.h"
+#include "protocol/stm/elements.h"
 #include "protocol/stm/reader.h"
 
 #define NOTSYNC_NIBBLES 32u
@@ -136,6 +138,15 @@ static void skip_plain(struct pug_stm_reader *r, struct pug_span *span, uint64_t
     }
 }
 
+/** F nibbles that go on: only how many they are counts. */
+static void take_run(struct pug_stm_reader *r, struct pug_span *span)
+{
+    const size_t bytes = pug_noise_run(span->at, span->end, 0xff);
+    r->f_run += 2 * bytes;
+    r->count += 2 * bytes;
+    span->at += bytes;
+}
+
 static void take_piece(struct pug_stm_reader *r, struct pug_span *span)
 {
     const uint64_t limit = r->stage->quirks.stm_counts_in_8_bits ? UINT64_MAX : NOTSYNC_NIBBLES;
@@ -145,6 +156,11 @@ static void take_piece(struct pug_stm_reader *r, struct pug_span *span)
         if (!r->odd && !r->started) {
             skip_plain(r, span, limit);
             if (span->at == span->end || r->count >= limit)
+                break;
+        }
+        if (r->started && !r->odd && limit < UINT64_MAX) {
+            take_run(r, span);
+            if (span->at == span->end)
                 break;
         }
         const uint8_t *at = span->at;
@@ -170,6 +186,34 @@ static bool give_notsync(struct pug_stm_reader *r, struct pug_packet *packet, ui
     give(r, packet, PUG_STM_NOTSYNC, r->index);
     r->count = 0;
     return true;
+}
+
+/**
+ * Is a NOTSYNC that begins with the byte at `at` of its usual size, with nothing of an ASYNC in it?
+ * Its last nibble is no F then, and 21 F before that would have the byte in the middle.
+ */
+static bool is_plain_piece(const uint8_t *at)
+{
+    const size_t last = NOTSYNC_NIBBLES / 2 - 1;
+    return at[last / 2] != 0xff && at[last] < 0xf0;
+}
+
+void pug_stm_pass_over_noise(struct pug_stm_reader *r, struct pug_stm_decoder *d,
+                             struct pug_span *span)
+{
+    const size_t piece = NOTSYNC_NIBBLES / 2;
+    const uint8_t *at = span->at;
+    if (r->state != PUG_STM_SEARCHING || r->found || r->started || r->count > 0 || r->odd ||
+        (d && d->state != PUG_STM_WAIT_SYNC) || r->stage->quirks.stm_counts_in_8_bits)
+        return;
+    while ((size_t)(span->end - at) >= piece && is_plain_piece(at))
+        at += piece;
+    if (at == span->at)
+        return;
+    r->stage->stats.unsynced += (uint64_t)(at - span->at);
+    if (d)
+        d->last_index = pug_run_index(span->run, at - piece);
+    span->at = at;
 }
 
 bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_packet *packet)

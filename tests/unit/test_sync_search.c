@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The searches for synchronisation pass over bytes that cannot begin it; without a lane each
+ * byte is looked at. Both find the same, say the same, count the same bytes and leave the same
+ * state behind; and what is passed over costs no packet.
+ */
+#include "pugmark/author/protocol.h"
+#include "pugmark/pugmark.h"
+#include "recorder/bytes.h"
+#include "tree/tree_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST 4096u
+
+/** A protocol, and bytes with which its stream begins. */
+struct subject {
+    const char *protocol;
+    struct pug_setting settings[6];
+    size_t setting_count;
+    uint8_t begin[32];
+    size_t begin_size;
+    uint8_t run; /**< of the byte that synchronisation is made of */
+};
+
+#define BEGIN(...) .begin = {__VA_ARGS__}, .begin_size = sizeof((uint8_t[]){__VA_ARGS__})
+
+static const struct subject subjects[] = {
+    {.protocol = "ETMV4I",
+     .settings = {{.name = "TRCIDR0", .value = 0x28000EA1},
+                  {.name = "TRCIDR1", .value = 0x4100F403},
+                  {.name = "TRCIDR2", .value = 0x00000488},
+                  {.name = "TRCTRACEIDR", .value = 0x10},
+                  {.name = "arch", .value = PUG_ARCH_V8},
+                  {.name = "profile", .value = PUG_PROFILE_A}},
+     .setting_count = 6,
+     BEGIN(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0, 4, 0x9D, 0x10, 8, 0x40, 0, 0, 0, 0, 0,
+           0x81, 0x10, 0xF7)},
+    {.protocol = "ETMV3",
+     .settings = {{.name = "ETMTRACEIDR", .value = 0x10},
+                  {.name = "ETMIDR", .value = 0x4114f250},
+                  {.name = "ETMCR", .value = 0},
+                  {.name = "ETMCCER", .value = 0}},
+     .setting_count = 4,
+     BEGIN(0, 0, 0, 0, 0, 0x80, 0x08, 0x01, 0x40, 0, 0x80, 0, 0x84, 0x88)},
+    {.protocol = "PTM",
+     .settings = {{.name = "ETMTRACEIDR", .value = 0x10},
+                  {.name = "ETMIDR", .value = 0x4114f310},
+                  {.name = "ETMCR", .value = 0},
+                  {.name = "ETMCCER", .value = 0}},
+     .setting_count = 4,
+     BEGIN(0, 0, 0, 0, 0, 0x80, 0x08, 0x00, 0x80, 0, 0x80, 0x21, 0x84, 0x88)},
+    {.protocol = "ITM", BEGIN(0, 0, 0, 0, 0, 0x80, 0x01, 0x41, 0x70, 0x09, 0x42)},
+    {.protocol = "STM",
+     BEGIN(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xf0, 0x00, 0x43,
+           0x21),
+     .run = 0xff},
+    {.protocol = "N-Trace",
+     BEGIN(0xff, 0xff, 0xff, 0x24, 0x04, 0x01, 0x83, 0xff, 0x08),
+     .run = 0xff},
+};
+
+struct found {
+    uint64_t hash, elements, used, records;
+    struct pug_reader_stats stats;
+};
+
+static uint64_t reads; /**< packets that the reader under test was asked for */
+static bool (*wrapped_read)(void *reader, struct pug_span *span, struct pug_packet *packet);
+
+static bool count_read(void *reader, struct pug_span *span, struct pug_packet *packet)
+{
+    reads++;
+    return wrapped_read(reader, span, packet);
+}
+
+static void mix(struct found *found, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        found->hash = (found->hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
+}
+
+static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
+                              size_t *taken)
+{
+    struct found *found = context;
+    mix(found, elements, count * sizeof(*elements));
+    found->elements += count;
+    *taken = count;
+    return PUG_RESP_CONT;
+}
+
+static void take_record(void *context, const struct pug_log_record *record)
+{
+    struct found *found = context;
+    mix(found, &record->index, sizeof(record->index));
+    found->records++;
+}
+
+/** What is known behind a block is part of what was found. */
+static void mix_state(struct found *found, const struct pug_tree *tree)
+{
+    struct pug_state state = {0};
+    if (pug_tree_state(tree, &state))
+        mix(found, state.bytes, state.size);
+    pug_state_free(&state);
+}
+
+/** In blocks of that size. `simple`: without the lane, which is what passes over noise. */
+static struct found search(const struct subject *subject, const uint8_t *bytes, size_t size,
+                           size_t block, bool simple)
+{
+    struct pug_protocol protocol = *pug_protocol_find(subject->protocol);
+    protocol.abi = PUG_AUTHOR_ABI;
+    wrapped_read = protocol.read;
+    protocol.read = count_read;
+    if (simple)
+        protocol.lane = NULL;
+    const struct pug_source_config config = {
+        .definition = &protocol,
+        .settings = {.items = subject->settings, .count = subject->setting_count},
+        .decode = true};
+    struct found found = {0};
+    struct pug_image *image = pug_image_new();
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree;
+    struct pug_source *source;
+    const struct pug_tree_config plain = {.transport = "plain", .image = image, .log = log};
+    pug_log_set_sink(log, take_record, &found);
+    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    pug_tree_on_elements(tree, take, &found);
+    for (size_t at = 0, used; at < size; at += used) {
+        const size_t left = size - at;
+        assert_true(pug_tree_data(tree, at, bytes + at, left < block ? left : block, &used) <
+                    PUG_RESP_WAIT);
+        found.used += used;
+        mix_state(&found, tree);
+    }
+    assert_true(pug_tree_end(tree) < PUG_RESP_WAIT);
+    found.stats = *pug_source_stats(source);
+    pug_tree_free(tree);
+    pug_log_free(log);
+    pug_image_free(image);
+    return found;
+}
+
+/** Zeros, ones, noise or noise that is mostly one byte, so many of each that all places are met. */
+static size_t make(const struct subject *subject, uint8_t *bytes, struct rec_random *random)
+{
+    size_t size = 0;
+    for (unsigned n = 1 + (unsigned)rec_random_below(random, 5); n > 0; n--) {
+        const unsigned kind = (unsigned)rec_random_below(random, 5);
+        for (size_t left = rec_random_below(random, 200); left > 0; left--) {
+            uint8_t byte = (uint8_t)rec_random_below(random, 256);
+            if (kind >= 3 && !rec_random_once_in(random, kind == 3 ? 14 : 3))
+                byte = subject->run;
+            bytes[size++] = kind == 0 ? 0 : kind == 1 ? 0xff : byte;
+        }
+    }
+    memcpy(bytes + size, subject->begin, subject->begin_size);
+    return size + subject->begin_size;
+}
+
+static void assert_same(const struct subject *subject, const uint8_t *bytes, size_t size,
+                        size_t block, uint64_t *begun)
+{
+    const struct found simple = search(subject, bytes, size, block, true);
+    const struct found fast = search(subject, bytes, size, block, false);
+    if (fast.hash != simple.hash || memcmp(&fast.stats, &simple.stats, sizeof(fast.stats)) != 0)
+        fail_msg("%s: %zu bytes in blocks of %zu differ: %u of %u unsynchronised",
+                 subject->protocol, size, block, (unsigned)fast.stats.unsynced,
+                 (unsigned)simple.stats.unsynced);
+    assert_int_equal(fast.elements, simple.elements);
+    assert_int_equal(fast.records, simple.records);
+    assert_int_equal(fast.used, size);
+    *begun += fast.elements > 2;
+}
+
+static void test_same(void **state)
+{
+    static const size_t blocks[] = {1, 7, 64, 129, SIZE_MAX};
+    struct rec_random random = {.state = 3};
+    uint8_t bytes[MOST];
+    (void)state;
+    for (size_t s = 0; s < sizeof(subjects) / sizeof(subjects[0]); s++) {
+        uint64_t begun = 0;
+        for (unsigned n = 0; n < 1000; n++) {
+            const size_t size = make(&subjects[s], bytes, &random);
+            assert_same(&subjects[s], bytes, size, blocks[n % 5], &begun);
+        }
+        assert_true(begun > 500); /* most traces do begin */
+    }
+}
+
+/** Reads of a megabyte of what `make_byte` gives. */
+static uint64_t work(const struct subject *subject, unsigned kind)
+{
+    const size_t size = (size_t)1 << 20;
+    struct rec_random random = {.state = 7};
+    uint8_t *bytes = malloc(size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = kind == 0 ? 0 : kind == 1 ? 0xff : (uint8_t)rec_random_below(&random, 256);
+    reads = 0;
+    assert_int_equal(search(subject, bytes, size, SIZE_MAX, false).used, size);
+    free(bytes);
+    return reads;
+}
+
+/** Bytes that never synchronise: the reader is asked for one packet in a hundred bytes, or fewer.
+ */
+static void test_work(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof(subjects) / sizeof(subjects[0]); s++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            const bool messages = strcmp(subjects[s].protocol, "N-Trace") == 0 && kind != 1;
+            const uint64_t asked = messages ? 0 : work(&subjects[s], kind);
+            if (asked > ((uint64_t)1 << 20) / 100)
+                fail_msg("%s, kind %u: %u reads", subjects[s].protocol, kind, (unsigned)asked);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_work)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
