@@ -12,6 +12,8 @@
 #ifndef PUGMARK_JOBS_H
 #define PUGMARK_JOBS_H
 
+#include "pugmark/peers.h"
+#include "pugmark/state.h"
 #include "pugmark/tree.h"
 
 #ifdef __cplusplus
@@ -42,6 +44,19 @@ static inline bool pug_passage_give(struct pug_passage *passage, void *portion, 
     return passage->give(passage, portion, size);
 }
 
+/** How parts go from one process to another (peers.h), which has a consumer of its own. */
+struct pug_travel {
+    /** Put a part's bytes behind those that are there; the part stays. */
+    void (*pack)(const void *part, struct pug_state *bytes);
+    /** The part of such bytes; `context` is the consumer's. NULL: no memory. */
+    void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
+    /**
+     * Optional: make one part of it and a later one, which is freed, so that less has to travel.
+     * False: no memory.
+     */
+    bool (*fold)(void *part, void *later);
+};
+
 /**
  * A consumer whose work is done by many threads: the elements of a short part of the trace become
  * something of its own, and these are taken one after another. Parts that are not the true output
@@ -64,7 +79,9 @@ struct pug_parts {
     /** Optional: called behind begin() with the way for portions, which lasts as long as the part.
      */
     void (*passage)(void *part, struct pug_passage *passage);
-    uint64_t spare[2]; /**< zero */
+    /** Optional: for several processes. Without it the first one decodes all. */
+    const struct pug_travel *travel;
+    uint64_t spare[1]; /**< zero */
 };
 
 /** Who takes what several threads decode. */
@@ -76,7 +93,9 @@ struct pug_jobs {
     void *progress_context; /**< is handed to progress() */
     size_t piece; /**< bytes that a thread takes at once; 0: a good size where parts are small */
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
-    uint64_t spare[4]; /**< zero */
+    struct pug_peers
+        *peers;        /**< processes that decode it together (peers.h); NULL: this one does */
+    uint64_t spare[3]; /**< zero */
 };
 
 /** What came of decoding. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file One block through a tree: its elements into a part, its messages kept. */
 #include "jobs/decode.h"
+
+#include "base/bytes.h"
 #include "pugmark/counts.h"
 #include "tree/tree_internal.h"
 
@@ -189,6 +191,52 @@ static bool take_portion(void *context, void *product)
     return !decoding->result->stopped;
 }
 
+/* ---- other processes ---- */
+
+static void pack_decoded(void *context, const void *product, struct pug_state *to)
+{
+    const struct pug_jobs_decoding *decoding = context;
+    const struct pug_jobs_decoded *decoded = product;
+    pug_log_records_pack(&decoded->records, to);
+    decoding->parts->travel->pack(decoded->part, to);
+}
+
+static void *unpack_decoded(void *context, const uint8_t *bytes, size_t size)
+{
+    const struct pug_jobs_decoding *decoding = context;
+    const struct pug_parts *parts = decoding->parts;
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    if (!decoded)
+        return NULL;
+    pug_log_records_unpack(&decoded->records, &left);
+    decoded->part = parts->travel->unpack(parts->context, left.at, pug_bytes_left(&left));
+    if (decoded->part)
+        return decoded;
+    drop_decoded(context, decoded);
+    return NULL;
+}
+
+static bool fold_decoded(void *context, void *product, void *taken)
+{
+    const struct pug_jobs_decoding *decoding = context;
+    struct pug_jobs_decoded *decoded = product, *later = taken;
+    pug_log_records_join(&decoded->records, &later->records);
+    const bool good = decoding->parts->travel->fold(decoded->part, later->part);
+    later->part = NULL;
+    drop_decoded(context, later);
+    return good;
+}
+
+/** As the parts do. */
+static const struct pug_jobs_travel *travel_of(const struct pug_jobs_decoding *decoding)
+{
+    static const struct pug_jobs_travel one_by_one = {pack_decoded, unpack_decoded, NULL};
+    static const struct pug_jobs_travel folded = {pack_decoded, unpack_decoded, fold_decoded};
+    const struct pug_travel *travel = decoding->parts->travel;
+    return !travel ? NULL : travel->fold ? &folded : &one_by_one;
+}
+
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
 {
     return (struct pug_jobs_client){.context = decoding,
@@ -197,5 +245,6 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .read = read_block,
                                     .take = take_block,
                                     .take_portion = take_portion,
-                                    .drop = drop_decoded};
+                                    .drop = drop_decoded,
+                                    .travel = travel_of(decoding)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding a capture on several threads. */
 #include "jobs/decode.h"
+#include "jobs/peers.h"
 
 #include <unistd.h>
 
@@ -39,12 +40,15 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
                  : config->parts ? PIECE_SIZE
                                  : PIECE_SIZE_STORED,
     };
-    if (config->block) {
-        plan.block = config->block;
+    const struct pug_peers *peers = plan.peers = config->peers;
+    const size_t block = peers && peers->block ? peers->block : config->block;
+    const size_t piece = peers && peers->piece ? peers->piece : config->piece;
+    if (block) {
+        plan.block = block;
         plan.growth = GROWTH;
     }
-    if (config->piece)
-        plan.piece = config->piece;
+    if (piece)
+        plan.piece = piece;
     return plan;
 }
 
@@ -76,6 +80,8 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     pug_jobs_read(&plan, &client, &outcome);
     result->threads = outcome.threads;
     result->repeated = outcome.repeated;
+    if (pug_peers_any(config->peers))
+        pug_peers_share(config->peers, result, sizeof(*result));
     pug_jobs_pool_free(&pool);
     return outcome.failed ? PUG_ERR_MEM : PUG_OK;
 }

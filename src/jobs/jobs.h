@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file What the files of together.h share: together.c (the caller's thread), worker.c (the
- * others), portion.c (what workers hand on before a block is read), meet.c (where one's output goes
- * over into another's).
+ * others), span.c (other processes), products.c (what goes to them), portion.c (what workers hand
+ * on before a block is read), meet.c (where one's output goes over into another's).
  */
 #ifndef PUG_JOBS_INTERNAL_H
 #define PUG_JOBS_INTERNAL_H
@@ -38,10 +38,12 @@ struct pug_jobs_state {
     const struct pug_jobs_plan *plan;
     const struct pug_jobs_client *client;
     size_t sources;
-    uint64_t piece_size;  /* bytes in a piece */
-    size_t piece, pieces; /* blocks in one, how many there are */
-    size_t blocks;        /* in all */
-    size_t window;        /* how many pieces may be claimed ahead of the caller */
+    uint64_t piece_size;        /* bytes in a piece */
+    size_t piece, pieces;       /* blocks in one, how many there are */
+    size_t blocks;              /* in all */
+    size_t window;              /* how many pieces may be claimed ahead of the caller */
+    size_t begun, own;          /* strands begin with pieces from the one on, up to the other */
+    struct pug_jobs_span *span; /* of several processes; or NULL */
 
     pthread_mutex_t lock;            /* guards what follows */
     pthread_cond_t published;        /* workers wait for a block, or for room in the window */

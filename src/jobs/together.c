@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The caller's thread: starts workers, and takes the blocks that hold in their order. */
 #include "image/image.h"
-#include "jobs/jobs.h"
+#include "jobs/span.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -78,6 +78,8 @@ static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block
             strand->blocks[at] = (struct pug_jobs_block){.at = block->at};
             if (++jobs->taken % jobs->piece == 0)
                 drop_passed(jobs);
+            if (jobs->span)
+                pug_jobs_span_note(jobs, strand);
             if (jobs->waiting > 0)
                 pthread_cond_broadcast(&jobs->published);
             return true;
@@ -101,10 +103,19 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
     return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
+static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *portion,
+                      uint64_t end)
+{
+    const struct pug_jobs_client *client = jobs->client;
+    if (jobs->span)
+        return portion ? pug_jobs_span_portion(jobs, portion)
+                       : pug_jobs_span_block(jobs, block, end);
+    return portion ? client->take_portion(client->context, portion) : take(client, block, end);
+}
+
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
-    const struct pug_jobs_client *client = jobs->client;
     struct pug_jobs_block block = {.product = NULL};
     void *portion;
     bool more = true, good = true;
@@ -113,10 +124,7 @@ static void take_all(struct pug_jobs_state *jobs)
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
         good = portion || block.product != NULL;
-        if (portion)
-            more = client->take_portion(client->context, portion);
-        else
-            more = good && take(client, &block, end);
+        more = good && take_next(jobs, &block, portion, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
     }
@@ -164,6 +172,8 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
     }
     *count = opened;
     good = good && pug_tree_state(workers[0].hand.tree, &state);
+    if (good && jobs->span)
+        pug_jobs_span_begin(jobs->span, &state);
     pug_state_free(&state);
     return good;
 }
@@ -212,14 +222,16 @@ static void divide(struct pug_jobs_state *jobs)
     jobs->blocks = jobs->pieces > 0 ? (jobs->pieces - 1) * jobs->piece : 0;
     while (pug_jobs_block_start(jobs, jobs->blocks) < plan->end)
         jobs->blocks++;
+    jobs->own = jobs->pieces;
 }
 
 /** False: nothing was read, and one thread has to do it. */
 static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
-    unsigned threads = plan->threads < jobs->pieces ? plan->threads : (unsigned)jobs->pieces;
-    if (threads < 2 || must_be_alone(plan->tree))
+    const size_t pieces = jobs->own - jobs->begun;
+    unsigned threads = plan->threads < pieces ? plan->threads : (unsigned)pieces;
+    if (threads < (jobs->span ? 1 : 2) || must_be_alone(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
     jobs->most = threads * PUG_JOBS_HELD;
@@ -281,6 +293,37 @@ static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_c
     *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = loner.failed};
 }
 
+static void read(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+{
+    if (!read_together(jobs, outcome))
+        read_alone(jobs->plan, jobs->client, outcome);
+}
+
+static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+{
+    struct pug_peers *peers = jobs->plan->peers;
+    const bool good =
+        pug_jobs_span_open(jobs) && (jobs->own == jobs->begun || read_together(jobs, outcome));
+    if (!good || outcome->failed)
+        peers->fail(peers->context, "out of memory");
+    else
+        pug_jobs_span_finish(jobs);
+    pug_jobs_span_free(jobs->span);
+}
+
+/** Number 0 reads what cannot be cut. */
+static void read_among_peers(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+{
+    struct pug_peers *peers = jobs->plan->peers;
+    *outcome = (struct pug_jobs_outcome){0};
+    pug_peers_begin(peers);
+    if (!must_be_alone(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
+        read_span(jobs, outcome);
+    else if (peers->number == 0)
+        read(jobs, outcome);
+    pug_peers_share(peers, outcome, sizeof(*outcome));
+}
+
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                    struct pug_jobs_outcome *outcome)
 {
@@ -293,6 +336,8 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
         .ready = PTHREAD_COND_INITIALIZER,
     };
     divide(&jobs);
-    if (!read_together(&jobs, outcome))
-        read_alone(plan, client, outcome);
+    if (pug_peers_any(plan->peers))
+        read_among_peers(&jobs, outcome);
+    else
+        read(&jobs, outcome);
 }

@@ -10,6 +10,7 @@
 #ifndef PUG_JOBS_TOGETHER_H
 #define PUG_JOBS_TOGETHER_H
 
+#include "pugmark/peers.h"
 #include "pugmark/tree.h"
 
 /** Products that were handed on while their block was being read, in their order. */
@@ -41,6 +42,16 @@ struct pug_jobs_hand {
     bool (*give)(struct pug_jobs_hand *hand, void *product, size_t size);
 };
 
+/** How products go from one process to another. */
+struct pug_jobs_travel {
+    /** Put a product's bytes behind those that are there. */
+    void (*pack)(void *context, const void *product, struct pug_state *to);
+    /** The product of such bytes, in another process; NULL: no memory. */
+    void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
+    /** Make a product out of it and a later one, which is freed. False: no memory. NULL: cannot. */
+    bool (*fold)(void *context, void *product, void *later);
+};
+
 struct pug_jobs_client {
     void *context;
     /** Fill a hand. The tree of hand 0 stands where reading begins, all others are as new. */
@@ -59,6 +70,8 @@ struct pug_jobs_client {
     bool (*take_portion)(void *context, void *product);
     /** Free a product that does not count; on any thread. */
     void (*drop)(void *context, void *product);
+    /** NULL: they do not travel, and one process reads all. */
+    const struct pug_jobs_travel *travel;
 };
 
 /** What is read, and in what portions. */
@@ -73,7 +86,8 @@ struct pug_jobs_plan {
      * behind blocks, and goes on with blocks of that length together, since each costs something.
      */
     uint64_t growth;
-    uint64_t piece; /* bytes; about */
+    uint64_t piece;          /* bytes; about */
+    struct pug_peers *peers; /* who else reads it; or NULL */
 };
 
 struct pug_jobs_outcome {
@@ -84,7 +98,8 @@ struct pug_jobs_outcome {
 
 /**
  * On one thread where the capture is short, where a tree cannot be copied or write its state, and
- * where somebody watches more than elements or has to be asked.
+ * where somebody watches more than elements or has to be asked. With peers each reads a span
+ * (span.h), and number 0 takes all; where it cannot be cut number 0 reads it.
  */
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                    struct pug_jobs_outcome *outcome);

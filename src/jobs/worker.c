@@ -36,9 +36,9 @@ static bool has_room(const struct pug_jobs_state *jobs)
 
 struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
 {
-    while (!jobs->stop && jobs->claimed < jobs->pieces && !has_room(jobs))
+    while (!jobs->stop && jobs->claimed < jobs->own && !has_room(jobs))
         pug_jobs_wait(jobs);
-    if (jobs->stop || jobs->claimed == jobs->pieces)
+    if (jobs->stop || jobs->claimed >= jobs->own)
         return NULL;
     struct pug_jobs_strand *strand = calloc(1, sizeof(*strand));
     struct pug_jobs_seat *seats = calloc(jobs->sources, sizeof(*seats));
@@ -49,7 +49,7 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
         return NULL;
     }
     strand->seats = seats;
-    strand->proven = jobs->claimed == 0;
+    strand->proven = jobs->claimed == jobs->begun;
     strand->first = jobs->claimed * jobs->piece;
     strand->next = jobs->strands;
     jobs->strands = strand;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/captures.h"
 
+#include "recorder/bytes.h"
+
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,4 +83,51 @@ void captures_each(enum captures captures, capture_fn *function, void *context)
         print_message("%s is not there\n", SHARED);
         skip();
     }
+}
+
+/* ---- many of one ---- */
+
+struct damages {
+    size_t most;
+    unsigned count;
+    void (*look)(const struct capture *capture, const char *what);
+};
+
+static void damage(struct capture *capture, struct rec_random *random)
+{
+    for (unsigned n = 1 + (unsigned)rec_random_below(random, 8); n > 0; n--) {
+        size_t at = (size_t)rec_random_below(random, capture->size);
+        capture->bytes[at] ^= (uint8_t)(1 + rec_random_below(random, 255));
+    }
+}
+
+static void look_at_damages(struct capture *capture, void *context)
+{
+    const struct damages *damages = context;
+    struct rec_random random = {.state = 7};
+    if (capture->size > damages->most)
+        capture->size = damages->most;
+    damages->look(capture, "whole");
+    for (unsigned n = 0; n < damages->count && capture->size <= damages->most / 4; n++) {
+        damage(capture, &random);
+        damages->look(capture, "damaged");
+    }
+}
+
+void captures_damaged(enum captures captures, size_t most, unsigned damages,
+                      void (*look)(const struct capture *capture, const char *what))
+{
+    struct damages context = {most, damages, look};
+    captures_each(captures, look_at_damages, &context);
+}
+
+struct capture capture_repeated(const struct capture *capture, size_t size)
+{
+    struct capture repeated = *capture;
+    const size_t times = size / capture->size;
+    repeated.size = capture->size * times;
+    repeated.bytes = malloc(repeated.size);
+    for (size_t i = 0; i < times; i++)
+        memcpy(repeated.bytes + i * capture->size, capture->bytes, capture->size);
+    return repeated;
 }

@@ -31,6 +31,16 @@ extern const enum captures captures_own, captures_shared;
 /** For each of their buffers. */
 void captures_each(enum captures captures, capture_fn *function, void *context);
 
+/**
+ * Look at each of them up to `most` bytes, and at so many damaged forms of those that are short.
+ * `what` says which it is.
+ */
+void captures_damaged(enum captures captures, size_t most, unsigned damages,
+                      void (*look)(const struct capture *capture, const char *what));
+
+/** The same trace again and again, up to so many bytes; free() its bytes. */
+struct capture capture_repeated(const struct capture *capture, size_t size);
+
 /** The test over its own captures; and over the shared ones, which is a test of its own (run.h). */
 #define TEST_CAPTURES(function)                                                                    \
     {#function, function, NULL, NULL, (void *)&captures_own}, /* NOLINT */                         \

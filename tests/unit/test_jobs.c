@@ -5,9 +5,8 @@
  * places where one decoder takes over from another.
  */
 #include "pugmark/pugmark.h"
-#include "recorder/bytes.h"
 #include "support/captures.h"
-#include "support/outcome.h"
+#include "support/hash_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,79 +50,15 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     return PUG_RESP_CONT;
 }
 
-/* ---- parts: the hashes of their elements ---- */
-
-struct part {
-    uint64_t *hashes;
-    size_t count, room;
-    struct pug_passage *passage;
-};
-
-/* As if a few hashes were so much that the others have to wait. */
-#define PORTION      24
+/* Of a portion: so large that the others have to wait. */
 #define PORTION_SIZE ((size_t)10 << 20)
-
-static void *part_begin(void *context, unsigned worker)
-{
-    (void)context;
-    assert_true(worker < 8);
-    return calloc(1, sizeof(struct part));
-}
-
-static void part_passage(void *context, struct pug_passage *passage)
-{
-    ((struct part *)context)->passage = passage;
-}
-
-static void hand_on(struct part *part)
-{
-    struct part *portion = malloc(sizeof(*portion));
-    *portion = *part;
-    *part = (struct part){.passage = part->passage};
-    if (!pug_passage_give(part->passage, portion, PORTION_SIZE))
-        part->passage = NULL;
-}
-
-static void part_elements(void *context, const struct pug_element *elements, size_t count)
-{
-    struct part *part = context;
-    if (count > part->room - part->count) {
-        part->room = (part->room + count) * 2;
-        part->hashes = realloc(part->hashes, part->room * sizeof(*part->hashes));
-    }
-    for (size_t i = 0; i < count; i++)
-        part->hashes[part->count++] = outcome_hash(&elements[i]);
-    if (part->passage && part->count >= PORTION)
-        hand_on(part);
-}
-
-static void part_drop(void *context)
-{
-    struct part *part = context;
-    free(part->hashes);
-    free(part);
-}
-
-static bool part_take(void *context, void *taken)
-{
-    struct part *part = taken;
-    for (size_t i = 0; i < part->count; i++)
-        outcome_add(context, part->hashes[i]);
-    part_drop(part);
-    return true;
-}
 
 /* ---- decoding ---- */
 
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
-    const struct pug_parts parts = {.context = &outcome,
-                                    .begin = part_begin,
-                                    .elements = part_elements,
-                                    .take = part_take,
-                                    .drop = part_drop,
-                                    .passage = manner->portions ? part_passage : NULL};
+    const struct pug_parts parts = hash_parts(&outcome, manner->portions ? PORTION_SIZE : 0);
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;
@@ -168,51 +103,23 @@ static void compare(const struct capture *capture, const char *what)
     }
 }
 
-static void damage(struct capture *capture, struct rec_random *random)
-{
-    for (unsigned n = 1 + (unsigned)rec_random_below(random, 8); n > 0; n--) {
-        size_t at = (size_t)rec_random_below(random, capture->size);
-        capture->bytes[at] ^= (uint8_t)(1 + rec_random_below(random, 255));
-    }
-}
-
-static void one_capture(struct capture *capture, void *context)
-{
-    struct rec_random random = {.state = 7};
-    (void)context;
-    if (capture->size > ENOUGH)
-        capture->size = ENOUGH;
-    compare(capture, "whole");
-    for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
-        damage(capture, &random);
-        compare(capture, "damaged");
-    }
-}
-
 static void test_captures(void **state)
 {
-    captures_each(*(const enum captures *)*state, one_capture, NULL);
+    captures_damaged(*(const enum captures *)*state, ENOUGH, DAMAGES, compare);
 }
 
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */
 static void join_often(struct capture *capture, void *context)
 {
-    const size_t times = ((size_t)2 << 20) / capture->size;
-    uint8_t *many = malloc(capture->size * times);
-    struct capture repeated = *capture;
+    struct capture repeated = capture_repeated(capture, (size_t)2 << 20);
     (void)context;
-    assert_non_null(many);
-    for (size_t i = 0; i < times; i++)
-        memcpy(many + i * capture->size, capture->bytes, capture->size);
-    repeated.bytes = many;
-    repeated.size = capture->size * times;
     const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
     const struct outcome together = decode(&repeated, &(struct manner){.threads = 2});
     assert_int_equal(together.threads, 2);
     assert_int_equal(together.elements, alone.elements);
     assert_int_equal(together.element_hash, alone.element_hash);
     assert_true(together.repeated < repeated.size / 5);
-    free(many);
+    free(repeated.bytes);
 }
 
 static void test_joins(void **state)

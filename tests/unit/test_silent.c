@@ -8,6 +8,8 @@
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "recorder/stm.h"
+#include "support/crew.h"
+#include "support/hash_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +108,46 @@ static void threads_hand_it_on(void **state)
     rec_bytes_free(&capture);
 }
 
+struct among {
+    const struct rec_bytes *capture;
+    struct outcome outcome; /* of the first peer */
+};
+
+static struct outcome decode_parts(const struct rec_bytes *capture, struct pug_peers *peers)
+{
+    struct outcome outcome = {0};
+    struct pug_parts parts = hash_parts(&outcome, 0);
+    parts.travel = &hash_parts_folded;
+    const struct pug_jobs jobs = {
+        .threads = peers ? 3 : 1, .piece = 16384, .block = 256, .parts = &parts, .peers = peers};
+    struct pug_tree *tree = new_tree(true);
+    assert_int_equal(pug_tree_decode(tree, &jobs, capture->data, capture->size, NULL), PUG_OK);
+    pug_tree_free(tree);
+    return outcome;
+}
+
+static void decode_span(struct pug_peers *peers, void *context)
+{
+    struct among *among = context;
+    const struct outcome outcome = decode_parts(among->capture, peers);
+    if (peers->number == 0)
+        among->outcome = outcome;
+}
+
+/** What a source on one peer knows the others do not, and do not take for theirs. */
+static void peers_do_not_lose_it(void **state)
+{
+    struct rec_bytes capture = make_capture();
+    const struct outcome alone = decode_parts(&capture, NULL);
+    (void)state;
+    for (unsigned count = 2; count <= 8; count *= 2) {
+        struct among among = {.capture = &capture};
+        (void)crew_run(count, 0, 0, decode_span, &among);
+        assert_true(alone.elements > 3 && outcome_equals(&among.outcome, &alone));
+    }
+    rec_bytes_free(&capture);
+}
+
 /* ---- indexes ---- */
 
 static struct pug_index *build(const struct rec_bytes *capture, unsigned jobs, bool elements)
@@ -161,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_hand_it_on),
+        cmocka_unit_test(peers_do_not_lose_it),
         cmocka_unit_test(indexes_are_the_same),
         cmocka_unit_test(places_are_reached),
     };

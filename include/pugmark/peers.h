@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Several processes that decode one capture together, each a span of it. What they tell each
+ * other goes through functions that somebody else fills in: messages between numbered processes,
+ * over MPI (`pugmark-mpi`) or whatever there is.
+ *
+ * All of them do the same calls with the same inputs, in the same order: in those that take peers
+ * each reads its span, and number 0 gets what one process alone would have: what it takes is all
+ * of it, in its order. The others take nothing. They are of one build, on one kind of machine.
+ */
+#ifndef PUGMARK_PEERS_H
+#define PUGMARK_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** For receive(): whoever sent something. */
+#define PUG_PEERS_ANYBODY UINT32_MAX
+
+/** What came from another process. */
+struct pug_peers_message {
+    unsigned from;  /**< its number */
+    uint8_t *bytes; /**< free() it; NULL where there are none */
+    size_t size;    /**< bytes */
+};
+
+/** One of the processes, and its way to the others. One thread uses it at a time. */
+struct pug_peers {
+    unsigned number;     /**< of this one, from 0 on */
+    unsigned count;      /**< of all of them */
+    size_t piece, block; /**< as in struct pug_jobs, for tests; 0: as usual */
+    void *context;       /**< is handed to these functions */
+    /**
+     * The bytes are the caller's again when it returns. It does not wait until they are received,
+     * unless much is on its way. What one sends another on one channel comes in its order.
+     */
+    void (*send)(void *context, unsigned to, uint32_t channel, const void *bytes, size_t size);
+    /** False: there is nothing from there, and it was not to be waited for. */
+    bool (*receive)(void *context, unsigned from, uint32_t channel, bool wait,
+                    struct pug_peers_message *message);
+    /** This process cannot go on, so none can: says so and ends all of them. Does not return. */
+    void (*fail)(void *context, const char *why);
+    /** Optional: what was sent since then, for who wants to know. */
+    uint64_t sent_messages, sent_bytes;
+    uint32_t run;      /**< private: the call at hand */
+    uint64_t spare[4]; /**< zero */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

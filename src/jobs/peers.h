@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/** @file Messages among the processes that decode one capture together, and where they keep much.
+ */
+#ifndef PUG_JOBS_PEERS_H
+#define PUG_JOBS_PEERS_H
+
+#include "pugmark/peers.h"
+
+#include <stdio.h>
+
+/** Each call that peers do together has channels of its own, so that nothing of another gets in. */
+enum pug_peers_channel {
+    PUG_PEERS_CONTROL, /* where strands of neighbours meet: small, from anybody */
+    PUG_PEERS_DATA,    /* products and results */
+    PUG_PEERS_CHANNELS
+};
+
+/** Are there others? */
+static inline bool pug_peers_any(const struct pug_peers *peers)
+{
+    return peers && peers->count > 1;
+}
+
+/** Is it another one that takes what all of them make? */
+static inline bool pug_peers_helps(const struct pug_peers *peers)
+{
+    return pug_peers_any(peers) && peers->number > 0;
+}
+
+/** Another call begins, on all of them. */
+void pug_peers_begin(struct pug_peers *peers);
+
+/** In the call at hand. */
+void pug_peers_send(struct pug_peers *peers, unsigned to, enum pug_peers_channel channel,
+                    const void *bytes, size_t size);
+bool pug_peers_receive(struct pug_peers *peers, unsigned from, enum pug_peers_channel channel,
+                       bool wait, struct pug_peers_message *message);
+
+/** What number 0 has there all have then. */
+void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size);
+
+/* ---- what is kept until it is clear whether somebody wants it ---- */
+
+/** Bytes that are in memory while they are few, and else in a file without a name. */
+struct pug_spool {
+    uint8_t *bytes;
+    FILE *file; /* NULL: all is in memory */
+    size_t room;
+    uint64_t size;
+};
+
+/** False: neither memory nor room. */
+bool pug_spool_put(struct pug_spool *spool, const void *bytes, size_t size);
+bool pug_spool_get(struct pug_spool *spool, uint64_t at, void *bytes, size_t size);
+void pug_spool_free(struct pug_spool *spool);
+
+#endif

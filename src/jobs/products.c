@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "jobs/products.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** In front of a product's bytes. */
+struct record {
+    uint64_t size;
+    uint64_t at; /* of its block */
+    uint32_t response;
+    uint32_t portion;
+};
+
+struct pug_products {
+    const struct pug_jobs_client *client;
+    struct pug_spool spool; /* records */
+    uint64_t *cuts;         /* where they are in it */
+    size_t count, room;
+    uint64_t begin; /* what is before does not count */
+    /* Products since the last cut, as one. */
+    struct pug_jobs_block folded;
+    struct pug_state packed; /* room */
+};
+
+struct pug_products *pug_products_new(const struct pug_jobs_client *client)
+{
+    struct pug_products *products = calloc(1, sizeof(*products));
+    if (products)
+        products->client = client;
+    return products;
+}
+
+static void drop_folded(struct pug_products *products)
+{
+    const struct pug_jobs_client *client = products->client;
+    if (products->folded.product)
+        client->drop(client->context, products->folded.product);
+    products->folded.product = NULL;
+}
+
+void pug_products_free(struct pug_products *products)
+{
+    if (!products)
+        return;
+    drop_folded(products);
+    pug_spool_free(&products->spool);
+    pug_state_free(&products->packed);
+    free(products->cuts);
+    free(products);
+}
+
+/* ---- records ---- */
+
+/** A record in `packed`; the product stays. False: no memory. */
+static bool pack(struct pug_products *products, const struct pug_jobs_block *block, bool portion)
+{
+    const struct pug_jobs_client *client = products->client;
+    struct pug_state *packed = &products->packed;
+    struct record record = {.at = block->at, .response = block->response, .portion = portion};
+    packed->size = 0;
+    pug_state_put(packed, &record, sizeof(record));
+    client->travel->pack(client->context, block->product, packed);
+    if (packed->failed)
+        return false;
+    record.size = packed->size - sizeof(record);
+    memcpy(packed->bytes, &record, sizeof(record));
+    return true;
+}
+
+/** The block of a record; its product is NULL where there is no memory. */
+static struct pug_jobs_block unpack(const struct pug_products *products,
+                                    const struct record *record, const uint8_t *bytes)
+{
+    const struct pug_jobs_client *client = products->client;
+    return (struct pug_jobs_block){
+        .at = record->at,
+        .response = (enum pug_response)record->response,
+        .product = client->travel->unpack(client->context, bytes, (size_t)record->size)};
+}
+
+static bool keep(struct pug_products *products, const struct pug_jobs_block *block, bool portion)
+{
+    const struct pug_jobs_client *client = products->client;
+    const bool good =
+        pack(products, block, portion) &&
+        pug_spool_put(&products->spool, products->packed.bytes, products->packed.size);
+    client->drop(client->context, block->product);
+    return good;
+}
+
+/** What was folded becomes a record. */
+static bool flush(struct pug_products *products)
+{
+    if (!products->folded.product)
+        return true;
+    const struct pug_jobs_block block = products->folded;
+    products->folded.product = NULL;
+    return keep(products, &block, false);
+}
+
+/* ---- keeping ---- */
+
+bool pug_products_cut(struct pug_products *products)
+{
+    if (!flush(products))
+        return false;
+    if (products->count == products->room) {
+        const size_t room = products->room * 2 + 64;
+        uint64_t *grown = realloc(products->cuts, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        products->cuts = grown;
+        products->room = room;
+    }
+    products->cuts[products->count++] = products->spool.size;
+    return true;
+}
+
+/** Add a block's product to what is folded; false: no memory. */
+static bool fold(struct pug_products *products, const struct pug_jobs_block *block)
+{
+    const struct pug_jobs_client *client = products->client;
+    struct pug_jobs_block *folded = &products->folded;
+    void *first = folded->product;
+    folded->at = block->at;
+    folded->response = block->response;
+    if (!first)
+        folded->product = block->product;
+    return !first || client->travel->fold(client->context, first, block->product);
+}
+
+bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block)
+{
+    return products->client->travel->fold ? fold(products, block) : keep(products, block, false);
+}
+
+bool pug_products_portion(struct pug_products *products, void *product)
+{
+    const struct pug_jobs_block block = {.product = product};
+    return flush(products) && keep(products, &block, true);
+}
+
+void pug_products_keep(struct pug_products *products, size_t cut)
+{
+    products->begin = cut < products->count ? products->cuts[cut] : 0;
+}
+
+void pug_products_drop(struct pug_products *products)
+{
+    drop_folded(products);
+    products->begin = products->spool.size;
+}
+
+/* ---- all that counts as one ---- */
+
+/** Fold one record of the spool, or of what another process sent, behind what is folded. */
+static bool fold_record(struct pug_products *products, const struct record *record,
+                        const uint8_t *bytes)
+{
+    const struct pug_jobs_block block = unpack(products, record, bytes);
+    return block.product && fold(products, &block);
+}
+
+static bool fold_next(struct pug_products *products, uint64_t *at)
+{
+    struct record record;
+    if (!pug_spool_get(&products->spool, *at, &record, sizeof(record)))
+        return false;
+    uint8_t *bytes = malloc((size_t)record.size + 1);
+    const bool good =
+        bytes &&
+        pug_spool_get(&products->spool, *at + sizeof(record), bytes, (size_t)record.size) &&
+        fold_record(products, &record, bytes);
+    free(bytes);
+    *at += sizeof(record) + record.size;
+    return good;
+}
+
+static bool fold_all(struct pug_products *products)
+{
+    bool good = flush(products);
+    for (uint64_t at = products->begin; good && at < products->spool.size;)
+        good = fold_next(products, &at);
+    return good;
+}
+
+/** What another process sent: behind what is here, or, on number 0, to the client. */
+static bool take_record(struct pug_products *products, const uint8_t *bytes, bool *more)
+{
+    const struct pug_jobs_client *client = products->client;
+    struct record record;
+    memcpy(&record, bytes, sizeof(record));
+    if (!*more)
+        return true;
+    struct pug_jobs_block block = unpack(products, &record, bytes + sizeof(record));
+    if (!block.product)
+        return false;
+    if (record.portion)
+        *more = client->take_portion(client->context, block.product);
+    else
+        *more = client->take(client->context, &block);
+    return true;
+}
+
+static bool send_folded(struct pug_products *products, struct pug_peers *peers, unsigned to)
+{
+    const bool any = products->folded.product != NULL;
+    if (any && !pack(products, &products->folded, false))
+        return false;
+    pug_peers_send(peers, to, PUG_PEERS_DATA, products->packed.bytes,
+                   any ? products->packed.size : 0);
+    return true;
+}
+
+static bool receive_folded(struct pug_products *products, struct pug_peers *peers, unsigned from,
+                           bool *more)
+{
+    struct pug_peers_message message;
+    struct record record;
+    bool good = true;
+    (void)pug_peers_receive(peers, from, PUG_PEERS_DATA, true, &message);
+    if (message.size > 0 && peers->number == 0) {
+        good = take_record(products, message.bytes, more);
+    } else if (message.size > 0) {
+        memcpy(&record, message.bytes, sizeof(record));
+        good = fold_record(products, &record, message.bytes + sizeof(record));
+    }
+    free(message.bytes);
+    return good;
+}
+
+/** Number n sends what it has to the one that lacks its lowest bit, once it has all behind it. */
+static bool reduce(struct pug_products *products, struct pug_peers *peers, bool more)
+{
+    for (unsigned bit = 1; bit < peers->count; bit *= 2) {
+        if (peers->number & bit)
+            return send_folded(products, peers, peers->number - bit);
+        if (peers->number + bit < peers->count &&
+            !receive_folded(products, peers, peers->number + bit, &more))
+            return false;
+    }
+    return true;
+}
+
+/* ---- one after another ---- */
+
+#define CHUNK ((size_t)1 << 20)
+
+static bool send_all(struct pug_products *products, struct pug_peers *peers)
+{
+    uint8_t *bytes = malloc(CHUNK);
+    bool good = bytes && flush(products);
+    for (uint64_t at = products->begin, size; good && at < products->spool.size; at += size) {
+        size = products->spool.size - at < CHUNK ? products->spool.size - at : CHUNK;
+        good = pug_spool_get(&products->spool, at, bytes, (size_t)size);
+        if (good)
+            pug_peers_send(peers, 0, PUG_PEERS_DATA, bytes, (size_t)size);
+    }
+    free(bytes);
+    pug_peers_send(peers, 0, PUG_PEERS_DATA, NULL, 0);
+    return good;
+}
+
+/** Take the records that are whole, and keep the rest. */
+static bool take_records(struct pug_products *products, struct pug_state *waiting, bool *more)
+{
+    struct record record;
+    size_t at = 0;
+    bool good = true;
+    while (good && waiting->size - at >= sizeof(record)) {
+        memcpy(&record, waiting->bytes + at, sizeof(record));
+        if (waiting->size - at - sizeof(record) < record.size)
+            break;
+        good = take_record(products, waiting->bytes + at, more);
+        at += sizeof(record) + (size_t)record.size;
+    }
+    waiting->size -= at;
+    if (waiting->size > 0)
+        memmove(waiting->bytes, waiting->bytes + at, waiting->size);
+    return good;
+}
+
+static bool receive_all(struct pug_products *products, struct pug_peers *peers, bool more)
+{
+    struct pug_state waiting = {0};
+    bool good = true;
+    for (unsigned from = 1; from < peers->count; from++) {
+        for (bool over = false; !over;) {
+            struct pug_peers_message message;
+            (void)pug_peers_receive(peers, from, PUG_PEERS_DATA, true, &message);
+            over = message.size == 0;
+            pug_state_put(&waiting, message.bytes, message.size);
+            good = good && !waiting.failed && take_records(products, &waiting, &more);
+            free(message.bytes);
+        }
+    }
+    pug_state_free(&waiting);
+    return good;
+}
+
+bool pug_products_give(struct pug_products *products, struct pug_peers *peers, bool stopped)
+{
+    if (products->client->travel->fold)
+        return fold_all(products) && reduce(products, peers, !stopped);
+    return peers->number == 0 ? receive_all(products, peers, !stopped) : send_all(products, peers);
+}

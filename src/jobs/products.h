@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/** @file Products of one of several processes, kept until it is clear which of them count. */
+#ifndef PUG_JOBS_PRODUCTS_H
+#define PUG_JOBS_PRODUCTS_H
+
+#include "jobs/peers.h"
+#include "jobs/together.h"
+
+struct pug_products;
+
+/** NULL: no memory. The client is borrowed. */
+struct pug_products *pug_products_new(const struct pug_jobs_client *client);
+void pug_products_free(struct pug_products *products);
+
+/* These answer false where there is no memory, or no room. */
+
+/** What comes from here on may count when what came before does not. */
+bool pug_products_cut(struct pug_products *products);
+/** Of a block; it is freed. */
+bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block);
+bool pug_products_portion(struct pug_products *products, void *product);
+
+/** What was before the n-th cut does not count; without any: nothing does. */
+void pug_products_keep(struct pug_products *products, size_t cut);
+void pug_products_drop(struct pug_products *products);
+
+/**
+ * All peers do this, and number 0 takes what all of them have, in the order of their numbers;
+ * `stopped`: it does not want to. Products that can be folded are, pairwise.
+ */
+bool pug_products_give(struct pug_products *products, struct pug_peers *peers, bool stopped);
+
+#endif

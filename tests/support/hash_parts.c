@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "support/hash_parts.h"
+
+#include <stdlib.h>
+
+struct part {
+    uint64_t *hashes;
+    size_t count, room;
+    struct pug_passage *passage;
+    size_t portion; /* how large it is said to be */
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    (void)context;
+    if (worker >= 8)
+        abort();
+    return calloc(1, sizeof(struct part));
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct part *part = context;
+    part->passage = passage;
+    part->portion = 4096;
+}
+
+/* As if a few hashes were so much that the others have to wait. */
+static void set_wide_passage(void *context, struct pug_passage *passage)
+{
+    struct part *part = context;
+    part->passage = passage;
+    part->portion = (size_t)10 << 20;
+}
+
+static void hand_on(struct part *part)
+{
+    struct part *portion = malloc(sizeof(*portion));
+    *portion = *part;
+    *part = (struct part){.passage = part->passage, .portion = part->portion};
+    if (!pug_passage_give(part->passage, portion, part->portion))
+        part->passage = NULL;
+}
+
+static void add_hashes(struct part *part, const uint64_t *hashes, size_t count)
+{
+    if (count > part->room - part->count) {
+        part->room = (part->room + count) * 2;
+        part->hashes = realloc(part->hashes, part->room * sizeof(*part->hashes));
+    }
+    if (count > 0)
+        memcpy(part->hashes + part->count, hashes, count * sizeof(*hashes));
+    part->count += count;
+}
+
+static void add_elements(void *context, const struct pug_element *elements, size_t count)
+{
+    struct part *part = context;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t hash = outcome_hash(&elements[i]);
+        add_hashes(part, &hash, 1);
+    }
+    if (part->passage && part->count >= HASH_PORTION)
+        hand_on(part);
+}
+
+static void drop(void *context)
+{
+    struct part *part = context;
+    free(part->hashes);
+    free(part);
+}
+
+static bool take(void *context, void *taken)
+{
+    struct part *part = taken;
+    for (size_t i = 0; i < part->count; i++)
+        outcome_add(context, part->hashes[i]);
+    drop(part);
+    return true;
+}
+
+static void pack(const void *context, struct pug_state *bytes)
+{
+    const struct part *part = context;
+    pug_state_put(bytes, part->hashes, part->count * sizeof(*part->hashes));
+}
+
+static void *unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    struct part *part = begin(context, 0);
+    for (uint64_t hash; size > 0; bytes += sizeof(hash), size -= sizeof(hash)) {
+        memcpy(&hash, bytes, sizeof(hash));
+        add_hashes(part, &hash, 1);
+    }
+    return part;
+}
+
+static bool fold(void *context, void *folded)
+{
+    struct part *later = folded;
+    add_hashes(context, later->hashes, later->count);
+    drop(later);
+    return true;
+}
+
+const struct pug_travel hash_parts_travel = {pack, unpack, NULL};
+const struct pug_travel hash_parts_folded = {pack, unpack, fold};
+
+struct pug_parts hash_parts(struct outcome *outcome, size_t portion)
+{
+    return (struct pug_parts){.context = outcome,
+                              .begin = begin,
+                              .elements = add_elements,
+                              .take = take,
+                              .drop = drop,
+                              .passage = portion == 0      ? NULL
+                                         : portion <= 4096 ? set_passage
+                                                           : set_wide_passage};
+}
