@@ -101,18 +101,15 @@ void pug_etmv4_put_event(decoder *d, const struct pug_etmv4_p0 *p0)
 
 /* ---- the return stack ---- */
 
-#define RETURNS                                                                                    \
-    (sizeof(((decoder *)0)->returns.entries) / sizeof(((decoder *)0)->returns.entries[0]))
-
 void pug_etmv4_push_return(decoder *d, uint64_t address, uint8_t isa)
 {
     struct pug_etmv4_return_stack *returns = &d->returns;
     if (!d->config->return_stack || returns->wait_address)
         return;
-    returns->head = (uint8_t)((returns->head + 1) % RETURNS);
+    returns->head = (uint8_t)((returns->head + 1) % PUG_ETMV4_RETURNS);
     returns->entries[returns->head].address = address;
     returns->entries[returns->head].isa = isa;
-    if (returns->count < RETURNS)
+    if (returns->count < PUG_ETMV4_RETURNS)
         returns->count++;
     d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
 }
@@ -133,8 +130,7 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(decoder *d)
         return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RET_STACK_OVERFLOW, PUG_NO_INDEX,
                               PUG_UNSYNC_BAD_PACKET, "Trace Return Stack Overflow.");
     pug_etmv4_jump(d, returns->entries[returns->head].address, returns->entries[returns->head].isa);
-    returns->head = (uint8_t)((returns->head + RETURNS - 1) % RETURNS);
-    returns->count--;
+    pug_etmv4_drop_return(returns);
     d->blocked &= (uint8_t)~PUG_ETMV4_NEED_ADDRESS;
     return PUG_ETMV4_DONE;
 }

@@ -77,12 +77,18 @@ static enum pug_etmv4_outcome take_packet(decoder *d, const packet_ *p)
     return PUG_ETMV4_DONE;
 }
 
+/** An element that marks a place or a time: what it waits for is the next atom. */
+static bool is_mark(const struct pug_etmv4_p0 *p0)
+{
+    return p0->kind >= PUG_ETMV4_P0_EVENT && p0->kind <= PUG_ETMV4_P0_MARKER;
+}
+
 /** DISCARD and OVERFLOW: only what marks a time survives. */
 static enum pug_etmv4_outcome discard(decoder *d)
 {
     while (pug_etmv4_queue_count(&d->queue) > 0) {
         const struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
-        bool put = p0->kind >= PUG_ETMV4_P0_EVENT && p0->kind <= PUG_ETMV4_P0_MARKER;
+        bool put = is_mark(p0);
         if (p0->kind == PUG_ETMV4_P0_ITE && !d->stage->quirks.etm4_discard_drops_ite)
             put = true;
         if (!pug_out_ready(&d->stage->out))
@@ -291,16 +297,42 @@ static bool is_atom(uint32_t type)
     return type - PUG_ETMV4_ATOM_F6 <= PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6;
 }
 
+/** The way behind what waits from `head` on. */
+static enum pug_etmv4_way way_behind(const struct pug_etmv4_queue *queue, uint32_t head)
+{
+    const uint32_t waiting = queue->tail - head;
+    if (waiting == 0)
+        return PUG_ETMV4_DIRECT;
+    return waiting == 1 && queue->ring[head & queue->mask].kind == PUG_ETMV4_P0_ADDRESS
+               ? PUG_ETMV4_AIMED
+               : PUG_ETMV4_QUEUES;
+}
+
 void pug_etmv4_set_way(decoder *d)
 {
-    const uint32_t waiting = pug_etmv4_queue_count(&d->queue);
+    const struct pug_etmv4_queue *queue = &d->queue;
+    uint32_t head = queue->head;
     d->way = PUG_ETMV4_QUEUES;
     if (d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0 || d->checks)
         return;
-    if (waiting == 0)
-        d->way = PUG_ETMV4_DIRECT;
-    else if (waiting == 1 && pug_etmv4_queue_at(&d->queue, 0)->kind == PUG_ETMV4_P0_ADDRESS)
-        d->way = PUG_ETMV4_AIMED;
+    while (head != queue->tail && is_mark(&queue->ring[head & queue->mask]))
+        head++;
+    d->way = (uint8_t)way_behind(queue, head);
+    /* That an error takes back what its packet made come is for the queue. */
+    if (head != queue->head && d->way != PUG_ETMV4_QUEUES)
+        d->way = d->stage->quirks.etm4_error_drops_run ? PUG_ETMV4_QUEUES : PUG_ETMV4_MARKED;
+}
+
+bool pug_etmv4_put_marks(decoder *d)
+{
+    while (d->queue.head != d->queue.tail && is_mark(pug_etmv4_queue_at(&d->queue, 0))) {
+        if (!pug_out_ready(&d->stage->out))
+            return false;
+        pug_etmv4_put_event(d, pug_etmv4_queue_at(&d->queue, 0));
+        d->queue.head++;
+    }
+    d->way = (uint8_t)way_behind(&d->queue, d->queue.head);
+    return true;
 }
 
 enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done)

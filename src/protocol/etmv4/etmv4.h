@@ -266,6 +266,7 @@ enum pug_etmv4_way {
     PUG_ETMV4_QUEUES, /**< it goes through the queue, since others wait or it may be cancelled */
     PUG_ETMV4_DIRECT, /**< it resolves at once: the lane may take it */
     PUG_ETMV4_AIMED,  /**< the same, behind an address, which is alone in the queue */
+    PUG_ETMV4_MARKED, /**< an atom puts events that wait, and then it is one of these two */
 };
 
 /** What stands in the way of the next atom. */
@@ -275,15 +276,24 @@ enum {
     PUG_ETMV4_POP_PENDING = 1 << 2, /**< an indirect branch was taken: the return stack knows */
 };
 
-/** The return stack: the newest 16 return addresses. */
+#define PUG_ETMV4_RETURNS 16u
+
+/** The return stack: the newest return addresses. */
 struct pug_etmv4_return_stack {
     struct {
         uint64_t address;
         uint8_t isa;
-    } entries[16];
+    } entries[PUG_ETMV4_RETURNS];
     uint8_t head, count;
     bool wait_address; /**< nothing is pushed between a TRACE_INFO and an address */
 };
+
+/** The newest entry is used up. */
+static inline void pug_etmv4_drop_return(struct pug_etmv4_return_stack *returns)
+{
+    returns->head = (uint8_t)((returns->head + PUG_ETMV4_RETURNS - 1) % PUG_ETMV4_RETURNS);
+    returns->count--;
+}
 
 /** A source address whose range is walked in steps. */
 struct pug_etmv4_source_walk {
@@ -416,6 +426,8 @@ void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, 
 void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
+/** Put the events of which PUG_ETMV4_MARKED is said. False: the consumer waits; perhaps not all. */
+bool pug_etmv4_put_marks(struct pug_etmv4_decoder *decoder);
 void pug_etmv4_set_way(struct pug_etmv4_decoder *decoder);
 /** Forget everything that a loss of synchronisation makes worthless. */
 void pug_etmv4_lose_sync(struct pug_etmv4_decoder *decoder, enum pug_unsync reason);

@@ -5,7 +5,8 @@
  *
  * On the lane the decoder's own place is out of date: where execution is, `from`, the last block,
  * and `block`, the next one, tell. leave() brings the place up to date, enter() finds the block at
- * it; between them an atom is a hop, and an address a look into the table of jumps.
+ * it; between them an atom is a hop, and an address a look into the table of jumps. A taken call
+ * pushes its return address when execution goes on behind it, or in leave().
  */
 #include "image/paths.h"
 #include "protocol/etmv4/address.h"
@@ -84,6 +85,8 @@ static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, u
         pug_etmv4_commit_address(d, aim->value, aim->is);
     aim->open = false;
     d->index = index;
+    if (d->returns.count > 0)
+        (void)pug_etmv4_pop_return(d);
     const struct pug_block *block = d->blocked ? NULL : pug_etmv4_block(d);
     if (block && !pug_block_hops(block, d->map->epoch)) {
         d->unusual = block;
@@ -95,11 +98,17 @@ static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, u
     return room ? block : NULL;
 }
 
-/** The decoder's place is behind `from`, a block of a packet; the batch's end, and its new one. */
-static PUG_NOINLINE struct pug_element *
-leave(decoder *d, struct pug_element *end, const struct pug_block *from, bool taken, uint64_t index)
+/**
+ * The decoder's place is behind `from`, a block of a packet; the batch's end, and its new one.
+ * `chain`, or NULL, breaks.
+ */
+static PUG_NOINLINE struct pug_element *leave(decoder *d, struct pug_chain *chain,
+                                              struct pug_element *end, const struct pug_block *from,
+                                              bool taken, uint64_t index)
 {
     struct pug_batch *batch = d->stage->out.batch;
+    if (chain)
+        pug_chain_break(chain);
     batch->count = (uint32_t)(end - batch->elements);
     pug_etmv4_set_isa(d, from->isa);
     d->isa = from->isa;
@@ -128,11 +137,10 @@ static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch,
 
 /* ---- jumps ---- */
 
-/** Is it a branch that leaves it to an address packet alone where it goes? */
+/** Is it a branch that leaves it to an address packet, or to the return stack, where it goes? */
 static inline bool asks_for_address(const decoder *d, const struct pug_block *from, bool taken)
 {
     return taken && from->last_type == PUG_INSTR_BR_INDIRECT &&
-           !(d->config->return_stack && from->insn.link) &&
            !(d->config->ete && from->last_subtype == PUG_SUB_V8_ERET);
 }
 
@@ -145,14 +153,52 @@ static inline const struct pug_block *aimed_at(const decoder *d, const struct ai
     return pug_codemap_jumped(d->map, aim->value, isa);
 }
 
+/* ---- calls and returns, where the unit has a return stack ---- */
+
+/** Does the block behind a branch depend on the return stack, or that on the branch? */
+static inline bool uses_stack(const decoder *d, const struct pug_block *from, bool taken)
+{
+    return taken &&
+           (from->last_type == PUG_INSTR_BR ? from->insn.link : asks_for_address(d, from, taken));
+}
+
+static inline void push_call(decoder *d, const struct pug_block *from)
+{
+    if (from->insn.link)
+        pug_etmv4_push_return(d, from->end, from->isa);
+}
+
+/** Where a taken branch goes of which no address tells; NULL: that takes a closer look. */
+static inline const struct pug_block *pass_branch(decoder *d, const struct pug_block *from)
+{
+    struct pug_etmv4_return_stack *returns = &d->returns;
+    const struct pug_insn *insn = &from->insn;
+    const struct pug_block *block;
+    if (insn->type == PUG_INSTR_BR) {
+        block = pug_codemap_jumped(d->map, insn->target, insn->next_isa);
+        if (block)
+            push_call(d, from);
+        return block;
+    }
+    if (insn->link || returns->count == 0)
+        return NULL;
+    block = pug_codemap_jumped(d->map, returns->entries[returns->head].address,
+                               returns->entries[returns->head].isa);
+    if (block)
+        pug_etmv4_drop_return(returns);
+    return block;
+}
+
 /* ---- the lane ---- */
 
 /**
  * Stops before a packet that is for read() and decode(), or in one of atoms: then the answer is
- * what is left of these. With `each`, elements are delivered after each packet.
+ * what is left of these. With EACH, elements are delivered after each packet; with COUNTS, ranges
+ * go into the chain, and where another element comes between, that is the end.
  */
 static inline __attribute__((always_inline)) uint32_t
-ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool each)
+ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_chain *chain,
+     const enum pug_want want, const bool stack)
 {
     struct pug_batch *const batch = d->stage->out.batch;
     const struct pug_element *const full =
@@ -178,21 +224,27 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
             block = from && asks_for_address(d, from, taken) ? aimed_at(d, &aim) : NULL;
             continue;
         }
-        if (element > full && block && !deliver(d, &element, epoch, &ran))
+        if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran))
             break;
         index = pug_run_index(span->run, at++);
         atoms = header->atoms;
         if (block && aim.open) {
+            if (stack)
+                push_call(d, from);
             aim.open = false;
             d->returns.wait_address = false;
         }
         do {
+            if (stack && !block && from && !aim.open && uses_stack(d, from, taken))
+                block = pass_branch(d, from);
             if (!block) {
                 if (from)
-                    element = leave(d, element, from, taken, last_index(batch, element, ran));
+                    element =
+                        leave(d, chain, element, from, taken, last_index(batch, element, ran));
                 from = NULL;
                 batch->count = (uint32_t)(element - batch->elements);
-                block = enter(d, &aim, index);
+                const bool ends = want == PUG_WANT_COUNTS && batch->count > 0;
+                block = ends ? NULL : enter(d, &aim, index);
                 element = batch_end(batch);
                 epoch = d->map->epoch;
                 if (!block)
@@ -201,29 +253,42 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, const bool 
             do {
                 taken = atoms & 1;
                 atoms >>= 1;
-                pug_block_range(element++, block, index, &context, taken);
+                if (want == PUG_WANT_COUNTS)
+                    pug_chain_hop(chain, block, taken);
+                else
+                    pug_block_range(element++, block, index, &context, taken);
                 from = block;
                 block = block->links[taken];
             } while ((atoms > 1) & pug_block_hops(block, epoch));
             if (!pug_block_hops(block, epoch))
                 block = NULL;
+            if (want == PUG_WANT_COUNTS)
+                ran = index;
         } while (atoms > 1);
         if (atoms > 1)
             break;
-        if (!block && from && !asks_for_address(d, from, taken)) {
-            element = leave(d, element, from, taken, last_index(batch, element, ran));
+        if (!block && !asks_for_address(d, from, taken) && !(stack && uses_stack(d, from, taken)) &&
+            from) {
+            element = leave(d, chain, element, from, taken, last_index(batch, element, ran));
             from = NULL;
         }
-        if (each && !deliver(d, &element, epoch, &ran))
+        if (want == PUG_WANT_EACH && !deliver(d, &element, epoch, &ran))
             break;
     }
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
-        leave(d, element, from, taken, last_index(batch, element, ran));
+        leave(d, chain, element, from, taken, last_index(batch, element, ran));
     d->index = index;
     span->at = at;
     *last = aim;
     return atoms > 1 ? atoms : 0;
+}
+
+static inline __attribute__((always_inline)) uint32_t
+ride_want(reader *r, decoder *d, struct pug_span *span, struct aim *aim, const enum pug_want want)
+{
+    return d->config->return_stack ? ride(r, d, span, aim, NULL, want, true)
+                                   : ride(r, d, span, aim, NULL, want, false);
 }
 
 /* ---- the lane of counts ---- */
@@ -256,7 +321,7 @@ static inline bool can_number(const struct pug_block *block, uint32_t epoch)
 static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
 {
     pug_paths_leave(c->paths, block, taken);
-    leave(c->d, batch_end(c->d->stage->out.batch), block, taken, index);
+    leave(c->d, NULL, batch_end(c->d->stage->out.batch), block, taken, index);
     c->here = NOWHERE;
 }
 
@@ -414,31 +479,52 @@ static uint32_t count(reader *r, decoder *d, struct pug_span *span, struct aim *
     return atoms > 1 ? atoms : 0;
 }
 
-/** May ranges be counted without elements? All elements before them have to be counted first. */
-static bool can_count(const decoder *d)
+static bool can_count_paths(const decoder *d)
 {
-    struct pug_batch *batch = d->stage->out.batch;
-    return d->stage->paths && !pug_codemap_is_volatile(d->map) &&
-           (batch->count == 0 || batch->flush(batch)) &&
+    return d->stage->paths && !d->config->return_stack && !pug_codemap_is_volatile(d->map) &&
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
+}
+
+/** By paths, or hop by hop; else there are elements. */
+static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct aim *aim)
+{
+    struct pug_chain chain;
+    if (can_count_paths(d))
+        return count(r, d, span, aim);
+    if (!pug_chain_begin(&chain, d->stage))
+        return ride_want(r, d, span, aim, PUG_WANT_BATCH);
+    const uint32_t left = ride(r, d, span, aim, &chain, PUG_WANT_COUNTS, d->config->return_stack);
+    pug_chain_end(&chain);
+    return left;
 }
 
 /* ---- all lanes ---- */
 
+/** Is it the next byte's turn? Before ranges are counted all elements that came earlier are. */
+static bool is_ready(const reader *r, decoder *d, const uint8_t *at, enum pug_want want)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    if (r->special || d->way == PUG_ETMV4_QUEUES)
+        return false;
+    if (d->way == PUG_ETMV4_MARKED &&
+        (r->config->headers[*at].form != PUG_ETMV4_FORM_ATOM || !pug_etmv4_put_marks(d)))
+        return false;
+    if (want == PUG_WANT_COUNTS && batch->count > 0)
+        (void)batch->flush(batch);
+    return batch->response < PUG_RESP_WAIT;
+}
+
 static inline __attribute__((always_inline)) enum pug_response
 ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
 {
-    const bool each = want == PUG_WANT_EACH;
-    if (r->special || d->way == PUG_ETMV4_QUEUES || span->at == span->end)
-        return PUG_RESP_CONT;
-    const bool counts = want == PUG_WANT_COUNTS && can_count(d);
-    if (d->stage->out.batch->response >= PUG_RESP_WAIT)
+    if (span->at == span->end || !is_ready(r, d, span->at, want))
         return PUG_RESP_CONT;
     struct aim aim = take_aim(d);
-    const uint32_t left = counts ? count(r, d, span, &aim) : ride(r, d, span, &aim, each);
+    const uint32_t left =
+        want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim) : ride_want(r, d, span, &aim, want);
     leave_aim(d, &aim);
     if (left == 0)
-        return each ? d->stage->out.batch->response : PUG_RESP_CONT;
+        return want == PUG_WANT_EACH ? d->stage->out.batch->response : PUG_RESP_CONT;
     const struct pug_etmv4_header *header = &r->config->headers[span->at[-1]];
     r->packet.type = header->type;
     pug_etmv4_set_atoms(&r->packet, header);

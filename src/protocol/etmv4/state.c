@@ -94,7 +94,7 @@ static void put_queue(struct pug_state *state, const struct pug_etmv4_queue *que
 
 static void put_returns(struct pug_state *state, const struct pug_etmv4_return_stack *returns)
 {
-    const unsigned room = sizeof(returns->entries) / sizeof(returns->entries[0]);
+    const unsigned room = PUG_ETMV4_RETURNS;
     pug_state_number(state, returns->wait_address);
     pug_state_number(state, returns->count);
     for (unsigned i = 0; i < returns->count; i++) {
