@@ -156,9 +156,11 @@ static void hold(struct teller *teller, size_t from)
     struct rec_bytes *data = &teller->perf.data;
     if (!teller->config->shuffled)
         return;
-    teller->held = realloc(teller->held, (teller->held_count + 1) * sizeof(*teller->held));
-    must(teller->held != NULL);
-    struct held *held = &teller->held[teller->held_count++];
+    struct held *all = realloc(teller->held, (teller->held_count + 1) * sizeof(*all));
+    if (!all)
+        abort();
+    struct held *held = &all[teller->held_count++];
+    teller->held = all;
     *held = (struct held){{0}};
     rec_put_n(&held->bytes, data->data + from, data->size - from);
     data->size = from;
@@ -353,8 +355,9 @@ static void note_block(struct perf_story_path *path, uint64_t address)
     if (path->count + 4 > path->room) {
         path->room = path->room * 2 + 64;
         path->pcs = realloc(path->pcs, path->room * sizeof(*path->pcs));
-        must(path->pcs != NULL);
     }
+    if (!path->pcs)
+        abort();
     for (unsigned i = 0; i < 4; i++)
         path->pcs[path->count++] = address + 4 * i;
 }

@@ -307,10 +307,10 @@ static void test_payloads(void **state)
                             .timestamp = 7,
                             .payload = bytes};
     assert_int_equal(pug_correlate_put(correlate, 0, &e, 1), PUG_OK);
-    memcpy(bytes, "def", 3);
+    snprintf(bytes, sizeof(bytes), "def");
     e.timestamp = 6;
     assert_int_equal(pug_correlate_put(correlate, 1, &e, 1), PUG_OK);
-    memcpy(bytes, "xyz", 3);
+    snprintf(bytes, sizeof(bytes), "xyz");
     pug_correlate_end(correlate, 0);
     pug_correlate_end(correlate, 1);
     assert_string_equal(text, "defabc");

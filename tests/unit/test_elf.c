@@ -131,18 +131,19 @@ static void make_sample(struct sample *sample, unsigned machine)
 static void check_lists(const struct pug_image *image)
 {
     static const char *const all[] = {"_start", "outer", "inner", "last"};
-    struct pug_symbol symbol;
+    struct pug_symbol symbol = {0};
     size_t count = 0;
     for (; pug_image_symbol_at(image, count, &symbol); count++)
         assert_string_equal(symbol.name, all[count]);
     assert_int_equal(count, 4);
 
     static const char *const in_range[] = {"_start", "outer", "last"};
-    count = 0;
-    for (uint64_t at = 0x410010; pug_image_symbol_in(image, at, 0x410100, &symbol);
-         at = symbol.start + symbol.size)
-        assert_string_equal(symbol.name, in_range[count++]);
-    assert_int_equal(count, 3);
+    uint64_t at = 0x410010;
+    for (count = 0; count < 3; count++, at = symbol.start + symbol.size) {
+        assert_true(pug_image_symbol_in(image, at, 0x410100, &symbol));
+        assert_string_equal(symbol.name, in_range[count]);
+    }
+    assert_false(pug_image_symbol_in(image, at, 0x410100, &symbol));
     assert_false(pug_image_symbol_in(image, 0x410060, 0x4100f1, &symbol));
     assert_true(pug_image_symbol_in(image, 0x410060, 0x4100f2, &symbol));
     assert_false(pug_image_symbol_in(image, 0x410030, 0x410030, &symbol));

@@ -490,7 +490,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
 {
     struct addresses *addresses = context;
     const struct pug_etrace_packet *etrace = packet ? packet->data : NULL;
-    if (op != PUG_OP_DATA)
+    if (op != PUG_OP_DATA || !etrace)
         return;
     assert_int_equal(etrace->type, PUG_ETRACE_ADDRESS);
     assert_true(addresses->count < PACKETS);

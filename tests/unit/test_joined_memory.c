@@ -182,7 +182,7 @@ static void single_instructions_across_a_border(void **state)
         const struct program *program = &programs[i];
         for (unsigned kinds = 0; kinds < 4; kinds++) {
             struct halves halves;
-            struct pug_insn insn;
+            struct pug_insn insn = {0};
             unsigned count = 0;
             uint8_t it = 0;
             cut_in_two(&halves, 0x1000, program->bytes, sizeof(program->bytes), program->cut,

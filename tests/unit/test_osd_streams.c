@@ -122,7 +122,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
 {
     struct got *got = context;
     const struct pug_osd_packet *osd = packet ? packet->data : NULL;
-    if (op != PUG_OP_DATA || osd->kind != PUG_OSD_KIND_EVENT)
+    if (op != PUG_OP_DATA || !osd || osd->kind != PUG_OSD_KIND_EVENT)
         return;
     assert_true(got->count < 2 * EVENTS && packet->raw_size <= 64);
     got->packets[got->count] = *osd;

@@ -27,7 +27,7 @@
 
 struct folder {
     char path[64];
-    char *made[16];
+    char made[16][256]; /* paths */
     unsigned count;
 };
 
@@ -40,10 +40,9 @@ static void begin(struct folder *folder)
 static const char *path_in(struct folder *folder, const char *name)
 {
     assert_true(folder->count < 16);
-    char *path = malloc(256);
-    assert_non_null(path);
-    snprintf(path, 256, "%s/%s", folder->path, name);
-    return folder->made[folder->count++] = path;
+    char *path = folder->made[folder->count++];
+    snprintf(path, sizeof(folder->made[0]), "%s/%s", folder->path, name);
+    return path;
 }
 
 static const char *put_file(struct folder *folder, const char *name, const void *bytes, size_t size)
@@ -63,10 +62,8 @@ static void put_folder(struct folder *folder, const char *name)
 
 static void end(struct folder *folder)
 {
-    while (folder->count > 0) {
+    while (folder->count > 0)
         assert_int_equal(remove(folder->made[--folder->count]), 0);
-        free(folder->made[folder->count]);
-    }
     assert_int_equal(rmdir(folder->path), 0);
 }
 
@@ -449,7 +446,8 @@ static void test_configured(void **state)
 {
     static const char settings[] = "[ui]\n  dir = /no\n[buildid]\n\tdir = ~/ids # here\n";
     struct folder folder;
-    char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+    const char *home = getenv("HOME");
+    char *before = home ? strdup(home) : NULL;
     (void)state;
     begin(&folder);
     put_file(&folder, ".perfconfig", settings, sizeof(settings) - 1);
@@ -507,8 +505,10 @@ static void test_vdso(void **state)
 static void test_servers(void **state)
 {
     struct folder folder;
-    char script[512], search[512], *before = strdup(getenv("PATH"));
+    char script[512], search[5000], before[4096] = "";
     (void)state;
+    if (getenv("PATH"))
+        snprintf(before, sizeof(before), "%s", getenv("PATH"));
     begin(&folder);
     const char *app = put_program_file(&folder, "found", &(struct program){.id = an_id});
     char asked[128];
@@ -540,7 +540,6 @@ static void test_servers(void **state)
                         "executable 0102030405060708090a0b0c0d0e0f1011121314 http://127.0.0.1:1\n");
     assert_int_equal(remove(asked), 0);
     setenv("PATH", before, 1);
-    free(before);
     end(&folder);
 }
 
