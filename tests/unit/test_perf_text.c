@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Where perf.data's programs and their symbols are found: packages, links, caches, maps. */
+#include "base/text.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 #include "pugmark/pugmark.h"
@@ -41,7 +42,11 @@ static const char *path_in(struct folder *folder, const char *name)
 {
     assert_true(folder->count < 16);
     char *path = folder->made[folder->count++];
-    snprintf(path, sizeof(folder->made[0]), "%s/%s", folder->path, name);
+    struct pug_text text = PUG_TEXT(path, sizeof(folder->made[0]));
+    pug_text_put(&text, folder->path);
+    pug_text_put(&text, "/");
+    pug_text_put(&text, name);
+    assert_true(pug_text_end(&text) < sizeof(folder->made[0]));
     return path;
 }
 
