@@ -199,11 +199,22 @@ static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
     tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
 }
 
+/** Nobody traced what the exception did, and the task goes on where it was, on another processor.
+ */
+static bool is_back_from_exception(const struct pug_call_task *task, uint64_t address)
+{
+    const struct pug_branch *branch = &task->departure.branch;
+    return branch->exact && branch->behind == address &&
+           is_in(&task->frames[task->depth - 1], address);
+}
+
 static void arrive_by_exception(struct pug_calls *calls, struct pug_call_task *task,
                                 const struct pug_element *element, uint64_t address)
 {
     const struct pug_departure departure = task->departure;
     struct pug_function function;
+    if (is_back_from_exception(task, address))
+        return;
     locate(calls, task, element, address, &function);
     struct pug_call_frame *frame = push(calls, task, &function, address);
     if (!frame)

@@ -278,6 +278,21 @@ static void a_call_that_an_exception_kept_happens_behind_it(void **state)
     finish(&told, "+a +!3e -!3e +b -b -a.");
 }
 
+/* The handler was not traced: the task went to another processor meanwhile. */
+static void an_exception_that_is_back_enters_nothing(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    calls(&told, 0x100, 0x110);
+    jumps(&told, 0x200, 0x204);
+    exception(&told, 3, 0x208, PUG_ELEM_RET_ADDR);
+    returns(&told, 0x208, 0x210);
+    exception(&told, 4, 0x114, PUG_ELEM_RET_ADDR);
+    jumps(&told, 0x500, 0x504);
+    finish(&told, "+a +b -b +!4e -!4e. -a.");
+}
+
 static void interrupts_back_to_back_do_not_nest(void **state)
 {
     (void)state;
@@ -487,6 +502,7 @@ int main(void)
         cmocka_unit_test(too_deep_begins_anew),
         cmocka_unit_test(exceptions_nest_where_they_do),
         cmocka_unit_test(a_call_that_an_exception_kept_happens_behind_it),
+        cmocka_unit_test(an_exception_that_is_back_enters_nothing),
         cmocka_unit_test(interrupts_back_to_back_do_not_nest),
         cmocka_unit_test(tail_chained_exceptions_do_not_nest),
         cmocka_unit_test(behind_a_loss_the_nearest_frame_goes_on),
