@@ -8,7 +8,7 @@
  *   - ranges: instructions that ran one after another without a break, and how they ended;
  *   - branches that were taken, with where they led;
  *   - where they were asked for, frames: each distinct call stack, and how often which range ran on
- * it;
+ * it; and loops, with the rounds of their visits;
  *   - notes: what is not in the counts.
  *
  * Counts are exact and add up: profiles of the parts of a trace, merged, are the profile of the
@@ -109,6 +109,20 @@ struct pug_profile_use {
     uint32_t frame, range; /**< by number */
 };
 
+/**
+ * A loop: instructions of a function that a direct branch goes back to. A call of the function
+ * visits it each time that it comes to its head otherwise than by going back, and makes a round
+ * each time that the head runs. What trace begins or ends in counts with the rounds that were seen.
+ */
+struct pug_profile_loop {
+    uint64_t head;                  /**< address of its first instruction */
+    uint64_t visits;                /**< how often it was visited */
+    uint64_t rounds;                /**< of all visits */
+    uint64_t squares, squares_high; /**< of the visits' rounds, added up: 128 bits */
+    uint64_t least, most;           /**< rounds of a visit */
+    uint32_t object;                /**< by number, or PUG_PROFILE_NONE */
+};
+
 /** What is not in the counts, or makes them doubtful. */
 enum pug_profile_note {
     PUG_NOTE_STRETCHES,      /**< pieces of trace that begin from nothing */
@@ -163,6 +177,8 @@ enum pug_status pug_profile_frame(struct pug_profile *profile,
                                   const struct pug_profile_frame *frame, uint32_t *number);
 /** Add a use, or its count to that of the same use. */
 enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_profile_use *use);
+/** Add visits of a loop: at least one, of at least one round each. */
+enum pug_status pug_profile_loop(struct pug_profile *profile, const struct pug_profile_loop *loop);
 /** Add to what is not in the counts. */
 void pug_profile_note(struct pug_profile *profile, enum pug_profile_note note, uint64_t count);
 /** What `time` is; the first answer counts, another one makes it ticks. */
@@ -189,8 +205,8 @@ static inline uint64_t pug_profile_product(uint64_t count, uint64_t each)
 
 /**
  * Give everything its place: objects by path and build id, tasks by process, thread and name,
- * ranges, branches and uses by place, frames behind their parents. Numbers given before are void.
- * Equal counts, added in whatever order, are equal arrays afterwards. PUG_ERR_MEM: no memory.
+ * ranges, branches, uses and loops by place, frames behind their parents. Numbers given before are
+ * void. Equal counts, added in whatever order, are equal arrays afterwards. PUG_ERR_MEM: no memory.
  */
 enum pug_status pug_profile_sort(struct pug_profile *profile);
 
@@ -211,6 +227,8 @@ const struct pug_profile_frame *pug_profile_frames(const struct pug_profile *pro
                                                    size_t *count);
 /** All uses. */
 const struct pug_profile_use *pug_profile_uses(const struct pug_profile *profile, size_t *count);
+/** All loops. */
+const struct pug_profile_loop *pug_profile_loops(const struct pug_profile *profile, size_t *count);
 /** How much is not in the counts for this reason. */
 uint64_t pug_profile_noted(const struct pug_profile *profile, enum pug_profile_note note);
 /** What `time` is. */
@@ -230,8 +248,8 @@ bool pug_profile_object_is(const struct pug_profile_object *object, const char *
  */
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size);
 
-/** A profile from a file's bytes. PUG_ERR_FORMAT: not a profile, or a damaged one, or a later
- * version. */
+/** A profile from a file's bytes, of this version or one before. PUG_ERR_FORMAT: not a profile, or
+ * a damaged one, or a later version. */
 enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **profile);
 
 /** Do bytes begin as a profile's file does? */

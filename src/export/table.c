@@ -246,12 +246,13 @@ static enum pug_status put_branches(const struct export *export, const struct ou
 }
 
 /*
- * A loop: the instructions that a branch jumps back to. How often it was entered is how often these
- * ran and nobody had jumped back.
+ * A loop: the instructions that a branch jumps back to. Where nobody followed its visits, how often
+ * it was entered is how often these ran and nobody had jumped back.
  */
 struct loop {
     uint32_t object;
     uint64_t head, back, ran;
+    const struct pug_profile_loop *visits; /* NULL: nobody followed them */
 };
 
 static int by_head(const void *left, const void *right)
@@ -307,8 +308,8 @@ static size_t find_loops(const struct export *export, struct loop *loops, struct
         const struct outcome wanted = {.object = branches[i].object, .from = branches[i].from};
         if (goes_back(export, &branches[i]) &&
             bsearch(&wanted, direct, direct_count, sizeof(*direct), by_from))
-            loops[found++] =
-                (struct loop){branches[i].object, branches[i].to, branches[i].count, 0};
+            loops[found++] = (struct loop){
+                .object = branches[i].object, .head = branches[i].to, .back = branches[i].count};
     }
     qsort(loops, found, sizeof(*loops), by_head);
     for (size_t i = 0; i < found; i++) {
@@ -318,6 +319,18 @@ static size_t find_loops(const struct export *export, struct loop *loops, struct
             loops[kept++] = loops[i];
     }
     return kept;
+}
+
+static void find_visits(const struct export *export, struct loop *loops, size_t count)
+{
+    size_t followed;
+    const struct pug_profile_loop *all = pug_profile_loops(export->profile, &followed);
+    for (size_t i = 0; i < followed; i++) {
+        const struct loop wanted = {.object = all[i].object, .head = all[i].head};
+        struct loop *loop = bsearch(&wanted, loops, count, sizeof(*loops), by_head);
+        if (loop)
+            loop->visits = &all[i];
+    }
 }
 
 static enum pug_status count_heads(const struct export *export, struct loop *loops, size_t count)
@@ -338,10 +351,56 @@ static enum pug_status count_heads(const struct export *export, struct loop *loo
     return status;
 }
 
+/* By Newton's method; there is no need of a library for one root. */
+static double square_root(double square)
+{
+    double root = square > 1 ? square : 1, next = (root + square / root) / 2;
+    while (next < root) {
+        root = next;
+        next = (root + square / root) / 2;
+    }
+    return root;
+}
+
+/* Square root of the mean square of what a visit's rounds differ from their mean. */
+static double deviation(const struct pug_profile_loop *visits)
+{
+    if (visits->least == visits->most)
+        return 0;
+    const double mean = share(visits->rounds, visits->visits);
+    const double squares = (double)visits->squares_high * 0x1p64 + (double)visits->squares;
+    const double variance = squares / (double)visits->visits - mean * mean;
+    return variance > 0 ? square_root(variance) : 0;
+}
+
+static void put_rounds(struct pug_table *table, const struct loop *loop)
+{
+    const struct pug_profile_loop *visits = loop->visits;
+    const uint64_t rounds = visits ? visits->rounds : loop->ran;
+    const uint64_t entered = visits                   ? visits->visits
+                             : loop->ran > loop->back ? loop->ran - loop->back
+                                                      : 0;
+    pug_table_number(table, entered);
+    pug_table_number(table, rounds);
+    if (entered > 0)
+        pug_table_real(table, share(rounds, entered));
+    else
+        pug_table_none(table);
+    if (!visits) {
+        for (int i = 0; i < 3; i++)
+            pug_table_none(table);
+        return;
+    }
+    pug_table_real(table, deviation(visits));
+    pug_table_number(table, visits->least);
+    pug_table_number(table, visits->most);
+}
+
 static enum pug_status put_loops(const struct export *export)
 {
     static const struct pug_column columns[] = {
         {"entered", PUG_CELL_NUMBER}, {"rounds", PUG_CELL_NUMBER}, {"mean rounds", PUG_CELL_REAL},
+        {"deviation", PUG_CELL_REAL}, {"least", PUG_CELL_NUMBER},  {"most", PUG_CELL_NUMBER},
         {"loop", PUG_CELL_TEXT},      {"line", PUG_CELL_TEXT},     {"object", PUG_CELL_TEXT}};
     size_t branch_count, range_count;
     pug_profile_branches(export->profile, &branch_count);
@@ -353,17 +412,11 @@ static enum pug_status put_loops(const struct export *export)
     if (status == PUG_OK)
         status = count_heads(export, loops, count);
     if (status == PUG_OK && count > 0) {
+        find_visits(export, loops, count);
         qsort(loops, count, sizeof(*loops), by_back);
         struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
         for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
-            const uint64_t entered =
-                loops[i].ran > loops[i].back ? loops[i].ran - loops[i].back : 0;
-            pug_table_number(table, entered);
-            pug_table_number(table, loops[i].ran);
-            if (entered > 0)
-                pug_table_real(table, share(loops[i].ran, entered));
-            else
-                pug_table_none(table);
+            put_rounds(table, &loops[i]);
             put_place(export, table, loops[i].object, loops[i].head);
         }
         status = put_table(export, table, "Loops, and how many rounds they make");

@@ -6,7 +6,8 @@
 #include "profile/profile.h"
 
 #define FORMAT_MAGIC   "PUGPROF\n" /* without an end */
-#define FORMAT_VERSION 1u
+#define FORMAT_VERSION 2u
+#define FORMAT_OLDEST  1u /* it has no loops */
 
 /* Bytes of the header and of each record. */
 enum format_size {
@@ -19,6 +20,7 @@ enum format_size {
     FORMAT_BRANCH = 32,
     FORMAT_FRAME = 56,
     FORMAT_USE = 16,
+    FORMAT_LOOP = 64,
 };
 
 /* Where in the header what stands. */
@@ -36,6 +38,7 @@ enum format_place {
     FORMAT_AT_BRANCHES = 56,
     FORMAT_AT_FRAMES = 60,
     FORMAT_AT_USES = 64,
+    FORMAT_AT_LOOPS = 68,
     FORMAT_AT_TEXT = 72,
 };
 

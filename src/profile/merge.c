@@ -43,6 +43,12 @@ static enum pug_status merge_counts(struct pug_profile *profile, const struct pu
         branch.to_object = renumbered(numbers->objects, branch.to_object);
         status = pug_profile_branch(profile, &branch);
     }
+    for (uint32_t i = 0; i < other->loops.count && status == PUG_OK; i++) {
+        struct pug_profile_loop loop =
+            *(const struct pug_profile_loop *)profile_item(&other->loops, i);
+        loop.object = renumbered(numbers->objects, loop.object);
+        status = pug_profile_loop(profile, &loop);
+    }
     return status;
 }
 

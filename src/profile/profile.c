@@ -96,6 +96,17 @@ static bool same_use(const void *left, const void *right)
     return pug_profile_compare_uses(left, right) == 0;
 }
 
+static uint64_t hash_loop(const void *item)
+{
+    const struct pug_profile_loop *loop = item;
+    return mix(mix(0, loop->head), loop->object);
+}
+
+static bool same_loop(const void *left, const void *right)
+{
+    return pug_profile_compare_loops(left, right) == 0;
+}
+
 /* ---- the object ---- */
 
 struct pug_profile *pug_profile_new(void)
@@ -118,6 +129,7 @@ struct pug_profile *pug_profile_new(void)
                    .hash = hash_frame,
                    .same = same_frame},
         .uses = {.size = sizeof(struct pug_profile_use), .hash = hash_use, .same = same_use},
+        .loops = {.size = sizeof(struct pug_profile_loop), .hash = hash_loop, .same = same_loop},
         .frame_limit = FRAME_LIMIT,
     };
     return profile;
@@ -144,6 +156,7 @@ void pug_profile_free(struct pug_profile *profile)
     pug_profile_table_free(&profile->branches);
     pug_profile_table_free(&profile->frames);
     pug_profile_table_free(&profile->uses);
+    pug_profile_table_free(&profile->loops);
     free(profile);
 }
 
@@ -333,6 +346,21 @@ enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_pr
     return status;
 }
 
+enum pug_status pug_profile_loop(struct pug_profile *profile, const struct pug_profile_loop *loop)
+{
+    if (!profile || !loop)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    uint32_t found;
+    bool is_new;
+    if (!known(&profile->objects, loop->object, true) || loop->visits == 0 || loop->least == 0 ||
+        loop->most < loop->least || loop->rounds < loop->visits || loop->rounds < loop->most)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    enum pug_status status = pug_profile_table_add(&profile->loops, loop, &found, &is_new);
+    if (status == PUG_OK && !is_new)
+        pug_profile_loop_add(profile_item(&profile->loops, found), loop);
+    return status;
+}
+
 void pug_profile_note(struct pug_profile *profile, enum pug_profile_note note, uint64_t count)
 {
     if (note < PUG_NOTE_SATURATED)
@@ -390,6 +418,11 @@ const struct pug_profile_frame *pug_profile_frames(const struct pug_profile *pro
 const struct pug_profile_use *pug_profile_uses(const struct pug_profile *profile, size_t *count)
 {
     return all(&profile->uses, count);
+}
+
+const struct pug_profile_loop *pug_profile_loops(const struct pug_profile *profile, size_t *count)
+{
+    return all(&profile->loops, count);
 }
 
 /* Counts at their end are counted when somebody asks: merging must not count them twice. */

@@ -20,7 +20,7 @@ struct profile_table {
 #define PROFILE_LIMIT (UINT32_C(1) << 31)
 
 struct pug_profile {
-    struct profile_table objects, tasks, ranges, branches, frames, uses;
+    struct profile_table objects, tasks, ranges, branches, frames, uses, loops;
     uint64_t notes[PUG_NOTE_COUNT];
     enum pug_profile_unit unit;
     uint32_t frame_limit;
@@ -48,5 +48,12 @@ int pug_profile_compare_ranges(const void *left, const void *right);
 int pug_profile_compare_branches(const void *left, const void *right);
 int pug_profile_compare_frames(const void *left, const void *right);
 int pug_profile_compare_uses(const void *left, const void *right);
+int pug_profile_compare_loops(const void *left, const void *right);
+
+/* rounds.c */
+/** One visit of so many rounds; the loop has no place yet. */
+struct pug_profile_loop pug_profile_loop_visit(uint64_t rounds);
+/** Add the visits of `more` to those of `sum`. */
+void pug_profile_loop_add(struct pug_profile_loop *sum, const struct pug_profile_loop *more);
 
 #endif

@@ -9,7 +9,7 @@ struct reader {
     const uint8_t *at; /* the next record */
     const char *text;
     uint64_t text_size;
-    uint32_t notes, objects, segments, tasks, ranges, branches, frames, uses;
+    uint32_t notes, objects, segments, tasks, ranges, branches, frames, uses, loops;
     struct pug_profile_segment *all_segments;
 };
 
@@ -22,7 +22,10 @@ bool pug_profile_is(const uint8_t *bytes, size_t size)
 static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size)
 {
     if (!pug_profile_is(bytes, size) || size < FORMAT_HEADER || size % 8 != 0 ||
-        format_get32(bytes + FORMAT_AT_VERSION) != FORMAT_VERSION ||
+        format_get32(bytes + FORMAT_AT_VERSION) < FORMAT_OLDEST ||
+        format_get32(bytes + FORMAT_AT_VERSION) > FORMAT_VERSION ||
+        (format_get32(bytes + FORMAT_AT_VERSION) == FORMAT_OLDEST &&
+         format_get32(bytes + FORMAT_AT_LOOPS) != 0) ||
         format_get32(bytes + FORMAT_AT_HEADER) != FORMAT_HEADER ||
         format_get64(bytes + FORMAT_AT_SIZE) != size ||
         format_get64(bytes + FORMAT_AT_CHECKSUM) !=
@@ -39,6 +42,7 @@ static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size
         .branches = format_get32(bytes + FORMAT_AT_BRANCHES),
         .frames = format_get32(bytes + FORMAT_AT_FRAMES),
         .uses = format_get32(bytes + FORMAT_AT_USES),
+        .loops = format_get32(bytes + FORMAT_AT_LOOPS),
     };
     /* each product is below 2^38, so the sum cannot overflow */
     const uint64_t records =
@@ -46,7 +50,7 @@ static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size
         (uint64_t)reader->objects * FORMAT_OBJECT + (uint64_t)reader->segments * FORMAT_SEGMENT +
         (uint64_t)reader->tasks * FORMAT_TASK + (uint64_t)reader->ranges * FORMAT_RANGE +
         (uint64_t)reader->branches * FORMAT_BRANCH + (uint64_t)reader->frames * FORMAT_FRAME +
-        (uint64_t)reader->uses * FORMAT_USE;
+        (uint64_t)reader->uses * FORMAT_USE + (uint64_t)reader->loops * FORMAT_LOOP;
     if (records > size || reader->text_size > size - records ||
         ((records + reader->text_size + 7) & ~UINT64_C(7)) != size ||
         format_get32(bytes + FORMAT_AT_UNIT) > PUG_PROFILE_TICKS)
@@ -175,6 +179,23 @@ static bool read_use(struct reader *reader, struct pug_profile *profile, uint32_
     return pug_profile_use(profile, &use) == PUG_OK && profile->uses.count == expected + 1;
 }
 
+static bool read_loop(struct reader *reader, struct pug_profile *profile, uint32_t expected)
+{
+    const uint8_t *at = reader->at;
+    const struct pug_profile_loop loop = {
+        .head = format_get64(at),
+        .visits = format_get64(at + 8),
+        .rounds = format_get64(at + 16),
+        .squares = format_get64(at + 24),
+        .squares_high = format_get64(at + 32),
+        .least = format_get64(at + 40),
+        .most = format_get64(at + 48),
+        .object = format_get32(at + 56),
+    };
+    reader->at += FORMAT_LOOP;
+    return pug_profile_loop(profile, &loop) == PUG_OK && profile->loops.count == expected + 1;
+}
+
 /* Records of one kind; each is a new one, at the number it has in the file. */
 static bool read_all(struct reader *reader, struct pug_profile *profile, uint32_t count,
                      bool (*read)(struct reader *, struct pug_profile *, uint32_t))
@@ -196,7 +217,8 @@ static bool read_records(struct reader *reader, struct pug_profile *profile)
            read_all(reader, profile, reader->ranges, read_range) &&
            read_all(reader, profile, reader->branches, read_branch) &&
            read_all(reader, profile, reader->frames, read_frame) &&
-           read_all(reader, profile, reader->uses, read_use);
+           read_all(reader, profile, reader->uses, read_use) &&
+           read_all(reader, profile, reader->loops, read_loop);
 }
 
 enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **out)

@@ -75,6 +75,12 @@ int pug_profile_compare_uses(const void *left, const void *right)
     return FIRST_OF(order(a->frame, b->frame), order(a->range, b->range));
 }
 
+int pug_profile_compare_loops(const void *left, const void *right)
+{
+    const struct pug_profile_loop *a = left, *b = right;
+    return FIRST_OF(order(a->object, b->object), order(a->head, b->head));
+}
+
 /* ---- new numbers ---- */
 
 /* An item, the number that it had, and the first two words of its key. */
@@ -114,6 +120,13 @@ static void rank_use(const void *item, uint64_t rank[2])
     rank[1] = use->range;
 }
 
+static void rank_loop(const void *item, uint64_t rank[2])
+{
+    const struct pug_profile_loop *loop = item;
+    rank[0] = loop->object;
+    rank[1] = loop->head;
+}
+
 static int by_item(const void *left, const void *right)
 {
     const struct moved *a = left, *b = right;
@@ -135,7 +148,8 @@ static const struct kind an_object = {pug_profile_compare_objects, NULL},
                          a_range = {pug_profile_compare_ranges, rank_range},
                          a_branch = {pug_profile_compare_branches, rank_branch},
                          a_frame = {pug_profile_compare_frames, rank_frame},
-                         a_use = {pug_profile_compare_uses, rank_use};
+                         a_use = {pug_profile_compare_uses, rank_use},
+                         a_loop = {pug_profile_compare_loops, rank_loop};
 
 /**
  * Sort a table from item `from` up to `to`; becomes[old number] is the new one. `scratch` has room
@@ -191,7 +205,8 @@ static void sorting_free(struct sorting *sorting)
 static bool sorting_begin(const struct pug_profile *profile, struct sorting *sorting)
 {
     const struct profile_table *tables[] = {&profile->objects,  &profile->tasks,  &profile->ranges,
-                                            &profile->branches, &profile->frames, &profile->uses};
+                                            &profile->branches, &profile->frames, &profile->uses,
+                                            &profile->loops};
     const size_t frames = profile->frames.count + (size_t)1;
     size_t items = 1, bytes = 1;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -231,6 +246,9 @@ static void renumber_objects(struct pug_profile *profile, const struct sorting *
         renumber(&branch->object, sorting->objects);
         renumber(&branch->to_object, sorting->objects);
     }
+    for (uint32_t i = 0; i < profile->loops.count; i++)
+        renumber(&((struct pug_profile_loop *)profile_item(&profile->loops, i))->object,
+                 sorting->objects);
     for (uint32_t i = 0; i < profile->frames.count; i++) {
         struct pug_profile_frame *frame = profile_item(&profile->frames, i);
         renumber(&frame->object, sorting->objects);
@@ -308,6 +326,7 @@ enum pug_status pug_profile_sort(struct pug_profile *profile)
     renumber_objects(profile, &sorting);
     sort_all(&profile->ranges, &a_range, &sorting, sorting.ranges);
     sort_all(&profile->branches, &a_branch, &sorting, NULL);
+    sort_all(&profile->loops, &a_loop, &sorting, NULL);
     sort_frames(&profile->frames, &sorting);
     renumber_uses(profile, &sorting);
     sort_all(&profile->uses, &a_use, &sorting, NULL);
@@ -318,5 +337,6 @@ enum pug_status pug_profile_sort(struct pug_profile *profile)
     pug_profile_table_rehash(&profile->branches);
     pug_profile_table_rehash(&profile->frames);
     pug_profile_table_rehash(&profile->uses);
+    pug_profile_table_rehash(&profile->loops);
     return PUG_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Call stacks as frames of a profile, and what ran on each. */
 #include "profile/lane.h"
+#include "profile/loops.h"
 #include "profile/profile.h"
 #include "pugmark/calls.h"
 #include "pugmark/names.h"
@@ -12,7 +13,7 @@
 /** A task of the calls: a thread, or where nobody tells of threads a source. */
 struct stack_task {
     uint32_t task;   /* the capture's, or PUG_NO_TASK: */
-    uint32_t buffer; /* of a source */
+    uint32_t buffer; /* of a source; of a thread where it was seen last */
     uint16_t source;
     uint32_t number; /* the profile's */
     uint64_t timestamp;
@@ -27,6 +28,7 @@ struct use {
 struct profile_stacks {
     struct profile_objects *objects;
     struct pug_calls *calls;
+    struct profile_loops *loops;
     struct profile_lane lane; /* the caller's own */
     uint32_t *ranges;         /* the profile's, by the lane's nodes */
     uint32_t range_count, range_room;
@@ -111,8 +113,11 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
 
 static void on_event(void *context, const struct pug_call_event *event)
 {
+    struct profile_stacks *stacks = context;
     if (event->kind == PUG_CALL_ENTER)
-        on_enter(context, event);
+        on_enter(stacks, event);
+    else if (event->kind == PUG_CALL_LEAVE)
+        pug_profile_loops_leave(stacks->loops, event->task, event->depth, event->lost);
 }
 
 /* ---- tasks ---- */
@@ -238,6 +243,46 @@ static void take_time(struct profile_stacks *stacks, struct stack_task *task, ui
     task->has_timestamp = true;
 }
 
+/*
+ * A thread that comes from another processor was in the kernel meanwhile. Where that has a buffer
+ * of its own it may have been anywhere: buffers are read one after the other.
+ */
+static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t index)
+{
+    struct stack_task *task = &stacks->tasks[number];
+    const struct pug_situation *situation = stacks->situation;
+    const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON, .index = index};
+    if (task->buffer == situation->buffer && task->source == situation->source)
+        return;
+    task->buffer = situation->buffer;
+    task->source = situation->source;
+    fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
+}
+
+/* A range that ran on the top frame. */
+static void take_range(struct profile_stacks *stacks, uint32_t task,
+                       const struct pug_call_frame *top, uint32_t depth,
+                       const struct pug_element *range)
+{
+    const struct pug_address_space *space = stacks->situation->space;
+    const uint32_t node = pug_profile_node(&stacks->lane, stacks->situation, range, stacks->last);
+    if (node == NO_NODE) {
+        fail(stacks, PUG_ERR_MEM);
+        return;
+    }
+    count_use(stacks, frame_number(top), node);
+    stacks->last = node;
+    const struct profile_loops_step step = {
+        .image = space ? pug_address_space_image(space) : NULL,
+        .range = range,
+        .node = &stacks->lane.nodes[node],
+        .frame = top,
+        .task = task,
+        .depth = depth - 1,
+    };
+    fail(stacks, pug_profile_loops_run(stacks->loops, &step));
+}
+
 static void take_step(struct profile_stacks *stacks, const struct profile_step *step)
 {
     const struct pug_element *element = &step->element;
@@ -246,20 +291,13 @@ static void take_step(struct profile_stacks *stacks, const struct profile_step *
     const uint32_t task = find_task(stacks, &step->situation);
     if (task == PUG_NO_TASK || stacks->status != PUG_OK)
         return;
+    note_move(stacks, task, element->index);
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
     const uint32_t top = depth > 0 ? frame_number(&frames[depth - 1]) : NO_NODE;
-    if (element->type == PUG_ELEM_INSTR_RANGE && top != NO_NODE) {
-        const uint32_t node =
-            pug_profile_node(&stacks->lane, &step->situation, element, stacks->last);
-        if (node == NO_NODE) {
-            fail(stacks, PUG_ERR_MEM);
-            return;
-        }
-        count_use(stacks, top, node);
-        stacks->last = node;
-    }
+    if (element->type == PUG_ELEM_INSTR_RANGE && top != NO_NODE)
+        take_range(stacks, task, &frames[depth - 1], depth, element);
     if (element->type == PUG_ELEM_TIMESTAMP)
         take_time(stacks, &stacks->tasks[task], top, element->timestamp);
     if ((element->flags & PUG_ELEM_HAS_CC) && top != NO_NODE)
@@ -278,6 +316,7 @@ enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
     for (unsigned i = 0; i < USES; i++)
         flush_use(stacks, &stacks->uses[i]);
+    fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
     return stacks->status;
 }
 
@@ -292,8 +331,10 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
     stacks->last = NO_NODE;
     const struct pug_calls_config config = {
         .locate = locate, .locate_context = stacks, .event = on_event, .event_context = stacks};
-    if (pug_calls_new(&config, &stacks->calls) == PUG_OK)
+    stacks->loops = pug_profile_loops_new();
+    if (stacks->loops && pug_calls_new(&config, &stacks->calls) == PUG_OK)
         return stacks;
+    pug_profile_loops_free(stacks->loops);
     free(stacks);
     return NULL;
 }
@@ -303,6 +344,7 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     if (!stacks)
         return;
     pug_calls_free(stacks->calls);
+    pug_profile_loops_free(stacks->loops);
     pug_profile_lane_free(&stacks->lane);
     free(stacks->ranges);
     free(stacks->tasks);

@@ -108,6 +108,20 @@ static void put_use(struct writer *writer, const struct pug_profile_use *use)
     writer->at += FORMAT_USE;
 }
 
+static void put_loop(struct writer *writer, const struct pug_profile_loop *loop)
+{
+    uint8_t *at = writer->at;
+    format_put64(at, loop->head);
+    format_put64(at + 8, loop->visits);
+    format_put64(at + 16, loop->rounds);
+    format_put64(at + 24, loop->squares);
+    format_put64(at + 32, loop->squares_high);
+    format_put64(at + 40, loop->least);
+    format_put64(at + 48, loop->most);
+    format_put32(at + 56, loop->object);
+    writer->at += FORMAT_LOOP;
+}
+
 /* Bytes of all texts, and how many segments there are. */
 static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
 {
@@ -140,6 +154,7 @@ static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64
     format_put32(bytes + FORMAT_AT_BRANCHES, profile->branches.count);
     format_put32(bytes + FORMAT_AT_FRAMES, profile->frames.count);
     format_put32(bytes + FORMAT_AT_USES, profile->uses.count);
+    format_put32(bytes + FORMAT_AT_LOOPS, profile->loops.count);
     format_put64(bytes + FORMAT_AT_TEXT, text);
 }
 
@@ -165,6 +180,8 @@ static void put_all(const struct pug_profile *profile, struct writer *writer)
         put_frame(writer, profile_item(&profile->frames, i));
     for (uint32_t i = 0; i < profile->uses.count; i++)
         put_use(writer, profile_item(&profile->uses, i));
+    for (uint32_t i = 0; i < profile->loops.count; i++)
+        put_loop(writer, profile_item(&profile->loops, i));
 }
 
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size)
@@ -182,7 +199,8 @@ enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, 
         (uint64_t)profile->tasks.count * FORMAT_TASK +
         (uint64_t)profile->ranges.count * FORMAT_RANGE +
         (uint64_t)profile->branches.count * FORMAT_BRANCH +
-        (uint64_t)profile->frames.count * FORMAT_FRAME + (uint64_t)profile->uses.count * FORMAT_USE;
+        (uint64_t)profile->frames.count * FORMAT_FRAME +
+        (uint64_t)profile->uses.count * FORMAT_USE + (uint64_t)profile->loops.count * FORMAT_LOOP;
     const uint64_t whole = (records + text + 7) & ~UINT64_C(7);
     if (text >= FORMAT_NO_TEXT || segments >= PROFILE_LIMIT || whole > SIZE_MAX)
         return PUG_ERR_LIMIT;

@@ -88,8 +88,12 @@ static void add_event(struct pug_profile *profile, struct events *events)
         .count = 1,
     };
     struct pug_profile_use use = {.count = 1};
+    struct pug_profile_loop loop = pug_profile_loop_visit(1 + next(events, 1000));
+    loop.object = object;
+    loop.head = first;
     assert_int_equal(pug_profile_range(profile, &range, &use.range), PUG_OK);
     assert_int_equal(pug_profile_branch(profile, &branch), PUG_OK);
+    assert_int_equal(pug_profile_loop(profile, &loop), PUG_OK);
     use.frame = frame_of(profile, events);
     assert_int_equal(pug_profile_use(profile, &use), PUG_OK);
     pug_profile_note(profile, next(events, PUG_NOTE_SATURATED), 1);
@@ -198,6 +202,87 @@ static void test_counts_stay_at_their_end(void **state)
     assert_int_equal(pug_profile_noted(profile, PUG_NOTE_SATURATED), 1);
     pug_profile_free(profile);
     pug_profile_free(other);
+}
+
+/* Rounds and their squares, of 128 bits. */
+static void test_rounds_add_up(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile();
+    static const uint64_t rounds[] = {3, 1, UINT64_C(0x123456789abcdef0), UINT64_C(1) << 32, 7};
+    for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+        struct pug_profile_loop visit = pug_profile_loop_visit(rounds[i]);
+        visit.object = PUG_PROFILE_NONE;
+        assert_int_equal(pug_profile_loop(profile, &visit), PUG_OK);
+    }
+    size_t count;
+    const struct pug_profile_loop *loop = pug_profile_loops(profile, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(loop->visits, 5);
+    assert_true(loop->rounds == UINT64_C(0x123456799abcdefb));
+    assert_int_equal(loop->least, 1);
+    assert_true(loop->most == rounds[2]);
+    /* 9 + 1 + 0x14b66dc33f6acdca5e20890f2a52100 + 2^64 + 49 */
+    assert_true(loop->squares_high == UINT64_C(0x014b66dc33f6acdd));
+    assert_true(loop->squares == UINT64_C(0xa5e20890f2a5213b));
+    pug_profile_free(profile);
+}
+
+static void test_squares_stay_at_their_end(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile();
+    struct pug_profile_loop visit = pug_profile_loop_visit(UINT64_MAX);
+    visit.object = PUG_PROFILE_NONE;
+    assert_true(visit.squares == 1 && visit.squares_high == UINT64_MAX - 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pug_profile_loop(profile, &visit), PUG_OK);
+    size_t count;
+    const struct pug_profile_loop *loop = pug_profile_loops(profile, &count);
+    assert_true(loop->rounds == UINT64_MAX);
+    assert_true(loop->squares == UINT64_MAX && loop->squares_high == UINT64_MAX);
+    pug_profile_free(profile);
+}
+
+static void test_no_loop(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile();
+    static const struct pug_profile_loop bad[] = {
+        {.object = PUG_PROFILE_NONE}, /* never visited */
+        {.visits = 2, .rounds = 1, .least = 1, .most = 1, .object = PUG_PROFILE_NONE},
+        {.visits = 1, .rounds = 3, .least = 3, .most = 2, .object = PUG_PROFILE_NONE},
+        {.visits = 1, .rounds = 3, .least = 3, .most = 4, .object = PUG_PROFILE_NONE},
+        {.visits = 1, .rounds = 3, .most = 3, .object = PUG_PROFILE_NONE},
+        {.visits = 1, .rounds = 3, .least = 3, .most = 3, .object = 5},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(pug_profile_loop(profile, &bad[i]), PUG_ERR_INVALID_PARAM_VAL);
+    pug_profile_free(profile);
+}
+
+/* A file without loops, as the first version wrote it. */
+static void test_first_version(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile(), *read;
+    const struct pug_profile_range range = {
+        .object = object_of(profile, 1), .first = 8, .last = 12, .instructions = 2, .count = 3};
+    assert_int_equal(pug_profile_range(profile, &range, NULL), PUG_OK);
+    size_t size;
+    uint8_t *bytes = file_of(profile, &size);
+    assert_int_equal(format_get32(bytes + FORMAT_AT_VERSION), 2);
+    for (uint32_t version = 0; version < 5; version++) {
+        format_put32(bytes + FORMAT_AT_VERSION, version);
+        const bool known = version == 1 || version == 2;
+        assert_int_equal(pug_profile_read(bytes, size, &read), known ? PUG_OK : PUG_ERR_FORMAT);
+        if (known) {
+            assert_same_file(profile, read);
+            pug_profile_free(read);
+        }
+    }
+    pug_profile_free(profile);
+    free(bytes);
 }
 
 static void test_file_round_trip(void **state)
@@ -324,6 +409,10 @@ int main(void)
         cmocka_unit_test(test_parts_add_up),
         cmocka_unit_test(test_counts_are_those_added),
         cmocka_unit_test(test_counts_stay_at_their_end),
+        cmocka_unit_test(test_rounds_add_up),
+        cmocka_unit_test(test_squares_stay_at_their_end),
+        cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_first_version),
         cmocka_unit_test(test_file_round_trip),
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_frames_have_a_limit),

@@ -7,6 +7,7 @@
 #include "pugmark/names.h"
 #include "pugmark/profiler.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -347,6 +348,126 @@ static void test_threads(void **state)
     }
 }
 
+/* ---- loops, from the path that ran ---- */
+
+/* Where the objects lay. */
+static uint64_t base_of(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    return strcmp(name, "paw") == 0         ? 0x5500000000u
+           : strcmp(name, "libpaw.so") == 0 ? 0x5502848000u
+                                            : 0;
+}
+
+/* A visit as the path has it, which knows nothing of calls. */
+struct walked {
+    long tid;
+    uint64_t before, rounds;
+};
+
+static void add_rounds(struct pug_profile_loop *loop, uint64_t rounds)
+{
+    if (rounds == 0)
+        return;
+    loop->least = loop->visits == 0 || rounds < loop->least ? rounds : loop->least;
+    loop->most = rounds > loop->most ? rounds : loop->most;
+    loop->visits++;
+    loop->rounds += rounds;
+    loop->squares += rounds * rounds;
+}
+
+/* Of functions of up to 256 bytes: all that come back to the head from behind it go back. */
+static void walk(struct walked *walked, struct pug_profile_loop *loop, uint64_t head, long tid,
+                 uint64_t at)
+{
+    if (walked->tid != tid) {
+        add_rounds(loop, walked->rounds);
+        *walked = (struct walked){.tid = tid};
+    }
+    if (at == head && !(walked->before >= head && walked->before < head + 256)) {
+        add_rounds(loop, walked->rounds);
+        walked->rounds = 0;
+    }
+    walked->rounds += at == head;
+    walked->before = at;
+}
+
+static struct pug_profile_loop walk_path(const char *name, uint64_t head)
+{
+    struct pug_profile_loop loop = {0};
+    struct walked walked = {0};
+    char command[512], line[256];
+    snprintf(command, sizeof(command), "xz -dc %s/expected/%s.path.xz", DATA, name);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    while (fgets(line, sizeof(line), pipe)) {
+        char *rest;
+        const long tid = strtol(line, &rest, 10);
+        walk(&walked, &loop, head, tid, strtoull(rest, NULL, 16));
+    }
+    assert_int_equal(pclose(pipe), 0);
+    add_rounds(&loop, walked.rounds);
+    return loop;
+}
+
+static bool is_recursive(const struct counted *counted, const struct pug_profile_loop *loop)
+{
+    const struct pug_export_options options = {.names = counted->names};
+    const struct export export = {.profile = counted->profile, .options = &options};
+    struct export_function_name name;
+    pug_export_function(&export, loop->object, loop->head, &name);
+    assert_true(name.known);
+    return strcmp(name.name, "fib") == 0;
+}
+
+/*
+ * Which loops iterate, and how often, in a capture. Where each processor has a buffer of its own,
+ * `apart`, a thread's visits are cut where it moves.
+ */
+static size_t check_loops(const char *name, bool apart)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/%s.data", DATA, name);
+    struct counted counted = count(path, 2, true);
+    size_t number, checked = 0;
+    assert_int_equal(pug_profile_sort(counted.profile), PUG_OK);
+    const struct pug_profile_loop *loops = pug_profile_loops(counted.profile, &number);
+    for (size_t i = 0; i < number; i++) {
+        const struct pug_profile_loop *loop = &loops[i];
+        const uint64_t base = base_of(objects_of(counted.profile)[loop->object].path);
+        const struct pug_profile_loop expected = walk_path(name, base + loop->head);
+        print_message("%s: %#" PRIx64 "\n", name, base + loop->head);
+        assert_int_equal(loop->rounds, expected.rounds);
+        if (loop->most == 1 || apart)
+            continue; /* the path alone does not tell one round from a jump */
+        assert_int_equal(loop->visits, expected.visits);
+        assert_int_equal(loop->squares_high, 0);
+        checked++;
+        if (is_recursive(&counted, loop))
+            continue;
+        assert_int_equal(loop->squares, expected.squares);
+        assert_int_equal(loop->least, expected.least);
+        assert_int_equal(loop->most, expected.most);
+    }
+    assert_true(number > 2);
+    empty(&counted);
+    return checked;
+}
+
+static void test_loops(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"thread-v0", "thread-v1", "cpu-shared", "ete-raw",
+                                        "snapshot",  "hwid-v0",   "hwid-sinks", "zstd"};
+    size_t checked = 0;
+    if (!is_there(DATA))
+        skip();
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        checked += check_loops(names[i], strcmp(names[i], "ete-raw") == 0 ||
+                                             strcmp(names[i], "hwid-sinks") == 0);
+    assert_true(checked > 30);
+}
+
 /* Each thread counted by itself, and added up. */
 static void test_parts(void **state)
 {
@@ -401,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_counts), cmocka_unit_test(test_functions),
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_threads),
         cmocka_unit_test(test_parts),  cmocka_unit_test(test_time),
+        cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
