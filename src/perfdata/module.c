@@ -25,6 +25,13 @@ struct placing {
     const struct pug_perf_object *details;
 };
 
+/** Where the kernel that loaded the module has a symbol. Of a guest's nobody tells. */
+static bool kernel_symbol(const struct placing *placing, const char *name, uint64_t *address)
+{
+    return !placing->details->guest &&
+           pug_perf_kernel_symbol(placing->perf, placing->module, name, address);
+}
+
 /** Sections lie where their symbols do: the first one that kallsyms knows tells. */
 static void find_sections(struct placing *placing)
 {
@@ -35,7 +42,7 @@ static void find_sections(struct placing *placing)
             placing->addresses[symbol.section] || !*symbol.name || *symbol.name == '$' ||
             !(placing->program->sections[symbol.section].flags & SHF_EXECINSTR))
             continue;
-        if (!pug_perf_kernel_symbol(placing->perf, placing->module, symbol.name, &address))
+        if (!kernel_symbol(placing, symbol.name, &address))
             continue;
         if (placing->program->machine == EM_ARM) { /* bit 0 marks T32, here or there */
             address &= ~UINT64_C(1);
@@ -70,7 +77,7 @@ static bool symbol_address(const struct placing *placing, size_t number, uint64_
         *address = placing->addresses[symbol.section] + symbol.value;
         return placing->addresses[symbol.section] != 0;
     }
-    return pug_perf_kernel_symbol(placing->perf, placing->module, symbol.name, address);
+    return kernel_symbol(placing, symbol.name, address);
 }
 
 /** Bits of the offset that a branch has, in words; 0: it is no branch that says where it goes. */

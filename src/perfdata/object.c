@@ -35,14 +35,16 @@ static bool is_object(const struct pug_capture_object *object, const char *path,
            (id_size == 0 || memcmp(object->build_id, id, id_size) == 0);
 }
 
-/** The slot of an object, or the free one where it would be. */
-static uint32_t *slot_of(const struct pug_perf *perf, const char *path, size_t length,
+/** The slot of an object, or the free one where it would be. A guest's are not the host's. */
+static uint32_t *slot_of(const struct pug_perf *perf, bool guest, const char *path, size_t length,
                          const uint8_t *id, size_t id_size)
 {
     uint32_t *slots = perf->table.items;
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
+    const struct pug_perf_object *details = pug_perf_details(perf);
     size_t at = hash_of(path, length, id, id_size) & (perf->table.room - 1);
-    while (slots[at] && !is_object(objects[slots[at] - 1], path, length, id, id_size))
+    while (slots[at] && (details[slots[at] - 1].guest != guest ||
+                         !is_object(objects[slots[at] - 1], path, length, id, id_size)))
         at = (at + 1) & (perf->table.room - 1);
     return &slots[at];
 }
@@ -61,8 +63,8 @@ static bool grow(struct pug_perf *perf)
         if (!old[i])
             continue;
         const struct pug_capture_object *object = objects[old[i] - 1];
-        *slot_of(perf, object->path, strlen(object->path), object->build_id,
-                 object->build_id_size) = old[i];
+        *slot_of(perf, pug_perf_details(perf)[old[i] - 1].guest, object->path,
+                 strlen(object->path), object->build_id, object->build_id_size) = old[i];
     }
     free((void *)(uintptr_t)old);
     return true;
@@ -100,8 +102,10 @@ static enum pug_object_kind kind_of(const char *path, uint16_t misc)
 static bool is_named_module(const char *path, uint16_t misc)
 {
     const size_t length = strlen(path);
-    return (misc & MODE) == MODE_KERNEL && length > 2 && path[0] == '[' &&
-           path[length - 1] == ']' && !begins(path, "[bpf") && !begins(path, "[kernel");
+    const unsigned mode = misc & MODE;
+    return (mode == MODE_KERNEL || mode == MODE_GUEST_KERNEL) && length > 2 && path[0] == '[' &&
+           path[length - 1] == ']' && !begins(path, "[bpf") && !begins(path, "[kernel") &&
+           !begins(path, "[guest.kernel");
 }
 
 /** A file that was replaced while it was mapped; only its build id can prove another one. */
@@ -118,15 +122,18 @@ static size_t without_deleted(const char *path, size_t length)
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
                          const uint8_t *build_id, size_t build_id_size, uint16_t misc)
 {
+    const bool guest = (misc & MODE) == MODE_GUEST_KERNEL;
     length = without_deleted(path, length);
     if (perf->capture->objects.count * 2 >= perf->table.room && !grow(perf))
         return PUG_NO_OBJECT;
-    uint32_t *slot = slot_of(perf, path, length, build_id, build_id_size);
+    uint32_t *slot = slot_of(perf, guest, path, length, build_id, build_id_size);
     if (*slot)
         return *slot - 1;
     struct pug_capture_object *object = pug_capture_add_object(perf->capture);
-    if (!object || !pug_list_add(&perf->details, sizeof(struct pug_perf_object)))
+    struct pug_perf_object *details = pug_list_add(&perf->details, sizeof(*details));
+    if (!object || !details)
         return PUG_NO_OBJECT;
+    details->guest = guest;
     object->path = pug_capture_keep(perf->capture, path, length);
     object->kind =
         is_named_module(object->path, misc) ? PUG_OBJECT_MODULE : kind_of(object->path, misc);
@@ -174,7 +181,7 @@ static void take_file_facts(struct pug_perf *perf)
     const struct pug_perf_file_fact *facts = perf->file_facts.items;
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     for (size_t i = 0; i < perf->file_facts.count; i++) {
-        const uint32_t number = *slot_of(perf, facts[i].path, strlen(facts[i].path), NULL, 0);
+        const uint32_t number = *slot_of(perf, false, facts[i].path, strlen(facts[i].path), NULL, 0);
         if (!number || strcmp(objects[number - 1]->path, facts[i].path) != 0)
             continue;
         struct pug_perf_object *details = &pug_perf_details(perf)[number - 1];
@@ -193,7 +200,7 @@ void pug_perf_settle_objects(struct pug_perf *perf)
     take_file_facts(perf);
     for (size_t i = 0; i < perf->told.count; i++) {
         const uint32_t number =
-            *slot_of(perf, told[i].path, strlen(told[i].path), told[i].build_id, 0);
+            *slot_of(perf, false, told[i].path, strlen(told[i].path), told[i].build_id, 0);
         if (number && objects[number - 1]->build_id_size == 0)
             take_told(objects[number - 1], &told[i]);
         for (size_t n = 0; is_kernel(told[i].path) && n < perf->capture->objects.count; n++)

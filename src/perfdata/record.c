@@ -192,6 +192,8 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
     if (second)
         (void)pug_bytes_take_32(body);
     const char *path = string(body, &length);
+    if (mode == MODE_GUEST_USER)
+        return; /* trace does not tell a guest's user from the host's */
     if (body->bad || size == 0) {
         pug_perf_damage(perf, record->file, record->offset, record->type,
                         body->bad ? "it is too short" : "its range is empty");
@@ -205,8 +207,7 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
     if (!event)
         return;
     event->kernel = mode == MODE_KERNEL || mode == MODE_GUEST_KERNEL;
-    event->machine =
-        mode == MODE_GUEST_KERNEL || mode == MODE_GUEST_USER ? PUG_PERF_GUEST : PUG_PERF_HOST;
+    event->machine = mode == MODE_GUEST_KERNEL ? PUG_PERF_GUEST : PUG_PERF_HOST;
     event->executable =
         event->kernel || (second ? (prot & PROT_EXECUTE) != 0 : !(record->misc & MISC_DATA));
     event->pid = pid;

@@ -358,7 +358,9 @@ static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     if (!found && pug_perf_take_memory(perf, number))
         return;
-    if (!found)
+    if (!found && pug_perf_details(perf)[number].guest) /* its paths are not those of the host */
+        found = pug_perf_try_cache(perf, number);
+    else if (!found)
         found = pug_perf_try_cache(perf, number) ||
                 (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
                 (*object->path == '[' && try_release(perf, number)) ||

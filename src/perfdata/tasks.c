@@ -182,7 +182,6 @@ static void note_kernel(struct pug_perf *perf, const struct pug_perf_event *even
         details->first_address = event->address;
         details->first_offset = event->offset;
         details->first_size = event->size;
-        details->guest = event->machine == PUG_PERF_GUEST;
     }
     if (event->machine == PUG_PERF_HOST && perf->kernel_start == UINT64_C(1) << 63 &&
         strncmp(path, kernel, sizeof(kernel) - 1) == 0)
@@ -200,8 +199,6 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
         pug_perf_enter_archive(perf, &object, &offset);
     if (kernel)
         process = event->machine == PUG_PERF_GUEST ? PUG_PERF_GUEST_KERNEL : PUG_PERF_KERNEL;
-    else if (event->machine == PUG_PERF_GUEST)
-        return; /* trace does not tell a guest's user from the host's */
     else
         process = process_of(settling, event->pid, event->time);
     if (kernel)

@@ -160,25 +160,46 @@ static void write_file(const struct recording *r, const char *name, const struct
 
 static const struct rec_perf_sample early = {.pid = -1, .tid = 0, .time = 1};
 
+/** `mode`: 1 the kernel's, 4 the kernel's of a guest. */
+static void map_as(struct recording *r, uint16_t mode, uint64_t address, uint64_t size,
+                   uint64_t offset, const char *path)
+{
+    struct rec_bytes body = {0};
+    rec_put_le(&body, UINT32_MAX, 4); /* of no process */
+    rec_put_le(&body, 0, 4);
+    rec_put_le(&body, address, 8);
+    rec_put_le(&body, size, 8);
+    rec_put_le(&body, offset, 8);
+    rec_put_n(&body, path, strlen(path));
+    do
+        rec_put(&body, 0);
+    while (body.size % 8 != 0);
+    rec_perf_record(&r->perf, 1, mode, &body, &early);
+    rec_bytes_free(&body);
+}
+
 static void map(struct recording *r, uint64_t address, uint64_t size, uint64_t offset,
                 const char *path)
 {
-    rec_perf_map(
-        &r->perf, &early,
-        &(struct rec_perf_map){
-            .address = address, .size = size, .offset = offset, .kernel = true, .path = path});
+    map_as(r, 1, address, size, offset, path);
 }
 
-static void begin(struct recording *r)
+static void begin_with(struct recording *r, const struct rec_perf_cpu *traced,
+                       const struct rec_etmv4_config *config)
 {
     *r = (struct recording){.folder = "/tmp/pug-kernel-XXXXXX"};
     assert_non_null(mkdtemp(r->folder));
     rec_perf_begin(&r->perf,
                    &(struct rec_perf_config){
-                       .version = 1, .cpus = &cpu, .cpu_count = 1, .has_clock = true, .mult = 1});
+                       .version = 1, .cpus = traced, .cpu_count = 1, .has_clock = true, .mult = 1});
     map(r, KERNEL, 0x10000, KERNEL, "[kernel.kallsyms]_stext");
-    r->unit = rec_etmv4_new(&unit_config, &r->trace);
+    r->unit = rec_etmv4_new(config, &r->trace);
     rec_etmv4_sync(r->unit);
+}
+
+static void begin(struct recording *r)
+{
+    begin_with(r, &cpu, &unit_config);
 }
 
 /** The kernel runs from an address on: so many branches are taken. */
@@ -217,6 +238,7 @@ static void finish(struct recording *r, const char *name)
 struct heard {
     struct pug_capture *capture;
     uint64_t pcs[64], places[64];
+    int32_t tids[64];
     size_t count;
 };
 
@@ -241,12 +263,14 @@ static void elements(void *part, const struct pug_situation *situation,
 {
     struct heard *heard = *(struct heard **)part;
     struct pug_location place = {.vaddr = 0};
+    const struct pug_capture_task *task = pug_capture_task_at(heard->capture, situation->task);
     for (size_t i = 0; i < count; i++) {
         for (uint32_t n = 0; given[i].type == PUG_ELEM_INSTR_RANGE && n < given[i].count; n++) {
             const uint64_t pc = given[i].start + 4 * (uint64_t)n;
             assert_true(heard->count < 64);
             (void)pug_capture_locate(heard->capture, situation, pc, &place);
             heard->places[heard->count] = place.vaddr;
+            heard->tids[heard->count] = task ? task->tid : -1;
             heard->pcs[heard->count++] = pc;
         }
     }
@@ -281,9 +305,9 @@ static void check(const struct heard *heard, const uint64_t *wanted, size_t coun
 static void end(const struct recording *r, struct heard *heard)
 {
     static const char *const files[] = {
-        "perf.data", "vmlinux",   "kallsyms",        "foo.ko",
-        "data",      "kcore",     "kcore_dir/kcore", "kcore_dir/kallsyms",
-        "foo.ko.gz", "foo.ko.xz", "foo.ko.zst",      "kcore_dir"};
+        "perf.data",  "vmlinux",         "kallsyms",           "foo.ko",    "data",
+        "kcore",      "kcore_dir/kcore", "kcore_dir/kallsyms", "foo.ko.gz", "foo.ko.xz",
+        "foo.ko.zst", "guest",           "kcore_dir"};
     char path[256];
     pug_capture_free(heard->capture);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -457,6 +481,99 @@ static void test_kcore(void **state)
     end(&r, &heard);
 }
 
+/* ---- guests ---- */
+
+/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: the kernel runs at EL2. */
+static const struct rec_perf_cpu vhe_cpu = {
+    .unit = REC_PERF_ETMV4,
+    .words = {0x8880, 0x10, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0xcc, 1},
+    .count = 8};
+static const struct rec_etmv4_config vhe_config = {
+    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};
+
+/** The same kernel address is mapped by the host and by its guest; a guest has modules, too. */
+static void begin_guest(struct recording *r)
+{
+    static const struct rec_perf_sample task = {.pid = 7, .tid = 7, .time = 2};
+    begin_with(r, &vhe_cpu, &vhe_config);
+    map_as(r, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms]_stext");
+    map_as(r, 4, MODULE, 0x3000, 0, "/foo.ko");
+    rec_perf_comm(&r->perf, &task, "vcpu", false);
+    write_file(r, "vmlinux", &vmlinux);
+}
+
+/** One branch is taken at an exception level, by the task that CONTEXTIDR_EL2 tells. */
+static void run_at(struct recording *r, uint8_t el, uint64_t address, uint64_t end)
+{
+    const struct rec_context context = {
+        .el = el, .sf = true, .ns = true, .has_vmid = true, .vmid = 7};
+    rec_etmv4_trace_on(r->unit);
+    rec_etmv4_start(r->unit, address, false, &context);
+    rec_etmv4_timestamp(r->unit, 100);
+    rec_etmv4_atom(r->unit, true);
+    rec_etmv4_exception(r->unit, 0x0e, end, false, false);
+}
+
+/** What runs at EL1 is a guest's: nothing of the host's kernel and files is taken for it. */
+static void test_guest_is_not_the_host(void **state)
+{
+    static const uint32_t text[] = {NOP, NOP, 0x17fffffe, NOP};
+    static const struct symbol symbols[] = {{"foo_work", 0, 1}};
+    static const struct file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 1};
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(8)};
+    struct recording r;
+    char path[128];
+    (void)state;
+    begin_guest(&r);
+    write_file(&r, "foo.ko", &module);
+    run_at(&r, 1, KERNEL, AT(0x20));
+    run_at(&r, 2, KERNEL, AT(0x20));
+    run_at(&r, 1, MODULE, MODULE);
+    finish(&r, "perf.data");
+    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+    struct heard heard =
+        hear(&r, "perf.data",
+             &(struct pug_capture_roots){.kernel = path, .symfs = r.folder, .build_ids = ""});
+    check(&heard, wanted, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(heard.tids[i], 7);
+    end(&r, &heard);
+}
+
+/** The guest's own kernel runs where its user names it, wherever it was moved to. */
+static void test_guest_kernel(void **state)
+{
+    static const uint32_t text[] = {NOP, 0x14000003, NOP, NOP, NOP, 0x17fffffb};
+    static const struct symbol symbols[] = {{"_stext", 0xffff000000080000, 1}};
+    static const struct file guest = {.type = 2,
+                                      .vaddr = 0xffff000000080000,
+                                      .text = text,
+                                      .words = 6,
+                                      .symbols = symbols,
+                                      .symbol_count = 1};
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(0), AT(4), AT(8), AT(0), AT(4)};
+    struct recording r;
+    char path[128], guest_path[128];
+    (void)state;
+    begin_guest(&r);
+    write_file(&r, "guest", &guest);
+    run_at(&r, 1, KERNEL, AT(0x10));
+    run_at(&r, 2, KERNEL, AT(0x20));
+    run_at(&r, 1, KERNEL, AT(0x10));
+    finish(&r, "perf.data");
+    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+    snprintf(guest_path, sizeof(guest_path), "%s/guest", r.folder);
+    const struct pug_capture_replacement given = {.path = "[guest.kernel.kallsyms]_stext",
+                                                  .file = guest_path};
+    struct heard heard =
+        hear(&r, "perf.data",
+             &(struct pug_capture_roots){
+                 .kernel = path, .build_ids = "", .replacements = &given, .replacement_count = 1});
+    check(&heard, wanted, 7);
+    end(&r, &heard);
+}
+
 /* ---- packed modules ---- */
 
 #ifdef PUG_WITH_ZLIB
@@ -562,8 +679,10 @@ static void test_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved), cmocka_unit_test(test_poked),  cmocka_unit_test(test_module),
-        cmocka_unit_test(test_kcore), cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_moved),        cmocka_unit_test(test_poked),
+        cmocka_unit_test(test_module),       cmocka_unit_test(test_kcore),
+        cmocka_unit_test(test_packed),       cmocka_unit_test(test_guest_is_not_the_host),
+        cmocka_unit_test(test_guest_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
