@@ -3,8 +3,6 @@
 
 #include "files/map.h"
 
-#include "files/infile.h"
-
 #include <stdlib.h>
 
 #ifdef _WIN32
@@ -15,16 +13,20 @@ struct pug_map {
     size_t size;
 };
 
-enum pug_status pug_map_open(const char *path, struct pug_map **out)
+enum pug_status pug_map_part(const struct pug_infile *file, uint64_t offset, size_t size,
+                             struct pug_map **out)
 {
     struct pug_map *map = calloc(1, sizeof(*map));
-    if (!map)
+    if (!map || !(map->bytes = malloc(size + 1))) {
+        free(map);
         return PUG_ERR_MEM;
-    const enum pug_status status = pug_infile_load(path, SIZE_MAX / 2, &map->bytes, &map->size);
+    }
+    map->size = size;
+    const enum pug_status status = pug_infile_read(file, offset, map->bytes, size);
     if (status == PUG_OK)
         *out = map;
     else
-        free(map);
+        pug_map_close(map);
     return status;
 }
 
@@ -70,6 +72,7 @@ struct pug_map {
     _Atomic(uintptr_t) start; /* 0: nothing is mapped */
     _Atomic(uintptr_t) end;
     _Atomic uint64_t lost; /* the lowest offset that was missed; UINT64_MAX: none */
+    size_t skip;           /* pages begin before the part that was wanted */
     bool used;             /* guarded by the lock */
 };
 
@@ -142,32 +145,31 @@ static struct pug_map *take_entry(void)
     return map;
 }
 
-static enum pug_status map_bytes(const struct pug_infile *file, struct pug_map *map)
+static enum pug_status map_bytes(const struct pug_infile *file, uint64_t offset, size_t size,
+                                 struct pug_map *map)
 {
-    const uint64_t size = pug_infile_size(file);
+    map->skip = (size_t)(offset & (page_size - 1));
     if (size == 0)
         return PUG_OK;
-    if (size > SIZE_MAX)
+    if (size > SIZE_MAX - map->skip || offset > INT64_MAX)
         return PUG_ERR_LIMIT;
-    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, pug_infile_descriptor(file), 0);
+    void *bytes = mmap(NULL, size + map->skip, PROT_READ, MAP_PRIVATE, pug_infile_descriptor(file),
+                       (off_t)(offset - map->skip));
     if (bytes == MAP_FAILED)
         return errno == ENOMEM ? PUG_ERR_MEM : PUG_ERR_FILE;
-    atomic_store(&map->end, (uintptr_t)bytes + (uintptr_t)size);
+    atomic_store(&map->end, (uintptr_t)bytes + map->skip + size);
     atomic_store(&map->start, (uintptr_t)bytes);
     return PUG_OK;
 }
 
-enum pug_status pug_map_open(const char *path, struct pug_map **out)
+enum pug_status pug_map_part(const struct pug_infile *file, uint64_t offset, size_t size,
+                             struct pug_map **out)
 {
-    struct pug_infile *file;
-    enum pug_status status = pug_infile_open(path, &file);
-    if (status != PUG_OK)
-        return status;
     struct pug_map *map = take_entry();
-    if (map)
-        atomic_store(&map->lost, UINT64_MAX);
-    status = map ? map_bytes(file, map) : PUG_ERR_MEM;
-    pug_infile_close(file);
+    if (!map)
+        return PUG_ERR_MEM;
+    atomic_store(&map->lost, UINT64_MAX);
+    const enum pug_status status = map_bytes(file, offset, size, map);
     if (status == PUG_OK)
         *out = map;
     else
@@ -180,11 +182,10 @@ void pug_map_close(struct pug_map *map)
     if (!map)
         return;
     const int why = errno;
-    const uint64_t size = pug_map_size(map);
-    void *bytes = (void *)atomic_exchange(&map->start, 0);
-    atomic_store(&map->end, 0);
-    if (bytes)
-        munmap(bytes, (size_t)size);
+    const uintptr_t start = atomic_exchange(&map->start, 0);
+    const uintptr_t end = atomic_exchange(&map->end, 0);
+    if (start)
+        munmap((void *)start, end - start);
     pthread_mutex_lock(&lock);
     map->used = false;
     pthread_mutex_unlock(&lock);
@@ -193,12 +194,14 @@ void pug_map_close(struct pug_map *map)
 
 const uint8_t *pug_map_bytes(const struct pug_map *map)
 {
-    return (const uint8_t *)atomic_load(&map->start);
+    const uintptr_t start = atomic_load(&map->start);
+    return start ? (const uint8_t *)start + map->skip : NULL;
 }
 
 uint64_t pug_map_size(const struct pug_map *map)
 {
-    return atomic_load(&map->end) - atomic_load(&map->start);
+    const uintptr_t start = atomic_load(&map->start);
+    return start ? atomic_load(&map->end) - start - map->skip : 0;
 }
 
 bool pug_map_lost(const struct pug_map *map, uint64_t *offset)
@@ -208,3 +211,15 @@ bool pug_map_lost(const struct pug_map *map, uint64_t *offset)
 }
 
 #endif
+
+enum pug_status pug_map_open(const char *path, struct pug_map **out)
+{
+    struct pug_infile *file;
+    enum pug_status status = pug_infile_open(path, &file);
+    if (status != PUG_OK)
+        return status;
+    const uint64_t size = pug_infile_size(file);
+    status = size < SIZE_MAX ? pug_map_part(file, 0, (size_t)size, out) : PUG_ERR_LIMIT;
+    pug_infile_close(file);
+    return status;
+}

@@ -2,6 +2,7 @@
 /** @file Cutting the trace (section 9): AUX records and the buffers' pieces to stretches. */
 #include "perfdata/perfdata.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +18,22 @@ enum {
 
 #define NO_BUFFER UINT32_MAX
 
-/** One cut, with what it is sorted by. */
-struct piece {
-    struct pug_capture_stretch stretch;
-    struct pug_perf_cut cut;
-    uint32_t order;
+/** What is known of a buffer while its stretches are cut. */
+struct track {
+    size_t first, count, last; /* its pieces among all; where the last stretch was found */
+    struct pug_perf_moment emptied, before; /* when it was last, and the time before that */
+};
+
+/** Records that come to nothing: the first of them is named. */
+struct loss {
+    uint64_t count, bytes;
+    struct pug_perf_aux first;
 };
 
 struct cutting {
     struct pug_perf *perf;
-    struct pug_list pieces; /* struct piece */
-    uint64_t missing, missing_bytes, strange, uneven;
+    struct pug_list tracks; /* struct track, by buffer */
+    struct loss missing, strange, uneven;
 };
 
 /* ---- pieces of buffers ---- */
@@ -52,82 +58,58 @@ static int by_key_and_offset(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/** The piece of a buffer that holds [from, from + size), by halves; NULL: none does. */
-static const struct pug_perf_auxtrace *find_piece(const struct pug_perf *perf, int32_t cpu,
-                                                  int32_t tid, uint64_t from, uint64_t size)
+static bool begins_by(const struct pug_perf_auxtrace *pieces, const struct track *track, size_t n,
+                      uint64_t from)
 {
-    const struct pug_perf_auxtrace *traces = perf->auxtrace.items;
-    size_t low = 0, high = perf->auxtrace.count;
+    return n < track->count && pieces[n].offset <= from &&
+           (n + 1 == track->count || pieces[n + 1].offset > from);
+}
+
+/** The last piece that begins by an offset, mostly that of the stretch before, or the next. */
+static size_t piece_by(const struct pug_perf_auxtrace *pieces, const struct track *track,
+                       uint64_t from)
+{
+    size_t low = 0, high = track->count;
+    for (size_t n = track->last; n < track->last + 2; n++)
+        if (begins_by(pieces, track, n, from))
+            return n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int keys = compare_keys(traces[middle].cpu, traces[middle].tid, cpu, tid);
-        if (keys < 0 || (keys == 0 && traces[middle].offset <= from))
+        if (pieces[middle].offset <= from)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0)
+    return low - 1; /* SIZE_MAX: none does */
+}
+
+/** The piece of a buffer that holds [from, from + size); NULL: none does. */
+static const struct pug_perf_auxtrace *find_piece(const struct cutting *cutting, uint32_t buffer,
+                                                  uint64_t from, uint64_t size)
+{
+    struct track *track = (struct track *)cutting->tracks.items + buffer;
+    const struct pug_perf_auxtrace *pieces =
+        (const struct pug_perf_auxtrace *)cutting->perf->auxtrace.items + track->first;
+    const size_t found = piece_by(pieces, track, from);
+    if (found == SIZE_MAX || from - pieces[found].offset > pieces[found].size ||
+        size > pieces[found].size - (from - pieces[found].offset))
         return NULL;
-    const struct pug_perf_auxtrace *trace = &traces[low - 1];
-    const bool holds = compare_keys(trace->cpu, trace->tid, cpu, tid) == 0 &&
-                       from - trace->offset <= trace->size &&
-                       size <= trace->size - (from - trace->offset);
-    return holds ? trace : NULL;
+    track->last = found;
+    return &pieces[found];
 }
 
 /** Snapshot mode: the offset is where the data end, and the size may be the whole ring's. */
-static const struct pug_perf_auxtrace *find_end(const struct pug_perf *perf, int32_t cpu,
-                                                int32_t tid, struct pug_perf_aux *aux)
+static const struct pug_perf_auxtrace *find_end(const struct cutting *cutting, uint32_t buffer,
+                                                struct pug_perf_aux *aux)
 {
-    const struct pug_perf_auxtrace *trace =
-        aux->offset > 0 ? find_piece(perf, cpu, tid, aux->offset - 1, 1) : NULL;
-    if (!trace)
+    const struct pug_perf_auxtrace *piece =
+        aux->offset > 0 ? find_piece(cutting, buffer, aux->offset - 1, 1) : NULL;
+    if (!piece)
         return NULL;
-    const uint64_t there = aux->offset - trace->offset;
+    const uint64_t there = aux->offset - piece->offset;
     aux->size = aux->size < there ? aux->size : there;
     aux->offset -= aux->size;
-    return trace;
-}
-
-static const struct pug_perf_auxtrace *find_trace(const struct pug_perf *perf,
-                                                  struct pug_perf_aux *aux)
-{
-    const struct pug_perf_auxtrace *found = NULL;
-    const bool snapshot = aux->flags & AUX_OVERWRITE;
-    if (aux->cpu >= 0)
-        found = snapshot ? find_end(perf, aux->cpu, -1, aux)
-                         : find_piece(perf, aux->cpu, -1, aux->offset, aux->size);
-    if (!found)
-        found = snapshot ? find_end(perf, PUG_NO_CPU, aux->tid, aux)
-                         : find_piece(perf, PUG_NO_CPU, aux->tid, aux->offset, aux->size);
-    return found;
-}
-
-/* ---- buffers ---- */
-
-/** Buffers, in the order of their keys; the pieces are sorted by them. */
-static enum pug_status list_buffers(struct pug_perf *perf)
-{
-    struct pug_capture *capture = perf->capture;
-    const struct pug_perf_auxtrace *traces = perf->auxtrace.items;
-    for (size_t i = 0; i < perf->auxtrace.count; i++) {
-        const struct pug_perf_auxtrace *trace = &traces[i];
-        if (i > 0 && compare_keys(trace->cpu, trace->tid, trace[-1].cpu, trace[-1].tid) == 0)
-            continue;
-        struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
-        if (!buffer)
-            return PUG_ERR_MEM;
-        buffer->cpu = trace->cpu < 0 ? PUG_NO_CPU : trace->cpu;
-        buffer->tid = trace->cpu < 0 ? trace->tid : -1;
-        buffer->name = buffer->cpu >= 0
-                           ? pug_capture_keep_format(capture, "cpu%d", (int)buffer->cpu)
-                           : pug_capture_keep_format(capture, "thread%d", (int)buffer->tid);
-        buffer->transport = "coresight";
-        buffer->file = ((const struct pug_perf_file *)perf->files.items)[trace->file].path;
-        buffer->chosen =
-            !capture->options.buffer || strcmp(capture->options.buffer, buffer->name) == 0;
-    }
-    return PUG_OK;
+    return piece;
 }
 
 static uint32_t buffer_of(const struct pug_perf *perf, int32_t cpu, int32_t tid)
@@ -136,12 +118,68 @@ static uint32_t buffer_of(const struct pug_perf *perf, int32_t cpu, int32_t tid)
     size_t low = 0, high = perf->capture->buffers.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (compare_keys(buffers[middle].cpu, buffers[middle].tid, cpu, tid) < 0)
+        const int keys = compare_keys(buffers[middle].cpu, buffers[middle].tid, cpu, tid);
+        if (keys == 0)
+            return (uint32_t)middle;
+        if (keys < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < perf->capture->buffers.count ? (uint32_t)low : NO_BUFFER;
+    return NO_BUFFER;
+}
+
+/** The processor's buffer, or the thread's, and the piece of it that has the stretch. */
+static const struct pug_perf_auxtrace *find_trace(const struct cutting *cutting,
+                                                  struct pug_perf_aux *aux, uint32_t *buffer)
+{
+    const struct pug_perf_auxtrace *found = NULL;
+    const uint32_t buffers[] = {aux->cpu < 0 ? NO_BUFFER : buffer_of(cutting->perf, aux->cpu, -1),
+                                buffer_of(cutting->perf, PUG_NO_CPU, aux->tid)};
+    for (size_t i = 0; i < 2 && !found; i++) {
+        *buffer = buffers[i];
+        if (*buffer != NO_BUFFER)
+            found = aux->flags & AUX_OVERWRITE
+                        ? find_end(cutting, *buffer, aux)
+                        : find_piece(cutting, *buffer, aux->offset, aux->size);
+    }
+    return found;
+}
+
+/* ---- buffers ---- */
+
+static bool add_buffer(struct cutting *cutting, const struct pug_perf_auxtrace *trace, size_t first)
+{
+    struct pug_perf *perf = cutting->perf;
+    struct pug_capture *capture = perf->capture;
+    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
+    struct track *track = pug_list_add(&cutting->tracks, sizeof(*track));
+    if (!buffer || !track)
+        return false;
+    track->first = first;
+    buffer->cpu = trace->cpu < 0 ? PUG_NO_CPU : trace->cpu;
+    buffer->tid = trace->cpu < 0 ? trace->tid : -1;
+    buffer->name = buffer->cpu >= 0
+                       ? pug_capture_keep_format(capture, "cpu%d", (int)buffer->cpu)
+                       : pug_capture_keep_format(capture, "thread%d", (int)buffer->tid);
+    buffer->transport = "coresight";
+    buffer->file = ((const struct pug_perf_file *)perf->files.items)[trace->file].path;
+    buffer->chosen = !capture->options.buffer || strcmp(capture->options.buffer, buffer->name) == 0;
+    return true;
+}
+
+/** Buffers, in the order of their keys; the pieces are sorted by them. */
+static bool list_buffers(struct cutting *cutting)
+{
+    const struct pug_perf_auxtrace *traces = cutting->perf->auxtrace.items;
+    for (size_t i = 0; i < cutting->perf->auxtrace.count; i++) {
+        const bool same = i > 0 && compare_keys(traces[i].cpu, traces[i].tid, traces[i - 1].cpu,
+                                                traces[i - 1].tid) == 0;
+        if (!same && !add_buffer(cutting, &traces[i], i))
+            return false;
+        ((struct track *)cutting->tracks.items)[cutting->tracks.count - 1].count++;
+    }
+    return true;
 }
 
 /* ---- cutting ---- */
@@ -157,153 +195,181 @@ static uint32_t flags_of(uint64_t flags)
 
 #define FRAME 16u
 
-static bool cut(struct cutting *cutting, struct pug_perf_aux aux)
+static void lose(struct loss *loss, const struct pug_perf_aux *aux)
+{
+    if (loss->count++ == 0)
+        loss->first = *aux;
+    loss->bytes += aux->size;
+}
+
+/** What was recorded into a buffer since it was emptied before: the stretch is no older. */
+static void note_begin(struct track *track, const struct pug_capture_stretch *stretch,
+                       struct pug_perf_cut *cut)
+{
+    if (stretch->time > track->emptied.time) {
+        track->before = track->emptied;
+        track->emptied = pug_perf_cut_end(stretch, cut);
+    }
+    if (!(stretch->flags & PUG_STRETCH_SNAPSHOT))
+        cut->begin = track->before;
+    if (cut->begin.time == 0)
+        cut->begin.order = UINT32_MAX; /* what was there before is of time 0 */
+}
+
+static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32_t number,
+                 const struct pug_perf_auxtrace *trace)
 {
     struct pug_perf *perf = cutting->perf;
-    if (aux.size == 0)
-        return true;
-    const uint64_t format = aux.flags & AUX_FORMAT;
-    if (format != AUX_FORMAT_FRAMES && format != AUX_FORMAT_RAW) {
-        cutting->strange++;
-        return true;
-    }
-    const struct pug_perf_auxtrace *trace = find_trace(perf, &aux);
-    if (!trace) {
-        cutting->missing++;
-        cutting->missing_bytes += aux.size;
-        return true;
-    }
-    cutting->uneven += format == AUX_FORMAT_FRAMES && aux.size % FRAME != 0;
-    struct piece *piece = pug_list_add(&cutting->pieces, sizeof(*piece));
-    if (!piece)
+    struct pug_capture *capture = perf->capture;
+    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
+    struct pug_perf_cut *cut = pug_list_add(&perf->cuts, sizeof(*cut));
+    struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[number];
+    if (!stretch || !cut)
         return false;
-    piece->order = aux.order;
-    piece->stretch = (struct pug_capture_stretch){
-        .buffer = buffer_of(perf, trace->cpu, trace->tid),
-        .flags = flags_of(aux.flags),
-        .offset = aux.offset,
-        .size = aux.size,
-        .time = aux.time,
-        .cpu = trace->cpu >= 0 ? trace->cpu : aux.cpu,
+    *stretch = (struct pug_capture_stretch){
+        .buffer = number,
+        .flags = flags_of(aux->flags),
+        .offset = aux->offset,
+        .size = aux->size,
+        .time = aux->time,
+        .cpu = trace->cpu >= 0 ? trace->cpu : aux->cpu,
     };
-    piece->cut = (struct pug_perf_cut){.file = trace->file,
-                                       .at = trace->at + (aux.offset - trace->offset),
-                                       .tid = trace->cpu < 0 ? trace->tid : -1};
+    cut->file = trace->file;
+    cut->at = trace->at + (aux->offset - trace->offset);
+    cut->order = aux->order;
+    note_begin((struct track *)cutting->tracks.items + number, stretch, cut);
+    if (buffer->stretch_count++ == 0)
+        buffer->first_stretch = capture->stretches.count - 1;
+    buffer->size += stretch->size;
+    if (stretch->flags & PUG_STRETCH_RAW)
+        buffer->transport = "plain";
     return true;
 }
 
-/** Very old files have no AUX records: each piece of a buffer is one stretch. */
-static bool cut_whole(struct cutting *cutting)
+static bool cut(struct cutting *cutting, struct pug_perf_aux aux)
 {
-    const struct pug_perf_auxtrace *traces = cutting->perf->auxtrace.items;
-    bool good = true;
-    for (size_t i = 0; good && i < cutting->perf->auxtrace.count; i++)
-        good = cut(cutting, (struct pug_perf_aux){.offset = traces[i].offset,
-                                                  .size = traces[i].size,
-                                                  .cpu = traces[i].cpu,
-                                                  .tid = traces[i].tid,
-                                                  .order = (uint32_t)i});
-    return good;
+    const uint32_t format = aux.flags & AUX_FORMAT;
+    uint32_t buffer;
+    if (aux.size == 0)
+        return true;
+    if (format != AUX_FORMAT_FRAMES && format != AUX_FORMAT_RAW) {
+        lose(&cutting->strange, &aux);
+        return true;
+    }
+    const struct pug_perf_auxtrace *trace = find_trace(cutting, &aux, &buffer);
+    if (!trace) {
+        lose(&cutting->missing, &aux);
+        return true;
+    }
+    if (format == AUX_FORMAT_FRAMES && aux.size % FRAME != 0)
+        lose(&cutting->uneven, &aux);
+    return keep(cutting, &aux, buffer, trace);
+}
+
+struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
+                                        const struct pug_perf_cut *cut)
+{
+    return stretch->time == 0 ? (struct pug_perf_moment){UINT64_MAX, UINT32_MAX}
+                              : (struct pug_perf_moment){stretch->time, cut->order};
+}
+
+/* ---- order ---- */
+
+/** Very old files have no AUX records: each piece of a buffer is one stretch. */
+static bool make_records(struct pug_perf *perf)
+{
+    const struct pug_perf_auxtrace *traces = perf->auxtrace.items;
+    for (size_t i = 0; i < perf->auxtrace.count; i++) {
+        struct pug_perf_aux *aux = pug_list_add(&perf->aux, sizeof(*aux));
+        if (!aux)
+            return false;
+        *aux = (struct pug_perf_aux){.offset = traces[i].offset,
+                                     .size = traces[i].size,
+                                     .place = traces[i].at,
+                                     .file = (uint16_t)traces[i].file,
+                                     .cpu = traces[i].cpu,
+                                     .tid = traces[i].tid,
+                                     .order = (uint32_t)i};
+    }
+    return true;
 }
 
 static int by_time(const void *left, const void *right)
 {
-    const struct piece *a = left, *b = right;
-    if (a->stretch.time != b->stretch.time)
-        return a->stretch.time < b->stretch.time ? -1 : 1;
+    const struct pug_perf_aux *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/** When a buffer was emptied: last, and the time before that. */
-struct emptied {
-    struct pug_perf_moment last, before;
-};
-
-/** What was recorded into a buffer since it was emptied before: the stretch is no older. */
-static void note_begin(struct emptied *emptied, struct piece *piece)
+/** Sort what is nearly sorted: recorders write the records of one round after the other. */
+static void sort_records(struct pug_list *list)
 {
-    const struct pug_perf_moment unknown = {UINT64_MAX, UINT32_MAX};
-    piece->cut.end = piece->stretch.time == 0
-                         ? unknown
-                         : (struct pug_perf_moment){piece->stretch.time, piece->order};
-    if (piece->stretch.time > emptied->last.time) {
-        emptied->before = emptied->last;
-        emptied->last = piece->cut.end;
+    struct pug_perf_aux *aux = list->items;
+    size_t left = 8 * list->count; /* steps, before it turns out not to be */
+    for (size_t i = 1; i < list->count && left > 0; i++) {
+        const struct pug_perf_aux moved = aux[i];
+        size_t to = i;
+        while (to > 0 && left > 0 && by_time(&aux[to - 1], &moved) > 0) {
+            aux[to] = aux[to - 1];
+            to--;
+            left--;
+        }
+        aux[to] = moved;
     }
-    if (!(piece->stretch.flags & PUG_STRETCH_SNAPSHOT))
-        piece->cut.begin = emptied->before;
-    if (piece->cut.begin.time == 0)
-        piece->cut.begin.order = UINT32_MAX; /* what was there before is of time 0 */
+    if (left == 0)
+        qsort(list->items, list->count, sizeof(*aux), by_time);
 }
 
-static enum pug_status keep(struct cutting *cutting)
+static void sort_pieces(struct pug_list *list)
 {
-    struct pug_perf *perf = cutting->perf;
-    struct pug_capture *capture = perf->capture;
-    struct piece *pieces = cutting->pieces.items;
-    const size_t count = cutting->pieces.count;
-    struct emptied *emptied = calloc(capture->buffers.count + 1, sizeof(*emptied));
-    bool good = emptied &&
-                pug_list_reserve(&capture->stretches, count, sizeof(struct pug_capture_stretch)) &&
-                pug_list_reserve(&perf->cuts, count, sizeof(struct pug_perf_cut));
-    if (count > 0)
-        qsort(pieces, count, sizeof(*pieces), by_time);
-    for (size_t i = 0; good && i < count; i++) {
-        struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[pieces[i].stretch.buffer];
-        note_begin(&emptied[pieces[i].stretch.buffer], &pieces[i]);
-        if (buffer->stretch_count++ == 0)
-            buffer->first_stretch = i;
-        buffer->size += pieces[i].stretch.size;
-        if (pieces[i].stretch.flags & PUG_STRETCH_RAW)
-            buffer->transport = "plain";
-        *(struct pug_capture_stretch *)pug_list_add(
-            &capture->stretches, sizeof(struct pug_capture_stretch)) = pieces[i].stretch;
-        *(struct pug_perf_cut *)pug_list_add(&perf->cuts, sizeof(struct pug_perf_cut)) =
-            pieces[i].cut;
-    }
-    free(emptied);
-    return good ? PUG_OK : PUG_ERR_MEM;
+    const struct pug_perf_auxtrace *pieces = list->items;
+    size_t sorted = 1;
+    while (sorted < list->count && by_key_and_offset(&pieces[sorted - 1], &pieces[sorted]) <= 0)
+        sorted++;
+    if (sorted < list->count)
+        qsort(list->items, list->count, sizeof(*pieces), by_key_and_offset);
+}
+
+/* ---- all together ---- */
+
+static void tell_loss(const struct cutting *cutting, const struct loss *loss, const char *what)
+{
+    char text[200];
+    if (loss->count == 0)
+        return;
+    snprintf(text, sizeof(text), "%llu bytes of trace in %llu stretches, from this one on, %s",
+             (unsigned long long)loss->bytes, (unsigned long long)loss->count, what);
+    pug_perf_damage(cutting->perf, loss->first.file, loss->first.place, PUG_PERF_AUX, text);
 }
 
 static void tell(const struct cutting *cutting)
 {
-    const struct pug_capture *capture = cutting->perf->capture;
-    if (cutting->missing)
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %llu bytes of trace in %llu stretches were not saved: the recorder "
-                        "could not keep up",
-                        capture->path, (unsigned long long)cutting->missing_bytes,
-                        (unsigned long long)cutting->missing);
-    if (cutting->strange)
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %llu AUX records have a format that is not known; they are left out",
-                        capture->path, (unsigned long long)cutting->strange);
-    if (cutting->uneven)
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %llu stretches end inside a frame, which is left out", capture->path,
-                        (unsigned long long)cutting->uneven);
-    if (cutting->missing)
+    tell_loss(cutting, &cutting->missing, "were not saved: the recorder could not keep up");
+    tell_loss(cutting, &cutting->strange, "have a format that is not known; they are left out");
+    tell_loss(cutting, &cutting->uneven, "end inside a frame, which is left out");
+    if (cutting->missing.count)
         pug_capture_add_fact(cutting->perf->capture, "not saved", "%llu bytes in %llu stretches",
-                             (unsigned long long)cutting->missing_bytes,
-                             (unsigned long long)cutting->missing);
+                             (unsigned long long)cutting->missing.bytes,
+                             (unsigned long long)cutting->missing.count);
 }
 
 enum pug_status pug_perf_cut(struct pug_perf *perf)
 {
     struct cutting cutting = {.perf = perf};
+    sort_pieces(&perf->auxtrace);
+    bool good = list_buffers(&cutting) && (perf->aux.count > 0 || make_records(perf));
+    sort_records(&perf->aux);
     const struct pug_perf_aux *aux = perf->aux.items;
-    if (perf->auxtrace.count > 0)
-        qsort(perf->auxtrace.items, perf->auxtrace.count, sizeof(struct pug_perf_auxtrace),
-              by_key_and_offset);
-    enum pug_status status = list_buffers(perf);
-    bool good = status == PUG_OK;
-    if (good && perf->aux.count == 0)
-        good = cut_whole(&cutting);
-    for (size_t i = 0; good && i < perf->aux.count; i++)
+    const size_t count = perf->aux.count;
+    good = good &&
+           pug_list_reserve(&perf->capture->stretches, count, sizeof(struct pug_capture_stretch)) &&
+           pug_list_reserve(&perf->cuts, count, sizeof(struct pug_perf_cut));
+    for (size_t i = 0; good && i < count; i++)
         good = cut(&cutting, aux[i]);
-    if (good)
-        status = keep(&cutting);
     tell(&cutting);
-    free(cutting.pieces.items);
-    return good ? status : PUG_ERR_MEM;
+    free(cutting.tracks.items);
+    free(perf->aux.items);
+    perf->aux = (struct pug_list){0};
+    return good ? PUG_OK : PUG_ERR_MEM;
 }

@@ -20,7 +20,9 @@ struct desk {
     struct pug_capture_desk base; /* first */
     struct pug_perf *perf;
     const struct pug_perf_cut *cut;
-    uint64_t from, to; /* when it was recorded */
+    int32_t tid;                /* of a per-thread buffer, or -1 */
+    uint64_t from, to;          /* when it was recorded */
+    struct pug_perf_moment end; /* the same as `to`, among records */
     struct pug_perf_marks *marks;
     bool marks_read;
     uint64_t last_time[128]; /* by trace id: it never goes back */
@@ -107,8 +109,8 @@ static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint6
 /** Who runs; -1: nobody says. */
 static int32_t tid_of(const struct desk *desk, const struct pug_reader_space *reader)
 {
-    if (desk->cut->tid >= 0)
-        return desk->cut->tid;
+    if (desk->tid >= 0)
+        return desk->tid;
     if (desk->perf->ids_in == PUG_PERF_CONTEXT_ID && reader->has_context_id)
         return (int32_t)reader->context_id;
     if (desk->perf->ids_in == PUG_PERF_VMID && reader->has_vmid)
@@ -128,7 +130,7 @@ static struct layers layers_of(struct desk *desk, uint32_t process)
     struct layers layers = {NULL, NULL};
     if (process == UINT32_MAX)
         return layers;
-    layers.now = pug_perf_ranges_at(desk->perf, process, desk->cut->end);
+    layers.now = pug_perf_ranges_at(desk->perf, process, desk->end);
     layers.then = pug_perf_ranges_at(desk->perf, process, desk->cut->begin);
     return layers;
 }
@@ -257,6 +259,8 @@ static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tre
     desk->cut = cut_of(desk->perf, base->stretch);
     desk->from = desk->cut->begin.time;
     desk->to = stretch->time;
+    desk->end = pug_perf_cut_end(stretch, desk->cut);
+    desk->tid = pug_capture_buffers(base->capture)[stretch->buffer].tid;
     desk->marks_read = false;
     memset(desk->last_time, 0, sizeof(desk->last_time));
     memset(desk->known, 0, sizeof(desk->known));

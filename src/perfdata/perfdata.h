@@ -89,11 +89,13 @@ struct pug_perf_sample {
 
 /* ---- facts ---- */
 
+/** There may be millions of these, and of what is made of them. */
 struct pug_perf_aux {
-    uint64_t time, offset, size, flags;
+    uint64_t time, offset, size;
+    uint64_t place; /**< of the record in its file, for messages */
     int32_t cpu, tid;
     uint32_t order; /**< of records in the files */
-    uint64_t place; /**< of the record, for messages */
+    uint16_t flags, file;
 };
 
 struct pug_perf_auxtrace {
@@ -336,12 +338,11 @@ struct pug_perf_lineup {
 
 /** Where the bytes of a stretch are. */
 struct pug_perf_cut {
-    uint32_t file;
     uint64_t at;
     struct pug_perf_moment begin; /**< nothing in it is older */
-    struct pug_perf_moment end;   /**< or younger */
-    int32_t tid;                  /**< of a per-thread buffer, or -1 */
-    uint32_t lineup;              /**< number of the sources that may be in it */
+    uint32_t order;               /**< of its record */
+    uint32_t file;
+    uint32_t lineup; /**< number of the sources that may be in it */
 };
 
 #define PUG_PERF_NO_PARENT    UINT32_MAX
@@ -396,6 +397,9 @@ size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64
 
 /* cut.c */
 enum pug_status pug_perf_cut(struct pug_perf *perf);
+/** Nothing in a stretch is younger. */
+struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
+                                        const struct pug_perf_cut *cut);
 
 /* tasks.c: all events to tasks and processes */
 enum pug_status pug_perf_settle_events(struct pug_perf *perf);

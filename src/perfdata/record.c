@@ -331,10 +331,11 @@ static void take_aux(struct pug_perf *perf, const struct pug_perf_record *record
                                .cpu = sample->cpu,
                                .tid = sample->tid,
                                .order = perf->order,
-                               .place = record->offset};
+                               .place = record->offset,
+                               .file = (uint16_t)record->file};
     aux.offset = pug_bytes_take_64(body);
     aux.size = pug_bytes_take_64(body);
-    aux.flags = pug_bytes_take_64(body);
+    aux.flags = (uint16_t)pug_bytes_take_64(body);
     struct pug_perf_aux *taken = body->bad ? NULL : pug_list_add(&perf->aux, sizeof(*taken));
     if (taken)
         *taken = aux;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-/** @file From bytes to records (section 5), through a window on the file. */
+/**
+ * @file From bytes to records (section 5), through a window on the file. Of trace, which lies
+ * behind its record, nothing is touched.
+ */
+#include "files/map.h"
 #include "perfdata/perfdata.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW ((size_t)256 << 10)
+#define WINDOW ((size_t)16 << 20)
 #define HEADER 8u
 
 struct walk {
     struct pug_perf *perf;
     uint32_t file;
     uint64_t at, end;
-    uint8_t *window;
+    struct pug_map *window;
     uint64_t first; /* that is in the window */
     size_t held;
-    uint8_t *large; /* a record that does not fit into the window */
     struct pug_perf_unzip *unzip;
     struct pug_memory_bytes {
         uint8_t *bytes;
@@ -38,29 +41,24 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
     const struct pug_perf_file *files = walk->perf->files.items;
     if (at >= walk->first && at - walk->first <= walk->held &&
         size <= walk->held - (size_t)(at - walk->first))
-        return walk->window + (at - walk->first);
-    uint64_t left = walk->end - at;
-    walk->held = left < WINDOW ? (size_t)left : WINDOW;
+        return pug_map_bytes(walk->window) + (at - walk->first);
+    const uint64_t left = walk->end - at;
+    const size_t wanted = size > WINDOW ? size : WINDOW;
+    pug_map_close(walk->window);
+    walk->window = NULL;
+    walk->held = left < wanted ? (size_t)left : wanted;
     walk->first = at;
-    if (size > walk->held ||
-        pug_infile_read(files[walk->file].in, at, walk->window, walk->held) != PUG_OK) {
-        walk->held = 0;
-        return NULL;
-    }
-    return walk->window;
+    if (pug_map_part(files[walk->file].in, at, walk->held, &walk->window) == PUG_OK)
+        return pug_map_bytes(walk->window);
+    walk->held = 0;
+    return NULL;
 }
 
-/** A body longer than the window. NULL: it cannot be read, or is not wanted. */
-static const uint8_t *peek_large(struct walk *walk, uint64_t at, size_t size)
+/** Was the file cut while it was read? */
+static bool was_cut(const struct walk *walk)
 {
-    const struct pug_perf_file *files = walk->perf->files.items;
-    free(walk->large);
-    walk->large = malloc(size);
-    if (walk->large && pug_infile_read(files[walk->file].in, at, walk->large, size) != PUG_OK) {
-        free(walk->large);
-        walk->large = NULL;
-    }
-    return walk->large;
+    uint64_t offset;
+    return walk->window && pug_map_lost(walk->window, &offset);
 }
 
 /* ---- records that are more than themselves ---- */
@@ -162,9 +160,8 @@ static bool step(struct walk *walk, enum pug_status *status)
     else
         record.size = (size_t)size - HEADER;
     if (!trouble) {
-        record.body = record.size <= WINDOW ? peek(walk, walk->at + HEADER, record.size)
-                                            : peek_large(walk, walk->at + HEADER, record.size);
-        if (!record.body)
+        record.body = peek(walk, walk->at + HEADER, record.size);
+        if (!record.body || was_cut(walk))
             trouble = "it cannot be read";
     }
     if (trouble) {
@@ -187,15 +184,11 @@ enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t fro
 {
     struct walk walk = {.perf = perf, .file = file, .at = from, .end = end};
     enum pug_status status = PUG_OK;
-    walk.window = malloc(WINDOW);
-    if (!walk.window)
-        return PUG_ERR_MEM;
     while (walk.at < walk.end && step(&walk, &status))
         continue;
     pug_perf_unzip_free(walk.unzip);
     free(walk.split.bytes);
-    free(walk.large);
-    free(walk.window);
+    pug_map_close(walk.window);
     return status;
 }
 
