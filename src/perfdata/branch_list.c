@@ -149,10 +149,9 @@ void pug_perf_take_branch_list(struct pug_perf *perf, const uint8_t *content, si
         programs++;
     }
     if (!good || list.bad || !known)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: feature 133: its branch lists are damaged, or of another kind; what "
-                        "was read before is used",
-                        perf->capture->path);
+        pug_perf_damage_feature(perf, 133,
+                                "its branch lists are damaged, or of another kind; what was read "
+                                "before is used");
     pug_capture_add_fact(perf->capture, "branch lists",
                          "%zu rows of %u programs, in place of trace", perf->branches.count,
                          programs);

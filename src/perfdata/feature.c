@@ -28,20 +28,19 @@ enum {
 #define BODY_LEAST     28u /* pid, id, its size */
 #define MISC_MODE_BITS 7u
 
-void pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t *body, size_t size)
+bool pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t *body, size_t size)
 {
     char path[4096];
-    if (size <= BODY_LEAST)
-        return;
-    size_t id_size = misc & MISC_HAS_SIZE ? body[4 + ID_WORD] : ID_WORD;
-    if (id_size > ID_WORD)
-        id_size = ID_WORD;
+    if (size <= BODY_LEAST || (misc & MISC_HAS_SIZE && body[4 + ID_WORD] > ID_WORD))
+        return false;
+    const size_t id_size = misc & MISC_HAS_SIZE ? body[4 + ID_WORD] : ID_WORD;
     size_t length = strnlen((const char *)body + BODY_LEAST, size - BODY_LEAST);
     if (length >= sizeof(path))
         length = sizeof(path) - 1;
     memcpy(path, body + BODY_LEAST, length);
     path[length] = 0;
     pug_perf_tell_build_id(perf, path, body + 4, id_size);
+    return true;
 }
 
 static void take_build_ids(struct pug_perf *perf, struct pug_bytes *bytes)
@@ -50,12 +49,11 @@ static void take_build_ids(struct pug_perf *perf, struct pug_bytes *bytes)
         const uint16_t misc = pug_bytes_16(bytes->at + 4), size = pug_bytes_16(bytes->at + 6);
         const uint8_t *entry = size < ENTRY_HEAD ? NULL : pug_bytes_take(bytes, size);
         if (!entry) {
-            pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                            "%s: an entry of its build ids has no possible size",
-                            perf->capture->path);
+            pug_perf_damage_feature(perf, FEATURE_BUILD_ID, "an entry has no possible size");
             return;
         }
-        pug_perf_take_build_id(perf, misc, entry + ENTRY_HEAD, size - ENTRY_HEAD);
+        if (!pug_perf_take_build_id(perf, misc, entry + ENTRY_HEAD, size - ENTRY_HEAD))
+            pug_perf_damage_feature(perf, FEATURE_BUILD_ID, "an entry holds no build id");
     }
 }
 
@@ -103,6 +101,20 @@ static void take_command(struct pug_perf *perf, struct pug_bytes *bytes)
         pug_capture_add_fact(perf->capture, "command", "%s", text);
 }
 
+static void take_processors(struct pug_perf *perf, struct pug_bytes *bytes)
+{
+    const uint32_t all = pug_bytes_take_32(bytes), online = pug_bytes_take_32(bytes);
+    if (!bytes->bad)
+        pug_capture_add_fact(perf->capture, "processors", "%u of %u online", online, all);
+}
+
+static void take_memory(struct pug_perf *perf, struct pug_bytes *bytes)
+{
+    const uint64_t size = pug_bytes_take_64(bytes);
+    if (!bytes->bad)
+        pug_capture_add_fact(perf->capture, "memory", "%llu kB", (unsigned long long)size);
+}
+
 void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *content, size_t size)
 {
     struct pug_bytes bytes = pug_bytes_of(content, size);
@@ -115,16 +127,8 @@ void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *c
     case FEATURE_CPUDESC: take_word(perf, "processor", &bytes); break;
     case FEATURE_CPUID: take_word(perf, "cpuid", &bytes); break;
     case FEATURE_CMDLINE: take_command(perf, &bytes); break;
-    case FEATURE_NRCPUS:
-        if (size >= 8)
-            pug_capture_add_fact(perf->capture, "processors", "%u of %u online",
-                                 pug_bytes_32(content + 4), pug_bytes_32(content));
-        break;
-    case FEATURE_TOTAL_MEM:
-        if (size >= 8)
-            pug_capture_add_fact(perf->capture, "memory", "%llu kB",
-                                 (unsigned long long)pug_bytes_64(content));
-        break;
+    case FEATURE_NRCPUS: take_processors(perf, &bytes); break;
+    case FEATURE_TOTAL_MEM: take_memory(perf, &bytes); break;
     case FEATURE_SAMPLE_TIME:
         perf->first_sample = pug_bytes_take_64(&bytes);
         perf->last_sample = pug_bytes_take_64(&bytes);
@@ -133,4 +137,6 @@ void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *c
         if (bit >= FEATURE_SIMPLEPERF)
             pug_perf_take_simpleperf(perf, bit, content, size);
     }
+    if (bytes.bad)
+        pug_perf_damage_feature(perf, bit, "it is too short");
 }

@@ -117,14 +117,15 @@ static void settle_by_records(struct pug_perf *perf)
 {
     const struct pug_perf_hw_id *told = perf->hw_ids.items;
     struct pug_perf_cpu *cpus = perf->cpus.items;
-    size_t unknown = 0;
+    const struct pug_perf_hw_id *unknown = NULL;
     for (size_t i = 0; i < perf->cpus.count; i++) {
         cpus[i].has_trace = false;
         cpus[i].id = ID_UNUSED;
     }
     for (size_t i = 0; i < perf->hw_ids.count; i++) {
         struct pug_perf_cpu *cpu = find_cpu(perf, told[i].cpu);
-        unknown += cpu == NULL;
+        if (!cpu && !unknown)
+            unknown = &told[i];
         if (!cpu)
             continue;
         cpu->has_trace = true;
@@ -133,9 +134,8 @@ static void settle_by_records(struct pug_perf *perf)
         cpu->sink = told[i].has_sink ? told[i].sink : 0;
     }
     if (unknown)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %zu trace ids are of processors that AUXTRACE_INFO does not have",
-                        perf->capture->path, unknown);
+        pug_perf_damage(perf, unknown->file, unknown->place, PUG_PERF_HW_ID,
+                        "it is of a processor that AUXTRACE_INFO does not have");
 }
 
 enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
@@ -143,9 +143,8 @@ enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
     struct pug_perf_cpu *cpus = perf->cpus.items;
     bool all_virtual = perf->cpus.count > 0;
     if (perf->refused_hw_id) {
-        pug_capture_say(perf->capture, PUG_SEV_ERROR, PUG_OK,
-                        "%s: its AUX_OUTPUT_HW_ID records have a version that is not known",
-                        perf->capture->path);
+        pug_perf_damage(perf, perf->refused_at.file, perf->refused_at.offset, PUG_PERF_HW_ID,
+                        "it has a version that is not known: nothing can be decoded");
         return PUG_ERR_HW_CFG_UNSUPP;
     }
     for (size_t i = 0; i < perf->cpus.count; i++) {

@@ -63,8 +63,8 @@ static bool grow(struct pug_perf *perf)
         if (!old[i])
             continue;
         const struct pug_capture_object *object = objects[old[i] - 1];
-        *slot_of(perf, pug_perf_details(perf)[old[i] - 1].guest, object->path,
-                 strlen(object->path), object->build_id, object->build_id_size) = old[i];
+        *slot_of(perf, pug_perf_details(perf)[old[i] - 1].guest, object->path, strlen(object->path),
+                 object->build_id, object->build_id_size) = old[i];
     }
     free((void *)(uintptr_t)old);
     return true;
@@ -181,7 +181,8 @@ static void take_file_facts(struct pug_perf *perf)
     const struct pug_perf_file_fact *facts = perf->file_facts.items;
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     for (size_t i = 0; i < perf->file_facts.count; i++) {
-        const uint32_t number = *slot_of(perf, false, facts[i].path, strlen(facts[i].path), NULL, 0);
+        const uint32_t number =
+            *slot_of(perf, false, facts[i].path, strlen(facts[i].path), NULL, 0);
         if (!number || strcmp(objects[number - 1]->path, facts[i].path) != 0)
             continue;
         struct pug_perf_object *details = &pug_perf_details(perf)[number - 1];

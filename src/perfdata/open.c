@@ -36,16 +36,32 @@ static enum pug_status refuse(const struct pug_perf *perf, const char *why)
     return PUG_ERR_FILE;
 }
 
+/** What is wrong at a place of the header. */
+static void say_header(const struct pug_perf *perf, enum pug_severity severity, uint64_t offset,
+                       const char *why)
+{
+    pug_capture_say(perf->capture, severity, PUG_OK, "%s: offset %llu, header: %s",
+                    ((const struct pug_perf_file *)perf->files.items)->path,
+                    (unsigned long long)offset, why);
+}
+
+static enum pug_status refuse_header(const struct pug_perf *perf, uint64_t offset, const char *why)
+{
+    say_header(perf, PUG_SEV_ERROR, offset, why);
+    return PUG_ERR_FILE;
+}
+
 /* ---- files ---- */
 
-static enum pug_status add_file(struct pug_perf *perf, const char *path)
+/** `name` is what messages call it. */
+static enum pug_status add_file(struct pug_perf *perf, const char *path, const char *name)
 {
     struct pug_infile *in;
     const enum pug_status status = pug_infile_open(path, &in);
     if (status != PUG_OK)
         return status;
     struct pug_perf_file *file = pug_list_add(&perf->files, sizeof(*file));
-    char *copy = strdup(path);
+    char *copy = strdup(name);
     if (!file || !copy) {
         pug_infile_close(in);
         free(copy);
@@ -93,7 +109,8 @@ static enum pug_status spool(struct pug_perf *perf)
     if (from >= 0 && !standard)
         close(from);
     close(kept);
-    enum pug_status status = good ? add_file(perf, path) : refuse(perf, strerror(why));
+    enum pug_status status =
+        good ? add_file(perf, path, perf->capture->path) : refuse(perf, strerror(why));
     unlink(path);
     return status;
 #endif
@@ -107,15 +124,15 @@ static bool inside(const struct section *section, uint64_t size)
            section->size < SIZE_MAX;
 }
 
-static enum pug_status read_attr(struct pug_perf *perf, const uint8_t *entry, size_t size)
+static enum pug_status read_attr(struct pug_perf *perf, uint64_t at, const uint8_t *entry,
+                                 size_t size)
 {
     const struct pug_infile *in = first_file(perf);
     const struct section ids = {pug_bytes_64(entry + size - 16), pug_bytes_64(entry + size - 8)};
     uint8_t *bytes = NULL;
     size_t count = 0;
     if (!inside(&ids, pug_infile_size(in)) || ids.size / 8 > PUG_PERF_IDS)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: the ids of an event are not in the file", perf->capture->path);
+        say_header(perf, PUG_SEV_WARN, at, "the ids of this attribute are not in the file");
     else if (ids.size >= 8 && (bytes = malloc((size_t)ids.size)) != NULL &&
              pug_infile_read(in, ids.offset, bytes, (size_t)ids.size) == PUG_OK)
         count = (size_t)ids.size / 8;
@@ -129,17 +146,17 @@ static enum pug_status read_attrs(struct pug_perf *perf, const struct section *a
 {
     const struct pug_infile *in = first_file(perf);
     if (!inside(attrs, pug_infile_size(in)) || entry_size < ATTR_LEAST || entry_size > 65536)
-        return refuse(perf, "the attributes in its header cannot be");
+        return refuse_header(perf, 16, "attributes of such a size, or at such a place, cannot be");
     uint8_t *entry = malloc((size_t)entry_size);
     enum pug_status status = entry ? PUG_OK : PUG_ERR_MEM;
     for (uint64_t at = 0; status == PUG_OK && at + entry_size <= attrs->size; at += entry_size) {
         status = pug_infile_read(in, attrs->offset + at, entry, (size_t)entry_size);
         if (status == PUG_OK)
-            status = read_attr(perf, entry, (size_t)entry_size);
+            status = read_attr(perf, attrs->offset + at, entry, (size_t)entry_size);
     }
     free(entry);
     if (status == PUG_ERR_LIMIT)
-        return refuse(perf, "it has more attributes or ids than can be");
+        return refuse_header(perf, 32, "there are more attributes or ids than can be");
     return status;
 }
 
@@ -147,12 +164,11 @@ static void read_feature(struct pug_perf *perf, unsigned bit, const struct secti
 {
     const struct pug_infile *in = first_file(perf);
     uint8_t *bytes = NULL;
+    perf->place = (struct pug_perf_place){section->offset, 0};
     if (!inside(section, pug_infile_size(in)) || section->size > PUG_PERF_FEATURE ||
         !(bytes = malloc((size_t)section->size + 1)) ||
         pug_infile_read(in, section->offset, bytes, (size_t)section->size) != PUG_OK)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: offset %llu, feature %u: it cannot be read", perf->capture->path,
-                        (unsigned long long)section->offset, bit);
+        pug_perf_damage_feature(perf, bit, "it cannot be read");
     else
         pug_perf_take_feature(perf, bit, bytes, (size_t)section->size);
     free(bytes);
@@ -167,9 +183,7 @@ static void read_features(struct pug_perf *perf, const uint8_t *bits, uint64_t a
         if (!(bits[bit / 8] >> bit % 8 & 1))
             continue;
         if (pug_infile_read(in, at, place, sizeof(place)) != PUG_OK) {
-            pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                            "%s: the list of features behind the data is not there",
-                            perf->capture->path);
+            say_header(perf, PUG_SEV_WARN, at, "the list of features behind the data ends here");
             return;
         }
         const struct section section = {pug_bytes_64(place), pug_bytes_64(place + 8)};
@@ -187,17 +201,17 @@ static enum pug_status read_file(struct pug_perf *perf, const uint8_t *header, u
     if (status != PUG_OK)
         return status;
     if (data.offset > length)
-        return refuse(perf, "its data would begin behind its end");
+        return refuse_header(perf, 40, "the data would begin behind the end of the file");
     if (data.size > length - data.offset) {
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: it is shorter than it says: %llu bytes of its data are missing",
-                        perf->capture->path,
-                        (unsigned long long)(data.size - (length - data.offset)));
+        char text[128];
+        snprintf(text, sizeof(text),
+                 "the file is shorter than it says: %llu bytes of its data are missing",
+                 (unsigned long long)(data.size - (length - data.offset)));
+        say_header(perf, PUG_SEV_WARN, 48, text);
         data.size = length - data.offset;
     } else if (data.size == 0) {
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: it was never finished; all up to its end is taken",
-                        perf->capture->path);
+        say_header(perf, PUG_SEV_WARN, 48,
+                   "the recording was never finished; all up to the end of the file is taken");
         data.size = length - data.offset;
     } else if (size >= FILE_HEADER) {
         read_features(perf, header + OLD_HEADER, data.offset + data.size);
@@ -211,13 +225,14 @@ static enum pug_status read_container(struct pug_perf *perf)
     uint8_t header[FILE_HEADER] = {0};
     const uint64_t length = pug_infile_size(in);
     if (length < PIPE_HEADER || pug_infile_read(in, 0, header, PIPE_HEADER) != PUG_OK)
-        return refuse(perf, "it ends inside its header");
+        return refuse_header(perf, length, "the file ends inside of it");
     if (memcmp(header, OTHER_ORDER, 8) == 0)
-        return refuse(perf, "it was written by a big-endian machine, which is not supported");
+        return refuse_header(perf, 0,
+                             "it was written by a big-endian machine, which is not supported");
     if (memcmp(header, FIRST_MAGIC, 8) == 0)
-        return refuse(perf, "it has perf's first format, of before 2010");
+        return refuse_header(perf, 0, "it has perf's first format, of before 2010");
     if (memcmp(header, MAGIC, 8) != 0)
-        return refuse(perf, "it is no perf.data");
+        return refuse_header(perf, 0, "it is no perf.data");
     const uint64_t size = pug_bytes_64(header + 8);
     perf->piped = size == PIPE_HEADER;
     if (perf->piped)
@@ -225,7 +240,7 @@ static enum pug_status read_container(struct pug_perf *perf)
     const size_t wanted = length < FILE_HEADER ? (size_t)length : FILE_HEADER;
     if (size < OLD_HEADER || wanted < OLD_HEADER ||
         pug_infile_read(in, 0, header, wanted) != PUG_OK)
-        return refuse(perf, "its header has a size that cannot be");
+        return refuse_header(perf, 8, "it cannot have such a size");
     return read_file(perf, header, size);
 }
 
@@ -237,7 +252,7 @@ static enum pug_status read_parts(struct pug_perf *perf)
     char path[PATH_MAX];
     for (unsigned i = 0; i < PUG_PERF_FILES; i++) {
         snprintf(path, sizeof(path), "%s/data.%u", perf->folder, i);
-        if (add_file(perf, path) != PUG_OK)
+        if (add_file(perf, path, path) != PUG_OK)
             return PUG_OK;
         const struct pug_perf_file *files = perf->files.items;
         const uint32_t number = (uint32_t)perf->files.count - 1;
@@ -262,7 +277,7 @@ static enum pug_status open_files(struct pug_perf *perf)
         return PUG_ERR_MEM;
     else
         snprintf(path, sizeof(path), "%s/data", capture->path);
-    const enum pug_status status = add_file(perf, path);
+    const enum pug_status status = add_file(perf, path, path);
     if (status == PUG_ERR_FILE)
         return refuse(perf, strerror(errno));
     return status;
@@ -290,12 +305,17 @@ static void title(struct pug_perf *perf)
 static void tell(struct pug_perf *perf)
 {
     struct pug_capture *capture = perf->capture;
+    char text[128];
+    snprintf(text, sizeof(text),
+             "%llu records were lost while recording, the first ones here: memory maps may be "
+             "missing",
+             (unsigned long long)perf->lost);
     if (perf->lost)
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %llu records were lost while recording: memory maps may be missing",
-                        capture->path, (unsigned long long)perf->lost);
+        pug_perf_damage(perf, perf->lost_at.file, perf->lost_at.offset, PUG_PERF_LOST, text);
     if (perf->lost)
         pug_capture_add_fact(capture, "lost records", "%llu", (unsigned long long)perf->lost);
+    if (perf->many_mounts)
+        pug_capture_add_fact(capture, "namespaces", "paths are as seen inside of several");
     if (perf->auxtrace.count > 0 && !perf->has_info)
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK,
                         "%s: nothing in it says how CoreSight was set up: its trace cannot be "

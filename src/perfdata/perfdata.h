@@ -106,6 +106,8 @@ struct pug_perf_auxtrace {
 };
 
 struct pug_perf_hw_id {
+    uint64_t place; /**< of the record in its file, for messages */
+    uint32_t file;
     int32_t cpu;
     uint32_t sink;
     uint8_t id;
@@ -267,6 +269,12 @@ struct pug_perf_file {
     char *path;
 };
 
+/** Where something stands, for messages. */
+struct pug_perf_place {
+    uint64_t offset;
+    uint32_t file;
+};
+
 struct pug_perf {
     struct pug_capture *capture;
     char *folder; /**< of a directory, or NULL */
@@ -279,6 +287,11 @@ struct pug_perf {
     uint64_t last_time;
     uint32_t order; /**< of records */
     bool piped;
+    struct pug_perf_place place;               /**< of the record or feature that is being read */
+    struct pug_perf_place lost_at, refused_at; /**< of the first such records */
+    uint64_t mounts;  /**< the mount namespace that was told last; 0: none */
+    bool many_mounts; /**< there are others */
+    bool told_id;     /**< that an event id is nobody's */
 
     struct pug_list aux;      /**< struct pug_perf_aux */
     struct pug_list auxtrace; /**< struct pug_perf_auxtrace */
@@ -355,14 +368,21 @@ enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t fro
 /** Records in memory; returns how many bytes of it were whole ones. `place` is for messages. */
 size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place,
                             const uint8_t *bytes, size_t size, bool *damaged);
+/** The same where no more can follow: what is no whole record is damage. */
+void pug_perf_walk_whole(struct pug_perf *perf, uint32_t file, uint64_t place, const uint8_t *bytes,
+                         size_t size);
 void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint32_t type,
                      const char *why);
+/** The same of a feature, which stands at perf->place. */
+void pug_perf_damage_feature(struct pug_perf *perf, uint64_t bit, const char *why);
 
 /* unzip.c */
 struct pug_perf_unzip;
 /** The bytes of one compressed record; the records that are complete by now are read. */
 enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **state, uint32_t file,
                                uint64_t place, const uint8_t *bytes, size_t size);
+/** The file is over: is anything left? May be NULL. */
+void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uint32_t file);
 void pug_perf_unzip_free(struct pug_perf_unzip *state);
 
 /* record.c */
@@ -381,8 +401,8 @@ const char *pug_perf_source(const struct pug_perf_cpu *cpu, struct pug_setting *
 
 /* feature.c */
 void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *bytes, size_t size);
-/** An entry of build ids: from its pid on. */
-void pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t *body, size_t size);
+/** An entry of build ids: from its pid on. False: it cannot be one. */
+bool pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t *body, size_t size);
 
 /* simpleperf.c */
 void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t *bytes,

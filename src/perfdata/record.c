@@ -61,7 +61,8 @@ static int by_id(const void *left, const void *right)
 }
 
 /** The attribute of an event id; id 0 and those that nobody told have the first one. */
-static const struct pug_perf_attr *attr_of(struct pug_perf *perf, uint64_t id)
+static const struct pug_perf_attr *attr_of(struct pug_perf *perf,
+                                           const struct pug_perf_record *record, uint64_t id)
 {
     const struct pug_perf_attr *attrs = perf->attrs.items;
     if (!perf->ids_sorted && perf->ids.count > 0)
@@ -72,6 +73,11 @@ static const struct pug_perf_attr *attr_of(struct pug_perf *perf, uint64_t id)
                                           ? NULL
                                           : bsearch(&key, perf->ids.items, perf->ids.count,
                                                     sizeof(key), by_id);
+    if (!found && id != 0 && !perf->told_id)
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "its event id is no event's; it is read, as others like it, as the first "
+                        "event's");
+    perf->told_id |= !found && id != 0;
     return &attrs[found ? found->attr : 0];
 }
 
@@ -101,7 +107,7 @@ static bool take_sample(struct pug_perf *perf, struct pug_perf_record *record,
         return true;
     const struct pug_perf_attr *attr = perf->attrs.items;
     if (perf->attrs.count > 1)
-        attr = attr_of(perf, event_id(attr, record));
+        attr = attr_of(perf, record, event_id(attr, record));
     if (!(attr->flags & SAMPLE_ID_ALL))
         return true;
     size_t count = 0;
@@ -194,14 +200,18 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
     const char *path = string(body, &length);
     if (mode == MODE_GUEST_USER)
         return; /* trace does not tell a guest's user from the host's */
-    if (body->bad || size == 0) {
-        pug_perf_damage(perf, record->file, record->offset, record->type,
-                        body->bad ? "it is too short" : "its range is empty");
+    if (body->bad)
+        return;
+    if (size == 0) {
+        pug_perf_damage(perf, record->file, record->offset, record->type, "its range is empty");
         return;
     }
-    if (extra && (record->misc & MISC_BUILD_ID) && extra[0] <= sizeof(id)) {
-        id_size = extra[0];
+    if (extra && (record->misc & MISC_BUILD_ID)) {
+        id_size = extra[0] <= sizeof(id) ? extra[0] : 0;
         memcpy(id, extra + 4, id_size);
+        if (extra[0] > sizeof(id))
+            pug_perf_damage(perf, record->file, record->offset, record->type,
+                            "its build id has no possible size");
     }
     struct pug_perf_event *event = add_event(perf, PUG_PERF_EVENT_MAP, sample);
     if (!event)
@@ -270,6 +280,40 @@ static void take_start(struct pug_perf *perf, int32_t pid, int32_t tid,
     event->tid = tid;
 }
 
+static void take_itrace_start(struct pug_perf *perf, const struct pug_perf_sample *sample,
+                              struct pug_bytes *body)
+{
+    const int32_t pid = (int32_t)pug_bytes_take_32(body), tid = (int32_t)pug_bytes_take_32(body);
+    if (!body->bad)
+        take_start(perf, pid, tid, sample);
+}
+
+static void take_lost(struct pug_perf *perf, struct pug_bytes *body)
+{
+    (void)pug_bytes_take_64(body); /* the event's id */
+    const uint64_t count = pug_bytes_take_64(body);
+    if (perf->lost == 0)
+        perf->lost_at = perf->place;
+    perf->lost += count;
+}
+
+/** Of containers paths are as seen inside: who looks for files has to know. */
+static void take_namespaces(struct pug_perf *perf, struct pug_bytes *body)
+{
+    enum { MOUNTS = 5 };           /* after network, host name, messages, processes, users */
+    (void)pug_bytes_take_64(body); /* pid, tid */
+    const uint64_t count = pug_bytes_take_64(body);
+    uint64_t number = 0;
+    for (uint64_t i = 0; i < count && i <= MOUNTS; i++) {
+        (void)pug_bytes_take_64(body); /* device */
+        number = pug_bytes_take_64(body);
+    }
+    if (body->bad || count <= MOUNTS)
+        return;
+    perf->many_mounts |= perf->mounts && perf->mounts != number;
+    perf->mounts = number;
+}
+
 static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sample,
                         struct pug_bytes *body)
 {
@@ -295,17 +339,20 @@ static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sam
                         NULL, 0, MODE_KERNEL);
 }
 
-static void take_poke(struct pug_perf *perf, const struct pug_perf_sample *sample,
-                      struct pug_bytes *body)
+static void take_poke(struct pug_perf *perf, const struct pug_perf_record *record,
+                      const struct pug_perf_sample *sample, struct pug_bytes *body)
 {
     const uint64_t address = pug_bytes_take_64(body);
     const uint32_t sizes = pug_bytes_take_32(body);
     const uint16_t old_size = (uint16_t)sizes, new_size = (uint16_t)(sizes >> 16);
     (void)pug_bytes_take(body, old_size);
     const uint8_t *bytes = pug_bytes_take(body, new_size);
-    struct pug_perf_event *event = !bytes || new_size == 0 || new_size - 1u > UINT64_MAX - address
-                                       ? NULL
-                                       : add_event(perf, PUG_PERF_EVENT_POKE, sample);
+    const bool fits = new_size == 0 || new_size - 1u <= UINT64_MAX - address;
+    struct pug_perf_event *event =
+        bytes && new_size > 0 && fits ? add_event(perf, PUG_PERF_EVENT_POKE, sample) : NULL;
+    if (!fits)
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "its text would leave the address space");
     uint8_t *copy = event ? malloc(new_size) : NULL;
     char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
     if (!place) {
@@ -351,8 +398,13 @@ static void take_auxtrace(struct pug_perf *perf, const struct pug_perf_record *r
     (void)pug_bytes_take_32(body); /* number of the map */
     trace.tid = (int32_t)pug_bytes_take_32(body);
     trace.cpu = (int32_t)pug_bytes_take_32(body);
-    if (body->bad || trace.size > UINT64_MAX - trace.offset)
+    if (body->bad)
         return;
+    if (trace.size > UINT64_MAX - trace.offset) {
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "its place in the buffer cannot be");
+        return;
+    }
     struct pug_perf_auxtrace *taken = pug_list_add(&perf->auxtrace, sizeof(*taken));
     if (taken)
         *taken = trace;
@@ -362,28 +414,38 @@ static void take_hw_id(struct pug_perf *perf, const struct pug_perf_record *reco
                        const struct pug_perf_sample *sample, struct pug_bytes *body)
 {
     const uint64_t word = pug_bytes_take_64(body);
-    if (body->bad || sample->cpu < 0) {
+    if (body->bad)
+        return;
+    if (sample->cpu < 0) {
         pug_perf_damage(perf, record->file, record->offset, record->type, "it tells no processor");
         return;
     }
     if (word >> 60 != 0) {
+        if (!perf->refused_hw_id)
+            perf->refused_at = perf->place;
         perf->refused_hw_id = true;
         return;
     }
     struct pug_perf_hw_id *id = pug_list_add(&perf->hw_ids, sizeof(*id));
     if (id)
-        *id = (struct pug_perf_hw_id){.cpu = sample->cpu,
+        *id = (struct pug_perf_hw_id){.place = record->offset,
+                                      .file = record->file,
+                                      .cpu = sample->cpu,
                                       .sink = (uint32_t)(word >> 8),
                                       .id = (uint8_t)word & 0x7f,
                                       .has_sink = (word >> 56 & 0xf) > 0};
 }
 
-static void take_clock(struct pug_perf *perf, struct pug_bytes *body)
+static void take_clock(struct pug_perf *perf, const struct pug_perf_record *record,
+                       struct pug_bytes *body)
 {
     perf->clock.shift = pug_bytes_take_64(body);
     perf->clock.mult = pug_bytes_take_64(body);
     perf->clock.zero = pug_bytes_take_64(body);
     perf->clock.known = !body->bad && perf->clock.shift < 64 && perf->clock.mult > 0;
+    if (!body->bad && !perf->clock.known)
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "no times can be made with its numbers");
     if (pug_bytes_left(body) < 18)
         return;
     perf->clock.cycles = pug_bytes_take_64(body);
@@ -409,24 +471,19 @@ static void take_kernel_record(struct pug_perf *perf, struct pug_perf_record *re
     case PUG_PERF_MMAP2: take_map(perf, record, &sample, &body); break;
     case PUG_PERF_COMM: take_name(perf, record, &sample, &body); break;
     case PUG_PERF_FORK: take_fork(perf, &sample, &body); break;
-    case PUG_PERF_ITRACE_START:
-        if (record->size >= 8)
-            take_start(perf, (int32_t)pug_bytes_32(record->body),
-                       (int32_t)pug_bytes_32(record->body + 4), &sample);
-        break;
+    case PUG_PERF_ITRACE_START: take_itrace_start(perf, &sample, &body); break;
     case PUG_PERF_SWITCH_CPU_WIDE: take_start(perf, sample.pid, sample.tid, &sample); break;
-    case PUG_PERF_LOST:
-        perf->lost += record->size >= 16 ? pug_bytes_64(record->body + 8) : 1;
-        break;
-    case PUG_PERF_LOST_SAMPLES:
-        perf->lost_samples += record->size >= 8 ? pug_bytes_64(record->body) : 1;
-        break;
+    case PUG_PERF_LOST: take_lost(perf, &body); break;
+    case PUG_PERF_LOST_SAMPLES: perf->lost_samples += pug_bytes_take_64(&body); break;
+    case PUG_PERF_NAMESPACES: take_namespaces(perf, &body); break;
     case PUG_PERF_KSYMBOL: take_symbol(perf, &sample, &body); break;
-    case PUG_PERF_TEXT_POKE: take_poke(perf, &sample, &body); break;
+    case PUG_PERF_TEXT_POKE: take_poke(perf, record, &sample, &body); break;
     case PUG_PERF_AUX: take_aux(perf, record, &sample, &body); break;
     case PUG_PERF_HW_ID: take_hw_id(perf, record, &sample, &body); break;
     default: break;
     }
+    if (body.bad)
+        pug_perf_damage(perf, record->file, record->offset, record->type, "it is too short");
     if (sample.time > perf->last_time)
         perf->last_time = sample.time;
 }
@@ -441,8 +498,25 @@ static void take_attr_record(struct pug_perf *perf, const struct pug_perf_record
                         "its attribute has no possible size");
         return;
     }
-    (void)pug_perf_take_attr(perf, record->body, size, record->body + size,
-                             (record->size - size) / 8);
+    if (pug_perf_take_attr(perf, record->body, size, record->body + size,
+                           (record->size - size) / 8) != PUG_OK)
+        pug_perf_damage(perf, record->file, record->offset, record->type,
+                        "there are more attributes or ids than can be");
+}
+
+static void take_feature_record(struct pug_perf *perf, struct pug_bytes *body)
+{
+    const uint64_t bit = pug_bytes_take_64(body);
+    if (!body->bad)
+        pug_perf_take_feature(perf, bit, body->at, pug_bytes_left(body));
+}
+
+/** simpleperf's: how long it is, and the text of kallsyms. */
+static void take_kernel_symbols(struct pug_perf *perf, struct pug_bytes *body)
+{
+    (void)pug_bytes_take_32(body);
+    if (!body->bad && !perf->kallsyms)
+        perf->kallsyms = strndup((const char *)body->at, pug_bytes_left(body));
 }
 
 void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *given)
@@ -450,6 +524,7 @@ void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *g
     struct pug_perf_record record = *given;
     struct pug_bytes body = pug_bytes_of(record.body, record.size);
     perf->order++;
+    perf->place = (struct pug_perf_place){record.offset, record.file};
     if (record.type < PUG_PERF_HEADER_ATTR) {
         take_kernel_record(perf, &record);
         return;
@@ -457,21 +532,18 @@ void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *g
     switch (record.type) {
     case PUG_PERF_HEADER_ATTR: take_attr_record(perf, &record); break;
     case PUG_PERF_BUILD_ID:
-        pug_perf_take_build_id(perf, record.misc, record.body, record.size);
+        body.bad = !pug_perf_take_build_id(perf, record.misc, record.body, record.size);
         break;
     case PUG_PERF_AUXTRACE_INFO: pug_perf_take_info(perf, &record); break;
     case PUG_PERF_AUXTRACE: take_auxtrace(perf, &record, &body); break;
     case PUG_PERF_AUXTRACE_ERROR: perf->decoder_errors++; break;
-    case PUG_PERF_TIME_CONV: take_clock(perf, &body); break;
-    case PUG_PERF_FEATURE_RECORD:
-        if (record.size >= 8)
-            pug_perf_take_feature(perf, pug_bytes_64(record.body), record.body + 8,
-                                  record.size - 8);
-        break;
-    case PUG_PERF_KERNEL_SYMBOLS:
-        if (record.size >= 4 && !perf->kallsyms)
-            perf->kallsyms = strndup((const char *)record.body + 4, record.size - 4);
-        break;
+    case PUG_PERF_TIME_CONV: take_clock(perf, &record, &body); break;
+    case PUG_PERF_FEATURE_RECORD: take_feature_record(perf, &body); break;
+    case PUG_PERF_KERNEL_SYMBOLS: take_kernel_symbols(perf, &body); break;
     default: break;
     }
+    if (body.bad)
+        pug_perf_damage(perf, record.file, record.offset, record.type,
+                        record.type == PUG_PERF_BUILD_ID ? "it holds no build id"
+                                                         : "it is too short");
 }

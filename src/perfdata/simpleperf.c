@@ -20,8 +20,8 @@ static const char *keep_text(struct pug_perf *perf, const struct pug_bytes *body
 
 /* ---- files ---- */
 
-/** What the recorder says of a DSO, for where there is no file of it. */
-static void take_file_message(struct pug_perf *perf, struct pug_bytes message)
+/** What the recorder says of a DSO, for where there is no file of it; false: it is damaged. */
+static bool take_file_message(struct pug_perf *perf, struct pug_bytes message)
 {
     struct pug_perf_file_fact fact = {.path = ""};
     struct pug_field field;
@@ -44,6 +44,7 @@ static void take_file_message(struct pug_perf *perf, struct pug_bytes message)
         *fact.path ? pug_list_add(&perf->file_facts, sizeof(*kept)) : NULL;
     if (kept)
         *kept = fact;
+    return !message.bad;
 }
 
 static void take_files(struct pug_perf *perf, struct pug_bytes *bytes)
@@ -51,8 +52,8 @@ static void take_files(struct pug_perf *perf, struct pug_bytes *bytes)
     while (pug_bytes_left(bytes) > 0) {
         const uint32_t size = pug_bytes_take_32(bytes);
         const uint8_t *message = pug_bytes_take(bytes, size);
-        if (message)
-            take_file_message(perf, pug_bytes_of(message, size));
+        if (message && !take_file_message(perf, pug_bytes_of(message, size)))
+            pug_perf_damage_feature(perf, FEATURE_FILE2, "what it says of a file cannot be read");
     }
 }
 
@@ -63,8 +64,10 @@ static const char *take_text(struct pug_bytes *bytes)
     const size_t left = pug_bytes_left(bytes);
     const char *text = (const char *)bytes->at;
     const size_t length = strnlen(text, left);
-    if (length == left)
+    if (length == left) {
+        bytes->bad = true;
         return NULL;
+    }
     (void)pug_bytes_take(bytes, length + 1);
     return text;
 }
@@ -84,12 +87,15 @@ void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t
                               size_t size)
 {
     struct pug_bytes bytes = pug_bytes_of(content, size);
-    bool damaged = false;
     switch (bit) {
     case FEATURE_META_INFO: take_meta(perf, &bytes); break;
     case FEATURE_FILE2: take_files(perf, &bytes); break;
     case FEATURE_BRANCH_LIST: pug_perf_take_branch_list(perf, content, size); break;
-    case FEATURE_INIT_MAP: pug_perf_walk_memory(perf, 0, 0, content, size, &damaged); break;
+    case FEATURE_INIT_MAP:
+        pug_perf_walk_whole(perf, perf->place.file, perf->place.offset, content, size);
+        break;
     default: break;
     }
+    if (bytes.bad)
+        pug_perf_damage_feature(perf, bit, "it ends inside of what it tells");
 }

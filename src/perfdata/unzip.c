@@ -57,6 +57,13 @@ static void take_records(struct pug_perf *perf, struct pug_perf_unzip *state, ui
     }
 }
 
+void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uint32_t file)
+{
+    if (state && state->held > 0 && !state->ended)
+        pug_perf_damage(perf, file, perf->place.offset, PUG_PERF_COMPRESSED,
+                        "what is compressed ends inside a record");
+}
+
 enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **at, uint32_t file,
                                uint64_t place, const uint8_t *bytes, size_t size)
 {
@@ -91,15 +98,19 @@ enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **st
                                uint64_t place, const uint8_t *bytes, size_t size)
 {
     (void)state;
-    (void)file;
-    (void)place;
     (void)bytes;
     (void)size;
-    pug_capture_say(perf->capture, PUG_SEV_ERROR, PUG_OK,
-                    "%s: its records are compressed, which this build cannot unpack; it was made "
-                    "without zstd (PUG_ZSTD)",
-                    perf->capture->path);
+    pug_perf_damage(perf, file, place, PUG_PERF_COMPRESSED,
+                    "records are compressed, which this build cannot unpack; it was made without "
+                    "zstd (PUG_ZSTD)");
     return PUG_ERR_NO_PROTOCOL;
+}
+
+void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uint32_t file)
+{
+    (void)perf;
+    (void)state;
+    (void)file;
 }
 
 void pug_perf_unzip_free(struct pug_perf_unzip *state)

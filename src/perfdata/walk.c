@@ -35,6 +35,14 @@ void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint
                     path, (unsigned long long)offset, type, why);
 }
 
+void pug_perf_damage_feature(struct pug_perf *perf, uint64_t bit, const char *why)
+{
+    const struct pug_perf_file *files = perf->files.items;
+    pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: offset %llu, feature %llu: %s",
+                    files[perf->place.file].path, (unsigned long long)perf->place.offset,
+                    (unsigned long long)bit, why);
+}
+
 /** `size` bytes at `at`, which are in the file; NULL: they cannot be read. */
 static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
 {
@@ -78,21 +86,23 @@ static int64_t bytes_behind(const struct pug_perf_record *record)
 static void take_split(struct walk *walk, const struct pug_perf_record *record)
 {
     if (record->type == PUG_PERF_SPLIT) {
-        if (walk->split.count + record->size > PUG_PERF_FEATURE)
+        uint8_t *bytes = walk->split.count + record->size > PUG_PERF_FEATURE
+                             ? NULL
+                             : realloc(walk->split.bytes, walk->split.count + record->size + 1);
+        if (!bytes) {
+            pug_perf_damage(walk->perf, walk->file, record->offset, record->type,
+                            "it makes its whole longer than can be");
             return;
-        uint8_t *bytes = realloc(walk->split.bytes, walk->split.count + record->size + 1);
-        if (!bytes)
-            return;
+        }
         memcpy(bytes + walk->split.count, record->body, record->size);
         walk->split.bytes = bytes;
         walk->split.count += record->size;
         return;
     }
-    bool damaged = false;
     uint8_t *bytes = walk->split.bytes;
     size_t count = walk->split.count;
     walk->split = (struct pug_memory_bytes){0};
-    pug_perf_walk_memory(walk->perf, walk->file, record->offset, bytes, count, &damaged);
+    pug_perf_walk_whole(walk->perf, walk->file, record->offset, bytes, count);
     free(bytes);
 }
 
@@ -155,10 +165,8 @@ static bool step(struct walk *walk, enum pug_status *status)
         trouble = "its size is less than that of a header; what follows is not read";
     else if (size > left)
         trouble = "it does not fit into the rest of the data; what follows is not read";
-    else if (size - HEADER > PUG_PERF_FEATURE)
-        record.size = 0;
     else
-        record.size = (size_t)size - HEADER;
+        record.size = size - HEADER > PUG_PERF_FEATURE ? 0 : (size_t)size - HEADER;
     if (!trouble) {
         record.body = peek(walk, walk->at + HEADER, record.size);
         if (!record.body || was_cut(walk))
@@ -176,7 +184,11 @@ static bool step(struct walk *walk, enum pug_status *status)
         return false;
     }
     walk->at += size + (uint64_t)behind;
-    *status = take(walk, &record);
+    if (record.size + HEADER == size)
+        *status = take(walk, &record);
+    else
+        pug_perf_damage(walk->perf, walk->file, record.offset, record.type,
+                        "it is longer than can be; it is left out");
     return *status == PUG_OK;
 }
 
@@ -186,6 +198,7 @@ enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t fro
     enum pug_status status = PUG_OK;
     while (walk.at < walk.end && step(&walk, &status))
         continue;
+    pug_perf_unzip_end(perf, walk.unzip, file);
     pug_perf_unzip_free(walk.unzip);
     free(walk.split.bytes);
     pug_map_close(walk.window);
@@ -212,6 +225,19 @@ size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place
         at += (size_t)whole;
         if (record.type != PUG_PERF_AUXTRACE && record.type != PUG_PERF_TRACING_DATA)
             pug_perf_take_record(perf, &record);
+        else
+            pug_perf_damage(perf, file, place, record.type,
+                            "inside of another there cannot be bytes behind it");
     }
     return at;
+}
+
+void pug_perf_walk_whole(struct pug_perf *perf, uint32_t file, uint64_t place, const uint8_t *bytes,
+                         size_t size)
+{
+    bool damaged = false;
+    const size_t taken = pug_perf_walk_memory(perf, file, place, bytes, size, &damaged);
+    if (taken < size && !damaged)
+        pug_perf_damage(perf, file, place, size - taken < HEADER ? 0 : pug_bytes_32(bytes + taken),
+                        "the data end inside of it");
 }
