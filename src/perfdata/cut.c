@@ -83,11 +83,18 @@ static size_t piece_by(const struct pug_perf_auxtrace *pieces, const struct trac
     return low - 1; /* SIZE_MAX: none does */
 }
 
+static struct track *track_of(const struct cutting *cutting, uint32_t buffer)
+{
+    return buffer < cutting->tracks.count ? (struct track *)cutting->tracks.items + buffer : NULL;
+}
+
 /** The piece of a buffer that holds [from, from + size); NULL: none does. */
 static const struct pug_perf_auxtrace *find_piece(const struct cutting *cutting, uint32_t buffer,
                                                   uint64_t from, uint64_t size)
 {
-    struct track *track = (struct track *)cutting->tracks.items + buffer;
+    struct track *track = track_of(cutting, buffer);
+    if (!track)
+        return NULL;
     const struct pug_perf_auxtrace *pieces =
         (const struct pug_perf_auxtrace *)cutting->perf->auxtrace.items + track->first;
     const size_t found = piece_by(pieces, track, from);
@@ -138,10 +145,8 @@ static const struct pug_perf_auxtrace *find_trace(const struct cutting *cutting,
                                 buffer_of(cutting->perf, PUG_NO_CPU, aux->tid)};
     for (size_t i = 0; i < 2 && !found; i++) {
         *buffer = buffers[i];
-        if (*buffer != NO_BUFFER)
-            found = aux->flags & AUX_OVERWRITE
-                        ? find_end(cutting, *buffer, aux)
-                        : find_piece(cutting, *buffer, aux->offset, aux->size);
+        found = aux->flags & AUX_OVERWRITE ? find_end(cutting, *buffer, aux)
+                                           : find_piece(cutting, *buffer, aux->offset, aux->size);
     }
     return found;
 }
@@ -224,7 +229,8 @@ static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
     struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
     struct pug_perf_cut *cut = pug_list_add(&perf->cuts, sizeof(*cut));
     struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[number];
-    if (!stretch || !cut)
+    struct track *track = track_of(cutting, number);
+    if (!stretch || !cut || !track)
         return false;
     *stretch = (struct pug_capture_stretch){
         .buffer = number,
@@ -237,7 +243,7 @@ static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
     cut->file = trace->file;
     cut->at = trace->at + (aux->offset - trace->offset);
     cut->order = aux->order;
-    note_begin((struct track *)cutting->tracks.items + number, stretch, cut);
+    note_begin(track, stretch, cut);
     if (buffer->stretch_count++ == 0)
         buffer->first_stretch = capture->stretches.count - 1;
     buffer->size += stretch->size;
