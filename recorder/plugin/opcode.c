@@ -81,6 +81,22 @@ bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes)
     }
 }
 
+bool opcode_traps(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    uint32_t op = word_of(bytes), half = half_of(bytes);
+    switch (isa) {
+    case REC_PATH_A64: /* UDF, BRK */ return op >> 16 == 0 || (op & 0xffe0001f) == 0xd4200000;
+    case REC_PATH_A32: /* UDF, BKPT */
+        return (op & 0xfff000f0) == 0xe7f000f0 || (op & 0xfff000f0) == 0xe1200070;
+    case REC_PATH_T32: /* UDF, BKPT but for semihosting, UDF.W, whose second half is the upper */
+        return half >> 8 == 0xde || (half >> 8 == 0xbe && half != 0xbeab) ||
+               (op & 0xf000fff0) == 0xa000f7f0;
+    case REC_PATH_RISCV: /* no instruction, C.EBREAK, EBREAK, UNIMP */
+        return half == 0 || half == 0x9002 || op == 0x00100073 || op == 0xc0001073;
+    }
+    return false;
+}
+
 /** Does the text begin with one of the names, which `|` separates? */
 static bool begins(const char *text, const char *names)
 {

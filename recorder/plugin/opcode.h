@@ -17,6 +17,9 @@ bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes);
 /** Does it, whenever it runs? */
 bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes);
 
+/** Does it trap wherever it runs, in place of retiring: breakpoints, what is undefined for good? */
+bool opcode_traps(enum rec_path_isa isa, const uint8_t *bytes);
+
 /** Four bytes that could be A32 as well as T32: does the text that QEMU made say T32? */
 bool opcode_text_is_t32(const uint8_t *bytes, const char *text);
 

@@ -11,6 +11,7 @@
  * QEMU tells when a block begins, not whether it ran to its end: a load in the middle may fault.
  * So each instruction behind one that accesses memory says that it was reached.
  */
+#include "events.h"
 #include "maps.h"
 #include "opcode.h"
 #include "qemu_plugin.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT  __attribute__((visibility("default")))
@@ -31,23 +31,12 @@
 struct block {
     struct block *next; /* of the same bucket */
     uint64_t address;
-    uint32_t id, size, count; /* count: instructions */
-    uint32_t settled;         /* so many retired: no other of them may fault */
+    uint32_t size;
     enum rec_path_isa isa;
-    bool calls;         /* its last instruction is an ecall, which never retires */
+    struct events_block run;
+    bool traps;         /* its last instruction never retires */
     uint8_t *may_fault; /* for each instruction */
     uint8_t bytes[];
-};
-
-struct cpu {
-    struct buffer events;
-    uint64_t began; /* when the chunk did */
-    uint64_t hits;
-    const struct block *at; /* the block that runs */
-    uint32_t done;          /* instructions of it that are known to have retired */
-    uint32_t *follower;     /* by block: the one that came behind it last, + 1 */
-    uint32_t followers;
-    bool known;
 };
 
 static struct {
@@ -58,142 +47,27 @@ static struct {
     char children[REC_PATH_NAME_BYTES]; /* forked ones write there, with their id; "": nowhere */
     struct block *buckets[BUCKETS];
     uint32_t blocks;
-    struct cpu *cpus[REC_PATH_CPUS];
 } plugin;
 
 EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* ---- events of one processor ---- */
+/* ---- what runs ---- */
 
-static void put_event(struct cpu *cpu, enum rec_path_event kind, uint64_t operand)
-{
-    if (cpu->hits > 0)
-        buffer_number(&cpu->events, cpu->hits << 1);
-    cpu->hits = 0;
-    buffer_number(&cpu->events, operand << 4 | (uint64_t)kind << 1 | 1);
-}
-
-static void flush_events(unsigned index)
-{
-    struct cpu *cpu = plugin.cpus[index];
-    if (cpu->hits > 0)
-        buffer_number(&cpu->events, cpu->hits << 1);
-    cpu->hits = 0;
-    stream_lock();
-    stream_events(index, cpu->began, cpu->events.bytes, cpu->events.size);
-    stream_unlock();
-    cpu->events.size = 0;
-    cpu->began = stream_clock();
-}
-
-/** The processor, with room for events; NULL: none. */
-static struct cpu *cpu_at(unsigned index)
-{
-    if (plugin.off || index >= REC_PATH_CPUS)
-        return NULL;
-    struct cpu *cpu = plugin.cpus[index];
-    if (!cpu) {
-        cpu = calloc(1, sizeof(*cpu));
-        if (!cpu || !buffer_reserve(&cpu->events, STREAM_BUFFER)) {
-            free(cpu);
-            return NULL;
-        }
-        plugin.cpus[index] = cpu;
-        cpu->began = stream_clock();
-    }
-    return cpu;
-}
-
-/** A thread was not heard of before. */
-static void write_task(struct cpu *cpu, unsigned index)
-{
-    struct buffer record = {NULL, 0, 0};
-    buffer_number(&record, REC_PATH_TASK);
-    buffer_number(&record, index);
-    buffer_number(&record, stream_clock());
-    buffer_number(&record, (uint64_t)getpid());
-    buffer_number(&record, (uint64_t)syscall(SYS_gettid));
-    stream_lock();
-    stream_record(&record, false);
-    stream_unlock();
-    free(record.bytes);
-    cpu->known = true;
-}
-
-/** How many instructions of the block retired: the next one that may fault did, or all of it ran.
- */
-static uint32_t retired(const struct cpu *cpu)
-{
-    const struct block *block = cpu->at;
-    if (cpu->done >= block->settled)
-        return block->count - block->calls;
-    uint32_t n = cpu->done;
-    while (n < block->count && !block->may_fault[n])
-        n++;
-    return n;
-}
-
-static void end_block(struct cpu *cpu)
-{
-    if (!cpu->at)
-        return;
-    uint32_t n = retired(cpu);
-    if (n < cpu->at->count)
-        put_event(cpu, REC_EVENT_CUT, n);
-}
-
-/** Room to remember what comes behind this block. */
-static bool reserve_follower(struct cpu *cpu, uint32_t id)
-{
-    if (id < cpu->followers)
-        return true;
-    uint32_t count = plugin.blocks + plugin.blocks / 2 + 64;
-    uint32_t *grown = realloc(cpu->follower, count * sizeof(*grown));
-    if (!grown)
-        return false;
-    memset(grown + cpu->followers, 0, (count - cpu->followers) * sizeof(*grown));
-    cpu->follower = grown;
-    cpu->followers = count;
-    return true;
-}
-
-static void on_block(unsigned index, void *data)
+static void on_block(unsigned cpu, void *data)
 {
     const struct block *block = data;
-    struct cpu *cpu = cpu_at(index);
-    if (!cpu)
-        return;
-    if (!cpu->known && plugin.user) /* a machine's processors are no threads of its programs */
-        write_task(cpu, index);
-    if (cpu->at && (cpu->done < cpu->at->settled || cpu->at->calls))
-        end_block(cpu);
-    if (cpu->at && reserve_follower(cpu, cpu->at->id)) {
-        uint32_t *follower = &cpu->follower[cpu->at->id];
-        if (*follower == block->id + 1) {
-            cpu->hits++;
-        } else {
-            *follower = block->id + 1;
-            put_event(cpu, REC_EVENT_BLOCK, block->id);
-        }
-    } else {
-        put_event(cpu, REC_EVENT_BLOCK, block->id);
-    }
-    cpu->at = block;
-    cpu->done = 0;
-    if (cpu->events.size > STREAM_BUFFER - STREAM_MARGIN)
-        flush_events(index);
+    events_block(cpu, &block->run, plugin.blocks);
 }
 
-static void on_reached(unsigned index, void *data)
+static void on_reached(unsigned cpu, void *data)
 {
-    if (!plugin.off && index < REC_PATH_CPUS && plugin.cpus[index])
-        plugin.cpus[index]->done = (uint32_t)(uintptr_t)data;
+    events_reached(cpu, (uintptr_t)data);
 }
 
-static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
     (void)info, (void)address;
-    on_reached(index, data);
+    on_reached(cpu, data);
 }
 
 /* ---- blocks ---- */
@@ -300,6 +174,16 @@ static void write_block(const struct block *block)
     free(record.bytes);
 }
 
+/** How far it ran when its first `n` instructions did: to the next one that may fault. */
+static events_reach reach_from(const struct block *block, uint32_t n)
+{
+    while (n < block->run.count && !block->may_fault[n])
+        n++;
+    if (n < block->run.count)
+        return events_reach_of(n);
+    return block->traps ? events_reach_of(n - 1) : 0;
+}
+
 /** The block, a new one if there was none. NULL: no memory. */
 static struct block *find_block(const struct draft *draft)
 {
@@ -313,9 +197,8 @@ static struct block *find_block(const struct draft *draft)
         return NULL;
     *block = (struct block){.next = *bucket,
                             .address = draft->address,
-                            .id = plugin.blocks++,
+                            .run = {.id = plugin.blocks++, .count = draft->count},
                             .size = draft->size,
-                            .count = draft->count,
                             .isa = draft->isa};
     *bucket = block;
     memcpy(block->bytes, draft->bytes, draft->size);
@@ -325,13 +208,13 @@ static struct block *find_block(const struct draft *draft)
         /* Behind the last there is no other to say so: of that it has to be sure. */
         block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes)
                                                    : opcode_surely_accesses(draft->isa, bytes);
-        if (block->may_fault[i])
-            block->settled = i + 1;
     }
     /* A program's calls are told; of a machine they are seen here. */
     const uint8_t *last = draft->bytes + draft->offset[draft->count - 1];
     static const uint8_t ecall[4] = {0x73, 0, 0, 0};
-    block->calls = !plugin.user && draft->isa == REC_PATH_RISCV && memcmp(last, ecall, 4) == 0;
+    block->traps = opcode_traps(draft->isa, last) ||
+                   (!plugin.user && draft->isa == REC_PATH_RISCV && memcmp(last, ecall, 4) == 0);
+    block->run.reach = reach_from(block, 0);
     write_block(block);
     return block;
 }
@@ -367,9 +250,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (!block)
         return;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
-    for (uint32_t i = 0; i < block->count; i++) {
-        void *reached = (void *)(uintptr_t)(i + 1);
-        if (block->may_fault[i] && i + 1 < block->count)
+    for (uint32_t i = 0; i < block->run.count; i++) {
+        void *reached = (void *)(uintptr_t)reach_from(block, i + 1);
+        if (block->may_fault[i] && i + 1 < block->run.count)
             qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), on_reached,
                                                    QEMU_PLUGIN_CB_NO_REGS, reached);
         else if (block->may_fault[i])
@@ -391,18 +274,11 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 {
     static const struct calls arm = {192, 91, 163, 11, 387}, others = {222, 215, 216, 221, 281};
     const struct calls *calls = plugin.isa == REC_PATH_A32 ? &arm : &others;
-    struct cpu *cpu = cpu_at(index);
-    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    if (!cpu)
-        return;
     /* A supervisor call of Arm's retires, RISC-V's is a trap in place of retiring. */
-    if (cpu->at && plugin.isa == REC_PATH_RISCV)
-        put_event(cpu, REC_EVENT_CUT, cpu->at->count - 1);
-    if (cpu->at)
-        cpu->done = cpu->at->count;
-    put_event(cpu, REC_EVENT_SYSCALL, (uint64_t)number & 0xffffffff);
+    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    events_syscall(index, (uint64_t)number, plugin.isa != REC_PATH_RISCV);
     if (number == calls->execve || number == calls->execveat)
-        flush_events(index); /* where it works nobody comes back */
+        events_send(index); /* where it works nobody comes back */
     if (number == calls->mmap || number == calls->munmap || number == calls->mremap) {
         stream_lock();
         maps_changed();
@@ -412,53 +288,33 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 
 static void on_cpu_exit(qemu_plugin_id_t id, unsigned index)
 {
-    struct cpu *cpu = cpu_at(index);
     (void)id;
-    if (!cpu)
-        return;
-    end_block(cpu);
-    flush_events(index);
-    cpu->at = NULL; /* another thread may get the number */
-    cpu->known = false;
+    events_exit(index);
 }
 
 static void on_end(qemu_plugin_id_t id, void *data)
 {
     (void)id, (void)data;
-    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
-        if (!plugin.cpus[i] || plugin.off)
-            continue;
-        end_block(plugin.cpus[i]);
-        flush_events(i);
-    }
-    stream_close();
+    if (!plugin.off)
+        stream_close();
 }
 
 /** In a forked child. Only the thread that forked is there. */
 static void on_fork(void)
 {
     char path[REC_PATH_NAME_BYTES + 32];
-    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
-        if (!plugin.cpus[i])
-            continue;
-        struct cpu *cpu = plugin.cpus[i];
-        cpu->events.size = 0;
-        cpu->hits = 0;
-        cpu->at = NULL;
-        cpu->known = false;
-        if (cpu->follower)
-            memset(cpu->follower, 0, cpu->followers * sizeof(*cpu->follower));
-    }
-    if (!plugin.children[0]) {
-        stream_abandon();
-        plugin.off = true;
+    if (plugin.off)
         return;
-    }
+    events_forget();
     snprintf(path, sizeof(path), "%s.%ld", plugin.children, (long)getpid());
-    if (!stream_reopen(path)) {
+    if (!plugin.children[0])
+        stream_abandon();
+    else if (stream_reopen(path))
+        return;
+    else
         fprintf(stderr, "pugmark: cannot record a child into %s: %s\n", path, strerror(errno));
-        plugin.off = true;
-    }
+    events_stop();
+    plugin.off = true;
 }
 
 /* ---- installation ---- */
@@ -521,6 +377,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *in
         fprintf(stderr, "pugmark: cannot write %s: %s\n", plugin.out, strerror(errno));
         return -1;
     }
+    events_begin(plugin.user); /* a machine's processors are no threads of its programs */
     pthread_atfork(NULL, NULL, on_fork);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);

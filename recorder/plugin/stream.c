@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "stream.h"
 
+#include "writer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
     pthread_mutex_t lock;
-    int file; /* -1: none */
-    struct buffer out, kept;
+    struct shared *shared;
+    pid_t writer;
+    bool closed; /* nothing is taken any more */
+    struct buffer kept;
     uint64_t origin;
     enum rec_path_family family;
     unsigned flags;
-} stream = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
+} stream = {.lock = PTHREAD_MUTEX_INITIALIZER, .closed = true};
 
-/* ---- buffers ---- */
+/* ---- numbers ---- */
+
+size_t put_number(uint8_t *to, uint64_t value)
+{
+    size_t size = 0;
+    for (; value > 0x7f; value >>= 7)
+        to[size++] = (uint8_t)(0x80 | (value & 0x7f));
+    to[size++] = (uint8_t)value;
+    return size;
+}
+
+size_t put_event(uint8_t *to, uint64_t hits, enum rec_path_event kind, uint64_t operand)
+{
+    size_t size = hits > 0 ? put_number(to, hits << 1) : 0;
+    return size + put_number(to + size, operand << 4 | (uint64_t)kind << 1 | 1);
+}
 
 bool buffer_reserve(struct buffer *buffer, size_t more)
 {
-    if (buffer->room - buffer->size >= more)
+    if (buffer->bytes && buffer->room - buffer->size >= more)
         return true;
     size_t room = (buffer->size + more) * 2;
     uint8_t *grown = realloc(buffer->bytes, room);
@@ -37,11 +55,8 @@ bool buffer_reserve(struct buffer *buffer, size_t more)
 
 void buffer_number(struct buffer *buffer, uint64_t value)
 {
-    if (!buffer_reserve(buffer, 10))
-        return;
-    for (; value > 0x7f; value >>= 7)
-        buffer->bytes[buffer->size++] = (uint8_t)(0x80 | (value & 0x7f));
-    buffer->bytes[buffer->size++] = (uint8_t)value;
+    if (buffer_reserve(buffer, 10))
+        buffer->size += put_number(buffer->bytes + buffer->size, value);
 }
 
 void buffer_bytes(struct buffer *buffer, const void *bytes, size_t size)
@@ -52,7 +67,7 @@ void buffer_bytes(struct buffer *buffer, const void *bytes, size_t size)
     buffer->size += size;
 }
 
-/* ---- the file ---- */
+/* ---- the ring ---- */
 
 uint64_t stream_clock(void)
 {
@@ -71,73 +86,102 @@ void stream_unlock(void)
     pthread_mutex_unlock(&stream.lock);
 }
 
-bool stream_is_open(void)
+/** Wait until so much has room. False: there is nobody to wait for. */
+static bool make_room(size_t size)
 {
-    return stream.file >= 0;
-}
-
-/** Who reads may be gone: then there is nothing to write for. The program must not notice. */
-static void write_all(const uint8_t *bytes, size_t size)
-{
-    sigset_t pipe, before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    while (size > 0 && stream.file >= 0) {
-        ssize_t wrote = write(stream.file, bytes, size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0) {
-            if (errno != EPIPE)
-                perror("pugmark: cannot write the path");
-            else
-                sigtimedwait(&pipe, NULL, &(struct timespec){0});
-            close(stream.file);
-            stream.file = -1;
-            break;
-        }
-        bytes += wrote;
-        size -= (size_t)wrote;
+    struct shared *shared = stream.shared;
+    while (!stream.closed && shared->put + size - shared->taken > SHARED_RING) {
+        sem_post(&shared->filled);
+        writer_wait(&shared->drained);
+        if (shared->gone || !writer_lives(stream.writer, false))
+            stream.closed = true;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !stream.closed;
 }
 
-static void flush_out(void)
+/** Into the ring from its byte `at` on. Returns where that ends. */
+static uint64_t copy(uint64_t at, const uint8_t *bytes, size_t size)
 {
-    write_all(stream.out.bytes, stream.out.size);
-    stream.out.size = 0;
+    size_t from = at % SHARED_RING, first = SHARED_RING - from;
+    if (first > size)
+        first = size;
+    memcpy(stream.shared->ring + from, bytes, first);
+    memcpy(stream.shared->ring, bytes + first, size - first);
+    return at + size;
 }
 
-static void put(const uint8_t *bytes, size_t size)
+void stream_record(const struct buffer *record, bool keep)
 {
-    buffer_bytes(&stream.out, bytes, size);
-    if (stream.out.size >= STREAM_BUFFER)
-        flush_out();
+    if (make_room(record->size))
+        stream.shared->put = copy(stream.shared->put, record->bytes, record->size);
+    if (keep)
+        buffer_bytes(&stream.kept, record->bytes, record->size);
 }
 
-static void put_header(void)
+/* ---- events ---- */
+
+struct shared_cpu *stream_cpu(unsigned cpu)
 {
-    buffer_bytes(&stream.out, REC_PATH_MAGIC, REC_PATH_MAGIC_SIZE);
-    buffer_number(&stream.out, stream.family);
-    buffer_number(&stream.out, stream.flags);
-    buffer_number(&stream.out, (uint64_t)getpid());
+    return &stream.shared->cpus[cpu];
 }
 
-/** A descriptor far from those that the program counts on. */
-static int move_high(int file)
+uint8_t *stream_room(unsigned cpu)
 {
+    return stream.shared->events[cpu];
+}
+
+void stream_events(unsigned index)
+{
+    struct shared *shared = stream.shared;
+    struct shared_cpu *cpu = &shared->cpus[index];
+    struct tail tail = tail_unpack(cpu->tail);
+    uint8_t head[40], rest[10];
+    size_t size = 0, more = tail.hits > 0 ? put_number(rest, tail.hits << 1) : 0;
+    size += put_number(head, REC_PATH_EVENTS);
+    size += put_number(head + size, index);
+    size += put_number(head + size, cpu->began);
+    size += put_number(head + size, tail.size + more);
+    if (tail.size + more > 0 && make_room(size + tail.size + more)) {
+        uint64_t end = copy(shared->put, head, size);
+        end = copy(end, shared->events[index], tail.size);
+        end = copy(end, rest, more);
+        cpu->sent = end;
+        shared->put = end;
+        sem_post(&shared->filled);
+    }
+    cpu->tail = tail_pack((struct tail){.cut = tail.cut});
+    cpu->sent = 0;
+    cpu->began = stream_clock();
+}
+
+/* ---- the file ---- */
+
+static bool begin(const char *path, int file)
+{
+    struct buffer first = {NULL, 0, 0};
     if (file < 0)
-        return -1;
-    int high = fcntl(file, F_DUPFD_CLOEXEC, 500);
-    if (high < 0)
-        return file;
+        file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return false;
+    stream.shared = mmap(NULL, sizeof(*stream.shared), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    stream.writer = -1;
+    buffer_bytes(&first, REC_PATH_MAGIC, REC_PATH_MAGIC_SIZE);
+    buffer_number(&first, stream.family);
+    buffer_number(&first, stream.flags);
+    buffer_number(&first, (uint64_t)getpid());
+    buffer_bytes(&first, stream.kept.bytes, stream.kept.size);
+    if (stream.shared != MAP_FAILED) {
+        sem_init(&stream.shared->filled, 1, 0);
+        sem_init(&stream.shared->drained, 1, 0);
+        stream.writer = writer_start(stream.shared, file, first.bytes, first.size);
+    }
+    int why = errno;
     close(file);
-    return high;
-}
-
-static int open_high(const char *path)
-{
-    return move_high(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    free(first.bytes);
+    errno = why;
+    stream.closed = stream.writer < 0;
+    return !stream.closed;
 }
 
 bool stream_open(const char *path, int file, enum rec_path_family family, unsigned flags)
@@ -145,60 +189,30 @@ bool stream_open(const char *path, int file, enum rec_path_family family, unsign
     stream.origin = stream_clock();
     stream.family = family;
     stream.flags = flags;
-    stream.file = file >= 0 ? move_high(file) : open_high(path);
-    if (stream.file < 0)
-        return false;
-    put_header();
-    return true;
-}
-
-void stream_record(const struct buffer *record, bool keep)
-{
-    put(record->bytes, record->size);
-    if (keep)
-        buffer_bytes(&stream.kept, record->bytes, record->size);
-}
-
-void stream_events(unsigned cpu, uint64_t time, const uint8_t *events, size_t size)
-{
-    if (size == 0)
-        return;
-    buffer_number(&stream.out, REC_PATH_EVENTS);
-    buffer_number(&stream.out, cpu);
-    buffer_number(&stream.out, time);
-    buffer_number(&stream.out, size);
-    put(events, size);
-    flush_out();
+    return begin(path, file);
 }
 
 bool stream_reopen(const char *path)
 {
     stream_abandon();
-    stream.file = open_high(path);
-    if (stream.file < 0)
-        return false;
-    put_header();
-    put(stream.kept.bytes, stream.kept.size);
-    return true;
+    return begin(path, -1);
 }
 
 void stream_abandon(void)
 {
     pthread_mutex_init(&stream.lock, NULL); /* another thread of the parent may have held it */
-    if (stream.file >= 0)
-        close(stream.file);
-    stream.file = -1;
-    stream.out.size = 0;
+    munmap(stream.shared, sizeof(*stream.shared));
+    stream.closed = true;
 }
 
 void stream_close(void)
 {
-    if (stream.file < 0)
-        return;
-    const uint8_t end = REC_PATH_END;
-    put(&end, 1);
-    flush_out();
-    if (stream.file >= 0)
-        close(stream.file);
-    stream.file = -1;
+    stream_lock(); /* so that other threads that still run leave their events where they are */
+    if (!stream.closed) {
+        stream.shared->ended = true;
+        sem_post(&stream.shared->filled);
+        writer_lives(stream.writer, true);
+    }
+    stream.closed = true;
+    stream_unlock();
 }

@@ -3,16 +3,9 @@
 #ifndef PUG_RECORDER_PLUGIN_STREAM_H
 #define PUG_RECORDER_PLUGIN_STREAM_H
 
-#include "../path_format.h"
+#include "shared.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define STREAM_BUFFER 65536u
-#define STREAM_MARGIN 64u /**< no event is longer */
-
-/** Bytes underway, of one processor or of one record. */
+/** Bytes of a record underway. */
 struct buffer {
     uint8_t *bytes;
     size_t size, room;
@@ -34,16 +27,19 @@ bool stream_open(const char *path, int file, enum rec_path_family family, unsign
 /** One record, whole. It is also kept where `keep` says so, for children that are followed. */
 void stream_record(const struct buffer *record, bool keep);
 
-/** A chunk of a processor's events. */
-void stream_events(unsigned cpu, uint64_t time, const uint8_t *events, size_t size);
+/** Where a processor's events wait, and what tells of them. */
+struct shared_cpu *stream_cpu(unsigned cpu);
+uint8_t *stream_room(unsigned cpu);
+/** Send a processor's events; none wait then. */
+void stream_events(unsigned cpu);
 
 /** In a forked child: go on in a file of its own, with all that was kept. False: it cannot be. */
 bool stream_reopen(const char *path);
 
 /** In a forked child: write nothing any more, and leave the parent's file alone. */
 void stream_abandon(void);
+/** All that waits is written. */
 void stream_close(void);
-bool stream_is_open(void);
 void stream_lock(void);
 void stream_unlock(void);
 

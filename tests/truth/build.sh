@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh FOLDER: the programs for each instruction set, with clang and lld alone. A program is
-# FOLDER/NAME.SET; SET is a64, a32 (A32 and T32), t32, rv64, rv64i (no compressed), rv32, rv32i.
+# build.sh FOLDER [NAME...]: the programs, or those, for each instruction set, with clang and lld alone. A
+# program is FOLDER/NAME.SET; SET is a64, a32 (A32 and T32), t32, rv64, rv64i (no compressed), rv32, rv32i.
 set -eu
 here=$(dirname "$0") out=$1
+shift
+names=" ${*:-mixture plain writes branches killed} "
 command -v clang >/dev/null && command -v ld.lld >/dev/null || exit 77
 mkdir -p "$out"
 flags=(-ffreestanding -nostdlib -static -fuse-ld=lld -fno-stack-protector -Wall -Wextra -Werror
@@ -29,11 +31,14 @@ far() {
 }
 for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   read -ra to <<<"$(target $set)"
-  make() { clang "${to[@]}" "${flags[@]}" "${@:2}" -o "$out/$1.$set" "$here/system.c" "$here/mixture.c"; }
-  make mixture -O2
-  make plain -O1 -DONE_THREAD
-  make writes -O1 -DONE_THREAD -DWRITES_CODE
+  make() { # NAME OPTIONS AND SOURCES...
+    [[ $names != *" $1 "* ]] || clang "${to[@]}" "${flags[@]}" -o "$out/$1.$set" "$here/system.c" "${@:2}"
+  }
+  make mixture -O2 "$here/mixture.c"
+  make plain -O1 -DONE_THREAD "$here/mixture.c"
+  make writes -O1 -DONE_THREAD -DWRITES_CODE "$here/mixture.c"
+  make killed -O1 "$here/killed.c"
   places=(-Wl,-Ttext=0x210000)
   for place in $(far $set); do places+=("-Wl,--section-start=.far$place"); done
-  clang "${to[@]}" "${flags[@]}" -O1 "${places[@]}" -o "$out/branches.$set" "$here"/{system.c,branches.c,branches.S}
+  make branches -O1 "${places[@]}" "$here"/branches.{c,S}
 done

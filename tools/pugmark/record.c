@@ -323,6 +323,15 @@ static bool can_run(const char *word, char *name, size_t size, struct rec_progra
     return refuse(name, why);
 }
 
+static void say_status(int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        fprintf(stderr, "pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "pugmark: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+}
+
 static bool record_program(struct record *record, char **argv)
 {
     const struct record_options *options = record->options;
@@ -350,8 +359,8 @@ static bool record_program(struct record *record, char **argv)
     if (!record->session && !record->writer)
         refuse("record", "QEMU must load plugins (version 1 of their interface: QEMU 5.1 to 8.1), "
                          "which static ones cannot");
-    if (good && !options->quiet && WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        fprintf(stderr, "pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
+    if (good && !options->quiet)
+        say_status(status);
     return good;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/** @file What each processor does, as events of the path file. */
+#ifndef PUG_RECORDER_PLUGIN_EVENTS_H
+#define PUG_RECORDER_PLUGIN_EVENTS_H
+
+#include "../path_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** How far a block is known to have run if it runs no further; 0: to its end. */
+typedef uint64_t events_reach;
+
+/** So many instructions of it retired, no more. */
+events_reach events_reach_of(uint32_t retired);
+
+/** A block, as events tell of it. */
+struct events_block {
+    uint32_t id, count; /**< count: instructions */
+    events_reach reach; /**< when it begins */
+};
+
+/** Processors' events are kept. With `tasks` they are threads, told as they are heard of. */
+void events_begin(bool tasks);
+/** None are kept any more. */
+void events_stop(void);
+
+/** The block, of so many, runs. It stays where it is. */
+void events_block(unsigned cpu, const struct events_block *block, uint32_t blocks);
+/** It came further. */
+void events_reached(unsigned cpu, events_reach reach);
+/** The last instruction of the block asked the system; `retired`: it did, and is no trap itself. */
+void events_syscall(unsigned cpu, uint64_t number, bool retired);
+/** Send what waits. */
+void events_send(unsigned cpu);
+/** The thread ended; another may get its number. */
+void events_exit(unsigned cpu);
+/** In a forked child: nothing ran yet, and what the parent did is the parent's. */
+void events_forget(void);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A program that is killed keeps its path to the last instruction: QEMU's own log of each instruction says
+# which that was.
+set -eu
+bin=$1 source=$2
+command -v qemu-aarch64 >/dev/null && command -v qemu-riscv64 >/dev/null ||
+  { echo "there is no qemu-user here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$source/tests/truth/build.sh" "$work/programs" killed || exit $?
+cd "$work"
+ulimit -c 0
+
+fails() { # words...
+  echo "$*"
+  cat said
+  exit 1
+}
+
+# logged EMULATOR PROGRAM HOW: the addresses that QEMU says it came to
+logged() {
+  { "$1" -singlestep -d exec,nochain -D log "$2" "$3" || true; } >/dev/null 2>&1
+  sed -n 's/^Trace.*\[[0-9a-f]*\/0*\([0-9a-f]*\)\/.*/\1/p' log
+}
+
+# check EMULATOR SET PROTOCOL HOW TRAPS: what is decoded is what QEMU logs, but for so many instructions
+# that trapped in place of retiring: the one that killed, RISC-V's ecalls
+check() {
+  "$bin/pugmark" record --protocol "$3" --out out --path ran -- "programs/killed.$2" "$4" >said 2>&1 || fails "$*:"
+  grep -q "by signal $4\>" said || fails "$*: nothing says that it was killed"
+  "$bin/pugmark" pc out --verify ran >said 2>&1 || fails "$*:"
+  "$bin/pugmark" pc out | sed 's/^0*//' >ours
+  logged "$1" "programs/killed.$2" "$4" >theirs
+  [[ $(wc -l <theirs) -gt 30000 ]] || fails "$*: QEMU's log is too short"
+  diff theirs ours >differ || true
+  [[ $(grep -c '^<' differ || true) == "$5" ]] && ! grep '^>' differ >said || fails "$*: another path than QEMU's log"
+}
+
+for how in 11 4 9 6; do
+  case $how in 11 | 4) traps=1 calls=20 ;; *) traps=0 calls=22 ;; esac
+  check qemu-aarch64 a64 etmv4 $how $traps
+  check qemu-riscv64 rv64 etrace $how $((calls + traps))
+  [[ $how != 6 ]] || continue
+  check qemu-arm t32 ptm $how $traps
+  check qemu-riscv32 rv32 ntrace $how $((calls + traps))
+done
+
+# With several threads, from outside, and where the plugin writes a file itself.
+"$bin/pugmark" record --quiet --protocol ete --out out --path ran -- programs/killed.a64 109
+"$bin/pugmark" pc out --verify ran | grep -q 'of 2 processors'
+qemu-aarch64 -plugin "$bin/../lib/libpugmark_record.so,out=path" programs/killed.a64 0 &
+program=$!
+sleep 1
+kill -KILL $program
+wait $program 2>said || true
+sleep 1
+"$bin/pugmark" record --quiet --from path --protocol etmv4 --out out --path ran
+"$bin/pugmark" pc out --verify ran | grep -q equal
