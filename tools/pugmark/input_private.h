@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/** @file What the files of an input (input.h) share: opening, trees, running. */
+#ifndef PUGMARK_TOOL_INPUT_PRIVATE_H
+#define PUGMARK_TOOL_INPUT_PRIVATE_H
+
+#include "input.h"
+
+/** Where its log's records go. */
+void input_take_message(void *context, const struct pug_log_record *record);
+
+/** Was everything of --set and --core asked for? False, having said what was not. */
+bool input_settings_read(const struct input *input);
+
+/** A name that is none, but nearly: what is decoded without it is not what was described. */
+void input_tell_slip(void *context, const char *file, const char *name, const char *meant);
+
+void input_drop_tree(struct input *input);
+
+#endif
