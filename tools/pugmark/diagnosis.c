@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "diagnosis.h"
-
-#include "input.h"
+#include "diagnosis_private.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct diagnosis {
-    struct input *input;
-    struct pug_diagnosis *evidence;
-    struct pug_diagnosis_part *own; /**< of a consumer that takes elements one after another */
-    struct pug_parts parts;
-    const struct pug_parts *inner;
-    pug_elements_fn *consumer;
-    void *consumer_context;
-    bool quiet;
-    bool concluded;
-    bool said; /**< the paragraph has begun */
-    bool poor; /**< little of a source could be decoded */
-};
 
 struct diagnosis *diagnosis_new(struct input *input)
 {
@@ -46,128 +30,9 @@ void diagnosis_free(struct diagnosis *diagnosis)
     free(diagnosis);
 }
 
-/* ---- elements on their way ---- */
-
-struct double_part {
-    struct pug_passage passage; /* first: it is the way from a passage to its part */
-    struct pug_passage *outer;
-    struct diagnosis *diagnosis;
-    struct pug_diagnosis_part *evidence;
-    void *inner;
-};
-
-static void *begin_part(void *context, unsigned worker)
-{
-    struct diagnosis *diagnosis = context;
-    struct double_part *part = calloc(1, sizeof(*part));
-    if (!part)
-        return NULL;
-    part->diagnosis = diagnosis;
-    part->evidence = pug_diagnosis_begin(diagnosis->evidence);
-    part->inner = diagnosis->inner->begin(diagnosis->inner->context, worker);
-    if (part->inner && part->evidence)
-        return part;
-    if (part->inner)
-        diagnosis->inner->drop(part->inner);
-    pug_diagnosis_drop(part->evidence);
-    free(part);
-    return NULL;
-}
-
-/** Of a portion there is no evidence: that is its part's. */
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
-{
-    const struct double_part *part = (const struct double_part *)passage;
-    struct double_part *wrapped = portion ? calloc(1, sizeof(*wrapped)) : NULL;
-    if (wrapped) {
-        wrapped->diagnosis = part->diagnosis;
-        wrapped->inner = portion;
-    } else if (portion) {
-        part->diagnosis->inner->drop(portion);
-    }
-    return pug_passage_give(part->outer, wrapped, size);
-}
-
-static void set_passage(void *context, struct pug_passage *passage)
-{
-    struct double_part *part = context;
-    part->outer = passage;
-    part->passage.give = give_portion;
-    part->diagnosis->inner->passage(part->inner, &part->passage);
-}
-
-static void part_elements(void *context, const struct pug_element *elements, size_t count)
-{
-    struct double_part *part = context;
-    part->diagnosis->inner->elements(part->inner, elements, count);
-    pug_diagnosis_elements(part->evidence, elements, count);
-}
-
-static bool take_part(void *context, void *taken)
-{
-    struct diagnosis *diagnosis = context;
-    struct double_part *part = taken;
-    void *inner = part->inner;
-    if (part->evidence)
-        pug_diagnosis_take(diagnosis->evidence, part->evidence);
-    free(part);
-    return diagnosis->inner->take(diagnosis->inner->context, inner);
-}
-
-static void drop_part(void *context)
-{
-    struct double_part *part = context;
-    part->diagnosis->inner->drop(part->inner);
-    pug_diagnosis_drop(part->evidence);
-    free(part);
-}
-
-static struct pug_counts *part_counts(void *context)
-{
-    struct double_part *part = context;
-    return part->diagnosis->inner->counts(part->inner);
-}
-
-const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
-{
-    diagnosis->inner = inner;
-    diagnosis->parts = (struct pug_parts){.context = diagnosis,
-                                          .begin = begin_part,
-                                          .elements = part_elements,
-                                          .take = take_part,
-                                          .drop = drop_part,
-                                          .counts = inner->counts ? part_counts : NULL,
-                                          .passage = inner->passage ? set_passage : NULL};
-    return &diagnosis->parts;
-}
-
-static enum pug_response consume(void *context, const struct pug_element *elements, size_t count,
-                                 size_t *taken)
-{
-    struct diagnosis *diagnosis = context;
-    *taken = count;
-    enum pug_response response =
-        diagnosis->consumer(diagnosis->consumer_context, elements, count, taken);
-    if (diagnosis->own)
-        pug_diagnosis_elements(diagnosis->own, elements,
-                               response >= PUG_RESP_WAIT ? *taken : count);
-    return response;
-}
-
-void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context)
-{
-    diagnosis->consumer = function;
-    diagnosis->consumer_context = context;
-    diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
-    pug_tree_on_elements(diagnosis->input->tree, consume, diagnosis);
-}
-
 /* ---- the paragraph ---- */
 
-static void say(struct diagnosis *diagnosis, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct diagnosis *diagnosis, const char *format, ...)
+void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 {
     va_list arguments;
     if (!diagnosis->said && !diagnosis->quiet)
@@ -181,8 +46,7 @@ static void say(struct diagnosis *diagnosis, const char *format, ...)
     va_end(arguments);
 }
 
-/** A number with its thousands apart. */
-static const char *grouped(uint64_t value, char buffer[32])
+const char *diagnosis_grouped(uint64_t value, char buffer[32])
 {
     char digits[24];
     int length = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
@@ -195,7 +59,7 @@ static const char *grouped(uint64_t value, char buffer[32])
     return buffer;
 }
 
-static const struct pug_evidence *evidence_of(const struct diagnosis *diagnosis, uint16_t id)
+const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id)
 {
     const struct pug_evidence *evidence;
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
@@ -211,12 +75,14 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
         return;
     const enum pug_contradiction kind = pug_evidence_first(evidence);
     char a[32], b[32];
-    say(diagnosis,
+    diagnosis_say(
+        diagnosis,
         "source 0x%02x: the program does not match the trace: %s contradiction%s in %s branches, "
         "the first at offset %" PRIu64 ", address 0x%" PRIx64 ": %s. Is this the version that ran, "
         "loaded where it ran?\n",
-        evidence->source, grouped(count, a), count == 1 ? "" : "s", grouped(evidence->branches, b),
-        evidence->first[kind].index, evidence->first[kind].address, pug_contradiction_text(kind));
+        evidence->source, diagnosis_grouped(count, a), count == 1 ? "" : "s",
+        diagnosis_grouped(evidence->branches, b), evidence->first[kind].index,
+        evidence->first[kind].address, pug_contradiction_text(kind));
 }
 
 /** What an answer rests on. It is no mistake of anybody's. */
@@ -228,11 +94,11 @@ static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *
     fprintf(stderr, "pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
             evidence->source);
     if (evidence->overflows > 0)
-        fprintf(stderr, " on its way %s time%s", grouped(evidence->overflows, a),
+        fprintf(stderr, " on its way %s time%s", diagnosis_grouped(evidence->overflows, a),
                 evidence->overflows == 1 ? "" : "s");
     if (evidence->no_syncs > 0)
         fprintf(stderr, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
-                grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
+                diagnosis_grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
     fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
 }
 
@@ -288,159 +154,13 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
     for (size_t i = 0; i < count && i < 5; i++)
         at += (size_t)snprintf(
             text + at, sizeof(text) - at, "%s 0x%" PRIx64 " to 0x%" PRIx64 " (%s)", i ? "," : "",
-            stretches[i].start, stretches[i].end, grouped(stretches[i].count, number));
-    say(diagnosis,
+            stretches[i].start, stretches[i].end, diagnosis_grouped(stretches[i].count, number));
+    diagnosis_say(
+        diagnosis,
         "source 0x%02x: execution came %s time%s to addresses that no file or dump has:%s%s. Load "
         "the file that belongs there.\n",
-        evidence->source, grouped(evidence->missing, number), evidence->missing == 1 ? "" : "s",
-        text, count > 5 ? ", …" : "");
-}
-
-/* ---- bytes ---- */
-
-static void say_ids(const struct pug_survey *survey, char *text, size_t size)
-{
-    size_t at = 0, listed = 0;
-    char number[32];
-    *text = '\0';
-    for (size_t i = 0; i < survey->id_count && listed < 8; i++) {
-        if (survey->ids[i].bytes == 0)
-            continue;
-        at += (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s bytes)", listed++ ? "," : "",
-                               survey->ids[i].id, grouped(survey->ids[i].bytes, number));
-    }
-    if (listed == 0)
-        snprintf(text, size, " none");
-}
-
-static const struct pug_survey_id *find_id(const struct pug_survey *survey, uint16_t id)
-{
-    for (size_t i = 0; i < survey->id_count; i++)
-        if (survey->ids[i].id == id)
-            return &survey->ids[i];
-    return NULL;
-}
-
-/** Does a guess name what the trace was decoded as? */
-static bool is_in_use(const struct input *input, const struct pug_guess *guess)
-{
-    const struct pug_source *source;
-    if (strcmp(guess->transport, pug_transport_name(pug_tree_transport(input->tree))) != 0)
-        return false;
-    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
-        if (strcmp(guess->protocol, pug_protocol_name(pug_source_protocol(source))) == 0)
-            return true;
-    return false;
-}
-
-/** What the bytes look like, if that is not what they were taken for. */
-static void say_guesses(struct diagnosis *diagnosis, bool nothing)
-{
-    const struct input *input = diagnosis->input;
-    struct pug_guess guesses[PUG_GUESSES];
-    size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
-    if (count > 0 && is_in_use(input, &guesses[0])) {
-        if (*guesses[0].settings && (nothing || input->messages.bad_packets > 0))
-            say(diagnosis, "its packets are right with --set %s (%s)\n", guesses[0].settings,
-                guesses[0].reason);
-        return;
-    }
-    for (size_t i = 0; i < count && (i < (nothing ? 3 : 1) || guesses[i].score == guesses[0].score);
-         i++)
-        say(diagnosis, "%s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it", guesses[i].protocol,
-            guesses[i].transport, *guesses[i].settings ? ", --set " : "", guesses[i].settings,
-            guesses[i].reason);
-    if (count == 0 && nothing)
-        say(diagnosis, "its bytes look like nothing that is known here\n");
-}
-
-void diagnosis_guess(const struct input *input)
-{
-    struct pug_guess guesses[PUG_GUESSES];
-    const size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
-    for (size_t i = 0; i < count && i < 3; i++)
-        fprintf(stderr, "  * %s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
-                guesses[i].protocol, guesses[i].transport, *guesses[i].settings ? ", --set " : "",
-                guesses[i].settings, guesses[i].reason);
-}
-
-static void say_deaf(struct diagnosis *diagnosis, const struct pug_source *source, uint64_t bytes)
-{
-    char number[32];
-    say(diagnosis,
-        "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to decode\n",
-        pug_source_id(source), pug_protocol_title(pug_source_protocol(source)),
-        grouped(bytes, number), pug_protocol_name(pug_source_protocol(source)));
-}
-
-static void say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey,
-                         uint16_t first, bool more)
-{
-    char text[512];
-    say_ids(survey, text, sizeof(text));
-    say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n", first,
-        more ? " and the others asked for" : "", text);
-}
-
-/** Of all sources that were asked for. True: there was nothing to decode. */
-static bool say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey)
-{
-    const struct input *input = diagnosis->input;
-    const bool chosen = input->options->sources.count > 0;
-    const struct pug_source *source;
-    char number[32], other[32];
-    size_t asked = 0, silent = 0, deaf = 0;
-    uint16_t first = 0;
-    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        const uint16_t id = pug_source_id(source);
-        const struct pug_survey_id *found = find_id(survey, id);
-        const struct pug_evidence *evidence = evidence_of(diagnosis, id);
-        if (!input_wants(input, id) || !pug_source_decodes(source))
-            continue;
-        asked++;
-        if (evidence && evidence->told > 0) {
-            if (!found || found->unsynced * 2 <= found->bytes)
-                continue;
-            diagnosis->poor = true;
-            say(diagnosis, "source 0x%02x: of its %s bytes only %s could be decoded\n", id,
-                grouped(found->bytes, number), grouped(found->bytes - found->unsynced, other));
-            continue;
-        }
-        if (silent++ == 0)
-            first = id;
-        if (found && found->bytes > 0 && found->unsynced * 2 > found->bytes) {
-            deaf++;
-            say_deaf(diagnosis, source, found->bytes);
-        }
-    }
-    if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
-        const struct pug_survey_id *found = find_id(survey, first);
-        if (!found || found->bytes == 0)
-            say_no_bytes(diagnosis, survey, first, silent > 1);
-        else
-            say(diagnosis, "source 0x%02x: nothing could be decoded of its %s bytes\n", first,
-                grouped(found->bytes, number));
-    }
-    return asked > 0 && silent == asked;
-}
-
-static void say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey)
-{
-    const struct pug_transport_stats *stats = &survey->transport;
-    char a[32], b[32];
-    if (stats->skipped * 50 > survey->bytes)
-        say(diagnosis, "%s of %s bytes were skipped: they are not framed as %s\n",
-            grouped(stats->skipped, a), grouped(survey->bytes, b),
-            pug_transport_name(pug_tree_transport(diagnosis->input->tree)));
-    if ((stats->reserved + stats->unknown) * 20 > survey->bytes)
-        say(diagnosis, "%s of %s bytes are of ids that cannot be: is the framing right?\n",
-            grouped(stats->reserved + stats->unknown, a), grouped(survey->bytes, b));
-    if (diagnosis->input->messages.bad_packets > 0)
-        say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
-            grouped(diagnosis->input->messages.bad_packets, a),
-            diagnosis->input->messages.bad_packets == 1 ? "" : "s",
-            (double)diagnosis->input->messages.bad_packets * 1e6 /
-                (double)diagnosis->input->trace_size);
+        evidence->source, diagnosis_grouped(evidence->missing, number),
+        evidence->missing == 1 ? "" : "s", text, count > 5 ? ", …" : "");
 }
 
 /* ---- the whole ---- */
@@ -498,7 +218,7 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
     if (diagnosis->input->partial)
         return false;
     for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++) {
-        evidence = evidence_of(diagnosis, pug_source_id(source));
+        evidence = diagnosis_evidence_of(diagnosis, pug_source_id(source));
         if (!pug_source_decodes(source) || !input_wants(diagnosis->input, pug_source_id(source)))
             continue;
         asked++;
@@ -511,9 +231,11 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 static void say_others(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     char text[512], a[32], b[32];
-    say_ids(survey, text, sizeof(text));
-    say(diagnosis, "%s of %s bytes are of sources that nothing describes; ids in this trace:%s\n",
-        grouped(survey->transport.no_decoder, a), grouped(survey->bytes, b), text);
+    diagnosis_list_ids(survey, text, sizeof(text));
+    diagnosis_say(diagnosis,
+                  "%s of %s bytes are of sources that nothing describes; ids in this trace:%s\n",
+                  diagnosis_grouped(survey->transport.no_decoder, a),
+                  diagnosis_grouped(survey->bytes, b), text);
     diagnosis->poor = true;
 }
 
@@ -532,10 +254,10 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
     const struct pug_evidence *evidence;
     if (diagnosis->input->trace_size == 0) {
         if (input_bytes(diagnosis->input) == 0) /* of several buffers one may be */
-            say(diagnosis, "the trace is empty\n");
+            diagnosis_say(diagnosis, "the trace is empty\n");
         return;
     }
-    const bool nothing = !diagnosis->input->partial && say_silence(diagnosis, survey);
+    const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
         if (!input_wants(diagnosis->input, evidence->source))
             continue;
@@ -543,17 +265,18 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         say_missing(diagnosis, evidence);
     }
     if (is_misfit(diagnosis) && !diagnosis->said)
-        say(diagnosis, "the program does not match the trace, as the messages say. Is this the "
-                       "version that ran, loaded where it ran?\n");
-    say_bytes(diagnosis, survey);
+        diagnosis_say(diagnosis,
+                      "the program does not match the trace, as the messages say. Is this the "
+                      "version that ran, loaded where it ran?\n");
+    diagnosis_say_bytes(diagnosis, survey);
     if (is_cut(diagnosis))
-        say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
+        diagnosis_say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
     const bool many =
         diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_size;
     if (diagnosis->said && survey->transport.no_decoder * 2 > survey->bytes && !nothing)
         say_others(diagnosis, survey);
     if (diagnosis->said && (nothing || many || diagnosis->poor || is_far_off(diagnosis)))
-        say_guesses(diagnosis, nothing);
+        diagnosis_say_guesses(diagnosis, nothing);
 }
 
 /* ---- packets alone ---- */
@@ -601,13 +324,13 @@ static bool conclude_reading(struct diagnosis *diagnosis)
             PUG_OK)
         return false;
     if (empty)
-        say(diagnosis, "the trace is empty\n");
+        diagnosis_say(diagnosis, "the trace is empty\n");
     else if (nothing)
-        say_no_bytes(diagnosis, &survey, seen.first, seen.without > 1);
+        diagnosis_say_no_bytes(diagnosis, &survey, seen.first, seen.without > 1);
     else
-        say_deaf(diagnosis, seen.deaf, pug_source_stats(seen.deaf)->bytes);
+        diagnosis_say_deaf(diagnosis, seen.deaf, pug_source_stats(seen.deaf)->bytes);
     if (!empty && seen.without + seen.deaf_count == seen.asked)
-        say_guesses(diagnosis, true);
+        diagnosis_say_guesses(diagnosis, true);
     return true;
 }
 

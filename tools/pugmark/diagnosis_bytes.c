@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/** @file What a diagnosis says of bytes: of sources that were silent, and what else the bytes look
+ * like. */
+#include "diagnosis_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void diagnosis_list_ids(const struct pug_survey *survey, char *text, size_t size)
+{
+    size_t at = 0, listed = 0;
+    char number[32];
+    *text = '\0';
+    for (size_t i = 0; i < survey->id_count && listed < 8; i++) {
+        if (survey->ids[i].bytes == 0)
+            continue;
+        at += (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s bytes)", listed++ ? "," : "",
+                               survey->ids[i].id, diagnosis_grouped(survey->ids[i].bytes, number));
+    }
+    if (listed == 0)
+        snprintf(text, size, " none");
+}
+
+static const struct pug_survey_id *find_id(const struct pug_survey *survey, uint16_t id)
+{
+    for (size_t i = 0; i < survey->id_count; i++)
+        if (survey->ids[i].id == id)
+            return &survey->ids[i];
+    return NULL;
+}
+
+/** Does a guess name what the trace was decoded as? */
+static bool is_in_use(const struct input *input, const struct pug_guess *guess)
+{
+    const struct pug_source *source;
+    if (strcmp(guess->transport, pug_transport_name(pug_tree_transport(input->tree))) != 0)
+        return false;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        if (strcmp(guess->protocol, pug_protocol_name(pug_source_protocol(source))) == 0)
+            return true;
+    return false;
+}
+
+void diagnosis_say_guesses(struct diagnosis *diagnosis, bool nothing)
+{
+    const struct input *input = diagnosis->input;
+    struct pug_guess guesses[PUG_GUESSES];
+    size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
+    if (count > 0 && is_in_use(input, &guesses[0])) {
+        if (*guesses[0].settings && (nothing || input->messages.bad_packets > 0))
+            diagnosis_say(diagnosis, "its packets are right with --set %s (%s)\n",
+                          guesses[0].settings, guesses[0].reason);
+        return;
+    }
+    for (size_t i = 0; i < count && (i < (nothing ? 3 : 1) || guesses[i].score == guesses[0].score);
+         i++)
+        diagnosis_say(diagnosis, "%s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
+                      guesses[i].protocol, guesses[i].transport,
+                      *guesses[i].settings ? ", --set " : "", guesses[i].settings,
+                      guesses[i].reason);
+    if (count == 0 && nothing)
+        diagnosis_say(diagnosis, "its bytes look like nothing that is known here\n");
+}
+
+void diagnosis_guess(const struct input *input)
+{
+    struct pug_guess guesses[PUG_GUESSES];
+    const size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
+    for (size_t i = 0; i < count && i < 3; i++)
+        fprintf(stderr, "  * %s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
+                guesses[i].protocol, guesses[i].transport, *guesses[i].settings ? ", --set " : "",
+                guesses[i].settings, guesses[i].reason);
+}
+
+void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,
+                        uint64_t bytes)
+{
+    char number[32];
+    diagnosis_say(
+        diagnosis,
+        "source 0x%02x (%s): %s bytes, and no place in them where %s could begin to decode\n",
+        pug_source_id(source), pug_protocol_title(pug_source_protocol(source)),
+        diagnosis_grouped(bytes, number), pug_protocol_name(pug_source_protocol(source)));
+}
+
+void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey,
+                            uint16_t first, bool more)
+{
+    char text[512];
+    diagnosis_list_ids(survey, text, sizeof(text));
+    diagnosis_say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n",
+                  first, more ? " and the others asked for" : "", text);
+}
+
+bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct input *input = diagnosis->input;
+    const bool chosen = input->options->sources.count > 0;
+    const struct pug_source *source;
+    char number[32], other[32];
+    size_t asked = 0, silent = 0, deaf = 0;
+    uint16_t first = 0;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+        const uint16_t id = pug_source_id(source);
+        const struct pug_survey_id *found = find_id(survey, id);
+        const struct pug_evidence *evidence = diagnosis_evidence_of(diagnosis, id);
+        if (!input_wants(input, id) || !pug_source_decodes(source))
+            continue;
+        asked++;
+        if (evidence && evidence->told > 0) {
+            if (!found || found->unsynced * 2 <= found->bytes)
+                continue;
+            diagnosis->poor = true;
+            diagnosis_say(diagnosis, "source 0x%02x: of its %s bytes only %s could be decoded\n",
+                          id, diagnosis_grouped(found->bytes, number),
+                          diagnosis_grouped(found->bytes - found->unsynced, other));
+            continue;
+        }
+        if (silent++ == 0)
+            first = id;
+        if (found && found->bytes > 0 && found->unsynced * 2 > found->bytes) {
+            deaf++;
+            diagnosis_say_deaf(diagnosis, source, found->bytes);
+        }
+    }
+    if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
+        const struct pug_survey_id *found = find_id(survey, first);
+        if (!found || found->bytes == 0)
+            diagnosis_say_no_bytes(diagnosis, survey, first, silent > 1);
+        else
+            diagnosis_say(diagnosis, "source 0x%02x: nothing could be decoded of its %s bytes\n",
+                          first, diagnosis_grouped(found->bytes, number));
+    }
+    return asked > 0 && silent == asked;
+}
+
+void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct pug_transport_stats *stats = &survey->transport;
+    char a[32], b[32];
+    if (stats->skipped * 50 > survey->bytes)
+        diagnosis_say(diagnosis, "%s of %s bytes were skipped: they are not framed as %s\n",
+                      diagnosis_grouped(stats->skipped, a), diagnosis_grouped(survey->bytes, b),
+                      pug_transport_name(pug_tree_transport(diagnosis->input->tree)));
+    if ((stats->reserved + stats->unknown) * 20 > survey->bytes)
+        diagnosis_say(diagnosis,
+                      "%s of %s bytes are of ids that cannot be: is the framing right?\n",
+                      diagnosis_grouped(stats->reserved + stats->unknown, a),
+                      diagnosis_grouped(survey->bytes, b));
+    if (diagnosis->input->messages.bad_packets > 0)
+        diagnosis_say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
+                      diagnosis_grouped(diagnosis->input->messages.bad_packets, a),
+                      diagnosis->input->messages.bad_packets == 1 ? "" : "s",
+                      (double)diagnosis->input->messages.bad_packets * 1e6 /
+                          (double)diagnosis->input->trace_size);
+}

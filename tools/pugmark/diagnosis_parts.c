@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/** @file Evidence from elements that are on their way to somebody else. */
+#include "diagnosis_private.h"
+
+#include <stdlib.h>
+
+struct double_part {
+    struct pug_passage passage; /* first: it is the way from a passage to its part */
+    struct pug_passage *outer;
+    struct diagnosis *diagnosis;
+    struct pug_diagnosis_part *evidence;
+    void *inner;
+};
+
+static void *begin_part(void *context, unsigned worker)
+{
+    struct diagnosis *diagnosis = context;
+    struct double_part *part = calloc(1, sizeof(*part));
+    if (!part)
+        return NULL;
+    part->diagnosis = diagnosis;
+    part->evidence = pug_diagnosis_begin(diagnosis->evidence);
+    part->inner = diagnosis->inner->begin(diagnosis->inner->context, worker);
+    if (part->inner && part->evidence)
+        return part;
+    if (part->inner)
+        diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+    return NULL;
+}
+
+/** Of a portion there is no evidence: that is its part's. */
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    const struct double_part *part = (const struct double_part *)passage;
+    struct double_part *wrapped = portion ? calloc(1, sizeof(*wrapped)) : NULL;
+    if (wrapped) {
+        wrapped->diagnosis = part->diagnosis;
+        wrapped->inner = portion;
+    } else if (portion) {
+        part->diagnosis->inner->drop(portion);
+    }
+    return pug_passage_give(part->outer, wrapped, size);
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct double_part *part = context;
+    part->outer = passage;
+    part->passage.give = give_portion;
+    part->diagnosis->inner->passage(part->inner, &part->passage);
+}
+
+static void part_elements(void *context, const struct pug_element *elements, size_t count)
+{
+    struct double_part *part = context;
+    part->diagnosis->inner->elements(part->inner, elements, count);
+    pug_diagnosis_elements(part->evidence, elements, count);
+}
+
+static bool take_part(void *context, void *taken)
+{
+    struct diagnosis *diagnosis = context;
+    struct double_part *part = taken;
+    void *inner = part->inner;
+    if (part->evidence)
+        pug_diagnosis_take(diagnosis->evidence, part->evidence);
+    free(part);
+    return diagnosis->inner->take(diagnosis->inner->context, inner);
+}
+
+static void drop_part(void *context)
+{
+    struct double_part *part = context;
+    part->diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+}
+
+static struct pug_counts *part_counts(void *context)
+{
+    struct double_part *part = context;
+    return part->diagnosis->inner->counts(part->inner);
+}
+
+const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
+{
+    diagnosis->inner = inner;
+    diagnosis->parts = (struct pug_parts){.context = diagnosis,
+                                          .begin = begin_part,
+                                          .elements = part_elements,
+                                          .take = take_part,
+                                          .drop = drop_part,
+                                          .counts = inner->counts ? part_counts : NULL,
+                                          .passage = inner->passage ? set_passage : NULL};
+    return &diagnosis->parts;
+}
+
+static enum pug_response consume(void *context, const struct pug_element *elements, size_t count,
+                                 size_t *taken)
+{
+    struct diagnosis *diagnosis = context;
+    *taken = count;
+    enum pug_response response =
+        diagnosis->consumer(diagnosis->consumer_context, elements, count, taken);
+    if (diagnosis->own)
+        pug_diagnosis_elements(diagnosis->own, elements,
+                               response >= PUG_RESP_WAIT ? *taken : count);
+    return response;
+}
+
+void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context)
+{
+    diagnosis->consumer = function;
+    diagnosis->consumer_context = context;
+    diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
+    pug_tree_on_elements(diagnosis->input->tree, consume, diagnosis);
+}

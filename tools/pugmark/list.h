@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/** @file What the files of `pugmark list` share: options, and what is listed of which place. */
+#ifndef PUGMARK_TOOL_LIST_H
+#define PUGMARK_TOOL_LIST_H
+
+#include "input.h"
+#include "window.h"
+
+enum list_format { LIST_TEXT, LIST_JSONL, LIST_CSV };
+
+struct list_options {
+    struct input_options input;
+    bool packets, elements, by_time;
+    enum list_format format;
+    uint64_t from, to;
+    struct window_options window;
+    uint32_t types; /* bit set of enum pug_element_type; 0: all */
+};
+
+struct list_packets;
+
+struct list_state {
+    struct pug_capture_lens *lens; /* what is selected by more than buffer and source; or NULL */
+    uint8_t shown[(UINT16_MAX + 1) / 8]; /* bits by source: what comes of it now is selected */
+    bool elements;                       /* they are listed, not only looked at */
+    const struct list_options *options;
+    struct input *input;
+    struct dwt_sources *dwt;
+    struct list_packets *packets;
+    size_t packet_count;
+    uint64_t until;       /* a window's elements have come when this was read */
+    bool counts;          /* what is listed is counted; then by one thread */
+    bool looking;         /* count only */
+    uint64_t seen;        /* what was listed, or would have been */
+    uint64_t first, last; /* of what was seen, [first, last) is listed */
+    uint64_t pivot_at;    /* looking: which is the first at this offset or after it … */
+    uint64_t pivot;       /* … if it was found */
+    bool found;
+    uint64_t unsure; /* of what was seen, so much may be wrong */
+};
+
+/** A packet monitor's context: which source it belongs to. */
+struct list_packets {
+    struct list_state *list;
+    const struct pug_source *source;
+    bool past; /* nothing more comes from before the window's end */
+};
+
+#define LIST_PACKET_CSV_HEADER "index,source,kind,packet,bytes\n"
+
+/** Have what the tree at hand gives listed; and not any more. */
+void list_attach(struct list_state *state, bool elements);
+void list_detach(struct list_state *state);
+
+/** The whole trace. Packets, and events in words, are made of trees, one after the other. */
+int list_all(struct list_state *state, bool elements);
+
+/** What is to be listed of which part of the trace; decodes no more than it must. */
+int list_window(struct list_state *state, struct list_options *options, bool elements);
+
+/** Elements of all buffers in the order of time. */
+int list_by_time(const struct list_options *options, const char *operand);
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark list: elements of all buffers in the order of time. */
+#include "by_time.h"
+#include "command.h"
+#include "element_lines.h"
+#include "json_lines.h"
+#include "list.h"
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct by_time_state {
+    const struct list_options *options;
+    const struct input *input;
+    const struct pug_correlate *correlate;
+};
+
+static const char *when_word(const struct pug_correlated *e)
+{
+    static const char *const words[] = {"at", "cycles", "after", "before", "unknown"};
+    return words[e->when];
+}
+
+/** An element, and before it when it was, and in which buffer. */
+static void put_correlated(const struct by_time_state *state, const struct pug_correlated *e,
+                           uint32_t number)
+{
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(state->input->capture, number);
+    struct pug_json json = pug_json_begin(output_sink());
+    char when[48], front[160];
+    switch (state->options->format) {
+    case LIST_TEXT:
+        by_time_text(e, when);
+        snprintf(front, sizeof(front), "%16s  %-8.64s", when,
+                 buffer && buffer->name ? buffer->name : "");
+        element_line_text(&e->element, front);
+        break;
+    case LIST_JSONL:
+        pug_json_object(&json, NULL);
+        pug_json_string(&json, "when", when_word(e));
+        pug_json_number(&json, "time", e->time);
+        pug_json_number(&json, "cycles", e->cycles);
+        pug_json_number(&json, "buffer", number);
+        json_element(&json, &e->element);
+        pug_json_close(&json);
+        pug_json_line(&json);
+        break;
+    case LIST_CSV:
+        snprintf(front, sizeof(front), "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", when_word(e),
+                 e->time, e->cycles, number);
+        element_line_csv(&e->element, front);
+        break;
+    }
+}
+
+static bool list_correlated(void *context, const struct pug_correlated *elements, size_t count)
+{
+    const struct by_time_state *state = context;
+    const struct list_options *options = state->options;
+    struct pug_correlate_stream stream;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i].element;
+        if (e->index < options->from || e->index >= options->to ||
+            (options->types && !(options->types & UINT32_C(1) << e->type)))
+            continue;
+        pug_correlate_stream(state->correlate, elements[i].stream, &stream);
+        put_correlated(state, &elements[i], stream.buffer);
+    }
+    return output_wanted();
+}
+
+int list_by_time(const struct list_options *options, const char *operand)
+{
+    struct input input;
+    struct pug_correlate *correlate;
+    struct by_time_state state = {.options = options, .input = &input};
+    const struct pug_correlate_config config = {.give = list_correlated, .context = &state};
+    if (!input_open(&input, &options->input, operand))
+        return EXIT_INPUT;
+    int code = EXIT_INPUT;
+    if (pug_correlate_new(&config, &correlate) == PUG_OK) {
+        state.correlate = correlate;
+        if (options->format == LIST_CSV)
+            output_text("when,time,cycles,buffer," ELEMENT_CSV_HEADER);
+        code = by_time_run(&input, correlate);
+        by_time_tell(&input, correlate);
+        pug_correlate_free(correlate);
+    }
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}

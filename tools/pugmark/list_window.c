@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark list: of a part of the trace, found through an index. */
+#include "command.h"
+#include "dwt_sources.h"
+#include "list.h"
+#include "output.h"
+#include "pugmark/author/protocol.h"
+
+/** May more of the window come from `at` on? */
+static bool is_wanted(void *context, uint64_t at)
+{
+    const struct list_state *state = context;
+    const struct list_options *options = state->options;
+    if (!output_wanted())
+        return false;
+    if (options->window.count.given)
+        return state->looking ? !state->found || state->seen - state->pivot < state->last
+                              : state->seen < state->last;
+    if (state->looking)
+        return !state->found && at < options->to;
+    if (at < state->until)
+        return true;
+    for (size_t i = 0; i < state->packet_count; i++)
+        if (!state->packets[i].past)
+            return true;
+    return false;
+}
+
+static bool is_among(uint16_t id, const uint16_t *ids, size_t count)
+{
+    size_t n = 0;
+    while (n < count && ids[n] != id)
+        n++;
+    return n < count;
+}
+
+/** A source that the index has no byte of near the window has no packet that begins in it. */
+static void excuse_silent(struct list_state *state, const struct pug_index *index)
+{
+    const struct list_options *options = state->options;
+    struct pug_index_info info;
+    uint16_t ids[PUG_INDEX_SOURCE_LIMIT];
+    pug_index_info(index, &info);
+    if (info.indexed != state->input->trace_size)
+        return;
+    /* bytes of a run may lie in the block behind that of its first */
+    const uint64_t from = options->from > info.block ? options->from - info.block : 0;
+    const size_t count = pug_index_active(index, from, options->to, ids, PUG_INDEX_SOURCE_LIMIT);
+    for (size_t i = 0; i < state->packet_count; i++)
+        state->packets[i].past |= !is_among(pug_source_id(state->packets[i].source), ids, count);
+}
+
+/** Bring the tree to a place some way before the window. False: there is no tree. */
+static bool enter_window(struct list_state *state, struct window *window, bool elements,
+                         uint64_t margin, uint64_t *at)
+{
+    const struct list_options *options = state->options;
+    struct input *input = state->input;
+    if (!window_enter(window, input, elements, state->pivot_at, margin, at))
+        return false;
+    state->until = options->to;
+    if (elements)
+        state->until = pug_index_settled(window->index, input->tree, options->from, options->to);
+    return true;
+}
+
+/** Read what the window needs, from `at` on. */
+static void read_window(struct list_state *state, struct window *window, bool elements, uint64_t at)
+{
+    list_attach(state, elements);
+    excuse_silent(state, window->index);
+    if (state->dwt && at > 0)
+        dwt_sources_forget(state->dwt);
+    state->seen = state->pivot = state->unsure = 0;
+    state->found = false;
+    window_run(state->input, at, is_wanted, state);
+    list_detach(state);
+    if (!state->found)
+        state->pivot = state->seen;
+    window_leave(window, state->input);
+}
+
+/** Events in words join packets, which may have begun before the window. */
+static bool has_events(const struct input *input)
+{
+    const struct pug_capture_source *source;
+    for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++)
+        if (dwt_sources_carries(pug_protocol_find(source->protocol)))
+            return true;
+    return false;
+}
+
+/** How far before the window to begin so that all is known that it needs. */
+static bool find_margin(struct list_state *state, struct window *window, bool elements,
+                        uint64_t *margin)
+{
+    const struct window_options *options = &state->options->window;
+    struct pug_index_info info;
+    uint64_t at, count = options->count.given ? options->count.value : 0;
+    pug_index_info(window->index, &info);
+    state->counts = state->looking = true;
+    state->last = count;
+    for (uint64_t next = info.block;; next *= 4) {
+        *margin = next;
+        if (!enter_window(state, window, elements, next, &at))
+            return false;
+        read_window(state, window, elements, at);
+        if (at == 0 || (state->pivot >= count && state->pivot - count >= state->unsure))
+            break;
+    }
+    state->looking = false;
+    state->first = state->pivot > count ? state->pivot - count : 0;
+    state->last = UINT64_MAX;
+    if (options->count.given && count < UINT64_MAX - state->pivot)
+        state->last = state->pivot + count;
+    if (!options->count.given)
+        state->first = 0;
+    return true;
+}
+
+int list_window(struct list_state *state, struct list_options *options, bool elements)
+{
+    struct window window = {.from = options->from, .to = options->to};
+    uint64_t margin = 0, at;
+    if (!window_open(&window, state->input, &options->window))
+        return EXIT_INPUT;
+    options->from = window.from;
+    options->to = window.to;
+    state->pivot_at = options->window.count.given ? options->window.around.value : window.from;
+    bool good = true;
+    if (options->window.count.given || (elements && has_events(state->input)))
+        good = find_margin(state, &window, elements, &margin);
+    good = good && enter_window(state, &window, elements, margin, &at);
+    bool all = good && at == 0 && state->until == UINT64_MAX && !state->counts;
+    if (good && !all)
+        read_window(state, &window, elements, at);
+    window_close(&window);
+    if (all) /* by all threads, and with what there is to say of the trace */
+        return list_all(state, elements);
+    return good ? input_result(state->input) : EXIT_INPUT;
+}
