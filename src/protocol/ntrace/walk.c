@@ -316,70 +316,179 @@ static const struct pug_block *block_here(struct pug_ntrace_decoder *d)
     return pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
 }
 
-/** Does a branch that ends a block go on, where the walk's history is to tell? */
-static inline bool is_taken(const struct pug_ntrace_walk *walk, unsigned *bits, bool last)
+/** Outcomes, the next one on top; behind the last a 1, and zeros. */
+#define NO_OUTCOMES (UINT64_C(1) << 63)
+
+static inline uint64_t outcomes_of(const struct pug_ntrace_walk *walk)
 {
-    return *bits > 0 ? walk->hist >> --*bits & 1 : last && walk->end == PUG_NTRACE_END_DIRECT;
+    return (walk->hist << 1 | 1) << (63 - walk->bits);
+}
+
+/** A way along links: the last block that ran and how it was left, what is next, what is left. */
+struct way {
+    const struct pug_block *before, *block;
+    uint64_t outcomes;
+    int64_t budget, passed; /* bytes of instructions */
+    bool taken;
+};
+
+/** What a jump that ends a block does to the stack of returns, but for those that are inferred. */
+static inline void pass_call(struct pug_ntrace_decoder *d, const struct pug_block *block)
+{
+    if (block->insn.kind == PUG_RV_CALL)
+        stack_push(d, block->end);
 }
 
 /**
- * The blocks that follow by conditional branches and direct jumps, as far as nothing special is
- * met: what pug_ntrace_walk() does with them one by one, with everything at hand. Returns the block
- * at d->pc where it is special, NULL where it was not looked at.
+ * The block behind an indirect jump: that of an inferred return, or any, where the message says
+ * where its last one goes. False: not so easily; nothing was done.
+ */
+static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *block, int64_t left,
+                        const struct pug_block **next)
+{
+    const uint8_t kind = block->insn.kind;
+    uint64_t address;
+    const bool told = left == 0 && d->walk.end == PUG_NTRACE_END_INDIRECT;
+    if (block->last_type != PUG_INSTR_BR_INDIRECT || kind == PUG_RV_XRET || kind == PUG_RV_SWAP)
+        return false;
+    *next = told ? block : NULL;
+    if (left > 0 && kind == PUG_RV_RETURN && d->config->implicit_return && d->stack_count > 0)
+        *next = pug_codemap_jumped(d->stage->code, d->stack[d->stack_top], block->isa);
+    if (!*next)
+        return false;
+    if (kind == PUG_RV_RETURN)
+        stack_pop(d, &address);
+    pass_call(d, block);
+    return true;
+}
+
+/**
+ * What pug_ntrace_walk() does with blocks one by one, with everything at hand: those that are
+ * linked, and end in the message with a branch or jump that is not special.
+ */
+static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder *d, struct way *way,
+                                                      struct pug_chain *chain, const bool counts,
+                                                      const bool history_only)
+{
+    const struct pug_ntrace_walk *walk = &d->walk;
+    struct pug_batch *batch = d->stage->out.batch;
+    const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
+    const struct pug_element *const limit = &batch->elements[batch->limit];
+    const bool all_jumps = d->config->all_jumps;
+    const uint64_t index = d->index;
+    const uint32_t epoch = d->stage->code->epoch;
+    struct pug_element *e = &batch->elements[batch->count];
+    struct way w = *way;
+    do {
+        const struct pug_block *const block = w.block;
+        const int64_t size = (int64_t)(block->end - block->start);
+        int64_t left = w.budget - size;
+        bool go = true;
+        const struct pug_block *next;
+        if (e >= limit || !pug_block_hops(block, epoch) || left < 0)
+            break;
+        if (block->flags & PUG_ELEM_CONDITIONAL) {
+            if (w.outcomes != NO_OUTCOMES) {
+                go = w.outcomes >> 63;
+                w.outcomes <<= 1;
+            } else if (left > 0) {
+                go = false;
+            } else if (walk->end == PUG_NTRACE_END_SYNC) {
+                break;
+            } else {
+                go = walk->end == PUG_NTRACE_END_DIRECT;
+            }
+            if (history_only)
+                left = 2 * pug_ntrace_history_guard(d, (w.passed + size) >> 1);
+            next = block->links[go];
+        } else if (block->last_type == PUG_INSTR_BR) {
+            if (all_jumps || block->insn.table_jump)
+                break;
+            pass_call(d, block);
+            next = block->links[true];
+        } else if (history_only || !jump(d, block, left, &next)) {
+            break;
+        }
+        if (counts)
+            pug_chain_hop(chain, block, go);
+        else
+            pug_block_range(e++, block, index, &context, go);
+        w.budget = left;
+        w.passed += size;
+        w.before = block;
+        w.taken = go;
+        w.block = next;
+    } while (history_only ? w.outcomes != NO_OUTCOMES : w.budget > 0);
+    batch->count = (uint32_t)(e - batch->elements);
+    *way = w;
+}
+
+static void hop_all(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
+{
+    if (chain)
+        hop(d, way, chain, true, d->walk.history_only);
+    else if (d->walk.history_only)
+        hop(d, way, NULL, false, true);
+    else
+        hop(d, way, NULL, false, false);
+}
+
+/** Where execution is behind the way's last block; *known: or the message has to tell. */
+static uint64_t address_of(const struct pug_ntrace_decoder *d, const struct way *way, bool *known)
+{
+    *known = true;
+    if (way->before->last_type != PUG_INSTR_BR_INDIRECT)
+        return pug_block_next(way->before, way->taken);
+    *known = way->budget > 0 || d->walk.end != PUG_NTRACE_END_INDIRECT;
+    return *known ? way->block->start : 0;
+}
+
+/** Take over how far the way went; the block at d->pc, if it is known. */
+static const struct pug_block *leave(struct pug_ntrace_decoder *d, const struct way *way)
+{
+    struct pug_ntrace_walk *walk = &d->walk;
+    const struct pug_batch *batch = d->stage->out.batch;
+    const bool went = way->passed != 2 * walk->passed;
+    d->before = way->before;
+    if (went) {
+        d->last = way->before->last;
+        d->by_jump = way->taken;
+        walk->range_start = d->pc = address_of(d, way, &d->pc_known);
+        walk->budget = way->budget / 2;
+        walk->passed = way->passed / 2;
+        walk->bits = 63 - (unsigned)__builtin_ctzll(way->outcomes);
+    }
+    if (walk_is_over(walk) || batch->count >= batch->limit ||
+        (went && !pug_block_hops(way->block, d->stage->code->epoch)))
+        return NULL;
+    d->before = NULL;
+    return way->block;
+}
+
+/**
+ * Hops, as many as there are. Returns the block at d->pc where it is none, NULL where it was not
+ * looked at.
  */
 static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
 {
     struct pug_ntrace_walk *walk = &d->walk;
-    struct pug_out *out = &d->stage->out;
-    const struct pug_range_context context = pug_range_context(&out->blank);
-    const struct pug_block *before = d->before, *special = NULL;
     struct pug_chain chain;
     const bool counts = pug_chain_begin(&chain, d->stage);
-    const bool history_only = walk->history_only, all_jumps = d->config->all_jumps;
-    bool taken = d->by_jump;
-    int64_t budget = walk->budget, passed = walk->passed;
-    unsigned bits = walk->bits;
-    while ((history_only ? bits > 0 : budget > 0) && pug_out_ready(out)) {
-        const struct pug_block *block = block_behind(d, before, taken);
-        int64_t size = (int64_t)((block->end - block->start) >> 1), left = budget - size;
-        bool go = true;
-        special = block;
-        if (left < 0 || block->hop == 0 || block->last_type != PUG_INSTR_BR)
-            break;
-        if (block->flags & PUG_ELEM_CONDITIONAL) {
-            if (bits == 0 && left == 0 && walk->end == PUG_NTRACE_END_SYNC)
-                break;
-            go = is_taken(walk, &bits, left == 0);
-            if (history_only)
-                left = pug_ntrace_history_guard(d, passed + size);
-        } else if (all_jumps || block->insn.table_jump) {
-            break;
-        } else if (block->insn.kind == PUG_RV_CALL) {
-            stack_push(d, block->end);
-        }
+    if (!pug_out_ready(&d->stage->out)) {
         if (counts)
-            pug_chain_hop(&chain, block, go);
-        else
-            pug_block_range(&out->batch->elements[out->batch->count++], block, d->index, &context,
-                            go);
-        special = NULL;
-        passed += size;
-        budget = left;
-        before = block;
-        taken = go;
+            pug_chain_end(&chain);
+        return NULL;
     }
+    struct way way = {.before = d->before,
+                      .block = block_behind(d, d->before, d->by_jump),
+                      .outcomes = outcomes_of(walk),
+                      .budget = 2 * walk->budget,
+                      .passed = 2 * walk->passed,
+                      .taken = d->by_jump};
+    hop_all(d, &way, counts ? &chain : NULL);
     if (counts)
         pug_chain_end(&chain);
-    if (passed != walk->passed) {
-        d->last = before->last;
-        walk->range_start = d->pc = pug_block_next(before, taken);
-    }
-    walk->budget = budget;
-    walk->passed = passed;
-    walk->bits = bits;
-    d->before = special ? NULL : before;
-    d->by_jump = taken;
-    return special;
+    return leave(d, &way);
 }
 
 enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d)
