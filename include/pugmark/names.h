@@ -9,7 +9,8 @@
  *
  * A place is an ELF virtual address of a file. Functions come from its symbols (of the file, of
  * separate debug information, of .gnu_debugdata), lines and inlined functions from DWARF: in the
- * file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files.
+ * file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files (and
+ * in packages of them, .dwp, where libdw reads these: from elfutils 0.191 on).
  * Symbols may also come from a kernel's kallsyms or from the map of a JIT compiler.
  *
  * What was read is kept, up to a limit; a lookup in it is two binary searches. Texts belong to the
@@ -42,7 +43,7 @@ struct pug_names_options {
     const char *symfs;             /**< recorded paths are below this folder; NULL: "/" */
     const char *const *symdirs;    /**< folders that are looked into, for the last component */
     size_t symdir_count;           /**< how many there are */
-    const char *const *debug_dirs; /**< of separate debug information; none: /usr/lib/debug */
+    const char *const *debug_dirs; /**< of separate debug information; none: symfs/usr/lib/debug */
     size_t debug_dir_count;        /**< how many there are */
     size_t limit;                  /**< bytes of lines and inlined functions kept; 0: 256 MiB */
     uint64_t spare[4];             /**< zero */
@@ -89,7 +90,8 @@ struct pug_names_symbols {
 
 /**
  * From then on pug_names_open() of the path gives these, whatever the build id, if no such file was
- * opened before. A text of at most 1 GiB. PUG_ERR_FILE: it cannot be read, or has no symbol.
+ * opened before; so does asking again for symbols of that path. A text of at most 1 GiB.
+ * PUG_ERR_FILE: it cannot be read, or has no symbol.
  */
 enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *symbols,

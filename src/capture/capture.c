@@ -136,7 +136,10 @@ const char *pug_capture_title(const struct pug_capture *capture)
 
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture)
 {
-    return capture->times;
+    struct pug_capture_time times = capture->times;
+    if (!times.origin)
+        times.origin = "elements have the trace's own timestamps";
+    return times;
 }
 
 bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time)

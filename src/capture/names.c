@@ -16,12 +16,11 @@ bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_
     struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
     if (!object || !object->path)
         return false;
-    const struct pug_names_wanted wanted = {.path = object->path,
-                                            .file = object->file ? object->file : object->symbols,
-                                            .build_id = object->build_id,
-                                            .build_id_size = object->build_id_size,
-                                            .debug = object->symbols};
-    if (wanted.file && pug_names_open(names, &wanted, &file) != PUG_OK)
+    /* The file that was taken, whatever its build id; nothing is looked for by the recorded path.
+     */
+    const char *taken = object->file ? object->file : object->symbols;
+    const struct pug_names_wanted wanted = {.path = taken, .file = taken, .debug = object->symbols};
+    if (taken && pug_names_open(names, &wanted, &file) != PUG_OK)
         file = NULL;
     if ((!file || !has_functions(file)) && capture->way->symbols &&
         capture->way->symbols(capture, number, &symbols) &&

@@ -3,6 +3,7 @@
 #include "names/names.h"
 
 #include "files/infile.h"
+#include "files/roots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +35,17 @@ static void free_list(char **list, size_t count)
 struct pug_names *pug_names_new(const struct pug_names_options *options)
 {
     static const struct pug_names_options none = {0};
-    static const char *const debug_dirs[] = {"/usr/lib/debug"};
+    char debug_dir[4096];
+    const char *const debug_dirs[] = {debug_dir};
     const struct pug_names_options *o = options ? options : &none;
     struct pug_names *names = calloc(1, sizeof(*names));
     if (!names)
         return NULL;
     names->limit = o->limit ? o->limit : LIMIT;
     names->symfs = strdup(o->symfs ? o->symfs : "");
-    bool good = names->symfs &&
+    const int length = snprintf(debug_dir, sizeof(debug_dir), "%s/usr/lib/debug",
+                                o->symfs && strcmp(o->symfs, "/") != 0 ? o->symfs : "");
+    bool good = names->symfs && length > 0 && (size_t)length < sizeof(debug_dir) &&
                 copy_list(&names->symdirs, &names->symdir_count, o->symdirs, o->symdir_count);
     if (good && o->debug_dir_count > 0)
         good = copy_list(&names->debug_dirs, &names->debug_dir_count, o->debug_dirs,
@@ -124,6 +128,15 @@ static enum pug_status try_below(struct pug_names_file *file, const char *folder
     return pug_names_elf_open(file, path);
 }
 
+/** A recorded path, wherever its links lead below that folder, and nowhere else. */
+static enum pug_status try_root(struct pug_names_file *file, const char *root, const char *recorded)
+{
+    char path[4096];
+    return pug_root_resolve_packed(root, recorded, path, sizeof(path)) > 0
+               ? pug_names_elf_open(file, path)
+               : PUG_ERR_FILE;
+}
+
 static enum pug_status look_for(struct pug_names_file *file, const struct pug_names_wanted *wanted)
 {
     const struct pug_names *names = file->names;
@@ -132,7 +145,7 @@ static enum pug_status look_for(struct pug_names_file *file, const struct pug_na
     if (wanted->file)
         status = pug_names_elf_open(file, wanted->file);
     if (status == PUG_ERR_FILE && *names->symfs)
-        status = try_below(file, names->symfs, wanted->path);
+        status = try_root(file, names->symfs, wanted->path);
     for (size_t i = 0; i < names->symdir_count && status == PUG_ERR_FILE; i++)
         status = try_below(file, names->symdirs[i], last);
     if (status == PUG_ERR_FILE && !*names->symfs && *wanted->path == '/')
@@ -170,6 +183,14 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
     return PUG_OK;
 }
 
+static struct pug_names_file *known_text(const struct pug_names *names, const char *path)
+{
+    struct pug_names_file *file = names->files;
+    while (file && (file->path || strcmp(file->wanted, path) != 0))
+        file = file->next;
+    return file;
+}
+
 /** The symbols of a text that is in memory. */
 static enum pug_status take_text(struct pug_names *names, const struct pug_names_symbols *wanted,
                                  const char *text, struct pug_names_file **out)
@@ -200,6 +221,9 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
     size_t size;
     if (!wanted->path || (!wanted->file && !wanted->text))
         return PUG_ERR_INVALID_PARAM_VAL;
+    *file = known_text(names, wanted->path);
+    if (*file)
+        return PUG_OK;
     if (!wanted->file)
         return take_text(names, wanted, wanted->text, file);
     enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);

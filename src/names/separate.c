@@ -16,7 +16,9 @@ int pug_names_open_regular(const char *path)
     struct stat status;
     if (pug_packed_is(path))
         return pug_packed_open(path);
-    /* O_NONBLOCK: what became a FIFO since does not hang */
+    /* Looked at before it is opened; what became a FIFO since does not hang. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return -1;
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
         return file;

@@ -39,11 +39,11 @@ static bool find(const struct pug_perf *perf, const char *path, uint64_t offset,
     struct question question = {offset, member};
     char file[PATH_MAX];
     member->size = 0;
-    if (pug_perf_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0 &&
+    if (pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0 &&
         ask(&question, file))
         return true;
     for (size_t i = 0; i < roots->symdir_count && member->size == 0; i++)
-        pug_perf_search(roots->symdirs[i], strrchr(path, '/') + 1, ask, &question);
+        pug_root_search(roots->symdirs[i], strrchr(path, '/') + 1, ask, &question);
     return member->size > 0;
 }
 

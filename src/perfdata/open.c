@@ -302,6 +302,20 @@ static void title(struct pug_perf *perf)
     capture->title = strdup(text);
 }
 
+static struct pug_capture_time times_of(const struct pug_perf *perf)
+{
+    if (!perf->has_times)
+        return (struct pug_capture_time){.unit = PUG_CAPTURE_NO_TIME, .origin = "order of records"};
+    if (perf->has_trace_times && !perf->virtual_time) /* when they begin nobody tells beforehand */
+        return (struct pug_capture_time){.unit = PUG_CAPTURE_TICKS, .origin = "trace timestamps"};
+    return (struct pug_capture_time){
+        .unit = PUG_CAPTURE_NANOSECONDS,
+        .origin = "perf clock",
+        .first = perf->first_sample,
+        .last = perf->last_sample ? perf->last_sample : perf->last_time,
+    };
+}
+
 static void tell(struct pug_perf *perf)
 {
     struct pug_capture *capture = perf->capture;
@@ -321,16 +335,7 @@ static void tell(struct pug_perf *perf)
                         "%s: nothing in it says how CoreSight was set up: its trace cannot be "
                         "decoded",
                         capture->path);
-    capture->times = (struct pug_capture_time){
-        .unit = !perf->has_times                               ? PUG_CAPTURE_NO_TIME
-                : perf->has_trace_times && !perf->virtual_time ? PUG_CAPTURE_TICKS
-                                                               : PUG_CAPTURE_NANOSECONDS,
-        .origin = !perf->has_times                               ? "order of records"
-                  : perf->has_trace_times && !perf->virtual_time ? "trace timestamps"
-                                                                 : "perf clock",
-        .first = perf->first_sample,
-        .last = perf->last_sample ? perf->last_sample : perf->last_time,
-    };
+    capture->times = times_of(perf);
 }
 
 static enum pug_status settle(struct pug_perf *perf)

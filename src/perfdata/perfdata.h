@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "files/infile.h"
+#include "files/roots.h"
 #include "perfdata/ranges.h"
 
 #include <stdatomic.h>
@@ -461,18 +462,6 @@ static inline struct pug_perf_object *pug_perf_details(const struct pug_perf *pe
 {
     return perf->details.items;
 }
-
-/* roots.c */
-/**
- * A path below a root, with all links in it resolved as if the root were "/": nothing outside can
- * be meant. Like snprintf(); 0: it is too long, or links go in a circle.
- */
-size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t size);
-/** The same of a path that may be one in an archive: of that the archive's path is resolved. */
-size_t pug_perf_resolve_packed(const char *root, const char *path, char *buffer, size_t size);
-/** Files of this name in a folder and all below it, links not followed; NULL: any name. */
-typedef bool pug_perf_found_fn(void *context, const char *path);
-void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *found, void *context);
 
 /* seek.c */
 void pug_perf_seek(struct pug_capture *capture, uint32_t object);

@@ -82,7 +82,7 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
 static bool try_below(struct pug_perf *perf, uint32_t object, const char *root, const char *path)
 {
     char file[PATH_MAX];
-    return pug_perf_resolve_packed(root, path, file, sizeof(file)) > 0 &&
+    return pug_root_resolve_packed(root, path, file, sizeof(file)) > 0 &&
            pug_perf_try(perf, object, file, false);
 }
 
@@ -212,7 +212,7 @@ static void search_archive(const char *folder, struct wanted *wanted)
     const char *mark = strstr(path, "!/");
     char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
     if (archive)
-        pug_perf_search(folder, last_component(archive), try_in_archive, wanted);
+        pug_root_search(folder, last_component(archive), try_in_archive, wanted);
     free(archive);
 }
 
@@ -235,8 +235,8 @@ static bool try_release(struct pug_perf *perf, uint32_t number)
     if (!perf->release || strchr(perf->release, '/') || *perf->release == '.')
         return false;
     snprintf(path, sizeof(path), "/lib/modules/%s", perf->release);
-    if (pug_perf_resolve(pug_perf_symfs(perf), path, folder, sizeof(folder)) > 0)
-        pug_perf_search(folder, NULL, try_module, &wanted);
+    if (pug_root_resolve(pug_perf_symfs(perf), path, folder, sizeof(folder)) > 0)
+        pug_root_search(folder, NULL, try_module, &wanted);
     return pug_perf_details(perf)[number].program != NULL;
 }
 
@@ -262,13 +262,13 @@ bool pug_perf_try_folders(struct pug_perf *perf, uint32_t number, const char *na
     const struct pug_perf_object *details = &pug_perf_details(perf)[number];
     struct wanted wanted = {perf, number};
     for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
-        pug_perf_search(roots->symdirs[i], name ? name : last_component(object->path), try_found,
+        pug_root_search(roots->symdirs[i], name ? name : last_component(object->path), try_found,
                         &wanted);
     for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
         search_archive(roots->symdirs[i], &wanted);
     for (size_t i = 0; i < roots->symdir_count && !details->program && object->build_id_size > 0;
          i++)
-        pug_perf_search(roots->symdirs[i], NULL, try_by_id, &wanted);
+        pug_root_search(roots->symdirs[i], NULL, try_by_id, &wanted);
     return details->program != NULL;
 }
 

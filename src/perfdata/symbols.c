@@ -36,7 +36,7 @@ static bool take(struct pug_perf *perf, uint32_t number, const char *file)
 static bool take_below(struct pug_perf *perf, uint32_t number, const char *root, const char *path)
 {
     char file[PATH_MAX];
-    return pug_perf_resolve(root, path, file, sizeof(file)) > 0 && take(perf, number, file);
+    return pug_root_resolve(root, path, file, sizeof(file)) > 0 && take(perf, number, file);
 }
 
 /** The folder of a path, with the slash at its end, and a name: "" where it does not fit. */
@@ -61,16 +61,33 @@ static char *link_of(const struct pug_perf_program *program)
     return NULL;
 }
 
-/** Files that lie beside the text itself are no links to elsewhere. */
+/** A file that is there, and no link to elsewhere. */
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return *path && lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/** The same of a folder; the slash at its end, which would follow a link, is left out. */
+static bool is_folder(char *path)
+{
+    struct stat status;
+    const size_t length = strlen(path);
+    path[length > 0 ? length - 1 : 0] = 0;
+    return length > 1 && lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/** Beside the text itself, or in a folder there; neither is a link to elsewhere. */
 static bool take_beside(struct pug_perf *perf, uint32_t number, const char *between,
                         const char *name)
 {
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     char path[PATH_MAX];
-    struct stat status;
+    beside(object->file, between, "", path, sizeof(path));
+    if (*between && !is_folder(path))
+        return false;
     beside(object->file, between, name, path, sizeof(path));
-    return *path && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           take(perf, number, path);
+    return is_file(path) && take(perf, number, path);
 }
 
 static bool take_link(struct pug_perf *perf, uint32_t number)
@@ -138,7 +155,7 @@ static bool jit_symbols(struct pug_perf *perf, const struct pug_perf_object *det
     char path[64], file[PATH_MAX];
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)details->jit_pid);
     if (details->jit_pid <= 0 ||
-        pug_perf_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) == 0)
+        pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) == 0)
         return false;
     symbols->kind = PUG_NAMES_JIT_MAP;
     symbols->file = pug_capture_keep(perf->capture, file, SIZE_MAX);
@@ -149,13 +166,22 @@ void pug_perf_seek_jit(struct pug_perf *perf, uint32_t number)
 {
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_names_symbols symbols = {0};
-    struct stat status;
     if (!jit_symbols(perf, &pug_perf_details(perf)[number], &symbols))
         return;
-    const bool found = lstat(symbols.file, &status) == 0 && S_ISREG(status.st_mode);
+    const bool found = is_file(symbols.file);
     object->symbols = found ? symbols.file : NULL;
     object->why = found ? "code that was made at run time, which no file holds"
                         : "memory that no file holds, and no map of a JIT compiler is there";
+}
+
+/** Where a module's text lies in memory, less where its own file has it. */
+static uint64_t module_moved(const struct pug_perf_object *details)
+{
+    const struct pug_perf_program *program = details->program;
+    if (program && program->placed_count > 0)
+        return program->placed[0].address - program->placed[0].vaddr;
+    return details->first_address +
+           (details->has_memory_offset ? details->memory_offset - details->min_vaddr : 0);
 }
 
 /** Addresses of kallsyms are those of the kernel's memory; places are as pug_perf_locate() has
@@ -175,9 +201,7 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
     } else {
         pug_perf_module_name(object->path, module, 64);
         symbols->module = module;
-        symbols->moved = details->first_address;
-        if (details->has_memory_offset)
-            symbols->moved += details->memory_offset - details->min_vaddr;
+        symbols->moved = module_moved(details);
     }
     return !details->guest && (symbols->file || symbols->text);
 }

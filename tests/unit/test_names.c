@@ -173,6 +173,10 @@ static void check_program(const char *program)
 
 static bool tools(void)
 {
+#ifndef PUG_WITH_DWARF
+    print_message("skipped: built without libdw\n");
+    return false;
+#endif
     static const char *const wanted[] = {"cc", "objdump", "addr2line", "objcopy", "strip"};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         if (!have(wanted[i])) {
@@ -396,6 +400,30 @@ static void test_what_is_no_file(void **state)
     pug_names_free(names);
 }
 
+#ifdef PUG_WITH_ELF
+/* Recorded paths stay below symfs, whatever links and dots are in them. */
+static void test_roots(void **state)
+{
+    (void)state;
+    char root[64];
+    snprintf(root, sizeof(root), "%s/root", folder);
+    shell("cp \"$(command -v cp)\" secret && mkdir -p root/bin root/lib && "
+          "ln -s ../../secret root/bin/up && ln -s %s/secret root/bin/away && "
+          "cp secret root/lib/real && ln -s /lib/real root/bin/inside",
+          folder);
+    const struct pug_names_options options = {.symfs = root};
+    struct pug_names *names = pug_names_new(&options);
+    struct pug_names_file *file;
+    static const char *const paths[] = {"/../secret", "/bin/../../secret", "/bin/up", "/bin/away"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        assert_int_equal(pug_names_open(names, &(struct pug_names_wanted){.path = paths[i]}, &file),
+                         PUG_ERR_FILE);
+    assert_int_equal(
+        pug_names_open(names, &(struct pug_names_wanted){.path = "/bin/inside"}, &file), PUG_OK);
+    pug_names_free(names);
+}
+#endif
+
 /* Each byte of the debug information wrong: whatever comes of it, no fault. */
 static void test_damaged(void **state)
 {
@@ -580,6 +608,10 @@ int main(void)
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_what_is_no_file),
+#ifdef PUG_WITH_ELF
+        cmocka_unit_test(test_roots),
+#endif
+
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

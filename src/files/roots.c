@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Paths that a capture names, kept below the folders that the user gave. */
-#include "perfdata/perfdata.h"
+#include "files/roots.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -63,7 +62,7 @@ static bool step(struct way *way, const char *name, size_t length)
     return true;
 }
 
-size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t size)
+size_t pug_root_resolve(const char *root, const char *path, char *buffer, size_t size)
 {
     struct way way = {.root = strcmp(root, "/") == 0 ? "" : root};
     char name[NAME_MAX + 1];
@@ -86,13 +85,13 @@ size_t pug_perf_resolve(const char *root, const char *path, char *buffer, size_t
     return written < 0 || (size_t)written >= size ? 0 : (size_t)written;
 }
 
-size_t pug_perf_resolve_packed(const char *root, const char *path, char *buffer, size_t size)
+size_t pug_root_resolve_packed(const char *root, const char *path, char *buffer, size_t size)
 {
     const char *mark = strstr(path, "!/");
     char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
     if (!archive)
-        return mark ? 0 : pug_perf_resolve(root, path, buffer, size);
-    const size_t length = pug_perf_resolve(root, archive, buffer, size);
+        return mark ? 0 : pug_root_resolve(root, path, buffer, size);
+    const size_t length = pug_root_resolve(root, archive, buffer, size);
     free(archive);
     const size_t rest = strlen(mark);
     if (length == 0 || rest >= size - length)
@@ -108,7 +107,7 @@ size_t pug_perf_resolve_packed(const char *root, const char *path, char *buffer,
 
 struct search {
     const char *name;
-    pug_perf_found_fn *found;
+    pug_root_found_fn *found;
     void *context;
     size_t files;
     bool done;
@@ -143,7 +142,7 @@ static void search_folder(struct search *search, const char *folder, unsigned de
         closedir(stream);
 }
 
-void pug_perf_search(const char *folder, const char *name, pug_perf_found_fn *found, void *context)
+void pug_root_search(const char *folder, const char *name, pug_root_found_fn *found, void *context)
 {
     struct search search = {.name = name, .found = found, .context = context};
     search_folder(&search, folder, 0);
