@@ -41,11 +41,7 @@ static int cover(char **operands, const struct coverage_options *options, struct
     const struct pug_export_options wanted = {.names = names,
                                               .object = capture_chosen_object(&options->input)};
     struct pug_profile *profile = pug_profile_new();
-    int code = profile ? EXIT_DONE : EXIT_INPUT;
-    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
-        const int added = profile_add(&what, *operands, profile);
-        code = added == EXIT_DONE ? code : added;
-    }
+    int code = profile_add_all(&what, operands, profile);
     if (profile && code != EXIT_INPUT && code != EXIT_USAGE) {
         profile_say_notes(profile, options->input.quiet);
         const int written = profile_export(pug_export_coverage, profile,

@@ -58,11 +58,11 @@ static int diff(char **operands, const struct diff_options *options, struct pug_
     const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
     struct pug_profile *sides[] = {pug_profile_new(), pug_profile_new()};
     int code = sides[0] && sides[1] ? EXIT_DONE : EXIT_INPUT;
-    for (int side = 0; side < 2 && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); side++) {
+    for (int side = 0; side < 2 && profile_goes_on(code); side++) {
         const int added = profile_add(&what, operands[side], sides[side]);
         code = added == EXIT_DONE ? code : added;
     }
-    if (code == EXIT_DONE || code == EXIT_TRACE_ERRORS) {
+    if (profile_goes_on(code)) {
         const int written = write_diff(sides, options, names);
         code = written ? written : code;
     }

@@ -107,11 +107,7 @@ static int profile_inputs(char **operands, const struct profile_options *options
         .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
     };
     struct pug_profile *profile = pug_profile_new();
-    int code = profile ? EXIT_DONE : EXIT_INPUT;
-    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
-        const int added = profile_add(&what, *operands, profile);
-        code = added == EXIT_DONE ? code : added;
-    }
+    int code = profile_add_all(&what, operands, profile);
     if (profile && code != EXIT_INPUT && code != EXIT_USAGE) {
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)

@@ -113,6 +113,21 @@ int profile_add(const struct profile_input *what, const char *operand, struct pu
     return code;
 }
 
+bool profile_goes_on(int code)
+{
+    return code == EXIT_DONE || code == EXIT_TRACE_ERRORS;
+}
+
+int profile_add_all(const struct profile_input *what, char **operands, struct pug_profile *profile)
+{
+    int code = profile ? EXIT_DONE : EXIT_INPUT;
+    for (; *operands && profile_goes_on(code); operands++) {
+        const int added = profile_add(what, *operands, profile);
+        code = added == EXIT_DONE ? code : added;
+    }
+    return code;
+}
+
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
     for (int note = PUG_NOTE_LOST; !quiet && note < PUG_NOTE_COUNT; note++) {

@@ -18,6 +18,13 @@ struct profile_input {
  */
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile);
 
+/** After such a code: is there something to go on with? */
+bool profile_goes_on(int code);
+
+/** Add one input after the other, as long as it makes sense; the last exit code that says
+ * something. */
+int profile_add_all(const struct profile_input *what, char **operands, struct pug_profile *profile);
+
 /** Is it a profile that was saved? */
 bool profile_is_saved(const char *path);
 

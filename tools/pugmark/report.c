@@ -109,11 +109,6 @@ static const struct pug_export_format *report_format(void)
     return format;
 }
 
-static bool goes_on(int code)
-{
-    return code == EXIT_DONE || code == EXIT_TRACE_ERRORS;
-}
-
 static int make(char **operands, const struct report_options *options, struct pug_names *names)
 {
     const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
@@ -123,9 +118,9 @@ static int make(char **operands, const struct report_options *options, struct pu
     extra.is.facts = extra.facts;
     struct pug_profile *profile = pug_profile_new();
     int code = profile ? EXIT_DONE : EXIT_FATAL;
-    for (; *operands && goes_on(code); operands++) {
+    for (; *operands && profile_goes_on(code); operands++) {
         int added = profile_add(&what, *operands, profile);
-        if (goes_on(added)) {
+        if (profile_goes_on(added)) {
             int looked = look_at(*operands, options, names, &extra);
             added = added == EXIT_DONE ? looked : added;
         }
@@ -139,11 +134,11 @@ static int make(char **operands, const struct report_options *options, struct pu
         extra.is.timelines = extra.timelines.bytes;
         extra.is.timelines_size = extra.timelines.count;
     }
-    if (goes_on(code) && extra.timelines.failed) {
+    if (profile_goes_on(code) && extra.timelines.failed) {
         fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
         code = EXIT_FATAL;
     }
-    if (goes_on(code)) {
+    if (profile_goes_on(code)) {
         const struct pug_export_options wanted = {
             .names = names, .object = capture_chosen_object(&options->input), .report = &extra.is};
         int written =
