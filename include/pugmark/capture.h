@@ -46,11 +46,12 @@ enum pug_capture_kind {
 
 /** A file of the program that lies at one place in every address space. */
 struct pug_capture_program {
-    const char *path; /**< of the file */
-    uint64_t address; /**< an ELF file's bias, or where a plain image begins */
-    bool plain;       /**< no ELF file: its bytes as they are */
-    bool has_source;  /**< it is the program of one source alone, whose trace id is `source` */
-    uint16_t source;  /**< trace id of the source, where has_source says that there is one */
+    const char *path;  /**< of the file */
+    uint64_t address;  /**< an ELF file's bias, or where a plain image begins */
+    bool plain;        /**< no ELF file: its bytes as they are */
+    bool has_source;   /**< it is the program of one source alone, whose trace id is `source` */
+    uint16_t source;   /**< trace id of the source, where has_source says that there is one */
+    uint64_t spare[2]; /**< zero */
 };
 
 /** "For the DSO of this path take that file." */
@@ -71,6 +72,7 @@ struct pug_capture_roots {
     const char *kernel;     /**< vmlinux or a kcore; NULL: as the capture and the roots have it */
     const char *kallsyms;   /**< kernel symbols; NULL: the capture's own */
     const char *debuginfod; /**< server URLs, separated by spaces; NULL: nobody is asked */
+    uint64_t spare[4];      /**< zero */
 };
 
 /** What the options point to is borrowed, and must outlive the capture. */

@@ -93,6 +93,7 @@ struct pug_correlate_choice {
     /** Called now and then with how many bytes are done; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */
+    uint64_t spare[4];      /**< zero */
 };
 
 /**
@@ -109,6 +110,7 @@ struct pug_correlate_input {
     struct pug_tree *tree; /**< what decodes it */
     const uint8_t *bytes;  /**< the capture */
     uint64_t size;         /**< bytes of it */
+    uint64_t spare[2];     /**< zero */
 };
 
 /** The same of trees: input n is buffer n. All enabled sources of them are streams. */

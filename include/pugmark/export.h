@@ -30,6 +30,7 @@ struct pug_report {
     /** Where source files are that are not at their recorded path: below these folders. */
     const char *const *source_dirs;
     size_t source_dir_count; /**< how many there are */
+    uint64_t spare[4];       /**< zero */
 };
 
 /** What an export is made with. */

@@ -53,6 +53,7 @@ struct pug_profile_object {
     uint8_t build_id_size;                      /**< 0: not known */
     const struct pug_profile_segment *segments; /**< where its bytes lie */
     size_t segment_count;                       /**< how many there are */
+    uint64_t spare[2];                          /**< zero */
 };
 
 /** A thread. */

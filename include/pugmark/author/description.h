@@ -55,6 +55,7 @@ struct pug_description {
     const char *transport;
     bool dwt;          /**< its elements tell of events of a DWT (pugmark/dwt.h) */
     bool counts_apart; /**< a timestamp's cycle count is not part of the sum of cycle counts */
+    uint64_t spare[4]; /**< zero */
 };
 
 #ifdef __cplusplus
