@@ -14,17 +14,17 @@
 struct spike_line {
     unsigned cpu, privilege;
     uint64_t address, opcode;
-    unsigned digits; /* of the opcode */
+    bool wide; /* addresses have 64 bits */
 };
 
 static bool parse_spike(const char *line, struct spike_line *spike)
 {
-    int opcode = 0, end = 0;
-    if (sscanf(line, "core %u: %u 0x%" SCNx64 " (0x%n%" SCNx64 "%n)", &spike->cpu,
-               &spike->privilege, &spike->address, &opcode, &spike->opcode, &end) < 4 ||
+    int from = 0, to = 0, end = 0;
+    if (sscanf(line, "core %u: %u 0x%n%" SCNx64 "%n (0x%" SCNx64 "%n)", &spike->cpu,
+               &spike->privilege, &from, &spike->address, &to, &spike->opcode, &end) < 4 ||
         end == 0)
         return false;
-    spike->digits = (unsigned)(end - opcode);
+    spike->wide = to - from > 8;
     return true;
 }
 
@@ -72,21 +72,21 @@ static bool parse_address(const char *line, uint64_t *address)
     return end != line && (*end == 0 || strchr(" \t\r\n,;", *end));
 }
 
-bool rec_convert_guess(const char *line, enum rec_convert_form *form)
+bool rec_convert_guess(const char *line, struct rec_convert *convert)
 {
     struct spike_line spike;
-    struct rec_path_item item;
     struct qemu_line qemu;
     uint64_t address;
-    if (parse_spike(line, &spike) || parse_spike_trap(line, &item) ||
-        strncmp(line, "core ", 5) == 0)
-        *form = REC_CONVERT_SPIKE;
-    else if (parse_qemu(line, &qemu))
-        *form = REC_CONVERT_QEMU;
-    else if (parse_address(line, &address))
-        *form = REC_CONVERT_ADDRESSES;
-    else
+    if (parse_spike(line, &spike)) {
+        convert->form = REC_CONVERT_SPIKE;
+        convert->family = spike.wide ? REC_FAMILY_RV64 : REC_FAMILY_RV32;
+    } else if (parse_qemu(line, &qemu)) {
+        convert->form = REC_CONVERT_QEMU;
+    } else if (parse_address(line, &address)) {
+        convert->form = REC_CONVERT_ADDRESSES;
+    } else {
         return false;
+    }
     return true;
 }
 

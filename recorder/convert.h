@@ -23,8 +23,8 @@ struct rec_convert {
     char why[160];  /**< out: what is wrong, "" if nothing is */
 };
 
-/** Which form is this line of? False: none. */
-bool rec_convert_guess(const char *line, enum rec_convert_form *form);
+/** Which form is this line of? Of Spike's, which family, too. False: it does not tell. */
+bool rec_convert_guess(const char *line, struct rec_convert *convert);
 
 /** Read it all. False: `why` says what is wrong, or `take` wants no more ("" then). */
 bool rec_convert_run(struct rec_convert *convert, rec_path_take_fn *take, void *context);

@@ -1,54 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "recorder/engine.h"
-
-#include "recorder/prepared.h"
+#include "recorder/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS  128u
 #define BURST    16384u /* bytes of a source that are given at once */
 #define VERSIONS 256u   /* of the code, at most: each is a buffer with its memory */
-
-/** A processor that is traced. */
-struct stream {
-    unsigned cpu;
-    uint64_t task;
-    struct rec_unit *unit;
-    struct rec_bytes out;
-    bool on, told_gap;
-    struct prepared *block; /* ran last; what it led to is not known yet */
-    uint32_t count;         /* instructions of it that retired */
-    uint8_t it;             /* T32 instructions still in an IT block */
-    uint32_t since;         /* instructions since the last waypoint */
-    struct rec_place last;  /* the instruction that retired last */
-    bool asked, gap, trapped;
-    struct rec_path_item trap; /* where `trapped` */
-    bool fresh;                /* nothing was traced yet */
-    enum rec_why why;
-    struct rec_situation situation, coming, told; /* coming: from the next block on */
-    uint64_t ran;                                 /* instructions */
-    uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
-    uint64_t room;  /* bytes until the sink is full */
-    uint64_t given; /* bytes since the source began anew */
-};
-
-struct rec_engine {
-    struct rec_engine_config config;
-    struct rec_engine_output output;
-    struct rec_random random;
-    struct pug_isa_config isa;
-    struct stream *streams[STREAMS];
-    unsigned stream_count;
-    uint8_t stream_of[REC_PATH_CPUS]; /* + 1; 0: none yet */
-    struct prepared **blocks;         /* by id */
-    uint32_t block_count;
-    struct rec_memory *memory;
-    uint32_t version; /* of memory */
-    uint64_t instructions, left_out, lost;
-    const char *error;
-    bool ended;
-};
 
 /* ---- making ---- */
 
@@ -71,10 +28,11 @@ struct rec_engine *rec_engine_new(const struct rec_engine_config *config,
     return engine;
 }
 
-static void free_stream(struct rec_engine *engine, struct stream *stream)
+static void free_stream(struct rec_engine *engine, struct rec_stream *stream)
 {
     if (stream->unit)
         engine->config.unit_class->free(stream->unit);
+    prepared_free(stream->empty);
     rec_bytes_free(&stream->out);
     free(stream);
 }
@@ -92,7 +50,7 @@ void rec_engine_free(struct rec_engine *engine)
     free(engine);
 }
 
-static bool fail(struct rec_engine *engine, const char *why)
+bool rec_engine_fail(struct rec_engine *engine, const char *why)
 {
     if (!engine->error)
         engine->error = why;
@@ -101,7 +59,7 @@ static bool fail(struct rec_engine *engine, const char *why)
 
 static bool make_unit(struct rec_engine *engine, unsigned index)
 {
-    struct stream *stream = engine->streams[index];
+    struct rec_stream *stream = engine->streams[index];
     const struct rec_unit_setup setup = {
         .family = engine->config.path.family,
         .source = (uint16_t)(engine->config.first_source + index),
@@ -115,7 +73,7 @@ static bool make_unit(struct rec_engine *engine, unsigned index)
     stream->unit = engine->config.unit_class->make(&setup);
     stream->fresh = true;
     stream->why = REC_WHY_START;
-    return stream->unit || fail(engine, "no memory");
+    return stream->unit || rec_engine_fail(engine, "no memory");
 }
 
 /** Something between half and one and a half of it: nothing in a trace should come in step. */
@@ -126,7 +84,7 @@ static uint64_t about(struct rec_engine *engine, uint64_t period)
                        : period - half + rec_random_below(&engine->random, 2 * half + 1);
 }
 
-static uint64_t next_at(struct rec_engine *engine, const struct stream *stream, uint64_t period)
+static uint64_t next_at(struct rec_engine *engine, const struct rec_stream *stream, uint64_t period)
 {
     uint64_t after = about(engine, period);
     return after > UINT64_MAX - stream->ran ? UINT64_MAX : stream->ran + after;
@@ -135,7 +93,7 @@ static uint64_t next_at(struct rec_engine *engine, const struct stream *stream, 
 /** How long trace stays on where some of it is lost: what is lost then lasts a while, too. */
 #define LOST_AT_ONCE 400u
 
-static uint64_t until_loss(struct rec_engine *engine, const struct stream *stream)
+static uint64_t until_loss(struct rec_engine *engine, const struct rec_stream *stream)
 {
     double loss = engine->config.loss;
     if (loss <= 0)
@@ -144,19 +102,19 @@ static uint64_t until_loss(struct rec_engine *engine, const struct stream *strea
 }
 
 /** The processor's stream; NULL: it has none. */
-static struct stream *stream_at(struct rec_engine *engine, unsigned cpu)
+static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu)
 {
     if (cpu >= REC_PATH_CPUS)
         return NULL;
     if (engine->stream_of[cpu])
         return engine->streams[engine->stream_of[cpu] - 1];
-    if (engine->stream_count >= engine->config.sources || engine->stream_count == STREAMS) {
+    if (engine->stream_count >= engine->config.sources || engine->stream_count == REC_STREAMS) {
         engine->left_out++;
         return NULL;
     }
-    struct stream *stream = calloc(1, sizeof(*stream));
+    struct rec_stream *stream = calloc(1, sizeof(*stream));
     if (!stream) {
-        fail(engine, "no memory");
+        rec_engine_fail(engine, "no memory");
         return NULL;
     }
     unsigned index = engine->stream_count++;
@@ -175,32 +133,32 @@ static struct stream *stream_at(struct rec_engine *engine, unsigned cpu)
 
 /* ---- output ---- */
 
-static unsigned index_of(const struct rec_engine *engine, const struct stream *stream)
+static unsigned index_of(const struct rec_engine *engine, const struct rec_stream *stream)
 {
     return engine->stream_of[stream->cpu] - 1u;
 }
 
-static bool give_trace(struct rec_engine *engine, struct stream *stream)
+static bool give_trace(struct rec_engine *engine, struct rec_stream *stream)
 {
     if (stream->out.failed)
-        return fail(engine, "no memory");
+        return rec_engine_fail(engine, "no memory");
     if (stream->out.size == 0)
         return true;
     bool good = engine->output.trace(engine->output.context, index_of(engine, stream),
                                      stream->out.data, stream->out.size);
     stream->given += stream->out.size;
     stream->out.size = 0;
-    return good || fail(engine, "the trace cannot be written");
+    return good || rec_engine_fail(engine, "the trace cannot be written");
 }
 
 static void give_path(struct rec_engine *engine, const struct rec_path_item *item)
 {
     if (engine->output.path && !engine->output.path(engine->output.context, item))
-        fail(engine, "the path cannot be written");
+        rec_engine_fail(engine, "the path cannot be written");
 }
 
 /** What comes next is not in the trace: say so in the path once. */
-static void give_gap(struct rec_engine *engine, struct stream *stream)
+static void give_gap(struct rec_engine *engine, struct rec_stream *stream)
 {
     if (!stream->told_gap && !stream->fresh)
         give_path(engine, &(struct rec_path_item){.kind = REC_PATH_LEFT_OUT, .cpu = stream->cpu});
@@ -245,23 +203,23 @@ static struct prepared *prepare(struct rec_engine *engine, const struct rec_path
     if (slot && !*slot)
         *slot = prepared_new(block, &engine->isa, isa_of(engine, block->isa), it);
     if (!slot || !*slot)
-        fail(engine, "no memory");
+        rec_engine_fail(engine, "no memory");
     return slot ? *slot : NULL;
 }
 
-static void close_stream(struct rec_engine *engine, struct stream *stream);
+static void close_stream(struct rec_engine *engine, struct rec_stream *stream);
 
 /** A stretch of the source's trace is complete. */
 static bool give_stretch(struct rec_engine *engine, unsigned index)
 {
-    struct stream *stream = engine->streams[index];
+    struct rec_stream *stream = engine->streams[index];
     close_stream(engine, stream);
     if (!give_trace(engine, stream))
         return false;
     stream->given = 0;
     return !engine->output.cut ||
            engine->output.cut(engine->output.context, index, stream->coming.time) ||
-           fail(engine, "the trace cannot be written");
+           rec_engine_fail(engine, "the trace cannot be written");
 }
 
 /** The source begins anew. */
@@ -284,12 +242,12 @@ bool rec_engine_cut(struct rec_engine *engine)
 static bool begin_version(struct rec_engine *engine)
 {
     if (engine->version == VERSIONS)
-        return fail(engine, "code changes too often for a snapshot");
+        return rec_engine_fail(engine, "code changes too often for a snapshot");
     if (!rec_engine_cut(engine))
         return false;
     engine->version++;
     return engine->output.memory(engine->output.context, engine->memory) ||
-           fail(engine, "what memory held cannot be written");
+           rec_engine_fail(engine, "what memory held cannot be written");
 }
 
 /** The block's bytes are what memory holds. */
@@ -303,164 +261,11 @@ static bool remember(struct rec_engine *engine, struct prepared *block)
         return false;
     block->version = engine->version;
     return rec_memory_put(engine->memory, of->address, of->bytes, of->size) ||
-           fail(engine, "no memory");
-}
-
-/* ---- what ran ---- */
-
-static struct rec_place place_in(const struct prepared *block, uint32_t n)
-{
-    return (struct rec_place){prepared_address(block, n), block->isa};
-}
-
-/** Can the instruction lead there without a trap? */
-static bool leads_to(const struct pug_insn *insn, uint64_t after, uint64_t next)
-{
-    if (insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump)
-        return true;
-    if (insn->type == PUG_INSTR_BR)
-        return next == insn->target || (insn->conditional && next == after);
-    return next == after;
-}
-
-/** Where execution would have gone on behind the block, had no trap come. */
-static struct rec_place natural_next(const struct stream *stream)
-{
-    const struct prepared *block = stream->block;
-    struct rec_place after = place_in(block, stream->count);
-    if (stream->count < block->count || stream->count == 0)
-        return after;
-    const struct pug_insn *insn = &block->insns[stream->count - 1];
-    if (insn->type == PUG_INSTR_BR && !insn->conditional)
-        return (struct rec_place){insn->target, insn->next_isa};
-    if (insn->type == PUG_INSTR_BR_INDIRECT && stream->trapped && stream->trap.known)
-        return (struct rec_place){stream->trap.address, block->isa};
-    return after;
-}
-
-static bool is_trap(const struct stream *stream, const struct rec_place *next)
-{
-    const struct prepared *block = stream->block;
-    struct rec_place after = place_in(block, stream->count);
-    if (stream->asked)
-        return true;
-    if (stream->count < block->count || stream->count == 0)
-        return stream->trapped || next->address != after.address || next->isa != after.isa;
-    const struct pug_insn *insn = &block->insns[stream->count - 1];
-    if (stream->trapped)
-        return insn->type != PUG_INSTR_BR_INDIRECT || stream->trap.known;
-    return !leads_to(insn, after.address, next->address);
-}
-
-/** Tell the unit of an instruction of the block; all before it that it wants were told. */
-static void tell(struct rec_engine *engine, struct stream *stream, uint32_t n,
-                 const struct rec_place *next, bool trapped)
-{
-    const struct prepared *block = stream->block;
-    const struct pug_insn *insn = &block->insns[n];
-    uint64_t pc = prepared_address(block, n), after = pc + insn->size;
-    bool goes_on = next->address == after;
-    struct rec_step step = {.pc = pc,
-                            .insn = insn,
-                            .next = *next,
-                            .since = stream->since,
-                            .isa = block->isa,
-                            .trapped = trapped};
-    if (insn->type == PUG_INSTR_BR)
-        step.taken = next->address == insn->target && (!goes_on || !insn->conditional);
-    else if (insn->type == PUG_INSTR_BR_INDIRECT)
-        step.taken = !goes_on || !insn->conditional;
-    engine->config.unit_class->instruction(stream->unit, &step);
-    if (insn->type != PUG_INSTR_OTHER)
-        stream->since = 0;
-}
-
-/** All instructions of the block that retired, or the waypoints among them. */
-static void tell_block(struct rec_engine *engine, struct stream *stream,
-                       const struct rec_place *next, bool trapped)
-{
-    const struct prepared *block = stream->block;
-    bool every = engine->config.unit_class->every;
-    uint32_t told = 0; /* instructions that are counted in `since` */
-    for (uint32_t i = 0; i < (every ? stream->count : block->waypoint_count); i++) {
-        uint32_t n = every ? i : block->waypoints[i];
-        if (n >= stream->count)
-            break;
-        struct rec_place after = place_in(block, n + 1);
-        bool last = n + 1 == stream->count;
-        stream->since += n + 1 - told;
-        told = n + 1;
-        tell(engine, stream, n, last ? next : &after, last && trapped);
-    }
-    stream->since += stream->count - told;
-    if (stream->count > 0)
-        stream->last = place_in(block, stream->count - 1);
-}
-
-/** Is what trapped a call of a supervisor? RISC-V's ecall does not retire, Arm's svc does. */
-static bool is_call(const struct stream *stream)
-{
-    const struct prepared *block = stream->block;
-    uint32_t n = block->riscv ? stream->count : stream->count - 1;
-    bool there = block->riscv ? n < block->count : stream->count > 0;
-    return there && rec_path_is_call(block->block.isa, block->bytes + block->offset[n]);
-}
-
-/** What a trap is. The path of a machine says nothing of it, but its code tells calls, and what
- *  came between two instructions was an interrupt. */
-static enum rec_path_trap kind_of(const struct rec_engine *engine, const struct stream *stream)
-{
-    if (stream->trapped)
-        return (enum rec_path_trap)stream->trap.value;
-    if (stream->asked)
-        return REC_TRAP_CALL;
-    if (!engine->config.path.system)
-        return REC_TRAP_SIGNAL;
-    if (is_call(stream))
-        return REC_TRAP_CALL;
-    return stream->count < stream->block->count ? REC_TRAP_EXCEPTION : REC_TRAP_INTERRUPT;
-}
-
-static void tell_trap(struct rec_engine *engine, struct stream *stream,
-                      const struct rec_place *back, const struct rec_place *next)
-{
-    enum rec_calls calls = engine->config.calls;
-    struct rec_trap trap = {.kind = kind_of(engine, stream),
-                            .back = *back,
-                            .to = *next,
-                            .traced = !stream->asked || calls == REC_CALLS_ON,
-                            .begun = stream->count < stream->block->count,
-                            .last = stream->last,
-                            .since = stream->since,
-                            .situation = stream->coming};
-    bool straight = stream->asked && next->address == back->address && next->isa == back->isa;
-    if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
-        return;
-    engine->config.unit_class->trap(stream->unit, &trap);
-    stream->since = 0;
-    if (!trap.traced) {
-        stream->on = false;
-        stream->why = REC_WHY_RETURN;
-    }
-}
-
-/** It is known what comes behind the block that ran last. */
-static void resolve(struct rec_engine *engine, struct stream *stream, const struct rec_place *next)
-{
-    struct prepared *block = stream->block;
-    if (block && stream->on) {
-        bool trapped = is_trap(stream, next);
-        struct rec_place back = natural_next(stream);
-        tell_block(engine, stream, trapped ? &back : next, trapped);
-        if (trapped)
-            tell_trap(engine, stream, &back, next);
-    }
-    stream->block = NULL;
-    stream->asked = stream->trapped = false;
+           rec_engine_fail(engine, "no memory");
 }
 
 /** Trace goes off at `next`, where a waypoint has just been or the path is cut. */
-static void stop(struct rec_engine *engine, struct stream *stream, const struct rec_place *next)
+static void stop(struct rec_engine *engine, struct rec_stream *stream, const struct rec_place *next)
 {
     if (!stream->on)
         return;
@@ -471,16 +276,16 @@ static void stop(struct rec_engine *engine, struct stream *stream, const struct 
 }
 
 /** The path does not go on from here, or not where it can be told. */
-static void close_stream(struct rec_engine *engine, struct stream *stream)
+static void close_stream(struct rec_engine *engine, struct rec_stream *stream)
 {
     struct rec_place next = stream->last;
     if (stream->block)
-        next = natural_next(stream);
-    resolve(engine, stream, &next);
+        next = rec_stream_natural_next(stream);
+    rec_stream_resolve(engine, stream, &next);
     stop(engine, stream, &next);
 }
 
-static void lose(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+static void lose(struct rec_engine *engine, struct rec_stream *stream, const struct rec_place *at)
 {
     engine->config.unit_class->lose(stream->unit, at);
     engine->lost++;
@@ -501,7 +306,7 @@ static bool in_ranges(const struct rec_engine *engine, uint64_t address)
 }
 
 /** On or off: decided where a waypoint has just been. */
-static void decide(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+static void decide(struct rec_engine *engine, struct rec_stream *stream, const struct rec_place *at)
 {
     bool wanted = in_ranges(engine, at->address) && stream->ran >= stream->resume_at;
     uint64_t stretch = engine->config.stretch;
@@ -534,7 +339,8 @@ static void decide(struct rec_engine *engine, struct stream *stream, const struc
 }
 
 /** Time, context and synchronisation, where a waypoint has just been. */
-static void decorate(struct rec_engine *engine, struct stream *stream, const struct rec_place *at)
+static void decorate(struct rec_engine *engine, struct rec_stream *stream,
+                     const struct rec_place *at)
 {
     const struct rec_engine_config *config = &engine->config;
     unsigned what = 0;
@@ -563,14 +369,14 @@ static void decorate(struct rec_engine *engine, struct stream *stream, const str
 }
 
 /** A processor's own clock: an instruction takes a nanosecond, unless the path says otherwise. */
-static void advance(struct stream *stream, uint32_t count)
+static void advance(struct rec_stream *stream, uint32_t count)
 {
     stream->ran += count;
     stream->coming.time += count;
 }
 
 /** Trace in pieces: small ones where sources share a sink, or where it may be full. */
-static bool give_some(struct rec_engine *engine, struct stream *stream)
+static bool give_some(struct rec_engine *engine, struct rec_stream *stream)
 {
     size_t size = stream->out.size;
     size_t piece = engine->config.room ? 1 : engine->stream_count > 1 ? 64 : BURST;
@@ -580,7 +386,7 @@ static bool give_some(struct rec_engine *engine, struct stream *stream)
     return give_trace(engine, stream);
 }
 
-static bool take_block(struct rec_engine *engine, struct stream *stream,
+static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
                        const struct rec_path_item *item)
 {
     struct rec_place at = {item->block->address, (uint8_t)isa_of(engine, item->block->isa)};
@@ -589,11 +395,11 @@ static bool take_block(struct rec_engine *engine, struct stream *stream,
         close_stream(engine, stream);
     stream->gap = false;
     if (stream->block) {
-        struct rec_place after = place_in(stream->block, stream->count);
+        struct rec_place after = rec_stream_place_in(stream->block, stream->count);
         if (after.address == at.address && stream->count == stream->block->count)
             it = stream->block->it_left;
     }
-    resolve(engine, stream, &at);
+    rec_stream_resolve(engine, stream, &at);
     struct prepared *block = prepare(engine, item->block, it);
     if (!block || !remember(engine, block))
         return false;
@@ -613,7 +419,28 @@ static bool take_block(struct rec_engine *engine, struct stream *stream,
     return give_some(engine, stream);
 }
 
-static void take_task(struct rec_engine *engine, struct stream *stream,
+/** Another trap: one that comes in front of the handler's first instruction. */
+static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
+                      const struct rec_path_item *item)
+{
+    if (stream->trapped && stream->block && item->known) {
+        const struct rec_path_block empty = {.address = item->address,
+                                             .isa = stream->block->block.isa};
+        const struct rec_place at = {item->address, stream->block->isa};
+        rec_stream_resolve(engine, stream, &at);
+        prepared_free(stream->empty);
+        stream->empty = prepared_new(&empty, &engine->isa, at.isa, 0);
+        if (!stream->empty)
+            return rec_engine_fail(engine, "no memory");
+        stream->block = stream->empty;
+        stream->count = 0;
+    }
+    stream->trapped = true;
+    stream->trap = *item;
+    return true;
+}
+
+static void take_task(struct rec_engine *engine, struct rec_stream *stream,
                       const struct rec_path_item *item)
 {
     close_stream(engine, stream);
@@ -632,7 +459,7 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
         give_path(engine, item);
         return !engine->error;
     }
-    struct stream *stream = stream_at(engine, item->cpu);
+    struct rec_stream *stream = stream_at(engine, item->cpu);
     if (!stream)
         return !engine->error;
     switch (item->kind) {
@@ -642,8 +469,8 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
         break;
     case REC_PATH_ASKED: stream->asked = stream->block != NULL; break;
     case REC_PATH_TRAPPED:
-        stream->trapped = true;
-        stream->trap = *item;
+        if (!take_trap(engine, stream, item))
+            return false;
         break;
     case REC_PATH_IN_CONTEXT:
         if (engine->config.context_ids)
@@ -669,7 +496,7 @@ bool rec_engine_end(struct rec_engine *engine)
     for (unsigned i = 0; i < engine->stream_count && !engine->error; i++)
         give_stretch(engine, i);
     if (!engine->error && !engine->output.memory(engine->output.context, engine->memory))
-        fail(engine, "what memory held cannot be written");
+        rec_engine_fail(engine, "what memory held cannot be written");
     return !engine->error;
 }
 

@@ -29,14 +29,15 @@ struct prepared *prepared_new(const struct rec_path_block *block,
     prepared->isa = (uint8_t)isa;
     prepared->it = it;
     prepared->riscv = block->isa == REC_PATH_RISCV;
-    prepared->insns = calloc(block->count, sizeof(*prepared->insns));
-    prepared->waypoints = calloc(block->count, sizeof(*prepared->waypoints));
-    prepared->bytes = malloc(block->size);
+    prepared->insns = calloc(block->count + 1u, sizeof(*prepared->insns));
+    prepared->waypoints = calloc(block->count + 1u, sizeof(*prepared->waypoints));
+    prepared->bytes = malloc(block->size + 1u);
     if (!prepared->insns || !prepared->waypoints || !prepared->bytes) {
         prepared_free(prepared);
         return NULL;
     }
-    memcpy(prepared->bytes, block->bytes, block->size);
+    if (block->size > 0)
+        memcpy(prepared->bytes, block->bytes, block->size);
     prepared->block.bytes = prepared->bytes;
     for (uint32_t n = 0; n < block->count; n++) {
         uint16_t at = prepared->offset[n];

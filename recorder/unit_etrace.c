@@ -24,6 +24,8 @@ enum value {
     UPDISCON_ON_RETURNS,
     NOTIFY,
     SRC_BITS,
+    ZCMT,
+    JVT_BASE,
     STAMP_BYTES,
     PADDING,
     OPTIONS
@@ -44,6 +46,8 @@ static const struct rec_option options[OPTIONS] = {
     [UPDISCON_ON_RETURNS] = {"updiscon_on_returns", 0, 1, 1, "also behind predicted returns"},
     [NOTIFY] = {"notify_once_in", 0, 65535, 1000, "instructions that the user is told of"},
     [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
+    [ZCMT] = {"zcmt", 0, 1, 0, "the core has Zcmp and Zcmt"},
+    [JVT_BASE] = {"jvt_base", 0, UINT64_MAX, 0, "where Zcmt's table of jumps is"},
     [STAMP_BYTES] = {"timestamp_bytes", 0, 8, 8, "timestamps of the encapsulation"},
     [PADDING] = {"padding", 0, 2, 0, "of packets: 0 sign, 1 zeros, 2 ones"},
 };
@@ -143,7 +147,8 @@ static void unit_free(struct rec_unit *unit)
 
 static void isa(const uint64_t *values, struct pug_isa_config *config)
 {
-    (void)values, (void)config;
+    config->zcmp_zcmt = values[ZCMT];
+    config->jvt_base = values[JVT_BASE];
 }
 
 static void situate(struct rec_unit *unit, const struct rec_situation *situation)
@@ -223,12 +228,13 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
             "ecause_width_p=%u\nnocontext_p=%d\ncontext_width_p=%u\nnotime_p=%d\n"
             "time_width_p=%u\nbpred_size_p=%u\ncache_size_p=%u\nreturn_stack_size_p=%u\n"
             "call_counter_size_p=%u\nf0s_width_p=%u\nsijump_p=%d\nsupport_format=%s\n"
-            "iret_field=%s\nsrcid_bits=%u\nsrcid=%u\n",
+            "iret_field=%s\nsrcid_bits=%u\nsrcid=%u\nzcmt=%u\njvt_base=0x%llx\n",
             o.xlen, o.iaddress_width, o.iaddress_lsb, o.privilege_width, o.ecause_width,
             o.context_width == 0, o.context_width, p->time_width == 0, p->time_width, p->bpred_size,
             p->cache_size, p->return_stack_size, p->call_counter_size, p->f0s_width, p->sijump,
             v[STANDARD_SUPPORT] ? "std" : "ref+sijump", p->irets ? "irets" : "irdepth",
-            (unsigned)v[SRC_BITS], setup->source);
+            (unsigned)v[SRC_BITS], setup->source, (unsigned)v[ZCMT],
+            (unsigned long long)v[JVT_BASE]);
 }
 
 static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)

@@ -27,6 +27,8 @@ enum value {
     ICNT_SYNC,
     OWNERSHIP,
     SRC_BITS,
+    ZCMT,
+    JVT_BASE,
     OPTIONS
 };
 
@@ -49,6 +51,8 @@ static const struct rec_option options[OPTIONS] = {
     [ICNT_SYNC] = {"icnt_sync", 0, 1, 1, "with btm a full count is told by a synchronisation"},
     [OWNERSHIP] = {"ownership", 1, 1, 1, "ownership messages: privilege and context"},
     [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
+    [ZCMT] = {"zcmt", 0, 1, 0, "the core has Zcmp and Zcmt"},
+    [JVT_BASE] = {"jvt_base", 0, UINT64_MAX, 0, "where Zcmt's table of jumps is"},
 };
 
 struct rec_unit {
@@ -130,7 +134,8 @@ static void unit_free(struct rec_unit *unit)
 
 static void isa(const uint64_t *values, struct pug_isa_config *config)
 {
-    (void)values, (void)config;
+    config->zcmp_zcmt = values[ZCMT];
+    config->jvt_base = values[JVT_BASE];
 }
 
 static void situate(struct rec_unit *unit, const struct rec_situation *situation)
@@ -200,10 +205,11 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
     const struct rec_ntrace_options o = options_of(setup);
     fprintf(file,
             "xlen=%u\nsrc_bits=%u\nsrc_id=%u\nbtm=%d\nimplicit_return=%d\nsequential_jump=%d\n"
-            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\n",
+            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\nzcmt=%u\njvt_base=0x%llx\n",
             o.xlen, o.src_bits, o.src, o.btm, o.implicit_return != REC_NTRACE_RETURN_OFF,
             o.sequential_jump, o.all_jumps, o.extend_addr_msb, o.timestamps,
-            o.sifive ? "sifive-pre1" : "ratified");
+            o.sifive ? "sifive-pre1" : "ratified", (unsigned)setup->values[ZCMT],
+            (unsigned long long)setup->values[JVT_BASE]);
 }
 
 static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)

@@ -45,6 +45,24 @@ for protocol in etrace ntrace; do
   "$bin/pugmark" list "$tmp/$protocol" | grep -q EXCEPTION
 done
 
+# Of 32 bits, with C.JAL; a branch that was taken, though a trap came before its target ran; and a trap in front
+# of the first trap's handler.
+cat >"$tmp/spike" <<'LOG'
+core   0: 3 0x80000000 (0x00000463)
+core   0: exception trap_instruction_access_fault, epc 0x80000008
+core   0: exception trap_illegal_instruction, epc 0x80000100
+core   0: 3 0x80000200 (0x2011)
+core   0: 3 0x80000204 (0x0001)
+LOG
+printf '%s\n' 80000000 80000200 80000204 >"$tmp/expected"
+for protocol in etrace ntrace; do
+  "$bin/pugmark" record --quiet --protocol $protocol --from "$tmp/spike" --out "$tmp/$protocol"
+  "$bin/pugmark" pc "$tmp/$protocol" | cmp - "$tmp/expected"
+  "$bin/pugmark" list "$tmp/$protocol" >"$tmp/said"
+  grep -q '80000000:.*E BR ' "$tmp/said"
+  [[ $(grep -c 'EXCEPTION(' "$tmp/said") == 2 ]]
+done
+
 # Nothing to record is said.
 refuses() { # words, input
   local code=0

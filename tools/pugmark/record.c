@@ -258,22 +258,21 @@ static struct pug_image *read_programs(const struct record_options *options, uin
     return image;
 }
 
-static bool read_log(struct record *record, FILE *file, enum rec_convert_form form)
+static bool read_log(struct record *record, struct rec_convert *convert)
 {
     const struct record_options *options = record->options;
-    struct rec_convert convert = {.form = form, .file = file, .family = REC_FAMILY_RV64};
-    struct pug_image *image = read_programs(options, &convert.family);
+    struct pug_image *image = read_programs(options, &convert->family);
     if (!image)
         return false;
-    convert.image = image;
-    bool good = options->elf.count > 0 || form == REC_CONVERT_SPIKE ||
+    convert->image = image;
+    bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
                 refuse(options->from, "--elf has to say what program that is");
-    struct rec_path_header header = {.family = convert.family};
+    struct rec_path_header header = {.family = convert->family};
     good = good && begin(record, &header);
     if (good && options->elf.count > 0 && record->filter.by_name)
         good = record_filter_find(&record->filter, options->elf.items[0], 0);
-    if (good && !rec_convert_run(&convert, take, record) && !record->stopped)
-        good = refuse(options->from, convert.why);
+    if (good && !rec_convert_run(convert, take, record) && !record->stopped)
+        good = refuse(options->from, convert->why);
     pug_image_free(image);
     return good;
 }
@@ -283,8 +282,8 @@ static bool record_from(struct record *record)
 {
     const char *name = record->options->from;
     char line[1024];
-    enum rec_convert_form form;
     FILE *file = fopen(name, "re");
+    struct rec_convert convert = {.file = file};
     if (!file)
         return refuse(name, strerror(errno));
     int first = getc(file);
@@ -298,9 +297,9 @@ static bool record_from(struct record *record)
     } else {
         bool known = false;
         while (!known && fgets(line, sizeof(line), file))
-            known = rec_convert_guess(line, &form);
+            known = rec_convert_guess(line, &convert);
         rewind(file);
-        good = known ? read_log(record, file, form)
+        good = known ? read_log(record, &convert)
                      : refuse(name, "it is no path, and no log that is known");
     }
     fclose(file);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/** @file Inside of the engine: its streams, and what a stream's blocks are to its unit. */
+#ifndef PUG_RECORDER_STREAM_H
+#define PUG_RECORDER_STREAM_H
+
+#include "recorder/engine.h"
+#include "recorder/prepared.h"
+
+#define REC_STREAMS 128u
+
+/** A processor that is traced. */
+struct rec_stream {
+    unsigned cpu;
+    uint64_t task;
+    struct rec_unit *unit;
+    struct rec_bytes out;
+    bool on, told_gap;
+    struct prepared *block; /* ran last; what it led to is not known yet */
+    uint32_t count;         /* instructions of it that retired */
+    uint8_t it;             /* T32 instructions still in an IT block */
+    uint32_t since;         /* instructions since the last waypoint */
+    struct rec_place last;  /* the instruction that retired last */
+    struct prepared *empty; /* the block that ran last may be that: nothing, at an address */
+    bool asked, gap, trapped;
+    struct rec_path_item trap; /* where `trapped` */
+    bool fresh;                /* nothing was traced yet */
+    enum rec_why why;
+    struct rec_situation situation, coming, told; /* coming: from the next block on */
+    uint64_t ran;                                 /* instructions */
+    uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
+    uint64_t room;  /* bytes until the sink is full */
+    uint64_t given; /* bytes since the source began anew */
+};
+
+struct rec_engine {
+    struct rec_engine_config config;
+    struct rec_engine_output output;
+    struct rec_random random;
+    struct pug_isa_config isa;
+    struct rec_stream *streams[REC_STREAMS];
+    unsigned stream_count;
+    uint8_t stream_of[REC_PATH_CPUS]; /* + 1; 0: none yet */
+    struct prepared **blocks;         /* by id */
+    uint32_t block_count;
+    struct rec_memory *memory;
+    uint32_t version; /* of memory */
+    uint64_t instructions, left_out, lost;
+    const char *error;
+    bool ended;
+};
+
+/** Say why nothing goes on, unless that is said. False. */
+bool rec_engine_fail(struct rec_engine *engine, const char *why);
+
+/** Where the block's instruction is; behind the last one: where the block ends. */
+struct rec_place rec_stream_place_in(const struct prepared *block, uint32_t n);
+/** Where execution would have gone on behind the block, had no trap come. */
+struct rec_place rec_stream_natural_next(const struct rec_stream *stream);
+/** It is known what comes behind the block that ran last. */
+void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
+                        const struct rec_place *next);
+
+#endif
