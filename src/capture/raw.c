@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a file of trace has where nobody says it: the protocol of parameter files. */
-#define USUAL_PROTOCOL "E-Trace"
-
 /** How the protocol's sources travel, told apart by the setting "src_id"; or NULL. */
 static const char *transport_of(const struct pug_protocol *protocol)
 {
@@ -77,13 +74,29 @@ static const struct pug_transport *find_transport(const struct pug_capture *capt
     return NULL;
 }
 
+static bool is_of_parameters(const struct pug_protocol *protocol)
+{
+    return protocol->description && protocol->description->of_parameters;
+}
+
+/** What a file of trace has where nobody says it: the protocol of parameter files. */
+static const struct pug_protocol *usual_protocol(void)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (is_of_parameters(protocol))
+            break;
+    return protocol;
+}
+
 /** Protocol and transport by their names, or by what the parameters say. */
 static enum pug_status choose_ways(struct pug_capture *capture, struct pug_capture_raw *raw)
 {
     const struct pug_capture_options *options = &capture->options;
     const char *wanted = options->transport;
-    raw->protocol = find_protocol(capture, options->protocol ? options->protocol : USUAL_PROTOCOL);
-    if (!wanted && raw->protocol && raw->params && same_name(raw->protocol->name, USUAL_PROTOCOL))
+    raw->protocol =
+        options->protocol ? find_protocol(capture, options->protocol) : usual_protocol();
+    if (!wanted && raw->protocol && raw->params && is_of_parameters(raw->protocol))
         wanted = pug_params_transport(raw->params);
     raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol) : NULL;
     return raw->transport ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;

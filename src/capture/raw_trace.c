@@ -107,6 +107,21 @@ static enum pug_status scan(const struct pug_capture *capture, struct found *fou
     return PUG_OK;
 }
 
+static enum pug_osd_module module_of(const struct found *found, uint16_t id)
+{
+    return found->modules ? pug_osd_module(found->modules, id) : PUG_OSD_MODULE_SILENT;
+}
+
+/** The protocol of such a module; NULL: none is known. */
+static const char *protocol_of(enum pug_osd_module module)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; module && (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (protocol->description && protocol->description->module == (unsigned)module)
+            return protocol->name;
+    return NULL;
+}
+
 /** Sources that are left; what protocol they have of their own, or NULL. */
 static size_t choose(const struct found *found, uint16_t *ids, const char **protocols)
 {
@@ -114,8 +129,7 @@ static size_t choose(const struct found *found, uint16_t *ids, const char **prot
     for (uint32_t id = 0; id <= UINT16_MAX; id++) {
         if (found->bytes[id] == 0)
             continue;
-        protocols[count] =
-            found->modules ? pug_osd_modules_protocol(found->modules, (uint16_t)id) : NULL;
+        protocols[count] = protocol_of(module_of(found, (uint16_t)id));
         ids[count++] = (uint16_t)id;
     }
     return count;
@@ -172,9 +186,8 @@ static enum pug_status limit_sources(struct pug_capture *capture, struct found *
         capture->options.source_limit ? capture->options.source_limit : PUG_CAPTURE_SOURCES;
     size_t count = 0;
     for (uint32_t id = 0; id <= UINT16_MAX; id++) {
-        const char *own =
-            found->modules ? pug_osd_modules_protocol(found->modules, (uint16_t)id) : NULL;
-        if (!pug_capture_raw_wants(capture, (uint16_t)id) || (own && !*own))
+        if (!pug_capture_raw_wants(capture, (uint16_t)id) ||
+            module_of(found, (uint16_t)id) == PUG_OSD_MODULE_OTHER)
             found->bytes[id] = 0;
         count += found->bytes[id] > 0;
     }

@@ -3,6 +3,7 @@
  * @file What bytes look like: each transport and protocol reads them, and what it can make of them
  * is its score. A protocol whose packets depend on settings is tried with the usual ones.
  */
+#include "pugmark/author/description.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/diagnose.h"
 
@@ -20,56 +21,24 @@
 /* Of fewer bytes anything can be made. */
 #define BYTES_LEAST 16u
 
-/** A protocol with settings: what it needs to read packets. */
+/** A protocol, and how its sources may have been set up. */
 struct way {
-    const char *protocol;
-    const char *shown;     /**< of the settings, what a user would have to say; or "" */
-    const char *settings;  /**< "NAME=VALUE NAME=VALUE" */
-    unsigned least;        /**< synchronisation points */
-    const char *transport; /**< its own, or NULL: alone, or a source in CoreSight frames */
+    const struct pug_protocol *protocol;
+    const struct pug_usual *usual;
 };
 
-#define ETMV4_USUAL                                                                                \
-    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f422 TRCIDR2="
-#define ETE_USUAL                                                                                  \
-    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100fff3 "               \
-    "TRCDEVARCH=0x47705a13 TRCIDR2="
-#define PTM_USUAL   "ETMTRACEIDR=0x10 ETMIDR=0x4100f310 ETMCCER=0x34000000 "
-#define ETMV3_USUAL "ETMTRACEIDR=0x10 ETMIDR=0x4100f250 ETMCCER=0x34000000 "
-
-static const struct way ways[] = {
-    {"ETMV4I", "", ETMV4_USUAL "0x20001088", 1, NULL},
-    {"ETMV4I", "TRCIDR2=0x488", ETMV4_USUAL "0x488", 1, NULL},
-    {"ETMV4I", "TRCIDR2=0x8", ETMV4_USUAL "0x8", 1, NULL},
-    {"ETMV4I", "TRCCONFIGR=0x10", "TRCCONFIGR=0x10 " ETMV4_USUAL "0x20001088", 1, NULL},
-    {"ETMV4I", "TRCCONFIGR=0x10 --set TRCIDR0=0x8000ea1",
-     "TRCCONFIGR=0x10 TRCIDR0=0x8000ea1 " ETMV4_USUAL "0x20001088", 1, NULL},
-    {"ETE", "TRCCONFIGR=0x6000 --set TRCIDR0=0x28018ea1",
-     "TRCCONFIGR=0x6000 TRCIDR0=0x28018ea1 " ETE_USUAL "0x20001088", 1, NULL},
-    {"ETE", "", ETE_USUAL "0x20001088", 1, NULL},
-    {"ETE", "TRCIDR2=0x488", ETE_USUAL "0x488", 1, NULL},
-    {"PTM", "", PTM_USUAL "ETMCR=0", 1, NULL},
-    {"PTM", "ETMCR=0x1000", PTM_USUAL "ETMCR=0x1000", 1, NULL},
-    {"PTM", "ETMCR=0xc000", PTM_USUAL "ETMCR=0xc000", 1, NULL},
-    {"PTM", "ETMCR=0xd000", PTM_USUAL "ETMCR=0xd000", 1, NULL},
-    {"ETMV3", "", ETMV3_USUAL "ETMCR=0", 1, NULL},
-    {"ETMV3", "ETMCR=0x1000", ETMV3_USUAL "ETMCR=0x1000", 1, NULL},
-    {"ETMV3", "ETMCR=0xc000", ETMV3_USUAL "ETMCR=0xc000", 1, NULL},
-    {"ETMV3", "ETMCR=0xc", ETMV3_USUAL "ETMCR=0xc", 1, NULL},
-    {"STM", "", "", 1, NULL},
-    {"ITM", "", "", 1, NULL},
-    {"N-Trace", "src_bits=0", "xlen=64 src_bits=0", 1, "nexus"},
-    {"N-Trace", "src_bits=1", "xlen=64 src_bits=1", 1, "nexus"},
-    {"N-Trace", "src_bits=2", "xlen=64 src_bits=2", 1, "nexus"},
-    {"N-Trace", "src_bits=3", "xlen=64 src_bits=3", 1, "nexus"},
-    {"N-Trace", "src_bits=4", "xlen=64 src_bits=4", 1, "nexus"},
-    {"E-Trace", "", "", 0, "encapsulation"},
-    {"E-Trace", "srcid_bits=4", "srcid_bits=4", 0, "encapsulation"},
-    {"E-Trace", "srcid_bits=8", "srcid_bits=8", 0, "encapsulation"},
-    {"E-Trace", "", "", 0, "smi"},
-    {"ITM", "", "", 1, "orbflow"},
-    {"OSD-CTM", "", "", 0, "osd"},
-};
+/** The n-th of those that the protocols describe; false: there are no more. */
+static bool way_at(size_t n, struct way *way)
+{
+    for (size_t i = 0; (way->protocol = pug_protocol_at(i)) != NULL; i++) {
+        const struct pug_description *description = way->protocol->description;
+        for (way->usual = description ? description->usual : NULL;
+             way->usual && way->usual->settings; way->usual++)
+            if (n-- == 0)
+                return true;
+    }
+    return false;
+}
 
 /* ---- reading ---- */
 
@@ -141,17 +110,17 @@ static bool read_as(const struct way *way, const char *transport, const uint8_t 
 {
     char names[240];
     struct pug_setting items[12];
-    snprintf(names, sizeof(names), "%s", way->settings);
+    snprintf(names, sizeof(names), "%s", way->usual->settings);
     struct pug_settings settings = {
         .items = items,
         .count = parse_settings(names, items, sizeof(items) / sizeof(items[0]) - 1)};
     struct pug_tree_config config = {.transport = transport, .settings = settings};
-    struct pug_source_config source = {.protocol = way->protocol, .settings = settings};
+    struct pug_source_config source = {.protocol = way->protocol->name, .settings = settings};
     struct pug_tree *tree;
     struct pug_source *made;
     uint64_t at = 0;
     *tally = (struct tally){.bytes = size};
-    if (has_sources(way->transport)) {
+    if (has_sources(way->usual->transport)) {
         items[settings.count++] =
             (struct pug_setting){"src_id", find_source(&config, bytes, size), NULL};
         config.settings = source.settings = settings;
@@ -181,10 +150,9 @@ static unsigned score_of(const struct way *way, const struct tally *tally)
 {
     uint64_t lost = tally->unsynced + tally->skipped;
     if (tally->bytes < BYTES_LEAST || tally->packets == 0 || lost >= tally->bytes ||
-        tally->syncs < way->least || kinds_of(tally) < 2)
+        tally->syncs < way->usual->syncs || kinds_of(tally) < 2)
         return 0;
-    /* Its framing takes almost anything; only packets that are never bad speak for it. */
-    if (strcmp(way->protocol, "E-Trace") == 0 && (tally->bad > 0 || tally->syncs == 0))
+    if (way->protocol->description->takes_all && (tally->bad > 0 || tally->syncs == 0))
         return 0;
     uint64_t against = tally->bad * 10 < tally->packets ? tally->bad * 10 : tally->packets;
     return (unsigned)(100 * (tally->bytes - lost) / tally->bytes * (tally->packets - against) /
@@ -196,11 +164,12 @@ static bool is_better(const struct pug_guess *a, const struct pug_guess *b)
     return a->score != b->score ? a->score > b->score : strlen(a->settings) < strlen(b->settings);
 }
 
-/** ETE is ETMv4 with more packets: where there are none of those it is not mentioned. */
-static bool is_implied(const struct pug_guess *guesses, size_t count, const struct pug_guess *guess)
+/** A protocol with more packets than another: where there are none of those it is not mentioned. */
+static bool is_implied(const struct pug_guess *guesses, size_t count, const struct pug_guess *guess,
+                       const char *extended)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(guess->protocol, "ETE") == 0 && strcmp(guesses[i].protocol, "ETMV4I") == 0 &&
+    for (size_t i = 0; extended && i < count; i++)
+        if (strcmp(guesses[i].protocol, extended) == 0 &&
             strcmp(guesses[i].transport, guess->transport) == 0 && guesses[i].score >= guess->score)
             return true;
     return false;
@@ -234,18 +203,19 @@ static void try_way(const struct way *way, const char *transport, const char *wh
                     size_t *count)
 {
     struct tally tally;
-    struct pug_guess guess = {.protocol = way->protocol};
-    if (!read_as(way, way->transport ? way->transport : "plain", bytes, size, &tally))
+    struct pug_guess guess = {.protocol = way->protocol->name};
+    if (!read_as(way, way->usual->transport ? way->usual->transport : "plain", bytes, size, &tally))
         return;
     guess.transport = transport;
     guess.score = score_of(way, &tally) * most / 100;
-    snprintf(guess.settings, sizeof(guess.settings), "%s", way->shown);
+    snprintf(guess.settings, sizeof(guess.settings), "%s", way->usual->told);
     snprintf(guess.reason, sizeof(guess.reason),
              "%s%" PRIu64 " packets of %u kinds, %" PRIu64 " synchronisation points, %" PRIu64
              " bad, %" PRIu64 " of %zu bytes unused",
              whose, tally.packets, kinds_of(&tally), tally.syncs, tally.bad,
              tally.unsynced + tally.skipped, size);
-    if (guess.score >= SCORE_LEAST && !is_implied(guesses, *count, &guess))
+    if (guess.score >= SCORE_LEAST &&
+        !is_implied(guesses, *count, &guess, way->protocol->description->extends))
         add_guess(guesses, count, &guess);
 }
 
@@ -315,6 +285,7 @@ static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
     struct streams *streams = calloc(1, sizeof(*streams));
     uint16_t ids[MAIN_IDS];
     char whose[32];
+    struct way way;
     uint64_t good = streams ? split(bytes, size, flag, streams) : 0;
     uint64_t of_main = streams ? find_main(streams, ids, MAIN_IDS) : 0;
     uint64_t all = good;
@@ -331,9 +302,9 @@ static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
             break;
         split(bytes, size, flag, streams);
         snprintf(whose, sizeof(whose), "of id 0x%02x: ", ids[i]);
-        for (size_t n = 0; streams->size >= 16 && n < sizeof(ways) / sizeof(ways[0]); n++)
-            if (!ways[n].transport)
-                try_way(&ways[n], "coresight", whose, streams->bytes, streams->size, most, guesses,
+        for (size_t n = 0; streams->size >= 16 && way_at(n, &way); n++)
+            if (!way.usual->transport)
+                try_way(&way, "coresight", whose, streams->bytes, streams->size, most, guesses,
                         count);
         free(streams->bytes);
         streams->bytes = NULL;
@@ -343,11 +314,12 @@ static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
 
 size_t pug_guess_format(const uint8_t *bytes, size_t size, struct pug_guess guesses[PUG_GUESSES])
 {
+    struct way way;
     size_t count = 0;
     if (size > LOOK_AT)
         size = LOOK_AT;
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-        try_way(&ways[i], ways[i].transport ? ways[i].transport : "plain", "", bytes, size, 100,
+    for (size_t n = 0; way_at(n, &way); n++)
+        try_way(&way, way.usual->transport ? way.usual->transport : "plain", "", bytes, size, 100,
                 guesses, &count);
     try_frames(bytes, size, "mem_align", guesses, &count);
     try_frames(bytes, size, "fsyncs", guesses, &count);

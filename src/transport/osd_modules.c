@@ -14,8 +14,6 @@
 
 #define MODULES    65536u
 #define MOD_TYPE   1u
-#define TYPE_STM   4u
-#define TYPE_CTM   5u
 #define ASKED      8u
 #define FLAGS_FREE 0xffe0u /* not used */
 #define FLAGS_WHY  0x001cu /* call, return, change of mode */
@@ -105,17 +103,24 @@ void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run 
         note_register(*module, run, flags);
 }
 
-const char *pug_osd_modules_protocol(const struct pug_osd_modules *modules, uint16_t source)
+static enum pug_osd_module by_type(uint16_t type)
+{
+    const bool known = type == PUG_OSD_MODULE_CTM || type == PUG_OSD_MODULE_STM;
+    return known ? (enum pug_osd_module)type : PUG_OSD_MODULE_OTHER;
+}
+
+enum pug_osd_module pug_osd_module(const struct pug_osd_modules *modules, uint16_t source)
 {
     const struct module *module = modules->of[source];
     if (!module)
-        return NULL;
+        return PUG_OSD_MODULE_SILENT;
     if (module->type != 0)
-        return module->type == TYPE_CTM ? "OSD-CTM" : module->type == TYPE_STM ? "OSD-STM" : "";
+        return by_type(module->type);
     if (module->core == 0 && module->software == 0)
-        return module->other > 0 ? "" : NULL;
+        return module->other > 0 ? PUG_OSD_MODULE_OTHER : PUG_OSD_MODULE_SILENT;
     /* some may be damaged, and some values look like flags */
     if (module->software + module->other <= module->core / 16)
-        return "OSD-CTM";
-    return module->other <= module->software + module->core ? "OSD-STM" : "";
+        return PUG_OSD_MODULE_CTM;
+    return module->other <= module->software + module->core ? PUG_OSD_MODULE_STM
+                                                            : PUG_OSD_MODULE_OTHER;
 }

@@ -17,10 +17,15 @@ void pug_osd_modules_free(struct pug_osd_modules *modules);
 /** A run of the transport "osd". */
 void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run *run);
 
-/**
- * The protocol of a module by what it sent: "OSD-CTM", "OSD-STM"; "" if its events are neither's;
- * NULL if it sent none.
- */
-const char *pug_osd_modules_protocol(const struct pug_osd_modules *modules, uint16_t source);
+/** Types of modules, as their register MOD_TYPE has them. */
+enum pug_osd_module {
+    PUG_OSD_MODULE_SILENT = 0, /* it sent no events */
+    PUG_OSD_MODULE_STM = 4,
+    PUG_OSD_MODULE_CTM = 5,
+    PUG_OSD_MODULE_OTHER = UINT16_MAX, /* its events are neither's */
+};
+
+/** What a module is, by what it sent. */
+enum pug_osd_module pug_osd_module(const struct pug_osd_modules *modules, uint16_t source);
 
 #endif

@@ -355,12 +355,12 @@ static void test_modules(void **state)
     pug_tree_data(tree, 0, link.bytes.data, link.bytes.size, &used);
     pug_tree_end(tree);
     for (uint16_t n = 1; n <= 4; n++)
-        assert_string_equal(pug_osd_modules_protocol(modules, n), "OSD-CTM");
+        assert_int_equal(pug_osd_module(modules, n), PUG_OSD_MODULE_CTM);
     for (uint16_t n = 5; n <= 10; n++)
-        assert_string_equal(pug_osd_modules_protocol(modules, n), "OSD-STM");
-    assert_string_equal(pug_osd_modules_protocol(modules, 11), "");
-    assert_string_equal(pug_osd_modules_protocol(modules, 12), "OSD-CTM");
-    assert_null(pug_osd_modules_protocol(modules, 13));
+        assert_int_equal(pug_osd_module(modules, n), PUG_OSD_MODULE_STM);
+    assert_int_equal(pug_osd_module(modules, 11), PUG_OSD_MODULE_OTHER);
+    assert_int_equal(pug_osd_module(modules, 12), PUG_OSD_MODULE_CTM);
+    assert_int_equal(pug_osd_module(modules, 13), PUG_OSD_MODULE_SILENT);
     pug_osd_modules_free(modules);
     pug_tree_free(tree);
     rec_bytes_free(&link.bytes);

@@ -41,6 +41,15 @@ struct pug_device_type {
     unsigned stream;
 };
 
+/** A way in which sources are often set up, for who finds out what bytes are (pug_guess_format()).
+ */
+struct pug_usual {
+    const char *settings;  /**< "NAME=VALUE NAME=VALUE": all that reading packets depends on */
+    const char *told;      /**< of these what a user would have to say, for `--set`; or "" */
+    const char *transport; /**< in which its bytes are; NULL: bare, or in CoreSight frames */
+    unsigned syncs;        /**< such bytes have so many synchronisation points at least */
+};
+
 /** What captures have of a protocol's sources, and what its timestamps and counts mean. */
 struct pug_description {
     const struct pug_device_type *types;  /**< the last one has no name; or NULL: the protocol's */
@@ -53,9 +62,14 @@ struct pug_description {
      * NULL: bare ("plain"), or in frames, where its registers name its id.
      */
     const char *transport;
-    bool dwt;          /**< its elements tell of events of a DWT (pugmark/dwt.h) */
-    bool counts_apart; /**< a timestamp's cycle count is not part of the sum of cycle counts */
-    uint64_t spare[4]; /**< zero */
+    bool dwt;           /**< its elements tell of events of a DWT (pugmark/dwt.h) */
+    bool counts_apart;  /**< a timestamp's cycle count is not part of the sum of cycle counts */
+    bool of_parameters; /**< files of parameters that name no protocol are its sources' */
+    bool takes_all;  /**< nearly all bytes make packets of it: only faultless ones speak for it */
+    unsigned module; /**< type of an Open SoC Debug module that is such a source; 0: none is */
+    const char *extends;           /**< the protocol that it is with more packets; or NULL */
+    const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
+    uint64_t spare[4];             /**< zero */
 };
 
 #ifdef __cplusplus

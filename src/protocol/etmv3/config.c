@@ -62,7 +62,16 @@ size_t pug_etmv3_config_text(const void *pointer, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+#define USUAL "ETMTRACEIDR=0x10 ETMIDR=0x4100f250 ETMCCER=0x34000000 "
+
+static const struct pug_usual usual[] = {{USUAL "ETMCR=0", "", NULL, 1},
+                                         {USUAL "ETMCR=0x1000", "ETMCR=0x1000", NULL, 1},
+                                         {USUAL "ETMCR=0xc000", "ETMCR=0xc000", NULL, 1},
+                                         {USUAL "ETMCR=0xc", "ETMCR=0xc", NULL, 1},
+                                         {0}};
+
 static const struct pug_description description = {
+    .usual = usual,
     .types = (const struct pug_device_type[]){{"ETM", 3, "ETM3", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,

@@ -178,7 +178,31 @@ static const struct pug_register ete_registers[] = {
     {0},
 };
 
+#define USUAL                                                                                      \
+    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f422 TRCIDR2="
+
+static const struct pug_usual etmv4_usual[] = {
+    {USUAL "0x20001088", "", NULL, 1},
+    {USUAL "0x488", "TRCIDR2=0x488", NULL, 1},
+    {USUAL "0x8", "TRCIDR2=0x8", NULL, 1},
+    {"TRCCONFIGR=0x10 " USUAL "0x20001088", "TRCCONFIGR=0x10", NULL, 1},
+    {"TRCCONFIGR=0x10 TRCIDR0=0x8000ea1 " USUAL "0x20001088",
+     "TRCCONFIGR=0x10 --set TRCIDR0=0x8000ea1", NULL, 1},
+    {0}};
+
+#define ETE_USUAL                                                                                  \
+    "TRCTRACEIDR=0x10 TRCCONFIGR=0 TRCIDR8=0 TRCIDR0=0x28000ea1 TRCIDR1=0x4100fff3 "               \
+    "TRCDEVARCH=0x47705a13 TRCIDR2="
+
+static const struct pug_usual ete_usual[] = {
+    {"TRCCONFIGR=0x6000 TRCIDR0=0x28018ea1 " ETE_USUAL "0x20001088",
+     "TRCCONFIGR=0x6000 --set TRCIDR0=0x28018ea1", NULL, 1},
+    {ETE_USUAL "0x20001088", "", NULL, 1},
+    {ETE_USUAL "0x488", "TRCIDR2=0x488", NULL, 1},
+    {0}};
+
 static const struct pug_description etmv4_description = {
+    .usual = etmv4_usual,
     .types = (const struct pug_device_type[]){{"ETM", 4, "ETM4", 0}, {0}},
     .registers = etmv4_registers,
     .traces_core = true,
@@ -187,6 +211,8 @@ static const struct pug_description etmv4_description = {
 };
 
 static const struct pug_description ete_description = {
+    .extends = "ETMV4I",
+    .usual = ete_usual,
     .types = (const struct pug_device_type[]){{"ETE", 0, "ETE", 0}, {0}},
     .registers = ete_registers,
     .traces_core = true,

@@ -2,7 +2,17 @@
 /** @file Efficient Trace for RISC-V 2.0, and the drafts that go with it. */
 #include "protocol/etrace/etrace.h"
 
-static const struct pug_description description = {.transport = "encapsulation"};
+/** Its framing takes almost anything. */
+static const struct pug_description description = {
+    .transport = "encapsulation",
+    .of_parameters = true,
+    .takes_all = true,
+    .usual = (const struct pug_usual[]){{"", "", "encapsulation", 0},
+                                        {"srcid_bits=4", "srcid_bits=4", "encapsulation", 0},
+                                        {"srcid_bits=8", "srcid_bits=8", "encapsulation", 0},
+                                        {"", "", "smi", 0},
+                                        {0}},
+};
 
 const struct pug_protocol pug_protocol_etrace = {
     .name = "E-Trace",

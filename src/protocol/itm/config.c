@@ -62,6 +62,7 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
 }
 
 static const struct pug_description description = {
+    .usual = (const struct pug_usual[]){{"", "", NULL, 1}, {"", "", "orbflow", 1}, {0}},
     .types = (const struct pug_device_type[]){{"ITM", 0, "ITM", 0}, {0}},
     .registers =
         (const struct pug_register[]){

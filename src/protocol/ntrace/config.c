@@ -243,7 +243,14 @@ size_t pug_ntrace_config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
-static const struct pug_description description = {.transport = "nexus"};
+static const struct pug_usual usual[] = {{"xlen=64 src_bits=0", "src_bits=0", "nexus", 1},
+                                         {"xlen=64 src_bits=1", "src_bits=1", "nexus", 1},
+                                         {"xlen=64 src_bits=2", "src_bits=2", "nexus", 1},
+                                         {"xlen=64 src_bits=3", "src_bits=3", "nexus", 1},
+                                         {"xlen=64 src_bits=4", "src_bits=4", "nexus", 1},
+                                         {0}};
+
+static const struct pug_description description = {.transport = "nexus", .usual = usual};
 
 const struct pug_protocol pug_protocol_ntrace = {
     .name = "N-Trace",

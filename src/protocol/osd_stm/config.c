@@ -22,7 +22,7 @@ static size_t config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
-static const struct pug_description description = {.transport = "osd"};
+static const struct pug_description description = {.transport = "osd", .module = 4};
 
 const struct pug_protocol pug_protocol_osd_stm = {
     .name = "OSD-STM",

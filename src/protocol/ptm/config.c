@@ -72,7 +72,16 @@ size_t pug_ptm_config_text(const void *pointer, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
+#define USUAL "ETMTRACEIDR=0x10 ETMIDR=0x4100f310 ETMCCER=0x34000000 "
+
+static const struct pug_usual usual[] = {{USUAL "ETMCR=0", "", NULL, 1},
+                                         {USUAL "ETMCR=0x1000", "ETMCR=0x1000", NULL, 1},
+                                         {USUAL "ETMCR=0xc000", "ETMCR=0xc000", NULL, 1},
+                                         {USUAL "ETMCR=0xd000", "ETMCR=0xd000", NULL, 1},
+                                         {0}};
+
 static const struct pug_description description = {
+    .usual = usual,
     .types = (const struct pug_device_type[]){{"PTM", 0, "PTM1", 0}, {"PFT", 0, "PFT1", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,

@@ -57,6 +57,7 @@ size_t pug_stm_config_text(const void *config, char *buffer, size_t size)
 }
 
 static const struct pug_description description = {
+    .usual = (const struct pug_usual[]){{"", "", NULL, 1}, {0}},
     .types = (const struct pug_device_type[]){{"STM", 0, "STM", 0}, {0}},
     .registers = (const struct pug_register[]){{.name = "STMTCSR", .need = PUG_REGISTER_ID}, {0}},
 };
