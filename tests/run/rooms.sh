@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The rooms of docs/architecture.md: each includes private headers only as its row there allows, no protocol those
+# of another, and only some rooms open files.
+set -eu
+cd "$2"
+find src -name '*.[ch]' | sort | perl -e '
+  my %rooms = map { my ($room, @others) = split; $room => {map { $_ => 1 } $room, @others} } split /\n/, <<ROWS;
+base
+text base
+element base
+log base
+isa base
+transport base
+files text base
+counts element base
+image isa counts files base
+protocol image isa transport base
+tree protocol transport image isa log counts base
+listing tree log element base
+disasm isa base
+calls image element base
+jobs tree image log base
+index jobs tree files base
+cursor index jobs tree image base
+diagnose tree image base
+names files text base
+snapshot tree transport files base
+params tree files base
+capture snapshot params jobs tree transport image counts log files base
+profile capture calls names counts base
+export profile names text files base
+correlate capture tree base
+perfdata capture image tree files base
+ROWS
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
+  my $failed = 0;
+  while (my $file = <STDIN>) {
+    chomp $file;
+    my ($room, $own) = $file =~ m{^src/(\w+)/(\w+)} or next;
+    open my $lines, "<", $file or die;
+    while (<$lines>) {
+      if (m{^#include "((\w+)/(?:(\w+)/)?[^"]*)"} && $2 ne "pugmark") {
+        my $mine = $rooms{$room}{$2} && ($room ne "protocol" || $2 ne "protocol" || !$3 || $3 eq $own);
+        $failed = print "$file includes $1\n" unless $mine;
+      }
+      $failed = print "$file opens files: $_" if !$opens{$room} && /(^|[^>._\w])(fopen|open|opendir|dlopen)\(/;
+    }
+  }
+  exit $failed;'
