@@ -48,7 +48,8 @@ static void queue_context(decoder *d, const packet_ *p, uint8_t is)
                                           PUG_SEC_REALM};
     const struct pug_etmv4_context *context = &p->context;
     struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_CONTEXT, 0);
-    p0->value = (uint64_t)context->vmid << 32 | context->context_id;
+    p0->value = (context->updated_vmid ? (uint64_t)context->vmid << 32 : 0) |
+                (context->updated_context_id ? context->context_id : 0);
     p0->bits = securities[context->nse << 1 | context->ns];
     p0->el = context->el;
     p0->is = is;

@@ -177,6 +177,7 @@ static PUG_NOINLINE bool begin(reader *r, struct pug_span *span, struct pug_pack
     }
     r->fields = r->header->fields;
     r->have = 0;
+    r->rest = 0;
     span->at = scan(r, raw + 1, span->end);
     if (r->fields) {
         hold(r, raw, (size_t)(span->at - raw));

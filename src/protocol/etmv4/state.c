@@ -33,8 +33,7 @@ static void put_registers(struct pug_state *state, const reader *r)
         return;
     pug_state_number(state, (unsigned)context->el | (unsigned)context->sf << 2 |
                                 (unsigned)context->ns << 3 | (unsigned)context->nse << 4);
-    pug_state_number(state, context->context_id);
-    pug_state_number(state, context->vmid);
+    /* its ids matter in the packet that tells them */
 }
 
 /** The search for the first ASYNC. */
