@@ -4,7 +4,7 @@
 # make truth: billions of instructions recorded, decoded and compared; an hour or so.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
 # make mutants: fifty small defects planted in decoders, each of which recordings must find.
-.PHONY: demo docs abi truth mutants fuzz fuzz-corpus coverage test test-release test-sanitize test-thread test-clang test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
+.PHONY: demo docs abi truth mutants fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-clang test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 demo:
 	@mkdir -p build
@@ -64,6 +64,13 @@ coverage: deps
 	@cmake --preset coverage >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset coverage -- --quiet
 	@fuzz/coverage.sh
+
+# The commands themselves on damaged inputs, with sanitizers: hours. Goes on where it was ended.
+COUNT ?= 1000000
+million: build
+	@cmake --preset sanitize >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset sanitize --target million_pugmark million_trc_pkt_lister -- --quiet
+	@fuzz/million.sh $(COUNT)
 
 fuzz-corpus:
 	@fuzz/minimise.sh

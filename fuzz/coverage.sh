@@ -4,7 +4,7 @@
 # targets. Needs the preset coverage to be built. With PATHs only these, below src/.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-root=$here/.. build=$here/../build/coverage
+build=$here/../build/coverage
 version=$(clang -dumpversion)
 tool() { command -v "llvm-$1-${version%%.*}" || command -v "llvm-$1"; }
 profdata=$(tool profdata) cov=$(tool cov)
@@ -19,10 +19,14 @@ for target in "$build"/bin/fuzz_*; do
     "$profdata" merge -sparse "$build/profiles/$name.raw" -o "$build/profiles/$name.data"
     objects+=(-object "$target")
 done
-lines() { # PATTERN FOLDER: lines reached in a folder by the targets that match
+report() { # PATTERN: lines, those missed, and the file, for the targets that match. (Compilers' caches leave paths with "..".)
     "$profdata" merge -sparse "$build"/profiles/$1.data -o "$build/profiles/some"
-    "$cov" report -instr-profile="$build/profiles/some" "${objects[@]:1}" "$root/src/$2" 2>/dev/null |
-        awk -v what="$2" '$1 == "TOTAL" { printf "%-28s %s of lines\n", what, $10 }'
+    "$cov" report -instr-profile="$build/profiles/some" "${objects[@]:1}" 2>/dev/null |
+        awk 'NR > 2 && NF > 9 && $1 != "TOTAL" { print $8, $9, $1 }'
+}
+lines() { # PATTERN FOLDER: lines reached in a folder by the targets that match
+    report "$1" | awk -v what="$2" 'index($3, "src/" what "/") { all += $1; missed += $2 }
+        END { printf "%-28s %6.2f%% of %d lines\n", what, 100 - 100 * missed / all, all }'
 }
 lines 'fuzz_trace_et[em]*4_*' protocol/etmv4
 lines 'fuzz_trace_etmv3*' protocol/etmv3
@@ -34,6 +38,10 @@ lines 'fuzz_trace_[id][tw][mt]*' protocol/itm
 lines 'fuzz_trace_osd*' protocol/osd_ctm
 lines 'fuzz_trace_osd*' protocol/osd_stm
 echo
-"$profdata" merge -sparse "$build"/profiles/*.data -o "$build/profiles/all"
-"$cov" report -instr-profile="$build/profiles/all" "${objects[@]:1}" "${@/#/$root/src/}" 2>/dev/null |
-    awk 'NR > 2 && NF > 9 { printf "%8s of %6d lines  %s\n", $10, $8, $1 }'
+report '*' | awk -v below="$*" 'BEGIN { split(below, paths) }
+    {
+        wanted = below == ""
+        for (i in paths)
+            wanted = wanted || index($3, "src/" paths[i]) == 1
+    }
+    wanted { printf "%6.2f%% of %6d lines  %s\n", 100 - 100 * $2 / $1, $1, $3 }'

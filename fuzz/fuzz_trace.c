@@ -5,8 +5,10 @@
  * all, and the limits that everybody has.
  *
  * The first byte of an input chooses: bits 0 to 1 how it is decoded (in blocks with a consumer that
- * waits, block by block with each packet in words, or on several threads, which must give what one
- * gives), the others the size of blocks. Trace follows.
+ * waits, block by block with each packet in words, on several threads, which must give what one
+ * gives, or as the second byte says), the others the size of blocks. Trace follows; where the
+ * second byte has a say, behind settings that go before the capture's, "NAME=VALUE,NAME=VALUE" up
+ * to a zero byte.
  */
 #include "driver.h"
 #include "feed.h"
@@ -17,6 +19,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FOLDER PUG_SOURCE_DIR "/" FUZZ_CAPTURE
 
@@ -31,13 +34,19 @@ static struct pug_capture *opened(void)
     return capture;
 }
 
-static struct pug_tree *new_tree(struct pug_log *log)
+static struct pug_capture *altered; /**< with the input's own settings; or NULL */
+
+/** NULL: the input's settings are none of the protocol's. */
+static struct pug_tree *new_tree(bool decode, struct pug_log *log)
 {
     struct pug_tree *tree = NULL;
-    if (pug_capture_tree(opened(), 0, true, log, &tree) != PUG_OK)
+    if (pug_capture_tree(altered ? altered : opened(), 0, decode, log, &tree) != PUG_OK && !altered)
         abort();
     return tree;
 }
+
+/* A consumer has seen enough then: a few bytes may stand for very much. */
+#define MOST_ELEMENTS (UINT64_C(1) << 19)
 
 /* ---- one thread ---- */
 
@@ -54,6 +63,8 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     struct consumer *consumer = context;
     *taken = count;
     for (size_t i = 0; i < count; i++) {
+        if (consumer->outcome.elements == MOST_ELEMENTS)
+            return PUG_RESP_FATAL_SYS_ERR;
         outcome_add(&consumer->outcome, outcome_hash(&elements[i]));
         if ((consumer->outcome.elements & 1023) == 0)
             pug_element_words(&elements[i], consumer->text, sizeof(consumer->text));
@@ -74,12 +85,15 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         protocol->packet_text(packet->data, text, sizeof(text));
 }
 
-static void decode_blocks(uint8_t choice, const uint8_t *bytes, size_t size, bool packets)
+static void decode_blocks(uint8_t choice, const uint8_t *bytes, size_t size, bool packets,
+                          bool decode)
 {
     struct consumer consumer = {.wait_once_in = choice & 4 ? 3 + (choice >> 3) : 0,
                                 .random = {choice}};
-    struct pug_tree *tree = new_tree(NULL);
+    struct pug_tree *tree = new_tree(decode, NULL);
     struct pug_source *source;
+    if (!tree)
+        return;
     pug_tree_on_elements(tree, take, &consumer);
     for (size_t n = 0; packets && (source = pug_tree_source_at(tree, n)) != NULL; n++)
         pug_source_monitor(source, on_packet, (void *)(uintptr_t)pug_source_protocol(source));
@@ -94,16 +108,19 @@ static struct outcome decode_threads(uint8_t choice, const uint8_t *bytes, size_
 {
     struct consumer consumer = {.wait_once_in = 0};
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
-    struct pug_tree *tree = new_tree(log);
+    struct pug_tree *tree = new_tree(true, log);
     const struct pug_jobs jobs = {
         .threads = threads, .block = 64, .piece = (size_t)256 << (choice >> 6)};
     struct pug_jobs_result result;
     pug_log_set_sink(log, outcome_record, &consumer.outcome);
-    pug_tree_on_elements(tree, take, &consumer);
-    if (pug_tree_decode(tree, &jobs, bytes, size, &result) != PUG_OK)
+    if (tree)
+        pug_tree_on_elements(tree, take, &consumer);
+    if (tree && pug_tree_decode(tree, &jobs, bytes, size, &result) != PUG_OK)
         abort();
-    consumer.outcome.at = result.at;
-    consumer.outcome.response = result.response;
+    if (consumer.outcome.elements == MOST_ELEMENTS) /* where it stopped is not the same */
+        consumer.outcome.records = consumer.outcome.record_hash = 0;
+    else if (tree)
+        consumer.outcome.at = result.at, consumer.outcome.response = result.response;
     pug_tree_free(tree);
     pug_log_free(log);
     return consumer.outcome;
@@ -119,15 +136,165 @@ static void compare_threads(uint8_t choice, const uint8_t *bytes, size_t size)
     abort();
 }
 
+/* ---- counts and indexes ---- */
+
+static void count(uint8_t choice, const uint8_t *bytes, size_t size)
+{
+    struct pug_counts *counts = pug_counts_new();
+    struct pug_tree *tree = new_tree(true, NULL);
+    if (tree) {
+        pug_tree_count(tree, counts);
+        fuzz_feed(tree, bytes, size, choice & 4 ? (size_t)16 << (choice >> 5) : size);
+    }
+    pug_tree_free(tree);
+    pug_counts_free(counts);
+}
+
+static struct pug_index *indexed(uint8_t choice, const uint8_t *bytes, size_t size, unsigned jobs)
+{
+    struct pug_index *index = NULL;
+    struct pug_tree *tree = new_tree(choice & 8, NULL);
+    const struct pug_index_options options = {
+        .block = PUG_INDEX_BLOCK_MIN, .full = choice & 4, .elements = choice & 8, .jobs = jobs};
+    if (tree && pug_index_build(tree, bytes, size, &options, &index) != PUG_OK)
+        abort();
+    pug_tree_free(tree);
+    return index;
+}
+
+static void compare_indexes(uint8_t choice, const uint8_t *bytes, size_t size)
+{
+    struct pug_index *one = indexed(choice, bytes, size, 1);
+    struct pug_index *many = indexed(choice, bytes, size, 2 + (choice >> 4) % 3);
+    size_t one_size = 0, many_size = 0;
+    const void *first = one ? pug_index_bytes(one, &one_size) : "";
+    const void *other = many ? pug_index_bytes(many, &many_size) : "";
+    if (one_size != many_size || memcmp(first, other, one_size) != 0) {
+        fprintf(stderr, "%s: not the index that one thread makes\n", FUZZ_CAPTURE);
+        abort();
+    }
+    pug_index_free(one);
+    pug_index_free(many);
+}
+
+/* ---- other settings ---- */
+
+#define MOST_SETTINGS 16
+
+/** Those that text lists, which is changed for that. */
+static size_t parse_settings(char *text, struct pug_setting *items)
+{
+    char *rest = NULL, *end;
+    size_t count = 0;
+    for (char *item = strtok_r(text, ",", &rest); item && count < MOST_SETTINGS;
+         item = strtok_r(NULL, ",", &rest)) {
+        char *value = strchr(item, '=');
+        if (!value)
+            continue;
+        *value++ = 0;
+        const uint64_t number = strtoull(value, &end, 0);
+        items[count++] = (struct pug_setting){item, number, *end || !*value ? value : NULL};
+    }
+    return count;
+}
+
+/** Open the capture with the settings that data begin with; how long these were. */
+static size_t alter(const uint8_t *data, size_t size)
+{
+    static char text[512]; /* both belong to the capture while it is open */
+    static struct pug_setting items[MOST_SETTINGS];
+    const size_t most = size < sizeof(text) ? size : sizeof(text) - 1;
+    const uint8_t *end = memchr(data, 0, most);
+    const size_t length = end ? (size_t)(end - data) : most;
+    memcpy(text, data, length);
+    text[length] = 0;
+    const struct pug_capture_options options = {
+        .settings = {.items = items, .count = parse_settings(text, items)}};
+    if (pug_capture_open(FOLDER, &options, &altered) != PUG_OK)
+        altered = NULL;
+    return length < size ? length + 1 : length;
+}
+
+static void try_altered(uint8_t choice, uint8_t way, const uint8_t *data, size_t size)
+{
+    const size_t used = alter(data, size);
+    const uint8_t *bytes = data + used;
+    size -= used;
+    switch (way % 5) {
+    case 0: decode_blocks(choice, bytes, size, true, true); break;
+    case 1: compare_threads(choice, bytes, size); break;
+    case 2: count(choice, bytes, size); break;
+    case 3: compare_indexes(choice, bytes, size); break;
+    default: decode_blocks(choice, bytes, size, true, false);
+    }
+    pug_capture_free(altered);
+    altered = NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 1)
+    if (size < 2)
         return 0;
-    if ((data[0] & 3) == 3)
+    const uint8_t way = data[0] & 3;
+    if (way == 3)
         compare_threads(data[0], data + 1, size - 1);
+    else if (way == 2)
+        try_altered(data[0], data[1], data + 2, size - 2);
     else
-        decode_blocks(data[0], data + 1, size - 1, data[0] & 1);
+        decode_blocks(data[0], data + 1, size - 1, way == 1, true);
     return 0;
+}
+
+/* ---- inputs ---- */
+
+/** What the captures' recorders do not do, by what the captures' names begin with. */
+static const char *const more_settings[][2] = {
+    {"etmv4", "TRCIDR0=0x28000ea1,TRCCONFIGR=0x18a9f"},
+    {"etmv4", "TRCIDR8=64,TRCIDR0=0x2801eea1"},
+    {"ete", "TRCIDR8=32,TRCCONFIGR=0x3009f"},
+    {"etmv3", "ETMCR=0x1000d00e"},
+    {"etmv3", "ETMCR=0x1000140c,ETMIDR=0x4114f250"},
+    {"etmv3", "ETMCR=0x1010004c"},
+    {"etmv3", "ETMCR=0x1000002,ETMIDR=0x4104f215,ETMCCER=0x204018a2"},
+    {"ptm", "ETMCR=0x3000d400,ETMIDR=0x411cf310"},
+    {"etrace", "container=esp32"},
+    {"etrace", "container=pulp"},
+    {"etrace", "container=raw"},
+    {"etrace", "container=smi"},
+    {"etrace", "only_data=1"},
+    {"etrace", "only_data=1,format_set=mmacas,data_width_p=64,daddress_width_p=64,dtype_width_p=4"},
+    {"etrace", "only_data=1,noaddr=1,split=1,lrid_width_p=3"},
+    {"etrace", "only_data=1,full_daddress=1,compression=diff,daddr_units=bytes,nodata=1"},
+    {"etrace", "implicit_exception=1,implicit_exception_vector=0x1000,zcmt=1,jvt_base=0x2000"},
+    {"etrace", "bpred_size_p=4,cache_size_p=4,f0s_width_p=1,call_counter_size_p=3"},
+    {"etrace", "bit_stream=1,type_bits=2,timestamp_bytes=4"},
+    {"ntrace", "dialect=sifive-pre1,ts=1,ts_width=40"},
+    {"ntrace", "btm=btm,all_jumps=1,implicit_return=2"},
+    {"ntrace", "btm=htm,zcmt=1,jvt_base=0x1000,align=search,extend_addr_msb=0"},
+    {"stm", "STMHEMASTR=0x40,hw_event=1,STMFEAT1R=1"},
+    {"itm", "assume_sync=1,DWT_COMP0=0x20000000"},
+    {"dwt", "assume_sync=1,DWT_COMP1=0x20000000"},
+    {"osd", "ADDR_WIDTH=32,xlen=32"},
+    {"osd", "isa=none"},
+};
+
+#define MORE (sizeof(more_settings) / sizeof(more_settings[0]))
+
+/** Settings for the capture, now and then none, and a zero byte; how long they are. */
+static size_t settings_for(uint8_t *data, struct rec_random *random)
+{
+    static const char *fitting[MORE];
+    static size_t count;
+    static bool listed;
+    for (size_t n = 0; n < MORE && !listed; n++)
+        if (strncmp(strrchr(FUZZ_CAPTURE, '/') + 1, more_settings[n][0],
+                    strlen(more_settings[n][0])) == 0)
+            fitting[count++] = more_settings[n][1];
+    listed = true;
+    const size_t n = rec_random_below(random, (uint32_t)count + 1);
+    const char *text = n < count ? fitting[n] : "";
+    memcpy(data, text, strlen(text) + 1);
+    return strlen(text) + 1;
 }
 
 /** A window of the recorded trace. */
@@ -141,5 +308,8 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
     if (all > most && !rec_random_once_in(random, 3))
         from = rec_random_below(random, (uint32_t)(all - most)) & ~UINT64_C(15);
     data[0] = (uint8_t)rec_random(random);
-    return 1 + pug_capture_bytes(opened(), 0, from, data + 1, most, &status);
+    data[1] = (uint8_t)rec_random(random);
+    const size_t head = (data[0] & 3) == 2 ? 2 + settings_for(data + 2, random) : 1;
+    most = most < room - head ? most : room - head;
+    return head + pug_capture_bytes(opened(), 0, from, data + head, most, &status);
 }
