@@ -110,13 +110,21 @@ struct page {
 
 static bool page_open(struct page *page)
 {
+    page->text = NULL;
     page->file = open_memstream(&page->text, &page->size);
     return page->file != NULL;
 }
 
+/** All of the text is there. */
+static bool page_close(struct page *page)
+{
+    const bool good = !ferror(page->file);
+    return fclose(page->file) == 0 && good && page->text;
+}
+
 static bool page_save(struct page *page, const char *folder, const char *name)
 {
-    bool good = fclose(page->file) == 0 && save(folder, name, page->text, page->size);
+    bool good = page_close(page) && save(folder, name, page->text, page->size);
     free(page->text);
     return good;
 }
@@ -131,7 +139,7 @@ static bool save_source(const struct rec_script_class *of, const struct rec_scri
     if (!*good)
         return false;
     const char *type = of->source(script, n, registers.file);
-    *good = fclose(registers.file) == 0 && (!type || page_open(&page));
+    *good = page_close(&registers) && (!type || page_open(&page));
     if (*good && type) {
         fprintf(page.file, "[device]\nname=source_%u\nclass=trace_source\ntype=%s\n\n[regs]\n%s", n,
                 type, registers.text);
@@ -185,9 +193,11 @@ static bool take_lines(const struct rec_script_class *of, struct rec_script *scr
         }
         events += words.count > 0;
     }
-    if (events == 0)
+    if (ferror(lines))
+        snprintf(why, size, "%s", strerror(errno));
+    else if (events == 0)
         snprintf(why, size, "there is no event");
-    return events > 0;
+    return events > 0 && !ferror(lines);
 }
 
 bool rec_script_record(const struct rec_script_class *of, const struct rec_script_config *config,

@@ -120,7 +120,9 @@ static bool page_open(struct page *page)
 
 static bool page_save(struct page *page, const char *name)
 {
-    bool good = fclose(page->file) == 0 && pug_outfile_save(name, page->text, page->size) == PUG_OK;
+    bool good = !ferror(page->file);
+    good = fclose(page->file) == 0 && good && page->text &&
+           pug_outfile_save(name, page->text, page->size) == PUG_OK;
     int error = errno;
     free(page->text);
     errno = error;

@@ -252,6 +252,8 @@ enum pug_status pug_export_changes(const struct export *before, const struct exp
         status = take_lines(before, &lines, 0);
     if (status == PUG_OK)
         status = take_lines(after, &lines, 1);
+    if (functions.failed || lines.failed)
+        status = PUG_ERR_MEM;
     if (status == PUG_OK) {
         memcpy(lines.all, functions.all, sizeof(lines.all));
         join(&functions);

@@ -20,11 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { MEMORY, OPEN, READ, WRITE, STAT, MAP, RENAME, THREAD, KINDS };
+enum kind { MEMORY, OPEN, READ, WRITE, STAT, MAP, RENAME, THREAD, SYNC, CLOSE, KINDS };
 
-static const char *const kinds[KINDS] = {"memory", "open", "read",   "write",
-                                         "stat",   "map",  "rename", "thread"};
-static const int errors[KINDS] = {ENOMEM, EMFILE, EIO, ENOSPC, EACCES, ENOMEM, EIO, EAGAIN};
+static const char *const kinds[KINDS] = {"memory", "open",   "read",   "write", "stat",
+                                         "map",    "rename", "thread", "sync",  "close"};
+static const int errors[KINDS] = {ENOMEM, EMFILE, EIO,    ENOSPC, EACCES,
+                                  ENOMEM, EIO,    EAGAIN, EIO,    ENOSPC};
 
 static struct {
     enum kind kind;
@@ -158,6 +159,36 @@ int rename(const char *from, const char *to)
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
     return fails(RENAME) ? -1 : NEXT(linkat)(from_folder, from, to_folder, to, flags);
+}
+
+int fsync(int file)
+{
+    return fails(SYNC) ? -1 : NEXT(fsync)(file);
+}
+
+/* What is closed is closed, also where that fails: a network's file system says then that there was
+ * no room. */
+int close(int file)
+{
+    const bool failed = fails(CLOSE);
+    const int error = errno, answer = NEXT(close)(file);
+    if (failed)
+        errno = error;
+    return failed ? -1 : answer;
+}
+
+int fclose(FILE *file)
+{
+    const bool failed = fails(CLOSE);
+    const int error = errno, answer = NEXT(fclose)(file);
+    if (failed)
+        errno = error;
+    return failed ? EOF : answer;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return fails(OPEN) ? -1 : NEXT(mkdir)(path, mode);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),

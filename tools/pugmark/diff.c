@@ -58,6 +58,8 @@ static int diff(char **operands, const struct diff_options *options, struct pug_
     const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
     struct pug_profile *sides[] = {pug_profile_new(), pug_profile_new()};
     int code = sides[0] && sides[1] ? EXIT_DONE : EXIT_INPUT;
+    if (code != EXIT_DONE)
+        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     for (int side = 0; side < 2 && profile_goes_on(code); side++) {
         const int added = profile_add(&what, operands[side], sides[side]);
         code = added == EXIT_DONE ? code : added;

@@ -111,6 +111,8 @@ static int merge_run(const struct command *self, int argc, char **argv)
     while (argv[1 + count])
         count++;
     struct pug_profile *sum = pug_profile_new();
+    if (!sum)
+        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     int code = add_all(sum, argv + 1, count, &options);
     if (code == EXIT_DONE)
         code = profile_save(sum, options.output);

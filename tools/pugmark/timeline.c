@@ -10,12 +10,14 @@
 #include "files/outfile.h"
 #include "slices_input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct timeline_options {
     struct input_options input;
@@ -69,9 +71,10 @@ static const struct option table[] = {
 
 /* ---- a folder of streams ---- */
 
+/** It has another name until it is whole. */
 struct folder {
-    const char *path;
-    char name[4096];
+    const char *target;
+    char path[4000], name[4096];
     int error;
 };
 
@@ -95,16 +98,45 @@ static bool append(void *context, uint32_t track, const void *bytes, size_t size
 }
 
 /** A new folder: streams are appended to, so what is there already would be mixed with them. */
-static bool make_folder(const char *path)
+static bool folder_make(struct folder *folder)
 {
-    if (!path) {
+    if (!folder->target) {
         fprintf(stderr, "pugmark: --format ctf needs --output, a folder that is not there yet\n");
         return false;
     }
-    if (mkdir(path, 0777) == 0)
+    const int length =
+        snprintf(folder->path, sizeof(folder->path), "%s.%lx", folder->target, (long)getpid());
+    errno = EEXIST;
+    if (length < (int)sizeof(folder->path) && access(folder->target, F_OK) != 0 &&
+        errno == ENOENT && mkdir(folder->path, 0777) == 0)
         return true;
-    fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
     return false;
+}
+
+static void folder_remove(const struct folder *folder)
+{
+    char name[5000];
+    DIR *open = opendir(folder->path);
+    for (const struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
+        snprintf(name, sizeof(name), "%s/%s", folder->path, entry->d_name);
+        if (entry->d_name[0] != '.')
+            (void)remove(name);
+    }
+    if (open)
+        closedir(open);
+    (void)rmdir(folder->path);
+}
+
+/** Give it its name, if it is whole, or let it go. */
+static int folder_end(struct folder *folder, int code)
+{
+    if (code != EXIT_INPUT && rename(folder->path, folder->target) == 0)
+        return code;
+    if (code != EXIT_INPUT)
+        fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno));
+    folder_remove(folder);
+    return EXIT_INPUT;
 }
 
 static void say_numbers(const struct slices *slices, bool quiet)
@@ -155,29 +187,35 @@ static int write_slices(struct input *input, const struct timeline_options *opti
     return code;
 }
 
-static int write_file(struct input *input, const struct timeline_options *options)
+/** To a path, `-` is standard output. */
+static int write_file(struct input *input, const struct timeline_options *options, const char *path,
+                      struct folder *folder)
 {
-    struct folder folder = {.path = options->output};
-    const bool is_folder = options->form == PUG_TIMELINE_CTF;
-    char metadata[4096];
     struct pug_outfile *file;
-    if (is_folder && !make_folder(options->output))
-        return EXIT_INPUT;
-    snprintf(metadata, sizeof(metadata), "%s/metadata", options->output ? options->output : "");
-    const char *path = is_folder ? metadata : options->output ? options->output : "-";
     if (pug_outfile_open(path, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
-    int code = write_slices(input, options, &sink, &folder);
+    int code = write_slices(input, options, &sink, folder);
     if (input_unsound(input) || code == EXIT_INPUT) {
         pug_outfile_abandon(file);
+        code = EXIT_INPUT;
     } else if (pug_outfile_commit(file) != PUG_OK) {
         fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
         code = EXIT_INPUT;
     }
     return code;
+}
+
+static int write_folder(struct input *input, const struct timeline_options *options)
+{
+    struct folder folder = {.target = options->output};
+    char metadata[4096];
+    if (!folder_make(&folder))
+        return EXIT_INPUT;
+    snprintf(metadata, sizeof(metadata), "%s/metadata", folder.path);
+    return folder_end(&folder, write_file(input, options, metadata, &folder));
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -192,7 +230,10 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    code = write_file(&input, &options);
+    code = options.form == PUG_TIMELINE_CTF
+               ? write_folder(&input, &options)
+               : write_file(&input, &options, options.output ? options.output : "-",
+                            &(struct folder){0});
     input_close(&input);
     return code;
 }
