@@ -119,6 +119,12 @@ struct rec_unit_class {
     const char *(*format)(const struct rec_unit_setup *setup); /**< of the buffer */
 };
 
+/* Of a class whose file names its functions as the table does. */
+#define REC_UNIT_FUNCTIONS                                                                         \
+    .settle = settle, .make = make, .free = unit_free, .isa = isa, .begin = begin,                 \
+    .instruction = instruction, .trap = trap, .between = between, .end = end, .lose = lose,        \
+    .describe = describe
+
 /** By the name that --protocol takes; NULL: there is none. */
 const struct rec_unit_class *rec_unit_find(const char *name);
 /** All of them, NULL behind the last. */

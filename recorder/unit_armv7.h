@@ -3,17 +3,18 @@
 #ifndef PUG_RECORDER_UNIT_ARMV7_H
 #define PUG_RECORDER_UNIT_ARMV7_H
 
+#include "recorder/armv7.h"
 #include "recorder/unit.h"
 
-/* Options of both. */
-#define REC_ARMV7_LONGER                                                                           \
-    {                                                                                              \
-        "longer_once_in", 0, 65535, 7, "addresses in more bytes than they need"                    \
-    }
-#define REC_ARMV7_SHORTER                                                                          \
-    {                                                                                              \
-        "shorter_once_in", 0, 65535, 7, "atoms that do not wait for a full packet"                 \
-    }
+/* Options of both: of time and context; and the choices that they are free in. */
+#define REC_ARMV7_OPTIONS                                                                          \
+    [TIMESTAMPS] = {"timestamps", 1, 1, 1, "timestamps"},                                          \
+    [WIDE_TIMESTAMPS] = {"wide_timestamps", 1, 1, 1, "of 64 bits, not 48"},                        \
+    [CONTEXT_BYTES] = {"context_bytes", 4, 4, 4, "bytes of a context id: 0, 1, 2, 4"},             \
+    [BROADCAST] = {"branch_broadcast", 0, 1, 1, "direct branches tell their targets, too"},        \
+    [OTHERS] = {"others", 0, 1, 1, "triggers, VMIDs and IGNORE packets"},                          \
+    [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in more bytes than they need"},          \
+    [SHORTER] = {"shorter_once_in", 0, 65535, 7, "atoms that do not wait for a full packet"}
 
 /* Exception numbers of ETMv3 and PTM, A and R profiles. */
 enum rec_armv7_exception {
@@ -41,6 +42,14 @@ static inline struct rec_place rec_armv7_vector(enum rec_path_trap kind)
 static inline uint32_t rec_armv7_context_field(uint64_t bytes)
 {
     return (bytes >= 4 ? 3u : (uint32_t)bytes) << 14;
+}
+
+static inline struct rec_armv7_freedom rec_armv7_freedom_of(const struct rec_unit_setup *setup,
+                                                            uint64_t longer, uint64_t shorter)
+{
+    return (struct rec_armv7_freedom){.longer_once_in = (uint32_t)longer,
+                                      .shorter_once_in = (uint32_t)shorter,
+                                      .random = {setup->seed + 1}};
 }
 
 /** Registers of both: [regs] lines. */

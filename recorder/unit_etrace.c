@@ -2,12 +2,12 @@
 /** @file The engine's view of an E-Trace encoder, in packet encapsulation. */
 #include "recorder/encapsulation.h"
 #include "recorder/etrace.h"
-#include "recorder/unit.h"
+#include "recorder/unit_riscv.h"
 
 #include <stdlib.h>
 
 /* Causes of the privileged architecture. */
-enum { ILLEGAL = 2, LOAD_FAULT = 13, ECALL_U = 8, TIMER = 7 };
+enum { ILLEGAL = 2, LOAD_FAULT = 13, ECALL = 8, TIMER = 7 }; /* ECALL: + privilege */
 
 enum value {
     RESYNC,
@@ -45,11 +45,9 @@ static const struct rec_option options[OPTIONS] = {
     [STANDARD_SUPPORT] = {"standard_support", 1, 1, 0, "support packets of the standard's form"},
     [UPDISCON_ON_RETURNS] = {"updiscon_on_returns", 0, 1, 1, "also behind predicted returns"},
     [NOTIFY] = {"notify_once_in", 0, 65535, 1000, "instructions that the user is told of"},
-    [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
-    [ZCMT] = {"zcmt", 0, 1, 0, "the core has Zcmp and Zcmt"},
-    [JVT_BASE] = {"jvt_base", 0, UINT64_MAX, 0, "where Zcmt's table of jumps is"},
     [STAMP_BYTES] = {"timestamp_bytes", 0, 8, 8, "timestamps of the encapsulation"},
     [PADDING] = {"padding", 0, 2, 0, "of packets: 0 sign, 1 zeros, 2 ones"},
+    REC_RISCV_OPTIONS,
 };
 
 struct rec_unit {
@@ -58,12 +56,8 @@ struct rec_unit {
     struct rec_encapsulation wrap;
     struct rec_random random;
     uint64_t time;
+    unsigned privilege;
 };
-
-static bool is_rv32(uint8_t family)
-{
-    return family == REC_FAMILY_RV32;
-}
 
 static void settle(uint64_t *values, uint8_t family)
 {
@@ -84,7 +78,7 @@ static void settle(uint64_t *values, uint8_t family)
 static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
 {
     const uint64_t *v = setup->values;
-    unsigned xlen = is_rv32(setup->family) ? 32 : 64;
+    unsigned xlen = rec_riscv_xlen(setup);
     return (struct rec_etrace_options){
         .xlen = xlen,
         .iaddress_width = xlen,
@@ -156,6 +150,7 @@ static void situate(struct rec_unit *unit, const struct rec_situation *situation
     uint64_t bits = unit->setup.values[CONTEXT_BITS];
     uint64_t context = bits ? situation->context_id & ((UINT64_C(1) << bits) - 1) : 0;
     unit->time = situation->time;
+    unit->privilege = situation->privilege;
     rec_etrace_context(unit->encoder, situation->privilege, context, false);
     rec_etrace_time(unit->encoder, situation->time);
 }
@@ -181,7 +176,7 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
 {
     bool interrupt = trap->kind == REC_TRAP_INTERRUPT;
     unsigned cause = interrupt                     ? TIMER
-                     : trap->kind == REC_TRAP_CALL ? ECALL_U
+                     : trap->kind == REC_TRAP_CALL ? ECALL + unit->privilege
                      : trap->begun                 ? LOAD_FAULT
                                                    : ILLEGAL;
     if (!trap->traced) {
@@ -228,13 +223,13 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
             "ecause_width_p=%u\nnocontext_p=%d\ncontext_width_p=%u\nnotime_p=%d\n"
             "time_width_p=%u\nbpred_size_p=%u\ncache_size_p=%u\nreturn_stack_size_p=%u\n"
             "call_counter_size_p=%u\nf0s_width_p=%u\nsijump_p=%d\nsupport_format=%s\n"
-            "iret_field=%s\nsrcid_bits=%u\nsrcid=%u\nzcmt=%u\njvt_base=0x%llx\n",
+            "iret_field=%s\nsrcid_bits=%u\nsrcid=%u\n",
             o.xlen, o.iaddress_width, o.iaddress_lsb, o.privilege_width, o.ecause_width,
             o.context_width == 0, o.context_width, p->time_width == 0, p->time_width, p->bpred_size,
             p->cache_size, p->return_stack_size, p->call_counter_size, p->f0s_width, p->sijump,
             v[STANDARD_SUPPORT] ? "std" : "ref+sijump", p->irets ? "irets" : "irdepth",
-            (unsigned)v[SRC_BITS], setup->source, (unsigned)v[ZCMT],
-            (unsigned long long)v[JVT_BASE]);
+            (unsigned)v[SRC_BITS], setup->source);
+    rec_riscv_describe(file, v[ZCMT], v[JVT_BASE]);
 }
 
 static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
@@ -253,22 +248,5 @@ static const char *format(const struct rec_unit_setup *setup)
 const struct rec_unit_class rec_unit_etrace = {
     .name = "etrace",
     .device = "E-Trace",
-    .core = "RISC-V",
-    .families = 1u << REC_FAMILY_RV32 | 1u << REC_FAMILY_RV64,
-    .every = true,
-    .options = options,
-    .option_count = OPTIONS,
-    .settle = settle,
-    .make = make,
-    .free = unit_free,
-    .isa = isa,
-    .begin = begin,
-    .instruction = instruction,
-    .trap = trap,
-    .between = between,
-    .end = end,
-    .lose = lose,
-    .describe = describe,
-    .describe_buffer = describe_buffer,
-    .format = format,
+    REC_RISCV_CLASS,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of an N-Trace encoder. */
 #include "recorder/ntrace.h"
-#include "recorder/unit.h"
+#include "recorder/unit_riscv.h"
 
 #include <stdlib.h>
 
@@ -50,9 +50,7 @@ static const struct rec_option options[OPTIONS] = {
     [ICNT_MAX] = {"icnt_max", (1u << 22) - 1, (1u << 22) - 1, 400, "a full instruction count"},
     [ICNT_SYNC] = {"icnt_sync", 0, 1, 1, "with btm a full count is told by a synchronisation"},
     [OWNERSHIP] = {"ownership", 1, 1, 1, "ownership messages: privilege and context"},
-    [SRC_BITS] = {"src_bits", 4, 12, 12, "width of the source id"},
-    [ZCMT] = {"zcmt", 0, 1, 0, "the core has Zcmp and Zcmt"},
-    [JVT_BASE] = {"jvt_base", 0, UINT64_MAX, 0, "where Zcmt's table of jumps is"},
+    REC_RISCV_OPTIONS,
 };
 
 struct rec_unit {
@@ -61,11 +59,6 @@ struct rec_unit {
     struct rec_random random;
     uint64_t time;
 };
-
-static bool is_rv32(uint8_t family)
-{
-    return family == REC_FAMILY_RV32;
-}
 
 static void settle(uint64_t *values, uint8_t family)
 {
@@ -88,7 +81,7 @@ static struct rec_ntrace_options options_of(const struct rec_unit_setup *setup)
         REC_NTRACE_RETURN_OFF, REC_NTRACE_RETURN_COMPARE, REC_NTRACE_RETURN_COUNT};
     const uint64_t *v = setup->values;
     return (struct rec_ntrace_options){
-        .xlen = is_rv32(setup->family) ? 32 : 64,
+        .xlen = rec_riscv_xlen(setup),
         .src_bits = (unsigned)v[SRC_BITS],
         .src = setup->source,
         .btm = v[BTM],
@@ -205,11 +198,11 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
     const struct rec_ntrace_options o = options_of(setup);
     fprintf(file,
             "xlen=%u\nsrc_bits=%u\nsrc_id=%u\nbtm=%d\nimplicit_return=%d\nsequential_jump=%d\n"
-            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\nzcmt=%u\njvt_base=0x%llx\n",
+            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\n",
             o.xlen, o.src_bits, o.src, o.btm, o.implicit_return != REC_NTRACE_RETURN_OFF,
             o.sequential_jump, o.all_jumps, o.extend_addr_msb, o.timestamps,
-            o.sifive ? "sifive-pre1" : "ratified", (unsigned)setup->values[ZCMT],
-            (unsigned long long)setup->values[JVT_BASE]);
+            o.sifive ? "sifive-pre1" : "ratified");
+    rec_riscv_describe(file, setup->values[ZCMT], setup->values[JVT_BASE]);
 }
 
 static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
@@ -226,22 +219,5 @@ static const char *format(const struct rec_unit_setup *setup)
 const struct rec_unit_class rec_unit_ntrace = {
     .name = "ntrace",
     .device = "N-Trace",
-    .core = "RISC-V",
-    .families = 1u << REC_FAMILY_RV32 | 1u << REC_FAMILY_RV64,
-    .every = true,
-    .options = options,
-    .option_count = OPTIONS,
-    .settle = settle,
-    .make = make,
-    .free = unit_free,
-    .isa = isa,
-    .begin = begin,
-    .instruction = instruction,
-    .trap = trap,
-    .between = between,
-    .end = end,
-    .lose = lose,
-    .describe = describe,
-    .describe_buffer = describe_buffer,
-    .format = format,
+    REC_RISCV_CLASS,
 };

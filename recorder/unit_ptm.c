@@ -25,14 +25,8 @@ static const struct rec_option options[OPTIONS] = {
     [VERSION] = {"version", 1, 1, 1, "minor version of the architecture, 1.N"},
     [RETURN_STACK] = {"return_stack", 1, 1, 1, "returns are left out where a stack knows them"},
     [CYCLES] = {"cycles", 0, 1, 1, "cycle-accurate: every waypoint with its cycles"},
-    [TIMESTAMPS] = {"timestamps", 1, 1, 1, "timestamps"},
-    [WIDE_TIMESTAMPS] = {"wide_timestamps", 1, 1, 1, "of 64 bits, not 48"},
-    [CONTEXT_BYTES] = {"context_bytes", 4, 4, 4, "bytes of a context id: 0, 1, 2, 4"},
-    [BROADCAST] = {"branch_broadcast", 0, 1, 1, "direct branches tell their targets, too"},
     [BARRIERS] = {"barriers", 0, 1, 1, "DMB and DSB are waypoints"},
-    [OTHERS] = {"others", 0, 1, 1, "triggers, VMIDs and IGNORE packets"},
-    [LONGER] = REC_ARMV7_LONGER,
-    [SHORTER] = REC_ARMV7_SHORTER,
+    REC_ARMV7_OPTIONS,
 };
 
 struct rec_unit {
@@ -74,10 +68,7 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
     unit->setup = *setup;
     unit->random.state = setup->seed;
     rec_ptm_begin(&unit->ptm, &registers, setup->out);
-    unit->ptm.freedom =
-        (struct rec_armv7_freedom){.longer_once_in = (uint32_t)setup->values[LONGER],
-                                   .shorter_once_in = (uint32_t)setup->values[SHORTER],
-                                   .random = {setup->seed + 1}};
+    unit->ptm.freedom = rec_armv7_freedom_of(setup, setup->values[LONGER], setup->values[SHORTER]);
     return unit;
 }
 
@@ -209,16 +200,6 @@ const struct rec_unit_class rec_unit_ptm = {
     .frames = true,
     .options = options,
     .option_count = OPTIONS,
-    .settle = settle,
-    .make = make,
-    .free = unit_free,
-    .isa = isa,
-    .begin = begin,
-    .instruction = instruction,
-    .trap = trap,
-    .between = between,
-    .end = end,
-    .lose = lose,
-    .describe = describe,
+    REC_UNIT_FUNCTIONS,
     .format = rec_armv7_format,
 };

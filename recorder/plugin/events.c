@@ -22,6 +22,7 @@ struct cpu {
     uint32_t *follower;            /* by block: the one that came behind it last, + 1 */
     uint32_t followers;
     bool known;
+    struct situation situation; /* that was told */
 };
 
 static struct {
@@ -184,6 +185,26 @@ void events_block(unsigned index, const struct events_block *block, uint32_t blo
     }
     cpu->base += HIT;
     set_tail(cpu, block->reach);
+}
+
+void events_situation(unsigned index, const struct situation *situation)
+{
+    struct cpu *cpu = cpu_at(index);
+    if (!cpu)
+        return;
+    const struct situation *told = &cpu->situation;
+    bool privilege = !told->known || told->privilege != situation->privilege;
+    bool context = !told->known || told->context != situation->context;
+    if (!privilege && !context)
+        return;
+    struct tail tail = tail_unpack(tail_of(cpu));
+    end_block(cpu, &tail);
+    if (privilege)
+        append(cpu, &tail, REC_EVENT_PRIVILEGE, situation->privilege);
+    if (context)
+        append(cpu, &tail, REC_EVENT_CONTEXT, situation->context);
+    cpu->situation = *situation;
+    settle(cpu, index, tail, 0);
 }
 
 void events_reached(unsigned index, events_reach reach)

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_PLUGIN_EVENTS_H
 #define PUG_RECORDER_PLUGIN_EVENTS_H
 
-#include "../path_format.h"
+#include "situation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +25,8 @@ void events_begin(bool tasks);
 /** None are kept any more. */
 void events_stop(void);
 
+/** What runs from here on is in that situation. */
+void events_situation(unsigned cpu, const struct situation *situation);
 /** The block, of so many, runs. It stays where it is. */
 void events_block(unsigned cpu, const struct events_block *block, uint32_t blocks);
 /** It came further. */

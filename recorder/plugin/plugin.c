@@ -15,6 +15,7 @@
 #include "maps.h"
 #include "opcode.h"
 #include "qemu_plugin.h"
+#include "situation.h"
 #include "stream.h"
 
 #include <errno.h>
@@ -41,7 +42,10 @@ struct block {
 
 static struct {
     enum rec_path_isa isa; /* A32 stands for both of Arm's */
+    enum rec_path_family family;
     bool user, off, named;
+    bool copies;                        /* qemu_plugin_insn_data() does */
+    bool reads;                         /* registers can be read */
     int file;                           /* to write to; -1: `out` */
     char out[REC_PATH_NAME_BYTES];      /* a file */
     char children[REC_PATH_NAME_BYTES]; /* forked ones write there, with their id; "": nowhere */
@@ -49,7 +53,14 @@ static struct {
     uint32_t blocks;
 } plugin;
 
-EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+/** QEMU looks at it when this is loaded: the oldest version that it takes. */
+EXPORT int qemu_plugin_version = 1;
+
+__attribute__((constructor)) static void choose_version(void)
+{
+    if (situation_can())
+        qemu_plugin_version = 2;
+}
 
 /* ---- what runs ---- */
 
@@ -57,6 +68,21 @@ static void on_block(unsigned cpu, void *data)
 {
     const struct block *block = data;
     events_block(cpu, &block->run, plugin.blocks);
+}
+
+/** The same, of a machine whose registers can be read. */
+static void on_machine_block(unsigned cpu, void *data)
+{
+    struct situation situation = situation_of(cpu, plugin.family);
+    if (situation.known)
+        events_situation(cpu, &situation);
+    on_block(cpu, data);
+}
+
+static void on_vcpu(qemu_plugin_id_t id, unsigned cpu)
+{
+    (void)id;
+    situation_begin(cpu);
 }
 
 static void on_reached(unsigned cpu, void *data)
@@ -93,8 +119,11 @@ static void fetch(const struct qemu_plugin_insn *insn, uint8_t bytes[4])
     const uint8_t *host = plugin.user ? qemu_plugin_insn_haddr(insn) : NULL;
     size_t size = qemu_plugin_insn_size(insn);
     memset(bytes, 0, 4);
+    size = size < 4 ? size : 4;
     if (!host) {
-        memcpy(bytes, qemu_plugin_insn_data(insn), size < 4 ? size : 4);
+        uintptr_t data = qemu_plugin_insn_data(insn, bytes, size);
+        if (!plugin.copies)
+            memcpy(bytes, (const void *)data, size);
         return;
     }
     memcpy(bytes, host, 2);
@@ -249,7 +278,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     stream_unlock();
     if (!block)
         return;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+    qemu_plugin_register_vcpu_tb_exec_cb(
+        tb, plugin.reads ? on_machine_block : on_block,
+        plugin.reads ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, block);
     for (uint32_t i = 0; i < block->run.count; i++) {
         void *reached = (void *)(uintptr_t)reach_from(block, i + 1);
         if (block->may_fault[i] && i + 1 < block->run.count)
@@ -372,13 +403,18 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *in
         return -1;
     }
     plugin.isa = target->isa;
+    plugin.family = target->family;
     plugin.user = !info->system_emulation;
+    plugin.copies = info->version.cur >= 3;
+    plugin.reads = !plugin.user && situation_can();
     if (!stream_open(plugin.out, plugin.file, target->family, plugin.user ? 0 : REC_PATH_SYSTEM)) {
         fprintf(stderr, "pugmark: cannot write %s: %s\n", plugin.out, strerror(errno));
         return -1;
     }
     events_begin(plugin.user); /* a machine's processors are no threads of its programs */
     pthread_atfork(NULL, NULL, on_fork);
+    if (plugin.reads)
+        qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_vcpu_exit_cb(id, on_cpu_exit);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What this project uses of QEMU's plugin interface, version 1, which QEMU 5.1 to 8.1 load.
- * Debian's package has no header for it; these are the prototypes that QEMU documents under
- * "Writing plugins" (docs/devel/tcg-plugins). QEMU itself defines the functions.
+ * @file What this project uses of QEMU's plugin interface: version 1, which QEMU 5.1 to 8.2 load,
+ * and 2, which those from 9.0 on do. Debian's package has no header for it; these are the
+ * prototypes that QEMU documents under "Writing plugins" (docs/devel/tcg-plugins). QEMU itself
+ * defines the functions. What only newer ones have is weak: NULL elsewhere.
  */
 #ifndef PUG_RECORDER_QEMU_PLUGIN_H
 #define PUG_RECORDER_QEMU_PLUGIN_H
@@ -10,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define QEMU_PLUGIN_VERSION 1
 
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
@@ -66,7 +65,9 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb *c
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+/** Before version 3: where the bytes are; what is behind `insn` is not looked at. From 3 on: copies
+ *  at most `size` bytes, and returns how many. */
+uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *bytes, size_t size);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
@@ -74,5 +75,33 @@ char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *insn); /* freed with
 const char *qemu_plugin_path_to_binary(void);                      /* owned by QEMU */
 uint64_t qemu_plugin_start_code(void);
 void qemu_plugin_outs(const char *text);
+
+/* Registers: from version 2 on. Their lists and bytes are GLib's GArray and GByteArray, which a
+ * QEMU that can do this has loaded. */
+#define QEMU_MAYBE __attribute__((weak))
+
+struct qemu_plugin_register;
+
+typedef struct {
+    struct qemu_plugin_register *handle;
+    const char *name, *feature;
+} qemu_plugin_reg_descriptor;
+
+struct qemu_array_t {
+    char *data;
+    unsigned size;
+};
+
+struct qemu_bytes_t {
+    uint8_t *data;
+    unsigned size;
+};
+
+QEMU_MAYBE void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
+QEMU_MAYBE struct qemu_array_t *qemu_plugin_get_registers(void);
+QEMU_MAYBE int qemu_plugin_read_register(struct qemu_plugin_register *handle,
+                                         struct qemu_bytes_t *bytes);
+QEMU_MAYBE struct qemu_bytes_t *g_byte_array_new(void);
+QEMU_MAYBE struct qemu_bytes_t *g_byte_array_set_size(struct qemu_bytes_t *bytes, unsigned size);
 
 #endif

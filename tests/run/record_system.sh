@@ -32,13 +32,32 @@ for options in '' '--random 1 --sync 50' '--random 3 --loss 10'; do
   for protocol in etrace ntrace; do check rv64.path $protocol $options; done
 done
 
-# Twenty calls of the supervisor are exceptions that say so, and the timer interrupts once.
+# Twenty-one calls of the supervisor are exceptions that say so, and the timer interrupts once.
 check a64.path etmv4
-[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[call\]') == 20 ]]
-[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION_RET(') == 20 ]]
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[call\]') == 21 ]]
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION_RET(') == 21 ]]
 check rv64.path etrace
-[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x08)') == 20 ]]
+[[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x08)\|EXCEPTION(.*excep num (0x0b)') == 20 ]]
 [[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[machine timer\]') == 1 ]]
+
+# QEMU from 9.0 on tells exception levels, modes and context ids: PUG_QEMU_SYSTEM is a folder of one.
+if [[ -x ${PUG_QEMU_SYSTEM:-}/qemu-system-aarch64 ]]; then
+  a64[0]=$PUG_QEMU_SYSTEM/${a64[0]} rv64[0]=$PUG_QEMU_SYSTEM/${rv64[0]}
+  timeout 60 "$bin/pugmark" record --quiet --path a64.path -- "${a64[@]}" -L "$PUG_QEMU_SYSTEM/../share/qemu"
+  timeout 60 "$bin/pugmark" record --quiet --path rv64.path -- "${rv64[@]}" -L "$PUG_QEMU_SYSTEM/../share/qemu"
+  for protocol in etmv4 ete; do
+    check a64.path $protocol
+    "$bin/pugmark" list out >said
+    grep -q 'PE_CONTEXT(.*EL1N.*CTXTID=0x0' said && grep -q 'PE_CONTEXT(.*EL0N.*CTXTID=0x7' said &&
+      [[ $(grep -o 'EL[01]N' said | uniq | tr '\n' ' ') == 'EL1N EL0N EL1N ' ]] || { cat said; exit 1; }
+  done
+  for protocol in etrace ntrace; do
+    check rv64.path $protocol
+    [[ $("$bin/pugmark" list out | grep -o 'machine; 64\|user; 64' | uniq | tr '\n' ' ') == 'machine; 64 user; 64 ' ]]
+  done
+  check rv64.path etrace
+  [[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x0b)') == 20 ]]
+fi
 
 # From the machine straight to a snapshot, one function alone.
 timeout 60 "$bin/pugmark" record --quiet --protocol etmv4 --out straight --path ran --elf a64 --filter f -- "${a64[@]}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bare machine: its own exception vectors, calls of the supervisor, loops; ends by semihosting.
+// A bare machine: its own exception vectors, calls of the supervisor, loops, user mode; ends by semihosting.
     .section .vectors, "ax"
     .balign 2048
 vectors:
@@ -15,6 +15,8 @@ vectors:
     b sync_same
     .balign 128
     b sync_same
+    .balign 128
+    b from_user
     .text
     .globl _start
 _start:
@@ -30,6 +32,19 @@ loop:
     bl f
     cmp x19, #20
     b.lt loop
+    // Another context, and user mode, which calls the supervisor once.
+    mov x0, #7
+    msr contextidr_el1, x0
+    adr x0, user
+    msr elr_el1, x0
+    msr spsr_el1, xzr
+    eret
+user:
+    mov x1, #3
+    bl f
+    svc #2
+    b .
+from_user:
     mov w0, #0x18
     movk w0, #0, lsl #16
     adr x1, args

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bare machine: a trap handler, calls, a timer that interrupts; ends by the test device.
+// A bare machine: a trap handler, calls, a timer that interrupts, user mode; ends by the test device.
     .text
     .globl _start
 _start:
@@ -19,11 +19,23 @@ _start:
     call f
     li t0, 20
     blt s0, t0, 1b
-    # exit by the test device
+    # user mode, which may access everything, and exits by the test device
+    li t0, -1
+    csrw pmpaddr0, t0
+    li t0, 0x1f
+    csrw pmpcfg0, t0
+    la t0, user
+    csrw mepc, t0
+    li t0, 0x1800
+    csrc mstatus, t0
+    mret
+user:
+    li a0, 3
+    call f
     li t0, 0x100000
     li t1, 0x5555
     sw t1, 0(t0)
-    j .
+1:  beqz zero, 1b # not J: nothing in a trace counts how often that ran
 f:  addi a0, a0, -1
     bnez a0, f
     ret

@@ -356,8 +356,9 @@ static bool record_program(struct record *record, char **argv)
     bool good = read_path(record, qemu.path, "the path from QEMU");
     int status = rec_qemu_wait(&qemu);
     if (!record->session && !record->writer)
-        refuse("record", "QEMU must load plugins (version 1 of their interface: QEMU 5.1 to 8.1), "
-                         "which static ones cannot");
+        refuse("record",
+               "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
+               "qemu-user from Debian 13 on is");
     if (good && !options->quiet)
         say_status(status);
     return good;
