@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t pug_bytes_number(const uint8_t *bytes, unsigned size)
 {
@@ -35,6 +36,15 @@ static inline void pug_bytes_set(uint8_t *bytes, uint64_t number, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
         bytes[i] = (uint8_t)(number >> 8 * i);
+}
+
+/** All eight bytes of a number, as one store. */
+static inline void pug_bytes_set_64(uint8_t *bytes, uint64_t number)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    number = __builtin_bswap64(number);
+#endif
+    memcpy(bytes, &number, sizeof(number));
 }
 
 /** Bytes that are read from the front. Once something did not fit it is `bad`, and all is 0. */

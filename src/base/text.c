@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
 
+#include "base/bytes.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void pug_text_put_n(struct pug_text *text, const char *string, size_t length)
+void pug_text_put_cut(struct pug_text *text, const char *string, size_t length)
 {
-    if (text->length < text->size) {
-        size_t room = text->size - text->length;
-        memcpy(text->buffer + text->length, string, length < room ? length : room);
-    }
+    if (text->length < text->size)
+        memcpy(text->buffer + text->length, string, text->size - text->length);
     text->length += length;
-}
-
-void pug_text_put(struct pug_text *text, const char *string)
-{
-    pug_text_put_n(text, string, strlen(string));
 }
 
 void pug_text_format(struct pug_text *text, const char *format, ...)
@@ -30,21 +25,50 @@ void pug_text_format(struct pug_text *text, const char *format, ...)
         text->length += (size_t)n;
 }
 
+/** The digits of 32 bits, the highest as the lowest byte: nibbles are spread, all at a time. */
+static uint64_t hex_digits(uint32_t value)
+{
+    uint64_t nibbles = value >> 16 | (uint64_t)(value & 0xffff) << 32;
+    nibbles = (nibbles >> 8 & UINT64_C(0x000000ff000000ff)) |
+              (nibbles & UINT64_C(0x000000ff000000ff)) << 16;
+    nibbles = (nibbles >> 4 & UINT64_C(0x000f000f000f000f)) |
+              (nibbles & UINT64_C(0x000f000f000f000f)) << 8;
+    const uint64_t letters =
+        (nibbles + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return nibbles + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+}
+
+unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits)
+{
+    const unsigned needed = value ? PUG_TEXT_HEX - (unsigned)__builtin_clzll(value) / 4 : 0;
+    const unsigned count = needed > digits ? needed : digits;
+    uint8_t *const at = (uint8_t *)out;
+    value <<= count > 0 ? 64 - 4 * count : 0;
+    pug_bytes_set_64(at, hex_digits((uint32_t)(value >> 32)));
+    if (count > 8)
+        pug_bytes_set_64(at + 8, hex_digits((uint32_t)value));
+    return count;
+}
+
 void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
-    char out[16];
-    unsigned at = sizeof(out);
-    while ((value || sizeof(out) - at < digits) && at > 0) {
-        out[--at] = "0123456789abcdef"[value & 0xf];
-        value >>= 4;
-    }
-    pug_text_put_n(text, out + at, sizeof(out) - at);
+    char out[PUG_TEXT_HEX];
+    digits = digits < PUG_TEXT_HEX ? digits : PUG_TEXT_HEX;
+    if (text->length + PUG_TEXT_HEX <= text->size)
+        text->length += pug_text_hex_at(text->buffer + text->length, value, digits);
+    else
+        pug_text_put_n(text, out, pug_text_hex_at(out, value, digits));
 }
 
 void pug_text_decimal(struct pug_text *text, uint64_t value)
 {
     char out[20];
     unsigned at = sizeof(out);
+    if (value < 10) { /* as most are */
+        out[0] = (char)('0' + value);
+        pug_text_put_n(text, out, 1);
+        return;
+    }
     do {
         out[--at] = (char)('0' + value % 10);
         value /= 10;

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct pug_text {
     char *buffer;
@@ -14,11 +15,34 @@ struct pug_text {
 
 #define PUG_TEXT(buffer_, size_) ((struct pug_text){.buffer = (buffer_), .size = (size_)})
 
-void pug_text_put(struct pug_text *text, const char *string);
-void pug_text_put_n(struct pug_text *text, const char *string, size_t length);
+/** private: where not all of it fits. */
+void pug_text_put_cut(struct pug_text *text, const char *string, size_t length);
+
+/* Inline, so that words of a known length are a store or two. */
+static inline void pug_text_put_n(struct pug_text *text, const char *string, size_t length)
+{
+    if (text->length + length > text->size) {
+        pug_text_put_cut(text, string, length);
+        return;
+    }
+    memcpy(text->buffer + text->length, string, length);
+    text->length += length;
+}
+
+static inline void pug_text_put(struct pug_text *text, const char *string)
+{
+    pug_text_put_n(text, string, strlen(string));
+}
+
 void pug_text_format(struct pug_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Lower-case hexadecimal with at least `digits` digits. */
+/** Digits that pug_text_hex_at() writes to, however few are wanted. */
+#define PUG_TEXT_HEX 16u
+
+/** Lower-case hexadecimal with at least `digits` digits, 16 or fewer; how many it has. */
+unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits);
+
+/** The same, behind a text. */
 void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits);
 void pug_text_decimal(struct pug_text *text, uint64_t value);
 /** Terminate; the length of the whole text. */

@@ -31,6 +31,7 @@ struct pug_walk {
     enum pug_isa set;
     uint8_t it;
     bool taken, any_level;
+    bool entered; /* `space` is of this range */
     enum pug_status status;
     struct pug_step step;
 };
@@ -114,6 +115,7 @@ static bool same_space(const struct pug_reader_space *a, const struct pug_reader
 static void enter_space(struct pug_walk *walk)
 {
     struct pug_reader_space space = walk->exact;
+    walk->entered = true;
     pug_image_reduce(walk->image, &space);
     if (walk->generation == pug_image_generation(walk->image) && same_space(&space, &walk->space))
         return;
@@ -142,7 +144,7 @@ enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *
     walk->taken = range->flags & PUG_ELEM_EXECUTED;
     /* ETMv3 and PTM name the hypervisor's level, and read all non-secure memory there. */
     walk->any_level = walk->set != PUG_ISA_A64 && walk->exact.space == PUG_SPACE_EL2;
-    enter_space(walk);
+    walk->entered = false; /* addresses alone may need no memory */
     return PUG_OK;
 }
 
@@ -192,6 +194,8 @@ static enum pug_status examine(struct pug_walk *walk, struct known_step *found, 
 /** The instruction at walk->at, from the table or from memory; NULL: walk->status says why not. */
 static const struct known_step *look(struct pug_walk *walk)
 {
+    if (!walk->entered)
+        enter_space(walk);
     struct known_step *slot = &walk->known[(walk->at >> 1 ^ walk->at >> 13) % STEPS];
     if (slot->era == walk->era && slot->step.address == walk->at && slot->step.isa == walk->set &&
         slot->it == walk->it)

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-/** @file JSON that is always JSON, tables in their forms, names that cannot steer a terminal. */
+/** @file Numbers as printf() has them, JSON that is always JSON, tables in their forms, names that
+ * cannot steer a terminal. */
+#include "base/text.h"
 #include "text/json.h"
 #include "text/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the three above first */
@@ -159,9 +163,47 @@ static void names_cannot_steer_a_terminal(void **state)
     assert_int_equal(memory.count, 600);
 }
 
+/** A number behind `front` other characters, in a buffer of that size: as snprintf() does it. */
+static void assert_number(uint64_t value, int digits, size_t front, size_t size)
+{
+    char want[64], got[64];
+    memset(want, '#', sizeof(want));
+    memset(got, '#', sizeof(got));
+    struct pug_text text = PUG_TEXT(got, size);
+    pug_text_put_n(&text, "................", front);
+    if (digits < 0)
+        pug_text_decimal(&text, value);
+    else
+        pug_text_hex(&text, value, (unsigned)digits);
+    const size_t length = pug_text_end(&text);
+    const int all =
+        digits < 0
+            ? snprintf(want, size, "%.*s%" PRIu64, (int)front, "................", value)
+            : snprintf(want, size, "%.*s%0*" PRIx64, (int)front, "................", digits, value);
+    assert_int_equal(length, all);
+    assert_memory_equal(got, want, length < size ? length + 1 : size);
+    assert_memory_equal(got + size, want + size, sizeof(got) - size);
+}
+
+static void numbers_are_those_of_printf(void **state)
+{
+    static const int digits[] = {-1, 1, 2, 8, 9, 15, 16};
+    (void)state;
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        const uint64_t power = bits < 64 ? UINT64_C(1) << bits : 0;
+        const uint64_t values[] = {power, power - 1, power * 5 / 3,
+                                   UINT64_C(0x0123456789abcdef) >> bits};
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+            for (size_t d = 0; d < sizeof(digits) / sizeof(digits[0]); d++)
+                for (size_t size = 8; size <= 40; size += 8)
+                    assert_number(values[i], digits[d], bits % 9, size);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_those_of_printf),
         cmocka_unit_test(json_nests_and_separates),
         cmocka_unit_test(json_strings_hold_anything),
         cmocka_unit_test(tables_have_three_forms),

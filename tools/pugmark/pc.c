@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark pc: the address of every executed instruction, one hexadecimal number a line. */
+#include "base/text.h"
 #include "command.h"
 #include "input.h"
 #include "output.h"
@@ -7,6 +8,7 @@
 #include "text_parts.h"
 #include "verify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -32,7 +34,10 @@ static const struct option table[] = {
 };
 
 #define ADDRESSES 256u /* that are taken from a walk at a time */
+#define LONGEST   32u  /* characters of a line, with room for what is overwritten */
 #define WALKS     8u   /* that a worker keeps, each of one image */
+
+static_assert(ADDRESSES * LONGEST <= OUTPUT_ROOM, "lines of what a walk gives at a time");
 
 /** A worker's walks, made when it first needs one. */
 struct walks {
@@ -47,27 +52,17 @@ struct pc_state {
     atomic_bool failed;
 };
 
-static char *put_hex(char *at, uint64_t value)
+/** Addresses; where there are several sources, a tab and the source behind each. */
+static void put_pcs(const uint64_t *addresses, size_t count, int label)
 {
-    char digits[16];
-    unsigned n = 0;
-    do {
-        digits[n++] = "0123456789abcdef"[value & 0xf];
-        value >>= 4;
-    } while (value);
-    while (n > 0)
-        *at++ = digits[--n];
-    *at++ = '\n';
-    return at;
-}
-
-/** An address; where there are several sources, a tab and the source behind it. */
-static void put_pc(uint64_t address, int label)
-{
-    char *room = output_room(), *end = put_hex(room, address);
-    if (label >= 0)
-        end += snprintf(end - 1, 16, "\t0x%02x\n", (unsigned)label) - 1;
-    output_took((size_t)(end - room));
+    char *const room = output_room(), *at = room;
+    for (size_t i = 0; i < count; i++) {
+        at += pug_text_hex_at(at, addresses[i], 1);
+        if (label >= 0)
+            at += snprintf(at, LONGEST, "\t0x%02x", (unsigned)label);
+        *at++ = '\n';
+    }
+    output_took((size_t)(at - room));
 }
 
 static int label_of(const struct pc_state *state, const struct pug_element *e)
@@ -98,8 +93,7 @@ static void print_range(struct pug_walk *walk, const struct pug_element *range, 
     size_t count;
     (void)pug_walk_begin(walk, range);
     while ((count = pug_walk_addresses(walk, addresses, ADDRESSES)) > 0)
-        for (size_t i = 0; i < count; i++)
-            put_pc(addresses[i], label);
+        put_pcs(addresses, count, label);
 }
 
 /** An address that was sampled: N-Trace's events, a DWT's packets. */
@@ -124,7 +118,7 @@ static void print_samples(void *context, unsigned worker, const struct pug_situa
     (void)situation;
     for (size_t i = 0; i < count; i++)
         if (is_sample(&elements[i], &address))
-            put_pc(address, label_of(context, &elements[i]));
+            put_pcs(&address, 1, label_of(context, &elements[i]));
 }
 
 static void print_ranges(const struct pc_state *state, struct pug_walk *walk,
@@ -231,9 +225,11 @@ static void thread_passage(void *context, struct pug_passage *passage)
 
 static void put_thread_pc(const char *tid, size_t length, uint64_t address)
 {
-    char *room = output_room();
-    memcpy(room, tid, length);
-    output_took((size_t)(put_hex(room + length, address) - room));
+    struct pug_text text = PUG_TEXT(output_room(), OUTPUT_ROOM);
+    pug_text_put_n(&text, tid, length);
+    pug_text_hex(&text, address, 1);
+    pug_text_put(&text, "\n");
+    output_took(text.length);
 }
 
 static void put_thread_ranges(struct pug_walk *walk, int32_t tid,
