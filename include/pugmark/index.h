@@ -91,6 +91,15 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
                                 struct pug_indexer **indexer);
 
 /**
+ * The index of what the tree has taken so far: the first `size` bytes of the capture. It is one of
+ * a part, which can be asked, saved and gone on with; its blocks have no states. The indexer goes
+ * on, and may be asked again. PUG_ERR_INVALID_PARAM_VAL: the tree has read more; PUG_ERR_NOT_INIT:
+ * it was finished before; PUG_ERR_MEM.
+ */
+enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
+                                  struct pug_index **index);
+
+/**
  * The trace has ended (pug_tree_end()): the index of it. The capture, as it was kept meanwhile, is
  * what the index will be looked up with. The indexer is used up, the tree is as before.
  * PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than what was read; PUG_ERR_NOT_INIT: it was

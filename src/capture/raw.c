@@ -129,6 +129,20 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
 
 #define DERIVED 2u /* settings that nobody gives: the hart's width, how frames lie */
 
+/** "type_bits_5": does a setting of one source say what an option says of all? */
+static bool is_overruled(const struct pug_settings *given, const struct pug_setting *setting)
+{
+    static const char *const types[] = {"type_bits", "instruction_type", "data_type"};
+    const struct pug_settings unwatched = {.items = given->items, .count = given->count};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        const size_t length = strlen(types[i]);
+        if (strncmp(setting->name, types[i], length) == 0 && setting->name[length] == '_' &&
+            pug_settings_find(&unwatched, types[i]))
+            return true;
+    }
+    return false;
+}
+
 /** The options', then the parameter file's. */
 static enum pug_status take_settings(struct pug_capture *capture, struct pug_capture_raw *raw)
 {
@@ -140,9 +154,10 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
         return PUG_ERR_MEM;
     if (given->count > 0)
         memcpy(raw->items, given->items, given->count * sizeof(*raw->items));
-    if (file->count > 0)
-        memcpy(raw->items + given->count, file->items, file->count * sizeof(*raw->items));
-    raw->count = given->count + file->count;
+    raw->count = given->count;
+    for (size_t i = 0; i < file->count; i++)
+        if (!is_overruled(given, &file->items[i]))
+            raw->items[raw->count++] = file->items[i];
     add_xlen(capture, raw);
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;

@@ -591,7 +591,7 @@ static bool lies_within(const struct yield *yield, uint64_t blocks)
 
 enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
                                    const struct yield *yield, const uint8_t *bytes, uint64_t size,
-                                   struct pug_index **index)
+                                   unsigned flags, struct pug_index **index)
 {
     const struct pug_index_options options = {.full = job->full};
     struct making making = begin(tree, bytes, size, &options, job->block);
@@ -599,7 +599,7 @@ enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
     making.job = *job;
     h->indexed = size;
     h->blocks = size / h->block + (size % h->block != 0);
-    h->flags = (job->full ? (unsigned)PUG_INDEX_FULL : 0u) | (unsigned)PUG_INDEX_ENDED;
+    h->flags = (job->full ? (unsigned)PUG_INDEX_FULL : 0u) | flags;
     making.blocks = h->blocks < UINT32_MAX ? calloc(h->blocks + 1, sizeof(*making.blocks)) : NULL;
     making.failed = !making.blocks;
     if (!lies_within(yield, h->blocks)) {

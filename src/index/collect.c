@@ -672,6 +672,13 @@ void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struc
     free_collector(collector);
 }
 
+/* Summaries that follow of the same blocks are merged with these. */
+const struct yield *pug_index_yield_so_far(struct collector *collector)
+{
+    close_tallies(collector);
+    return collector->failed ? NULL : collector->yield;
+}
+
 void pug_index_yield_free(struct yield *yield)
 {
     if (yield)

@@ -72,11 +72,16 @@ struct collector *pug_index_watch(struct job *job, struct pug_tree *tree);
 /** Nothing more comes; *yield is the caller's, and NULL where there was no memory. */
 void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struct yield **yield);
 void pug_index_yield_free(struct yield *yield);
+/** What came so far, which goes on growing; NULL: there was no memory. */
+const struct yield *pug_index_yield_so_far(struct collector *collector);
 
-/** What a watched tree gave, as an index of a capture that was read whole. */
+/**
+ * What a watched tree gave, as an index of what was read of a capture, `flags` being what it is
+ * beside what the job says.
+ */
 enum pug_status pug_index_assemble(struct pug_tree *tree, const struct job *job,
                                    const struct yield *yield, const uint8_t *bytes, uint64_t size,
-                                   struct pug_index **index);
+                                   unsigned flags, struct pug_index **index);
 
 /** What a trigger carries: its first eight bytes, the first one lowest. */
 static inline uint64_t pug_index_payload(const struct pug_run *run)

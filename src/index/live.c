@@ -59,6 +59,19 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
     return PUG_OK;
 }
 
+enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
+                                  struct pug_index **index)
+{
+    if (!indexer || !index || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *index = NULL;
+    if (!indexer->collector)
+        return PUG_ERR_NOT_INIT;
+    const struct yield *yield = pug_index_yield_so_far(indexer->collector);
+    return yield ? pug_index_assemble(indexer->tree, &indexer->job, yield, bytes, size, 0, index)
+                 : PUG_ERR_MEM;
+}
+
 enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
                                    struct pug_index **index)
 {
@@ -70,9 +83,9 @@ enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *b
         return PUG_ERR_NOT_INIT;
     pug_index_unwatch(indexer->collector, indexer->tree, &yield);
     indexer->collector = NULL;
-    enum pug_status status =
-        yield ? pug_index_assemble(indexer->tree, &indexer->job, yield, bytes, size, index)
-              : PUG_ERR_MEM;
+    enum pug_status status = yield ? pug_index_assemble(indexer->tree, &indexer->job, yield, bytes,
+                                                        size, PUG_INDEX_ENDED, index)
+                                   : PUG_ERR_MEM;
     pug_index_yield_free(yield);
     return status;
 }

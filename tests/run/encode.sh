@@ -32,6 +32,21 @@ same "the encapsulation"
 echo 3 >"$work/wanted"
 same "a choice of flows"
 
+# What the file of a source says of its type field is overruled by the command line: of all sources, or of this one.
+"$bin/pugmark" encode --set src_bits=4 --set type_bits=5 -o "$work/trace" - <<'LINES'
+packet 1 17 deadbeef
+packet 2 6 0102
+LINES
+printf 'src_bits = 4\nsource 1 = one\nsource 2 = two\n' >"$work/params"
+printf 'xlen = 64\ntype_bits = 2\n' | tee "$work/one" >"$work/two"
+types() { "$bin/pugmark" list --packets --protocol etrace --params "$work/params" --format jsonl "$@" "$work/trace" | sed -n 's/.*"type": \([0-9]*\).*/\1/p' | xargs; }
+types >"$work/got"
+types --set type_bits=5 >>"$work/got"
+types --set type_bits_1=5 >>"$work/got"
+types --set type_bits_2=5 >>"$work/got"
+printf '%s\n' "1 2" "17 6" "17 2" "1 6" >"$work/wanted"
+same "types of the command line"
+
 # A bit stream: a run of nulls ends with null.alignment, syncs too; three bits late.
 { echo sync; for i in {1..20}; do echo "packet 0 0 1f"; echo "nulls 3"; done; } |
   "$bin/pugmark" encode --set framed=0 --set shift=3 -o "$work/trace" -

@@ -437,6 +437,70 @@ static void index_while_decoding(const struct indexed *capture)
     pug_tree_free(tree);
 }
 
+/** What a part of a trace gives that was read by itself, asked for while more of it arrives. */
+static void check_so_far(const struct indexed *capture, struct pug_indexer *indexer, uint64_t at)
+{
+    const struct pug_index_options options = {.block = 4096, .limit = at, .jobs = 1};
+    struct pug_index *index = NULL, *alone = indexed_build_with(capture, &options);
+    struct pug_index_info info;
+    struct pug_index_mark mark, wanted;
+    assert_int_equal(pug_indexer_index(indexer, capture->bytes, at, &index), PUG_OK);
+    pug_index_info(index, &info);
+    assert_int_equal(info.indexed, at);
+    if (alone->header->indexed == at) { /* else decoding gave up */
+        assert_same_marks(index, alone);
+        struct pug_tree *tree = indexed_tree(capture);
+        const struct pug_index_query last = {.kind = PUG_MARK_SYNC,
+                                             .source = PUG_INDEX_ANY,
+                                             .from = at,
+                                             .backwards = true,
+                                             .greatest = UINT64_MAX};
+        const enum pug_status found =
+            pug_index_find(alone, tree, capture->bytes, at, &last, &wanted);
+        assert_int_equal(pug_index_find(index, tree, capture->bytes, at, &last, &mark), found);
+        if (found == PUG_OK)
+            assert_int_equal(mark.at, wanted.at);
+        pug_tree_free(tree);
+    }
+    pug_index_free(index);
+    pug_index_free(alone);
+}
+
+static void asked_while_it_grows(const struct indexed *capture)
+{
+    const struct pug_index_options options = {.block = 4096};
+    struct pug_index *index = NULL, *alone = indexed_build(capture, 4096, false);
+    struct pug_indexer *indexer = NULL;
+    struct pug_tree *tree = indexed_decoder(capture, true);
+    const size_t piece = (capture->size / 5 + 511) / 512 * 512;
+    uint64_t at = 0;
+    size_t used = 1;
+    enum pug_response response = PUG_RESP_CONT;
+    assert_int_equal(pug_indexer_new(tree, &options, &indexer), PUG_OK);
+    while (at < capture->size && PUG_RESP_IS_CONT(response) && used > 0) {
+        const size_t size = capture->size - at < piece ? (size_t)(capture->size - at) : piece;
+        response = pug_tree_data(tree, at, capture->bytes + at, size, &used);
+        at += used;
+        if (PUG_RESP_IS_CONT(response) && used == size)
+            check_so_far(capture, indexer, at);
+    }
+    if (PUG_RESP_IS_CONT(response))
+        pug_tree_end(tree);
+    assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &index), PUG_OK);
+    if (PUG_RESP_IS_CONT(response) && at == alone->header->indexed)
+        assert_same_marks(index, alone);
+    assert_int_equal(pug_indexer_index(indexer, capture->bytes, capture->size, &index),
+                     PUG_ERR_NOT_INIT);
+    pug_indexer_free(indexer);
+    pug_index_free(alone);
+    pug_tree_free(tree);
+}
+
+static void is_asked_while_it_grows(void **state)
+{
+    indexed_each(*(const enum captures *)*state, asked_while_it_grows);
+}
+
 static void indexes_while_decoding(void **state)
 {
     struct pug_indexer *indexer;
@@ -455,6 +519,7 @@ int main(void)
         cmocka_unit_test(indexes_from_the_middle),
         TEST_CAPTURES(is_full_by_source),
         TEST_CAPTURES(indexes_while_decoding),
+        TEST_CAPTURES(is_asked_while_it_grows),
         TEST_CAPTURES(is_the_same_from_threads),
         TEST_CAPTURES(goes_on),
         cmocka_unit_test(counts_the_first_ids),

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pugmark find: each kind of place, in trace that is written here byte by byte; without an index, with a sparse one and
+# with a full one. What is not there is not found.
+#   find.sh BIN SOURCE
+set -u
+bin=${1:?usage: find.sh BIN SOURCE} source=${2:?usage: find.sh BIN SOURCE}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pugmark=$bin/pugmark
+cd "$work" || exit 1
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# found OPTIONS PLACE: at this offset, of this source, with this value. Uses `input` and `extra`.
+found() {
+    local got
+    # shellcheck disable=SC2086
+    got=$("$pugmark" find "${input[@]}" "${extra[@]}" $1 --quiet 2>said) || fail "${input[*]} ${extra[*]} $1: $(cat said)"
+    [[ $(echo $got) == "$2" ]] || fail "${input[*]} ${extra[*]} $1: '$got', not '$2'"
+}
+missing() {
+    local code=0
+    # shellcheck disable=SC2086
+    "$pugmark" find "${input[@]}" "${extra[@]}" $1 --quiet >got 2>&1 || code=$?
+    [[ $code == 1 ]] || fail "${input[*]} ${extra[*]} $1: exit $code, $(cat got)"
+}
+# each_way FUNCTION: it is called three times.
+each_way() {
+    extra=() # there is no file of the usual name
+    "$1"
+    for how in "" --full; do
+        # shellcheck disable=SC2086
+        "$pugmark" index "${input[@]}" $how --block 1024 --output index --rebuild --quiet || fail "index ${input[*]}"
+        extra=(--index index)
+        "$1"
+    done
+}
+
+# ---- ETE: what a core says ----
+cat >params <<'END'
+TRCIDR0 = 0x28000EA1
+TRCIDR1 = 0x4100F403
+TRCIDR2 = 0x00000488
+TRCIDR8 = 0
+TRCDEVARCH = 0x47735A13
+TRCCONFIGR = 0x8C1
+TRCTRACEIDR = 0x10
+END
+synchronisation='\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0'
+{
+    printf "$synchronisation"              # 0
+    printf '\x04'                          # 14 TRACE_ON
+    printf '\x81\xf1\x07\x78\x56\x34\x12'  # 15 CTXT: VMID 7, context id 0x12345678
+    printf '\x9d\0\x08\0\0\0\0\0\0'        # 22 ADDR_L_64IS0: 0x1000
+    printf '\x02\x88\x01'                  # 31 TIMESTAMP: 0x88
+    printf '\x74'                          # 34 EVENT: 2
+    printf '\x0a\x0b'                      # 35 TRANS_ST, TRANS_COMMIT
+    printf '\x06\x1d\x95\x04'              # 37 EXCEPT: IRQ, and its address
+    printf '\0\x05'                        # 41 OVERFLOW
+    printf '\0\x03'                        # 43 DISCARD
+    head -c 3000 /dev/zero                 # in other blocks:
+    printf "$synchronisation"              # 3045 (its zeros are the last eleven)
+    printf '\x02\x89\x01'                  # 3059 TIMESTAMP: 0x89
+    printf '\x04\x71'                      # 3062 TRACE_ON, EVENT: 0
+} >ete
+ete() {
+    found "--sync" "0 10 0"
+    found "--sync --after 1" "3045 10 0"
+    found "--sync --before 3045" "0 10 0"
+    found "--time 1" "31 10 136"
+    found "--time 0x88" "31 10 136"
+    found "--time 0x89" "3059 10 137"
+    missing "--time 0x8a"
+    found "--event 2" "34 10 2"
+    found "--event 0" "3063 10 0"
+    missing "--event 1"
+    found "--context 0x12345678" "15 10 0x12345678"
+    missing "--context 0x1234"
+    found "--vmid 7" "15 10 0x7"
+    missing "--vmid 0x78"
+    found "--address 0x1000" "22 10 0x1000"
+    missing "--address 0x1004"
+    found "--exception 14" "37 10 14"
+    missing "--exception 2"
+    found "--overflow" "41 10 0"
+    missing "--overflow --after 42"
+    found "--discard" "43 10 0"
+    missing "--discard --before 43"
+    found "--trace-on" "14 10 0"
+    found "--trace-on --after 15" "3062 10 0"
+    found "--transaction" "35 10 1"
+    found "--transaction --after 36" "36 10 2"
+    missing "--trigger"
+    missing "--dwt 0"
+    missing "--elapsed 1"
+}
+input=(--protocol ete --transport plain --params params ete)
+each_way ete
+
+# ---- a trigger in CoreSight frames ----
+{
+    printf '\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'           # frame 0: source 0x10
+    printf '\xfb\x2a\x21\0\0\0\0\0\0\0\0\0\0\0\0\0'       # frame 1: a trigger, 0x2a, then source 0x10 again
+    head -c 1024 /dev/zero
+} >frames
+frames() {
+    found "--trigger" "16 7d 42" # where its frame begins
+    missing "--trigger --after 18"
+}
+input=(--protocol ete --transport coresight --set fsyncs=0 --params params frames)
+each_way frames
+
+# ---- ITM: local times are differences ----
+printf '\0\0\0\0\0\x80\x01a\x30\x0d\x12\x07\x11\x22\x33\x44\xc0\x85\x01\x01b\x20\x70' >itm
+itm() {
+    found "--sync" "0 00 0"
+    found "--event 0" "6 00 0"
+    found "--dwt 0" "11 00 0"
+    found "--elapsed 3" "8 00 3"
+    found "--elapsed 4" "16 00 136"
+    found "--elapsed 138" "21 00 138"
+    missing "--elapsed 139"
+    found "--overflow" "22 00 0"
+}
+input=(--protocol itm itm)
+each_way itm
