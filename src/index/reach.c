@@ -127,10 +127,11 @@ static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only
 static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint64_t back,
                          uint64_t from)
 {
-    const struct pug_source *source = tree->sources[n];
+    struct pug_source *source = tree->sources[n];
     const uint16_t id = pug_source_id(source);
     const uint64_t silent = silent_from(aim->index, id, aim->block);
     const uint64_t at = start_before(aim->index, id, silent, back);
+    source->stage.from_begin |= silent == 0 && aim->index->header->from == 0;
     if (silent == 0 || at >= from)
         return true;
     /* What begins in one block may come with the next. */

@@ -84,6 +84,11 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap)
     begin(unwrap);
 }
 
+void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin)
+{
+    unwrap->from_begin = from_begin;
+}
+
 uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap)
 {
     return unwrap->skipped;
@@ -450,7 +455,7 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
     bool certain = unwrap->null_run > pug_unwrap_nulls(&unwrap->config) ||
                    (parsed == PUG_PARSED && pug_unwrap_is_support(packet));
     bool broken = follow_chain(unwrap, 0, count, NULL, &packets) == CHAIN_BROKEN;
-    bool later = unwrap->index[unwrap->head] >= FIRST_BYTES;
+    bool later = !unwrap->from_begin && unwrap->index[unwrap->head] >= FIRST_BYTES;
     broken &= packets < FIRST_PACKETS;
     if (!certain && !later && packets < FIRST_PACKETS + 1 && count < window && !unwrap->ended) {
         unwrap->state = STATE_START;

@@ -166,6 +166,9 @@ struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
 void pug_unwrap_free(struct pug_unwrap *unwrap);
 void pug_unwrap_reset(struct pug_unwrap *unwrap);
 
+/** What comes first is the first of the capture, whatever its index is. */
+void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin);
+
 /** Give bytes; returns how many it took. At least one if pug_unwrap_next() just said no. */
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes,
                        size_t size);

@@ -129,6 +129,7 @@ static void write_held(const struct pug_unwrap *unwrap, struct pug_state *state)
 void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
 {
     pug_state_number(state, unwrap->state);
+    pug_state_number(state, unwrap->state == STATE_START && unwrap->from_begin);
     pug_state_number(state, unwrap->found_any);
     pug_state_number(state, unwrap->bad);
     pug_state_number(state, unwrap->null_run);

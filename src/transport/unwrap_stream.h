@@ -28,6 +28,7 @@ struct pug_unwrap {
     void *context;
     enum state state;
     bool ended;
+    bool from_begin;    /* of the capture, while it is not known how the stream begins */
     bool simple;        /* headers are whole bytes, whatever the type: take_simple() */
     bool padding_known; /* … or there is none */
     enum pug_unwrap_padding padding;

@@ -55,10 +55,22 @@ static bool is_stopped(const struct pug_tree *tree)
 
 static enum pug_response flush(struct pug_tree *tree);
 
+/**
+ * What comes first says whether the trace is read from its begin on. That counts for sources of
+ * frames that are heard later; other transports find packets by themselves, or have one source.
+ */
+static void note_begin(struct pug_tree *tree, uint64_t index)
+{
+    for (size_t i = 0; i < tree->source_count && !tree->begun; i++)
+        tree->sources[i]->stage.from_begin &= index == 0 || !tree->transport->reserved;
+    tree->begun = true;
+}
+
 static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8_t *bytes,
                               size_t size, size_t *used)
 {
     enum pug_response worst = PUG_RESP_CONT;
+    note_begin(tree, index);
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
@@ -151,12 +163,14 @@ static enum pug_response reset(struct pug_tree *tree)
 {
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
-    tree->ending = false;
+    tree->ending = tree->begun = false;
     tree->transport->reset(tree->transport_state);
     enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)
         if (is_active(tree, tree->sources[i]))
             worst = worse(worst, pug_source_reset(tree->sources[i]));
+    for (size_t i = 0; i < tree->source_count; i++)
+        tree->sources[i]->stage.from_begin = true;
     return worst;
 }
 

@@ -102,6 +102,7 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
     stage->quirks = tree->quirks;
     stage->options = *options;
     stage->source = id;
+    stage->from_begin = !tree->begun;
     stage->mute_reader = tree->quirks.mute_reader && source->decodes;
     stage->out.batch = &source->tree->batch;
     stage->encapsulation = tree->on_encapsulation;
@@ -185,6 +186,7 @@ enum pug_status pug_source_renew(struct pug_source *source)
     free_stages(source);
     stage->out.blank = (struct pug_element){.source = stage->source};
     stage->pending = false;
+    stage->from_begin = true;
     source->touched = false;
     source->end_phase = PUG_END_READ;
     if (stage->code)
@@ -515,7 +517,7 @@ enum pug_response pug_source_reset(struct pug_source *source)
 {
     const struct pug_protocol *protocol = source->protocol;
     enum pug_response response = attached(source) ? PUG_RESP_CONT : PUG_RESP_FATAL_NOT_INIT;
-    source->stage.pending = false;
+    source->stage.pending = source->stage.from_begin = false;
     source->end_phase = PUG_END_READ;
     if (protocol->operate)
         return protocol->operate(source->reader, PUG_OP_RESET, NULL, NULL);

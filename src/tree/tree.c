@@ -202,7 +202,7 @@ enum pug_status pug_tree_renew(struct pug_tree *tree)
 {
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
-    tree->ending = false;
+    tree->ending = tree->begun = false;
     tree->transport->free(tree->transport_state);
     tree->transport_state = NULL;
     enum pug_status status =

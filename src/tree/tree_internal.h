@@ -74,6 +74,7 @@ struct pug_tree {
     pug_encapsulation_fn *on_encapsulation;
     void *encapsulation_context;
 
+    bool begun; /* there were bytes */
     bool ending;
     size_t end_next; /* the source that the end of trace has reached */
 };

@@ -53,4 +53,13 @@ while read -r size name; do
   now=$(awk -v name="$name" '$2 == name {print $1}' "$work/sizes.txt")
   [[ $now == "$size" ]] || fail "struct $name was $size bytes, and is ${now:-gone} (if that is meant: make abi)"
 done <"$lists/structs.txt"
+
+# Authors' headers that are not those of the last release have another number than they had.
+number() { sed -n 's/^#define PUG_AUTHOR_ABI *//p'; }
+release=$(git -C "$source" describe --tags --abbrev=0 2>/dev/null || true)
+if [[ $release ]] && ! git -C "$source" diff --quiet "$release" -- include/pugmark/author; then
+  was=$(git -C "$source" show "$release:include/pugmark/author/protocol.h" | number)
+  [[ $was != $(number <"$source/include/pugmark/author/protocol.h") ]] ||
+    fail "authors' headers are not those of $release: raise PUG_AUTHOR_ABI"
+fi
 [[ ! $failed ]]

@@ -280,13 +280,105 @@ static void test_in_frames(void **state)
     }
 }
 
+/*
+ * A source that is silent at first begins with a header, like one that is not; one that is read
+ * from the middle of a capture on may not.
+ */
+static void test_late_in_frames(void **state)
+{
+    (void)state;
+    struct rec_bytes out = {0}, all[STREAMS] = {{0}, {0}};
+    struct rec_frames frames = {.out = &out};
+    for (unsigned i = 0; i < 40; i++) {
+        const unsigned n = i >= 30;
+        const size_t from = all[n].size;
+        struct rec_encapsulation to = {
+            .type_bits = 8, .timestamp_bytes = 2, .padding = REC_PAD_ZERO, .out = &all[n]};
+        const uint8_t payload[] = {(uint8_t)(0x55 + 2 * i), (uint8_t)i, 0x60};
+        assert_true(rec_encapsulate(&to, 0, 0, NULL, payload, sizeof(payload)));
+        rec_frames_put(&frames, (uint8_t)ids[n], all[n].data + from, all[n].size - from);
+    }
+    rec_frames_finish(&frames);
+    for (size_t piece = 1; piece < 400; piece = piece * 2 + 5) {
+        struct watcher watcher = {.streams[0].packets = 0};
+        struct pug_tree *tree = watch(&watcher, NULL);
+        feed(tree, &out, piece);
+        pug_tree_free(tree);
+        for (unsigned n = 0; n < STREAMS; n++) {
+            assert_int_equal(watcher.streams[n].seen.size, all[n].size);
+            assert_memory_equal(watcher.streams[n].seen.data, all[n].data, all[n].size);
+            rec_bytes_free(&watcher.streams[n].seen);
+        }
+    }
+    rec_bytes_free(&all[0]);
+    rec_bytes_free(&all[1]);
+    rec_bytes_free(&out);
+}
+
+static enum pug_response count_unknown(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    unsigned *seen = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++)
+        seen[elements[i].source == ids[1]]++;
+    return PUG_RESP_CONT;
+}
+
+/** As many elements on any threads, and from any piece on, as on one. */
+static void test_late_on_threads(void **state)
+{
+    (void)state;
+    struct rec_bytes out = {0}, all[STREAMS] = {{0}, {0}};
+    struct rec_frames frames = {.out = &out};
+    unsigned expected[STREAMS] = {0};
+    for (unsigned i = 0; i < 6000; i++) {
+        const unsigned n = i >= 4000 && i % 3 == 0;
+        const size_t from = all[n].size;
+        struct rec_encapsulation to = {
+            .type_bits = 8, .timestamp_bytes = 2, .padding = REC_PAD_ZERO, .out = &all[n]};
+        const uint8_t payload[] = {(uint8_t)(0x55 + 2 * i), (uint8_t)i, 0x60};
+        if (n == 0 && i % 500 == 0)
+            rec_encapsulation_sync(&to);
+        assert_true(rec_encapsulate(&to, 0, 0, NULL, payload, sizeof(payload)));
+        rec_frames_put(&frames, (uint8_t)ids[n], all[n].data + from, all[n].size - from);
+    }
+    rec_frames_finish(&frames);
+    for (unsigned threads = 1; threads <= 8; threads *= 2) {
+        unsigned seen[STREAMS] = {0};
+        struct pug_tree *tree;
+        const struct pug_tree_config config = {.transport = "coresight"};
+        assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+        const struct pug_jobs jobs = {.threads = threads, .piece = 1024};
+        struct pug_jobs_result result;
+        for (unsigned n = 0; n < STREAMS; n++) {
+            const struct pug_setting settings[] = {{.name = "src_id", .value = ids[n]},
+                                                   {.name = "timestamp_bytes", .value = 2},
+                                                   {.name = "type_bits", .value = 8},
+                                                   {.name = "xlen", .value = 64}};
+            const struct pug_source_config source = {
+                .protocol = "E-Trace", .decode = true, .settings = {settings, 4, NULL}};
+            assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+        }
+        pug_tree_on_elements(tree, count_unknown, seen);
+        assert_int_equal(pug_tree_decode(tree, &jobs, out.data, out.size, &result), PUG_OK);
+        pug_tree_free(tree);
+        if (threads == 1)
+            memcpy(expected, seen, sizeof(seen));
+        assert_memory_equal(seen, expected, sizeof(seen));
+        assert_true(seen[1] > 0);
+    }
+    rec_bytes_free(&all[0]);
+    rec_bytes_free(&all[1]);
+    rec_bytes_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_in_frames),
-        cmocka_unit_test(test_one_packet),
-        cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_packets),        cmocka_unit_test(test_in_frames),
+        cmocka_unit_test(test_late_in_frames), cmocka_unit_test(test_late_on_threads),
+        cmocka_unit_test(test_one_packet),     cmocka_unit_test(test_bad_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,8 +173,9 @@ struct pug_stage {
     bool pending;                      /**< the decoder suspended itself; resume() is due */
     bool mute_reader;                  /**< quirk in force: what the reader logs is dropped */
     bool monitored;                    /**< a packet monitor is attached */
-    bool refused;  /**< the decoder cannot decode what its registers say; it answers nothing else */
-    uint8_t takes; /**< enum pug_takes, bits; for a reader to set, which may change its mind */
+    bool refused; /**< the decoder cannot decode what its registers say; it answers nothing else */
+    bool from_begin; /**< the trace is read from its begin on, though this source may speak later */
+    uint8_t takes;   /**< enum pug_takes, bits; for a reader to set, which may change its mind */
     /** Where marks go while the source is read for marks alone, else NULL. */
     struct pug_mark_list *marks;
     struct pug_paths *paths; /**< where ranges are counted while that is wanted, else NULL */

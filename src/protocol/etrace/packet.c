@@ -421,6 +421,7 @@ static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
         span->at = span->end;
         return false;
     }
+    pug_unwrap_from_begin(reader->unwrap, reader->stage->from_begin);
     /* packets may be waiting inside, but who gives bytes wants to see some of them go */
     if (span->at == span->run->bytes)
         fill(reader, span, 1);
@@ -455,8 +456,10 @@ void pug_etrace_reader_state(const void *data, struct pug_state *state)
     pug_state_number(state, reader->unknown_mode);
     pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));
     pug_state_number(state, reader->unwrap != NULL);
-    if (!reader->unwrap)
+    if (!reader->unwrap) {
+        pug_state_number(state, reader->stage->from_begin);
         return;
+    }
     pug_unwrap_state(reader->unwrap, state);
     pug_state_number(state, pug_unwrap_has_seen(reader->unwrap, reader->config->source));
 }
