@@ -88,10 +88,17 @@ void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint
 void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to);
 
 /** private: blocks that were made one after another, and run so, lie together. */
+static inline struct pug_path *pug_paths_place(struct pug_path *paths, uint32_t mask, uint32_t from,
+                                               uint32_t atoms)
+{
+    return &paths[(from ^ atoms * 0x9e3779b1u >> 16) & mask];
+}
+
+/** private */
 static inline struct pug_path *pug_paths_slot(const struct pug_paths *paths, uint32_t from,
                                               uint32_t atoms)
 {
-    return &paths->paths[(from ^ atoms * 0x9e3779b1u >> 16) & paths->path_mask];
+    return pug_paths_place(paths->paths, paths->path_mask, from, atoms);
 }
 
 /** private */

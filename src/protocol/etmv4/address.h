@@ -10,13 +10,42 @@
  * return where they end.
  */
 
-static inline void pug_etmv4_push_address(struct pug_etmv4_reader *r,
-                                          const struct pug_etmv4_address *address)
+/** An address as two numbers: a copy would wait for stores of single bytes. */
+struct pug_etmv4_address_words {
+    uint64_t value, tail;
+};
+
+static_assert(sizeof(struct pug_etmv4_address) == sizeof(struct pug_etmv4_address_words),
+              "two words");
+
+static inline struct pug_etmv4_address_words
+pug_etmv4_words_of(const struct pug_etmv4_address *address)
 {
-    r->stack[2] = r->stack[1];
-    r->stack[1] = r->stack[0];
-    r->stack[0] = *address;
-    r->packet.address = *address;
+    struct pug_etmv4_address_words words;
+    memcpy(&words, address, sizeof(words));
+    return words;
+}
+
+/** An address of which a packet gave `bits` bits; before, `valid` were known. */
+static inline struct pug_etmv4_address_words
+pug_etmv4_new_address(uint64_t value, unsigned size, unsigned valid, unsigned bits, unsigned is)
+{
+    const uint32_t known = valid < bits ? bits : valid;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    const uint64_t tail = (uint64_t)(size << 24 | known << 16 | bits << 8 | is) << 32;
+#else
+    const uint64_t tail = size | known << 8 | bits << 16 | is << 24;
+#endif
+    return (struct pug_etmv4_address_words){value, tail};
+}
+
+static inline void pug_etmv4_push_address(struct pug_etmv4_reader *r,
+                                          struct pug_etmv4_address_words words)
+{
+    memcpy(&r->stack[2], &r->stack[1], sizeof(words));
+    memcpy(&r->stack[1], &r->stack[0], sizeof(words));
+    memcpy(&r->stack[0], &words, sizeof(words));
+    memcpy(&r->packet.address, &words, sizeof(words));
 }
 
 static inline uint64_t pug_etmv4_little_endian(const uint8_t *at, unsigned size)
@@ -39,9 +68,7 @@ static inline uint64_t pug_etmv4_low_address(const uint8_t *at, uint8_t is)
 
 static inline void pug_etmv4_set_address_64(struct pug_etmv4_reader *r, uint64_t value, uint8_t is)
 {
-    pug_etmv4_push_address(
-        r, &(struct pug_etmv4_address){
-               .value = value, .size = 64, .valid_bits = 64, .pkt_bits = 64, .is = is});
+    pug_etmv4_push_address(r, pug_etmv4_new_address(value, 64, 64, 64, is));
 }
 
 static inline const uint8_t *pug_etmv4_address_64(struct pug_etmv4_reader *r, const uint8_t *at,
@@ -55,47 +82,35 @@ static inline const uint8_t *pug_etmv4_address_64(struct pug_etmv4_reader *r, co
 static inline const uint8_t *pug_etmv4_address_32(struct pug_etmv4_reader *r, const uint8_t *at,
                                                   uint8_t is)
 {
-    struct pug_etmv4_address address = r->packet.address;
-    uint64_t low = pug_etmv4_low_address(at, is);
-    if ((r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf) {
-        address.size = 64;
-        address.value = (address.value & ~(uint64_t)UINT32_MAX) | low;
-    } else {
-        address.size = 32;
-        address.value = low;
-    }
-    address.pkt_bits = 32;
-    if (address.valid_bits < 32)
-        address.valid_bits = 32;
-    address.is = is;
-    pug_etmv4_push_address(r, &address);
+    const struct pug_etmv4_address *last = &r->packet.address;
+    const bool wide = (r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf;
+    const uint64_t high = wide ? last->value & ~(uint64_t)UINT32_MAX : 0;
+    const unsigned size = wide ? 64 : 32;
+    pug_etmv4_push_address(r, pug_etmv4_new_address(high | pug_etmv4_low_address(at, is), size,
+                                                    last->valid_bits, 32, is));
     return at + 4;
 }
 
 static inline const uint8_t *pug_etmv4_address_short(struct pug_etmv4_reader *r, const uint8_t *at,
                                                      uint8_t is)
 {
-    struct pug_etmv4_address address = r->packet.address;
-    unsigned bits = is ? 8 : 9;
+    const struct pug_etmv4_address *last = &r->packet.address;
+    unsigned bits = 9u - is;
     uint64_t low = (uint64_t)(at[0] & 0x7F) << (bits - 7);
     if (*at++ & 0x80) {
         low |= (uint64_t)*at++ << bits;
         bits += 8;
     }
-    address.value = (address.value & ~((UINT64_C(1) << bits) - 1)) | low;
-    address.pkt_bits = (uint8_t)bits;
-    if (address.valid_bits < bits)
-        address.valid_bits = (uint8_t)bits;
-    address.is = is;
-    pug_etmv4_push_address(r, &address);
+    const uint64_t high = last->value & ~((UINT64_C(1) << bits) - 1);
+    pug_etmv4_push_address(
+        r, pug_etmv4_new_address(high | low, last->size, last->valid_bits, bits, is));
     return at;
 }
 
 static inline void pug_etmv4_address_match(struct pug_etmv4_reader *r, uint8_t entry)
 {
     r->packet.match = entry;
-    const struct pug_etmv4_address address = r->stack[entry];
-    pug_etmv4_push_address(r, &address);
+    pug_etmv4_push_address(r, pug_etmv4_words_of(&r->stack[entry]));
 }
 
 /** Read the address packet in `raw`, which is all there. */

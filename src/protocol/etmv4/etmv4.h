@@ -12,6 +12,7 @@
  *     commit.c     what a committed P0 element gives: addresses, contexts, marks
  *     atoms.c      … atoms
  *     lane.c       atoms and addresses from bytes to elements at once, where none has to wait
+ *     count.c      … to counts, by paths
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
  */

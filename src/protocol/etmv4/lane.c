@@ -4,12 +4,12 @@
  * nothing is speculated (enum pug_etmv4_way).
  *
  * On the lane the decoder's own place is out of date: where execution is, `from`, the last block,
- * and `block`, the next one, tell. leave() brings the place up to date, enter() finds the block at
- * it; between them an atom is a hop, and an address a look into the table of jumps. A taken call
- * pushes its return address when execution goes on behind it, or in leave().
+ * and `block`, the next one, tell. pug_etmv4_leave() brings the place up to date, pug_etmv4_enter()
+ * finds the block at it; between them an atom is a hop, and an address a look into the table of
+ * jumps. A taken call pushes its return address when execution goes on behind it, or in
+ * pug_etmv4_leave().
  */
-#include "image/paths.h"
-#include "protocol/etmv4/address.h"
+#include "protocol/etmv4/lane.h"
 
 #include <assert.h>
 
@@ -23,45 +23,26 @@ static_assert(PACKET_ELEMENTS - PUG_OUT_STEP < 16, "a batch has room for a packe
 
 /* ---- addresses ---- */
 
-/**
- * The last address, if no atom has used it yet. Outside of the lane it waits in the queue, alone:
- * it commits with what comes behind it.
- */
-struct aim {
-    bool open;
-    uint8_t is;
-    uint64_t value, index;
-};
-
-static struct aim take_aim(decoder *d)
+static struct pug_etmv4_aim take_aim(decoder *d)
 {
     if (d->way != PUG_ETMV4_AIMED)
-        return (struct aim){0};
+        return (struct pug_etmv4_aim){0};
     const struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);
     d->queue.head++;
-    return (struct aim){.open = true, .is = p0->is, .value = p0->value, .index = p0->index};
+    return (struct pug_etmv4_aim){
+        .open = true, .is = p0->is, .value = p0->value, .index = p0->index};
 }
 
-static void leave_aim(decoder *d, const struct aim *aim)
+static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
 {
     if (aim->open)
         pug_etmv4_admit_address(d, aim->index, aim->value, aim->is);
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/** The size of an address packet that is all there; 0: it is something else, or not whole. */
-static inline size_t address_size(const struct pug_etmv4_header *header, const uint8_t *at,
-                                  const uint8_t *end)
-{
-    const bool address = header->type >= PUG_ETMV4_ADDR_MATCH &&
-                         header->type <= PUG_ETMV4_ADDR_L_64IS1 &&
-                         header->form != PUG_ETMV4_FORM_RESERVED;
-    return address ? pug_etmv4_plain_size(header, at, end) : 0;
-}
-
 /** Read an address packet. (Field by field: a copy would wait for the stores before it.) */
 static inline void read_address(reader *r, decoder *d, const struct pug_etmv4_header *header,
-                                const uint8_t *at, uint64_t index, struct aim *aim)
+                                const uint8_t *at, uint64_t index, struct pug_etmv4_aim *aim)
 {
     pug_etmv4_read_address(r, header, at);
     aim->open = true;
@@ -72,13 +53,7 @@ static inline void read_address(reader *r, decoder *d, const struct pug_etmv4_he
 
 /* ---- onto the lane and off it ---- */
 
-static inline struct pug_element *batch_end(const struct pug_batch *batch)
-{
-    return &batch->elements[batch->count];
-}
-
-/** The block where the decoder stands, if it hops and there is room for a packet; else NULL. */
-static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, uint64_t index)
+const struct pug_block *pug_etmv4_enter(decoder *d, struct pug_etmv4_aim *aim, uint64_t index)
 {
     struct pug_batch *batch = d->stage->out.batch;
     if (aim->open)
@@ -98,13 +73,8 @@ static PUG_NOINLINE const struct pug_block *enter(decoder *d, struct aim *aim, u
     return room ? block : NULL;
 }
 
-/**
- * The decoder's place is behind `from`, a block of a packet; the batch's end, and its new one.
- * `chain`, or NULL, breaks.
- */
-static PUG_NOINLINE struct pug_element *leave(decoder *d, struct pug_chain *chain,
-                                              struct pug_element *end, const struct pug_block *from,
-                                              bool taken, uint64_t index)
+struct pug_element *pug_etmv4_leave(decoder *d, struct pug_chain *chain, struct pug_element *end,
+                                    const struct pug_block *from, bool taken, uint64_t index)
 {
     struct pug_batch *batch = d->stage->out.batch;
     if (chain)
@@ -113,7 +83,7 @@ static PUG_NOINLINE struct pug_element *leave(decoder *d, struct pug_chain *chai
     pug_etmv4_set_isa(d, from->isa);
     d->isa = from->isa;
     pug_etmv4_leave_block(d, index, from, taken);
-    return batch_end(batch);
+    return pug_etmv4_batch_end(batch);
 }
 
 /** The trace index of the range that was put down last: `ran`, where it was delivered. */
@@ -130,27 +100,9 @@ static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch,
     *ran = last_index(batch, *end, *ran);
     batch->count = (uint32_t)(*end - batch->elements);
     pug_batch_give(batch);
-    *end = batch_end(batch);
+    *end = pug_etmv4_batch_end(batch);
     return batch->response == PUG_RESP_CONT && d->map->epoch == epoch &&
            !pug_codemap_outdated(d->map);
-}
-
-/* ---- jumps ---- */
-
-/** Is it a branch that leaves it to an address packet, or to the return stack, where it goes? */
-static inline bool asks_for_address(const decoder *d, const struct pug_block *from, bool taken)
-{
-    return taken && from->last_type == PUG_INSTR_BR_INDIRECT &&
-           !(d->config->ete && from->last_subtype == PUG_SUB_V8_ERET);
-}
-
-/** The block that such a branch goes to; NULL: that takes a closer look. */
-static inline const struct pug_block *aimed_at(const decoder *d, const struct aim *aim)
-{
-    const uint8_t isa = pug_etmv4_isa(d, aim->is);
-    if (isa == PUG_ISA_T32 && d->stage->quirks.etm4_stale_it)
-        return NULL;
-    return pug_codemap_jumped(d->map, aim->value, isa);
 }
 
 /* ---- calls and returns, where the unit has a return stack ---- */
@@ -158,8 +110,8 @@ static inline const struct pug_block *aimed_at(const decoder *d, const struct ai
 /** Does the block behind a branch depend on the return stack, or that on the branch? */
 static inline bool uses_stack(const decoder *d, const struct pug_block *from, bool taken)
 {
-    return taken &&
-           (from->last_type == PUG_INSTR_BR ? from->insn.link : asks_for_address(d, from, taken));
+    return taken && (from->last_type == PUG_INSTR_BR ? from->insn.link
+                                                     : pug_etmv4_asks_for_address(d, from, taken));
 }
 
 static inline void push_call(decoder *d, const struct pug_block *from)
@@ -197,8 +149,8 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
  * go into the chain, and where another element comes between, that is the end.
  */
 static inline __attribute__((always_inline)) uint32_t
-ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_chain *chain,
-     const enum pug_want want, const bool stack)
+ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
+     struct pug_chain *chain, const enum pug_want want, const bool stack)
 {
     struct pug_batch *const batch = d->stage->out.batch;
     const struct pug_element *const full =
@@ -206,22 +158,23 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
     const uint8_t *at = span->at, *const end = span->end;
-    struct pug_element *element = batch_end(batch);
+    struct pug_element *element = pug_etmv4_batch_end(batch);
     const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
-    struct aim aim = *last;
+    struct pug_etmv4_aim aim = *last;
     uint64_t index = d->index, ran = index;
     uint32_t epoch = d->map->epoch, atoms = 1;
     bool taken = false;
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
         if (header->form != PUG_ETMV4_FORM_ATOM) {
-            const size_t size = address_size(header, at, end);
+            const size_t size = pug_etmv4_address_size(header, at, end);
             if (size == 0)
                 break;
             index = pug_run_index(span->run, at);
             read_address(r, d, header, at, index, &aim);
             at += size;
-            block = from && asks_for_address(d, from, taken) ? aimed_at(d, &aim) : NULL;
+            block = from && pug_etmv4_asks_for_address(d, from, taken) ? pug_etmv4_aimed_at(d, &aim)
+                                                                       : NULL;
             continue;
         }
         if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran))
@@ -239,13 +192,13 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_
                 block = pass_branch(d, from);
             if (!block) {
                 if (from)
-                    element =
-                        leave(d, chain, element, from, taken, last_index(batch, element, ran));
+                    element = pug_etmv4_leave(d, chain, element, from, taken,
+                                              last_index(batch, element, ran));
                 from = NULL;
                 batch->count = (uint32_t)(element - batch->elements);
                 const bool ends = want == PUG_WANT_COUNTS && batch->count > 0;
-                block = ends ? NULL : enter(d, &aim, index);
-                element = batch_end(batch);
+                block = ends ? NULL : pug_etmv4_enter(d, &aim, index);
+                element = pug_etmv4_batch_end(batch);
                 epoch = d->map->epoch;
                 if (!block)
                     break;
@@ -267,9 +220,10 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_
         } while (atoms > 1);
         if (atoms > 1)
             break;
-        if (!block && !asks_for_address(d, from, taken) && !(stack && uses_stack(d, from, taken)) &&
-            from) {
-            element = leave(d, chain, element, from, taken, last_index(batch, element, ran));
+        if (!block && !pug_etmv4_asks_for_address(d, from, taken) &&
+            !(stack && uses_stack(d, from, taken)) && from) {
+            element =
+                pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran));
             from = NULL;
         }
         if (want == PUG_WANT_EACH && !deliver(d, &element, epoch, &ran))
@@ -277,206 +231,20 @@ ride(reader *r, decoder *d, struct pug_span *span, struct aim *last, struct pug_
     }
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
-        leave(d, chain, element, from, taken, last_index(batch, element, ran));
+        pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran));
     d->index = index;
     span->at = at;
     *last = aim;
     return atoms > 1 ? atoms : 0;
 }
 
-static inline __attribute__((always_inline)) uint32_t
-ride_want(reader *r, decoder *d, struct pug_span *span, struct aim *aim, const enum pug_want want)
+static inline __attribute__((always_inline)) uint32_t ride_want(reader *r, decoder *d,
+                                                                struct pug_span *span,
+                                                                struct pug_etmv4_aim *aim,
+                                                                const enum pug_want want)
 {
     return d->config->return_stack ? ride(r, d, span, aim, NULL, want, true)
                                    : ride(r, d, span, aim, NULL, want, false);
-}
-
-/* ---- the lane of counts ---- */
-
-/*
- * Here a block is a number, and `here` the next one, or the last one and PUG_PATH_ASKS. From `from`
- * on, by `atoms`, the last packet of atoms led there.
- */
-#define NOWHERE UINT32_MAX
-
-struct count {
-    decoder *d;
-    struct pug_paths *paths;
-    uint32_t here, from, atoms;
-    uint32_t asked; /* the block whose branch the open aim is of */
-};
-
-static inline struct pug_count_seam *seam_of(const struct count *c)
-{
-    return pug_counts_seam(c->paths->counts, c->d->stage->source);
-}
-
-static inline bool can_number(const struct pug_block *block, uint32_t epoch)
-{
-    return pug_block_hops(block, epoch) && pug_block_lasts(block) &&
-           block->number < PUG_PATH_NUMBERS;
-}
-
-/** Leave the lane behind a block. */
-static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
-{
-    pug_paths_leave(c->paths, block, taken);
-    leave(c->d, NULL, batch_end(c->d->stage->out.batch), block, taken, index);
-    c->here = NOWHERE;
-}
-
-/** The same where the last packet of atoms led; an aim that nobody used did not count. */
-static void leave_count(struct count *c, const struct aim *aim, uint64_t index)
-{
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->from), *last = block;
-    bool taken = false;
-    if (aim->open && !(c->here & PUG_PATH_ASKS))
-        pug_paths_add_jump(c->paths, pug_codemap_numbered(c->d->map, c->asked), aim->value,
-                           UINT64_MAX);
-    for (uint32_t atoms = c->atoms; atoms > 1; atoms >>= 1) {
-        last = block;
-        taken = atoms & 1;
-        block = block->links[taken];
-    }
-    leave_behind(c, last, taken, index);
-}
-
-/** Find the block where the decoder stands. False: it does not hop, or has no number. */
-static bool enter_count(struct count *c, struct aim *aim, uint64_t index)
-{
-    const struct pug_block *block = enter(c->d, aim, index);
-    if (!block || !can_number(block, c->d->map->epoch))
-        return false;
-    struct pug_count_seam *seam = seam_of(c);
-    if (seam)
-        pug_counts_follow(c->paths->counts, seam, block->start);
-    c->here = block->number;
-    return seam != NULL;
-}
-
-/** Where a path leads whose blocks are linked; NOWHERE: not all are. */
-static uint32_t walk_path(const struct count *c, uint32_t atoms)
-{
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here);
-    for (;;) {
-        const bool taken = atoms & 1;
-        const struct pug_block *next = block->links[taken];
-        atoms >>= 1;
-        if (!can_number(next, c->d->map->epoch))
-            return atoms == 1 && asks_for_address(c->d, block, taken)
-                       ? block->number | PUG_PATH_ASKS
-                       : NOWHERE;
-        if (atoms == 1)
-            return next->number;
-        block = next;
-    }
-}
-
-/** Hop after hop, as far as there are links, and off the lane. The atoms that are left. */
-static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
-{
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here), *last;
-    bool taken;
-    do {
-        taken = atoms & 1;
-        atoms >>= 1;
-        pug_paths_hop(c->paths, block, taken);
-        last = block;
-        block = block->links[taken];
-    } while (atoms > 1 && can_number(block, c->d->map->epoch));
-    leave_behind(c, last, taken, index);
-    return atoms;
-}
-
-/** Count atoms for which no path is kept; what is left of them is for decode(). */
-static PUG_NOINLINE uint32_t count_atoms(struct count *c, uint32_t atoms, struct aim *aim,
-                                         uint64_t index, uint64_t before)
-{
-    while (atoms > 1) {
-        if (c->here & PUG_PATH_ASKS) { /* also nowhere */
-            if (c->here != NOWHERE)
-                leave_count(c, aim, before);
-            if (!enter_count(c, aim, index))
-                return atoms;
-        }
-        c->from = c->here;
-        c->atoms = atoms;
-        const uint32_t to = walk_path(c, atoms);
-        if (to == NOWHERE) {
-            atoms = count_singly(c, atoms, index);
-            continue;
-        }
-        pug_paths_keep(c->paths, c->from, atoms, to);
-        c->here = to;
-        return 1;
-    }
-    return atoms;
-}
-
-/** An address that a branch asked for, but for which no jump is kept. */
-static PUG_NOINLINE void count_address(struct count *c, const struct aim *aim, uint64_t before)
-{
-    c->asked = c->here & ~PUG_PATH_ASKS;
-    const struct pug_block *block = aimed_at(c->d, aim);
-    if (block && can_number(block, c->d->map->epoch)) {
-        pug_paths_keep_jump(c->paths, c->asked, aim->value, block->number);
-        c->here = block->number;
-    } else {
-        leave_count(c, aim, before);
-    }
-}
-
-/** A packet costs a look into a table; everything else is done by the functions above. */
-static uint32_t count(reader *r, decoder *d, struct pug_span *span, struct aim *aim)
-{
-    const struct pug_etmv4_header *const headers = r->config->headers;
-    const struct pug_paths *const paths = d->stage->paths;
-    const uint8_t *at = span->at, *const end = span->end;
-    struct count c = {.d = d, .paths = d->stage->paths, .here = NOWHERE};
-    uint32_t here = NOWHERE, atoms = 1;
-    uint64_t index = d->index;
-    while (at < end && atoms == 1) {
-        const struct pug_etmv4_header *const header = &headers[*at];
-        const uint64_t before = index;
-        if (header->form == PUG_ETMV4_FORM_ATOM) {
-            index = pug_run_index(span->run, at++);
-            c.here = here;
-            if (!(here & PUG_PATH_ASKS)) {
-                c.from = here;
-                if (aim->open)
-                    d->returns.wait_address = aim->open = false;
-                c.atoms = header->atoms;
-                if (pug_paths_take(paths, &here, header->atoms))
-                    continue;
-            }
-            atoms = count_atoms(&c, header->atoms, aim, index, before);
-        } else {
-            const size_t size = address_size(header, at, end);
-            if (size == 0)
-                break;
-            index = pug_run_index(span->run, at);
-            c.here = here;
-            if (here < PUG_PATH_NUMBERS) /* nobody asked */
-                leave_count(&c, aim, before);
-            read_address(r, d, header, at, index, aim);
-            at += size;
-            const uint32_t asked = here ^ PUG_PATH_ASKS;
-            if (asked < PUG_PATH_NUMBERS && pug_paths_jump(paths, asked, aim->value, &here)) {
-                c.asked = asked;
-                continue;
-            }
-            if (c.here != NOWHERE)
-                count_address(&c, aim, before);
-        }
-        here = c.here;
-    }
-    c.here = here;
-    if (here != NOWHERE)
-        leave_count(&c, aim, index);
-    d->index = index;
-    c.paths->counted += (uint64_t)(at - span->at);
-    span->at = at;
-    return atoms > 1 ? atoms : 0;
 }
 
 static bool can_count_paths(const decoder *d)
@@ -486,11 +254,11 @@ static bool can_count_paths(const decoder *d)
 }
 
 /** By paths, or hop by hop; else there are elements. */
-static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct aim *aim)
+static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim)
 {
     struct pug_chain chain;
     if (can_count_paths(d))
-        return count(r, d, span, aim);
+        return pug_etmv4_count(r, d, span, aim);
     if (!pug_chain_begin(&chain, d->stage))
         return ride_want(r, d, span, aim, PUG_WANT_BATCH);
     const uint32_t left = ride(r, d, span, aim, &chain, PUG_WANT_COUNTS, d->config->return_stack);
@@ -519,7 +287,7 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
 {
     if (span->at == span->end || !is_ready(r, d, span->at, want))
         return PUG_RESP_CONT;
-    struct aim aim = take_aim(d);
+    struct pug_etmv4_aim aim = take_aim(d);
     const uint32_t left =
         want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim) : ride_want(r, d, span, &aim, want);
     leave_aim(d, &aim);
