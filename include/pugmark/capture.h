@@ -26,6 +26,7 @@
 
 #include "pugmark/counts.h"
 #include "pugmark/jobs.h"
+#include "pugmark/names.h"
 #include "pugmark/tree.h"
 
 #ifdef __cplusplus
@@ -101,7 +102,8 @@ struct pug_capture_options {
      * those with the most trace are decoded, and an error says so.
      */
     size_t source_limit;
-    bool confine;      /**< as in struct pug_snapshot_options */
+    /** As in struct pug_snapshot_options; of perf.data: look only where `roots` says something. */
+    bool confine;
     uint64_t spare[3]; /**< zero */
 };
 
@@ -445,9 +447,6 @@ struct pug_location {
 bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
                         uint64_t address, struct pug_location *location);
 
-struct pug_names;
-struct pug_names_file;
-
 /**
  * The names of an object's places (names.h): by its vaddr, of its own file and its debug
  * information; of a kernel without one by kallsyms, of code that a JIT compiler made by its map.
@@ -455,6 +454,19 @@ struct pug_names_file;
  */
 bool pug_capture_names(struct pug_capture *capture, uint32_t object, struct pug_names *names,
                        struct pug_names_file **file);
+
+/**
+ * The source line of an address of a situation: in the memory that its task had then. As
+ * pug_image_line(); `location` may be NULL.
+ */
+bool pug_capture_line(struct pug_capture *capture, const struct pug_situation *situation,
+                      uint64_t address, struct pug_names *names, struct pug_names_line *line,
+                      struct pug_location *location);
+
+/** The functions at an address of a situation, as pug_names_frames(); `location` may be NULL. */
+size_t pug_capture_frames(struct pug_capture *capture, const struct pug_situation *situation,
+                          uint64_t address, struct pug_names *names, struct pug_names_frame *frames,
+                          size_t room, struct pug_location *location);
 
 #ifdef __cplusplus
 }

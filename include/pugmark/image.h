@@ -202,11 +202,28 @@ struct pug_read_failure {
  */
 bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *failure);
 
+/** A place in an ELF file of program memory. */
+struct pug_program_place {
+    const char *file;  /**< its path; lives as long as the image */
+    uint64_t vaddr;    /**< the address as the file itself has it */
+    uint64_t offset;   /**< in the file */
+    uint64_t spare[2]; /**< zero */
+};
+
+/**
+ * Where an address lies in the ELF files that were added, also where memory from elsewhere answers
+ * for it; `space` NULL: for whoever asks. False: in none. Lines and functions of addresses are in
+ * names.h.
+ */
+bool pug_image_program_at(const struct pug_image *image, const struct pug_reader_space *space,
+                          uint64_t address, struct pug_program_place *place);
+
 /** A function symbol of the ELF files that were added; labels in code count too. */
 struct pug_symbol {
     const char *name;     /**< lives as long as the image */
     uint64_t start, size; /**< where it begins, and its bytes */
-    uint64_t spare[2];    /**< zero */
+    const char *file;     /**< path of the ELF file; lives as long as the image */
+    uint64_t vaddr;       /**< where it begins as the file itself has it */
 };
 
 /** The symbol that covers `address`, the innermost one; false where no ELF file has one. */

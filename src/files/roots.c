@@ -64,10 +64,10 @@ static bool step(struct way *way, const char *name, size_t length)
 
 size_t pug_root_resolve(const char *root, const char *path, char *buffer, size_t size)
 {
-    struct way way = {.root = strcmp(root, "/") == 0 ? "" : root};
+    struct way way = {.root = root && strcmp(root, "/") != 0 ? root : ""};
     char name[NAME_MAX + 1];
     const size_t path_length = strlen(path);
-    if (path_length >= sizeof(way.rest))
+    if (!root || path_length >= sizeof(way.rest))
         return 0;
     memcpy(way.rest, path, path_length + 1);
     for (;;) {

@@ -8,7 +8,8 @@
 
 /**
  * A path below a root, with all links in it resolved as if the root were "/": nothing outside can
- * be meant. The length of what is in `buffer`; 0: it is too long, or links go in a circle.
+ * be meant. The length of what is in `buffer`; 0: it is too long, links go in a circle, or there is
+ * no root (NULL).
  */
 size_t pug_root_resolve(const char *root, const char *path, char *buffer, size_t size);
 /** The same of a path that may be one in an archive (packed.h): the archive's path is resolved. */

@@ -433,6 +433,22 @@ const struct pug_accessor *pug_image_program(const struct pug_image *image,
     return NULL;
 }
 
+bool pug_image_program_at(const struct pug_image *image, const struct pug_reader_space *space,
+                          uint64_t address, struct pug_program_place *place)
+{
+    static const struct pug_reader_space anybody = {.space = PUG_SPACE_ANY};
+    uint64_t last;
+    const struct pug_accessor *accessor =
+        image && place ? pug_image_program(image, space ? space : &anybody, address, &last) : NULL;
+    const struct pug_range *range = accessor ? pug_accessor_range(accessor, address) : NULL;
+    if (!range)
+        return false;
+    *place = (struct pug_program_place){.file = pug_file_path(accessor->file),
+                                        .vaddr = address - accessor->bias,
+                                        .offset = address - range->start + range->offset};
+    return true;
+}
+
 /* What one window gives of `wanted` bytes, or a negative status. */
 static int64_t read_window(const struct pug_window *window, const struct pug_reader_space *space,
                            void *buffer, uint32_t wanted)

@@ -82,10 +82,14 @@ static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, ui
     return NULL;
 }
 
-static struct pug_symbol symbol_of(const struct pug_symbol_entry *entry)
+static struct pug_symbol symbol_of(const struct pug_symbols *list,
+                                   const struct pug_symbol_entry *entry)
 {
-    return (struct pug_symbol){
-        .name = entry->name, .start = entry->start, .size = entry->end - entry->start};
+    return (struct pug_symbol){.name = entry->name,
+                               .start = entry->start,
+                               .size = entry->end - entry->start,
+                               .file = pug_file_path(list->accessor->file),
+                               .vaddr = entry->start - list->accessor->bias};
 }
 
 bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pug_symbol *symbol)
@@ -94,7 +98,7 @@ bool pug_image_symbol(const struct pug_image *image, uint64_t address, struct pu
         const struct pug_symbol_entry *entry = list->accessor ? find(list, address) : NULL;
         if (!entry)
             continue;
-        *symbol = symbol_of(entry);
+        *symbol = symbol_of(list, entry);
         return true;
     }
     return false;
@@ -106,7 +110,7 @@ bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_sym
         if (!list->accessor)
             continue;
         if (n < list->count) {
-            *symbol = symbol_of(&list->entries[n]);
+            *symbol = symbol_of(list, &list->entries[n]);
             return true;
         }
         n -= list->count;
@@ -118,17 +122,20 @@ bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t
                          struct pug_symbol *symbol)
 {
     const struct pug_symbol_entry *first = NULL;
+    const struct pug_symbols *of = NULL;
     if (start >= end)
         return false;
     if (pug_image_symbol(image, start, symbol))
         return true;
     for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
         size_t next = list->accessor ? count_up_to(list, start) : list->count;
-        if (next < list->count && (!first || list->entries[next].start < first->start))
+        if (next < list->count && (!first || list->entries[next].start < first->start)) {
             first = &list->entries[next];
+            of = list;
+        }
     }
     if (!first || first->start >= end)
         return false;
-    *symbol = symbol_of(first);
+    *symbol = symbol_of(of, first);
     return true;
 }

@@ -471,7 +471,7 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t object, const char *path, bool
 void pug_perf_hex(const uint8_t *id, size_t size, char *text);
 /** Where the build id cache is; false: there is none. */
 bool pug_perf_cache(const struct pug_perf *perf, char *folder, size_t size);
-/** The folder that recorded paths are below. */
+/** The folder that recorded paths are below; NULL: none was given, and the user wants no other. */
 const char *pug_perf_symfs(const struct pug_perf *perf);
 /** Take a file below it. */
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path);

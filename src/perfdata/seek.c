@@ -155,6 +155,8 @@ bool pug_perf_cache(const struct pug_perf *perf, char *folder, size_t size)
     const char *given = perf->capture->options.roots.build_ids;
     if (given)
         return *given && snprintf(folder, size, "%s", given) < (int)size;
+    if (perf->capture->options.confine)
+        return false;
     return configured_cache(folder, size) || expand_home("~/.debug", folder, size);
 }
 
@@ -177,7 +179,7 @@ bool pug_perf_try_cache(struct pug_perf *perf, uint32_t number)
 const char *pug_perf_symfs(const struct pug_perf *perf)
 {
     const char *symfs = perf->capture->options.roots.symfs;
-    return symfs && *symfs ? symfs : "/";
+    return symfs && *symfs ? symfs : perf->capture->options.confine ? NULL : "/";
 }
 
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path)
@@ -337,6 +339,7 @@ static bool try_debuginfod(struct pug_perf *perf, uint32_t number)
 
 static void explain(struct pug_perf *perf, struct pug_capture_object *object)
 {
+    const char *root = pug_perf_symfs(perf);
     char hex[41];
     if (object->state == PUG_OBJECT_MISSING && object->kind == PUG_OBJECT_MEMORY) {
         object->why = object->why ? object->why : "memory that no file holds";
@@ -344,8 +347,9 @@ static void explain(struct pug_perf *perf, struct pug_capture_object *object)
         pug_perf_hex(object->build_id, object->build_id_size, hex);
         object->why = pug_capture_keep_format(
             perf->capture, "not below %s%s; give --symfs DIR, --symdir DIR or --dso %s=FILE%s%s%s",
-            pug_perf_symfs(perf), object->build_id_size > 0 ? " or in the build id cache" : "",
-            object->path, *hex ? " (or --debuginfod URL; build id " : "", hex, *hex ? ")" : "");
+            root ? root : "a folder that was given",
+            object->build_id_size > 0 ? " or in the build id cache" : "", object->path,
+            *hex ? " (or --debuginfod URL; build id " : "", hex, *hex ? ")" : "");
     } else if (object->why) {
         object->why = pug_capture_keep_format(perf->capture, "%s; give --dso %s=FILE", object->why,
                                               object->path);

@@ -414,6 +414,47 @@ static void test_symbols(void **state)
     }
 }
 
+/** A folder of that name is a link: what it leads to is not taken. */
+static void test_linked_folder(void **state)
+{
+    struct folder folder;
+    char path[256];
+    (void)state;
+    begin(&folder);
+    put_program_file(&folder, "app", &(struct program){.id = an_id, .link = "app.dbg"});
+    put_folder(&folder, "elsewhere");
+    put_program_file(&folder, "elsewhere/app.dbg", &(struct program){.id = an_id, .no_text = true});
+    snprintf(path, sizeof(path), "%s/.debug", folder.path);
+    assert_int_equal(symlink("elsewhere", path), 0);
+    struct pug_capture *capture =
+        open_capture(record(&folder, &(struct rec_perf_map){.path = "/app", .offset = TEXT}),
+                     &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+    assert_int_equal(instructions_of(capture), 4);
+    assert_null(object_called(capture, "/app")->symbols);
+    pug_capture_free(capture);
+    assert_int_equal(unlink(path), 0);
+    end(&folder);
+}
+
+/** A recorded path leads to this machine's file, but where the user wants given folders alone. */
+static void test_confined(void **state)
+{
+    struct folder folder;
+    (void)state;
+    begin(&folder);
+    const char *file = put_program_file(&folder, "app", &(struct program){.id = an_id});
+    const struct rec_perf_map map = {.path = file, .offset = TEXT};
+    const char *recorded = record(&folder, &map);
+    for (unsigned confine = 0; confine < 2; confine++) {
+        struct pug_capture *capture;
+        const struct pug_capture_options options = {.confine = confine};
+        assert_int_equal(pug_capture_open(recorded, &options, &capture), PUG_OK);
+        assert_int_equal(instructions_of(capture), confine ? 0 : 4);
+        pug_capture_free(capture);
+    }
+    end(&folder);
+}
+
 /** Code of a JIT compiler has no text, but names, in a map of its process. */
 static void test_jit(void **state)
 {
@@ -659,7 +700,8 @@ static void test_arm_module(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages), cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_packages), cmocka_unit_test(test_linked_folder),
+        cmocka_unit_test(test_confined), cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_jit),      cmocka_unit_test(test_configured),
         cmocka_unit_test(test_servers),  cmocka_unit_test(test_arm_module),
         cmocka_unit_test(test_vdso),

@@ -139,8 +139,10 @@ const struct option input_option_table[] = {
      take_expansion, IN(expansion)},
     {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_number,
      IN(source_limit)},
-    {"confine", NULL, "refuse a snapshot that names files outside of its folder", option_flag,
-     IN(confine)},
+    {"confine", NULL,
+     "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
+     "given folders",
+     option_flag, IN(confine)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
     {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
      IN(jobs)},

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Names of addresses, looked up again and again at random places of a program's code.
+ *
+ *     names_bench [PROGRAM] [LOOKUPS]
+ *
+ * The first round reads what it needs; the second one counts. PROGRAM: an ELF file, best with debug
+ * information; without one this benchmark's own file.
+ */
+#include "bench.h"
+
+#include "recorder/bytes.h"
+
+struct code {
+    uint64_t start, end;
+};
+
+static struct code code_of(const struct pug_names_file *file)
+{
+    const struct pug_names_segment *segments;
+    const size_t count = pug_names_segments(file, &segments);
+    struct code code = {0, 0};
+    for (size_t n = 0; n < count; n++)
+        if (segments[n].executable)
+            code = (struct code){segments[n].vaddr, segments[n].vaddr + segments[n].size};
+    return code;
+}
+
+enum what { FUNCTION, LINE, FRAMES, WHATS };
+
+/** How many of the lookups found something. */
+static unsigned long round_of(struct pug_names_file *file, const struct code *code, enum what what,
+                              unsigned long lookups)
+{
+    struct rec_random random = {.state = 7};
+    unsigned long found = 0;
+    for (unsigned long i = 0; i < lookups; i++) {
+        const uint64_t at =
+            (code->start + rec_random(&random) % (code->end - code->start)) & ~UINT64_C(3);
+        struct pug_names_function function;
+        struct pug_names_line line;
+        struct pug_names_frame frames[16];
+        found += what == FUNCTION ? pug_names_function(file, at, &function)
+                 : what == LINE   ? pug_names_line(file, at, &line)
+                                  : pug_names_frames(file, at, frames, 16) > 0;
+    }
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const whats[WHATS] = {"functions", "lines", "frames"};
+    const char *path = argc > 1 ? argv[1] : "/proc/self/exe";
+    const unsigned long lookups = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000000;
+    struct pug_names *names = pug_names_new(NULL);
+    struct pug_names_file *file;
+    if (!names ||
+        pug_names_open(names, &(struct pug_names_wanted){.path = path}, &file) != PUG_OK) {
+        printf("(%s cannot be read, or this build has no libelf)\n", path);
+        return 0;
+    }
+    const struct code code = code_of(file);
+    printf("%s: %llu bytes of code\n", path, (unsigned long long)(code.end - code.start));
+    for (unsigned what = 0; what < WHATS && code.end > code.start; what++) {
+        double seconds[2];
+        unsigned long found = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            const double start = bench_seconds();
+            found = round_of(file, &code, (enum what)what, lookups);
+            seconds[i] = bench_seconds() - start;
+        }
+        printf("%-10s %8.2f million a second (%.2f in the first round), %lu of %lu found\n",
+               whats[what], (double)lookups / seconds[1] / 1e6, (double)lookups / seconds[0] / 1e6,
+               found, lookups);
+    }
+    pug_names_free(names);
+    return 0;
+}
