@@ -62,8 +62,8 @@ bool pug_capture_line(struct pug_capture *capture, const struct pug_situation *s
 {
     struct pug_location own;
     struct pug_location *at = location ? location : &own;
-    return line &&
-           line_at(file_at(capture, situation, address, names, at), address, at->vaddr, line);
+    struct pug_names_file *file = line ? file_at(capture, situation, address, names, at) : NULL;
+    return file && line_at(file, address, at->vaddr, line);
 }
 
 size_t pug_capture_frames(struct pug_capture *capture, const struct pug_situation *situation,
