@@ -8,8 +8,7 @@
  *     const struct pug_capture_task *task;
  *     for (size_t n = 0; (task = pug_capture_task_at(capture, n)) != NULL; n++)
  *         ...
- *     pug_capture_decode(capture, &(struct pug_capture_decode){.begin = …, .elements = …},
- * &result);
+ *     pug_capture_elements(capture, take, context);     // to your function, a pug_situated_fn
  *
  * A capture has *buffers*: bytes that one trace buffer took, of one transport. A buffer has
  * *stretches*: pieces of it that each begin from reset. A snapshot's buffer is one stretch, and so
@@ -303,6 +302,18 @@ struct pug_capture_selection {
     uint64_t from, to; /**< situations that begin at or after `from`, and before `to` */
     uint64_t spare[4]; /**< zero */
 };
+
+/** Takes elements of one situation; false: nobody wants more. */
+typedef bool pug_situated_fn(void *context, const struct pug_situation *situation,
+                             const struct pug_element *elements, size_t count);
+
+/**
+ * The simple way: all elements of all chosen buffers to a function, on this thread; those of a
+ * stretch in the order of decoding, and stretches in theirs. Returns as pug_capture_decode(), which
+ * does the same on all processors, with a selection, and counts.
+ */
+enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
+                                     void *context);
 
 /** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
 struct pug_capture_decode {

@@ -8,22 +8,35 @@
  *
  * The simple way: open what you have, and take elements.
  *
+ *     struct pug_capture *capture;
+ *     if (pug_capture_open("perf.data", NULL, &capture) == PUG_OK)
+ *         pug_capture_elements(capture, take, context); // calls take() with them, in order
+ *     pug_capture_free(capture);
+ *
  *     capture.h     a snapshot, a file of trace, perf.data: opened and decoded in one way
  *     cursor.h      the next element or instruction, from any place: pull in place of push
  *     walk.h        the instructions of a range: address, size, bytes, class
  *     calls.h       the functions that were entered and left, with times
  *     names.h       functions, files and lines of addresses
- *     profile.h     what ran how often
+ *     profile.h     what ran how often: made of captures (profiler.h), for other tools (export.h)
+ *     correlate.h   several streams in the order of time
+ *     diagnose.h    what is wrong with a decoding; what bytes look like
+ *     disasm.h, dwt.h    instructions in words; what an ITM's hardware packets mean
  *
  * The parts, for who has trace from elsewhere:
  *
  *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
- *     jobs.h        a capture in memory on all processors, with the output of one thread
+ *     jobs.h        a capture in memory on all processors (peers.h: on several machines), with the
+ *                   output of one thread
+ *     counts.h      how often ranges ran, without elements
  *     image.h       program memory: buffers, files, ELF files, callbacks; symbols
  *     snapshot.h, params.h, settings.h    how trace units were configured
  *     index.h       where times, events and synchronisation points are in a capture
  *     packet.h, packet/NAME.h             packets themselves
+ *     transport.h, encapsulation.h        how they travel
+ *     isa.h, state.h                      instructions; what decoding goes on from
  *     log.h, status.h                     what went wrong, and where
+ *     quirks.h                            defects of the reference that can be had
  *
  * Who adds a protocol or a transport goes on in author/protocol.h.
  *
@@ -68,6 +81,7 @@
 #include "pugmark/names.h"
 #include "pugmark/packet.h"
 #include "pugmark/params.h"
+#include "pugmark/peers.h"
 #include "pugmark/profile.h"
 #include "pugmark/profiler.h"
 #include "pugmark/quirks.h"

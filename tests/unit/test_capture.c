@@ -285,12 +285,51 @@ static void test_none(void **state)
     assert_int_equal(pug_capture_open("/tmp", &options, &capture), PUG_ERR_FILE);
 }
 
+/* ---- the simple way ---- */
+
+struct simple {
+    struct sum sum;
+    uint64_t most;
+    unsigned late;
+};
+
+static bool give(void *context, const struct pug_situation *situation,
+                 const struct pug_element *elements, size_t count)
+{
+    struct simple *simple = context;
+    (void)situation;
+    simple->late += simple->sum.elements >= simple->most;
+    for (size_t i = 0; i < count; i++)
+        add(&simple->sum, &elements[i]);
+    return simple->sum.elements < simple->most;
+}
+
+/** As by pug_capture_decode() on one thread; and not more than somebody wants. */
+static void test_simple(void **state)
+{
+    static const char path[] = PUG_SOURCE_DIR "/tests/captures/ete-a64";
+    struct pug_capture *capture;
+    (void)state;
+    assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+    struct simple all = {.most = UINT64_MAX}, some = {.most = 100};
+    const struct sum sum = decode(capture, 1);
+    assert_int_equal(pug_capture_elements(capture, give, &all), PUG_OK);
+    assert_true(sum.elements > 1000);
+    assert_memory_equal(&all.sum, &sum, sizeof(sum));
+    assert_int_equal(pug_capture_elements(capture, give, &some), PUG_OK);
+    assert_in_range(some.sum.elements, 100, 1000);
+    assert_int_equal(some.late, 0);
+    assert_int_equal(pug_capture_elements(capture, NULL, &some), PUG_ERR_INVALID_PARAM_VAL);
+    assert_int_equal(pug_capture_elements(NULL, give, &some), PUG_ERR_INVALID_PARAM_VAL);
+    pug_capture_free(capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot), cmocka_unit_test(test_choices),
         cmocka_unit_test(test_places),   cmocka_unit_test(test_raw),
-        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_none),     cmocka_unit_test(test_simple),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

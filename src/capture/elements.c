@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/** @file All elements of a capture to one function: one part after the other, on one thread. */
+#include "pugmark/capture.h"
+
+struct simple {
+    pug_situated_fn *give;
+    void *context;
+    bool ended;
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    (void)worker;
+    return context;
+}
+
+static void elements(void *part, const struct pug_situation *situation,
+                     const struct pug_element *elements, size_t count)
+{
+    struct simple *simple = part;
+    if (!simple->ended)
+        simple->ended = !simple->give(simple->context, situation, elements, count);
+}
+
+static bool take(void *context, void *part)
+{
+    const struct simple *simple = context;
+    (void)part;
+    return !simple->ended;
+}
+
+static void drop(void *part)
+{
+    (void)part;
+}
+
+enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
+                                     void *context)
+{
+    struct simple simple = {.give = give, .context = context};
+    const struct pug_capture_decode decode = {.context = &simple,
+                                              .begin = begin,
+                                              .elements = elements,
+                                              .take = take,
+                                              .drop = drop,
+                                              .threads = 1};
+    struct pug_capture_result result;
+    return give ? pug_capture_decode(capture, &decode, &result) : PUG_ERR_INVALID_PARAM_VAL;
+}
