@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file How often source lines and instructions ran. */
+#include "base/bisect.h"
 #include "export/export.h"
 
 #include "pugmark/names.h"
@@ -64,14 +65,7 @@ enum pug_status pug_export_steps(const struct export *export, uint32_t object,
 
 uint64_t pug_export_count_at(const struct export_steps *steps, uint64_t vaddr)
 {
-    size_t low = 0, high = steps->steps;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (steps->at[middle] <= vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = pug_bisect_to(steps->at, steps->steps, sizeof(*steps->at), 0, vaddr);
     return low > 0 ? steps->count[low - 1] : 0;
 }
 

@@ -4,6 +4,7 @@
  * library as text, with a mark where the data go.
  */
 #include "export/page.h"
+#include "base/bisect.h"
 #include "base/text.h"
 #include "export/coverage.h"
 #include "files/infile.h"
@@ -351,15 +352,9 @@ struct coding {
 
 static uint64_t taken_from(const struct export_counts *counts, uint64_t vaddr)
 {
-    size_t low = 0, high = counts->branch_count;
     uint64_t taken = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (counts->branches[middle].from < vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = pug_bisect_below(counts->branches, counts->branch_count, sizeof(*counts->branches),
+                                  offsetof(struct export_branch, from), vaddr);
     for (; low < counts->branch_count && counts->branches[low].from == vaddr; low++)
         taken = pug_profile_sum(taken, counts->branches[low].count);
     return taken;

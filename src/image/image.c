@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The list of accessors: adding, finding, reading, removing. */
 #include "image/image.h"
+#include "base/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,15 +114,8 @@ static bool reserve_index(struct pug_image *image, size_t more)
 /* How many entries start at or below `address`. */
 static size_t index_upper(const struct pug_image *image, uint64_t address)
 {
-    size_t low = 0, high = image->index_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->index[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pug_bisect_to(image->index, image->index_count, sizeof(*image->index),
+                         offsetof(struct pug_index_entry, start), address);
 }
 
 static void update_reach(struct pug_image *image, size_t from)

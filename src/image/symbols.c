@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "image/symbols.h"
+#include "base/bisect.h"
 #include "image/image.h"
 
 #include <stdlib.h>
@@ -62,15 +63,8 @@ void pug_symbols_finish(struct pug_symbols *symbols)
 /* How many symbols begin at or below `address`. */
 static size_t count_up_to(const struct pug_symbols *symbols, uint64_t address)
 {
-    size_t low = 0, high = symbols->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->entries[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pug_bisect_to(symbols->entries, symbols->count, sizeof(*symbols->entries),
+                         offsetof(struct pug_symbol_entry, start), address);
 }
 
 static const struct pug_symbol_entry *find(const struct pug_symbols *symbols, uint64_t address)

@@ -4,6 +4,7 @@
  * read again, from the nearest synchronisation point first. A block's hash tells whether what was
  * read is what reading from the start of the capture gives; the last attempt does read from there.
  */
+#include "base/bisect.h"
 #include "index/collect.h"
 #include "index/format.h"
 
@@ -232,15 +233,8 @@ static void offer(const struct pug_index_query *query, const struct pug_index_fi
 /** The first mark at a position or after it. */
 static uint64_t marks_from(const struct pug_index *index, uint64_t at)
 {
-    uint64_t low = 0, high = index->header->marks;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (index->marks[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pug_bisect_below(index->marks, (size_t)index->header->marks, sizeof(*index->marks),
+                            offsetof(struct pug_index_file_mark, at), at);
 }
 
 /** Are all marks of a summary in the index? */

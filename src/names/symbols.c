@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Symbols by address, from whatever told them. */
+#include "base/bisect.h"
 #include "names/names.h"
 
 #include <errno.h>
@@ -73,14 +74,8 @@ void pug_names_symbols_finish(struct names_symbols *symbols)
 const struct names_symbol *pug_names_symbols_find(const struct names_symbols *symbols,
                                                   uint64_t address)
 {
-    size_t low = 0, high = symbols->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (symbols->items[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = pug_bisect_to(symbols->items, symbols->count, sizeof(*symbols->items),
+                                     offsetof(struct names_symbol, start), address);
     for (size_t back = 0; back < LOOK_BACK && back < low; back++)
         if (address < symbols->items[low - 1 - back].end)
             return &symbols->items[low - 1 - back];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Compile units by address; those that were not asked for longest are given up first. */
+#include "base/bisect.h"
 #include "names/names.h"
 
 #ifdef PUG_WITH_DWARF
@@ -225,14 +226,8 @@ static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
 
 static struct names_unit *unit_at(struct names_dwarf *dwarf, uint64_t vaddr)
 {
-    size_t low = 0, high = dwarf->extent_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (dwarf->extents[middle].start <= vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = pug_bisect_to(dwarf->extents, dwarf->extent_count, sizeof(*dwarf->extents),
+                                     offsetof(struct names_extent, start), vaddr);
     for (size_t back = 0; back < LOOK_BACK && back < low; back++) {
         const struct names_extent *extent = &dwarf->extents[low - 1 - back];
         struct names_unit *unit = &dwarf->units[extent->unit];
@@ -260,14 +255,8 @@ const char *pug_names_source_path(struct names_dwarf *dwarf, struct names_unit *
 
 static const struct names_row *row_at(const struct names_unit *unit, uint64_t vaddr)
 {
-    size_t low = 0, high = unit->row_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (unit->rows[middle].start <= vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = pug_bisect_to(unit->rows, unit->row_count, sizeof(*unit->rows),
+                                     offsetof(struct names_row, start), vaddr);
     return low > 0 && unit->rows[low - 1].path ? &unit->rows[low - 1] : NULL;
 }
 
@@ -293,14 +282,8 @@ bool pug_names_dwarf_line(struct names_dwarf *dwarf, uint64_t vaddr, struct pug_
 
 static uint32_t scope_at(const struct names_unit *unit, uint64_t vaddr)
 {
-    size_t low = 0, high = unit->piece_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (unit->pieces[middle].start <= vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = pug_bisect_to(unit->pieces, unit->piece_count, sizeof(*unit->pieces),
+                                     offsetof(struct names_piece, start), vaddr);
     return low > 0 ? unit->pieces[low - 1].scope : UINT32_MAX;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The timestamps of a stretch, read before it is decoded: they stand behind what they date.
  */
+#include "base/bisect.h"
 #include "perfdata/perfdata.h"
 #include "tree/tree_internal.h"
 
@@ -145,14 +146,8 @@ bool pug_perf_marks_time(const struct pug_perf_marks *marks, uint16_t source, ui
     if (!list || list->marks.count == 0)
         return false;
     const struct mark *all = list->marks.items;
-    size_t low = 0, high = list->marks.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low =
+        pug_bisect_below(all, list->marks.count, sizeof(*all), offsetof(struct mark, index), index);
     *time = all[low < list->marks.count ? low : low - 1].time;
     return true;
 }
