@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Searching for synchronisation: zeros, 0xff and noise to each protocol's reader and to the
- * framing of CoreSight, in bytes a second.
+ * @file Searching for synchronisation: zeros, 0xff and noise to each protocol's reader, to the
+ * wrappings of E-Trace and to the framing of CoreSight, in bytes a second.
  *
  *     search_bench [MEGABYTES]
  */
@@ -9,6 +9,9 @@
 #include "pugmark/author/protocol.h"
 
 static const char *const kinds[] = {"zeros", "0xff", "noise"};
+
+/* E-Trace comes in one of them. */
+static const char *const wrappings[] = {"encapsulation", "smi", "esp32", "pulp", "raw"};
 
 static void fill(struct bench_bytes *bytes, unsigned kind)
 {
@@ -65,10 +68,13 @@ int main(int argc, char **argv)
         for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
             const double taken = search("plain", protocol->name, &bytes);
             if (taken > 0)
-                printf("%-8s %-10s %7.0f MB/s\n", kinds[kind], protocol->name,
+                printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], protocol->name,
                        (double)bytes.size / taken / 1e6);
         }
-        printf("%-8s %-10s %7.0f MB/s\n", kinds[kind], "frames",
+        for (size_t n = 0; n < sizeof(wrappings) / sizeof(wrappings[0]); n++)
+            printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], wrappings[n],
+                   (double)bytes.size / search(wrappings[n], "E-Trace", &bytes) / 1e6);
+        printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], "frames",
                (double)bytes.size / search("coresight", "ETMV4I", &bytes) / 1e6);
     }
     free(bytes.at);

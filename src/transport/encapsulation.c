@@ -121,10 +121,9 @@ static enum pug_response deliver(struct packets *packets, const struct pug_unwra
 static size_t framing_of(const struct pug_run *run, size_t size)
 {
     size_t framing = 0;
-    for (size_t at = 0; at < size; at += run->bytes[at] & 0x1f) {
-        size_t header = run->header + (run->bytes[at] >> 7 ? run->stamp : 0u);
+    for (size_t at = 0, header; at < size; at += header + (run->bytes[at] & 0x1f)) {
+        header = run->header + (run->bytes[at] >> 7 ? run->stamp : 0u);
         framing += header;
-        at += header;
     }
     return framing;
 }
@@ -174,6 +173,21 @@ static enum pug_response drain(struct packets *packets)
     return worst;
 }
 
+/** Null packets that nobody is shown. */
+static size_t pass_nulls(struct packets *packets, const uint8_t *bytes, size_t size)
+{
+    const struct pug_transport_sink *sink = packets->sink;
+    const struct pug_unwrapped null = {.null = true};
+    if (packets->rest.size > 0 || sink->encapsulation || (sink->frame && (sink->want & 1)))
+        return 0;
+    const size_t nulls = pug_unwrap_pass_nulls(packets->unwrap, bytes, size);
+    if (pug_unwrap_wants(&packets->config, &null))
+        sink->stats->framing += nulls;
+    else
+        sink->stats->no_decoder += nulls;
+    return nulls;
+}
+
 static enum pug_response packets_data(void *transport, uint64_t index, const uint8_t *bytes,
                                       size_t size, size_t *used)
 {
@@ -181,6 +195,7 @@ static enum pug_response packets_data(void *transport, uint64_t index, const uin
     enum pug_response worst = PUG_RESP_CONT;
     *used = 0;
     do {
+        *used += pass_nulls(packets, bytes + *used, size - *used);
         if (packets->rest.size == 0)
             *used += pug_unwrap_fill(packets->unwrap, index + *used, bytes + *used, size - *used);
         enum pug_response response = drain(packets);

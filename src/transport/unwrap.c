@@ -13,8 +13,11 @@
  */
 #include "transport/unwrap_stream.h"
 
+#include "base/noise.h"
+
 #include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +76,7 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap)
     unwrap->ended = unwrap->numbered = unwrap->found_any = false;
     unwrap->head = unwrap->tail = 0;
     unwrap->bad = 0;
-    unwrap->null_run = 0;
+    unwrap->null_run = unwrap->marked = 0;
     unwrap->skipped = unwrap->skipping = 0;
     unwrap->bits = (struct pug_unwrap_bits){.head = 0};
     unwrap->padding_known =
@@ -136,6 +139,18 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap)
     return packet.length - held(unwrap);
 }
 
+size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size)
+{
+    if (held(unwrap) > 0 || unwrap->config.bit_stream || unwrap->state == STATE_SEARCH ||
+        pug_unwrap_nulls(&unwrap->config) == UINT_MAX)
+        return 0;
+    const size_t nulls = pug_noise_run(bytes, bytes + size, 0);
+    unwrap->found_any |= nulls > 0;
+    if (unwrap->state == STATE_START)
+        unwrap->null_run += (unsigned)nulls;
+    return nulls;
+}
+
 /* ---- synchronisation ---- */
 
 void pug_unwrap_lose(struct pug_unwrap *unwrap)
@@ -152,6 +167,7 @@ static void skip(struct pug_unwrap *unwrap, uint32_t count)
         unwrap->null_run = null ? unwrap->null_run + 1 : 0;
     }
     unwrap->head += count;
+    unwrap->marked -= unwrap->marked < count ? unwrap->marked : count;
     unwrap->skipped += count;
     unwrap->skipping += count;
 }
@@ -171,14 +187,18 @@ static void synchronise(struct pug_unwrap *unwrap, uint32_t at)
     pug_unwrap_lose(unwrap);
     if (unwrap->skipping > 0)
         pug_unwrap_found(unwrap, unwrap->index[unwrap->head]);
-    unwrap->null_run = 0;
+    unwrap->null_run = unwrap->marked = 0;
 }
 
-/** Offset of a header that nulls or a block's start give away in the first `count` bytes, or -1. */
-static int64_t marked_header(const struct pug_unwrap *unwrap, uint32_t count)
+/**
+ * Offset of a header that nulls or a block's start give away in the first `count` bytes, or -1. Of
+ * bytes that were looked at before that is known.
+ */
+static int64_t marked_header(struct pug_unwrap *unwrap, uint32_t count)
 {
-    unsigned nulls = pug_unwrap_nulls(&unwrap->config), run = unwrap->null_run;
-    for (uint32_t i = 0; i < count; i++) {
+    unsigned nulls = pug_unwrap_nulls(&unwrap->config);
+    unsigned run = unwrap->marked > 0 ? unwrap->marked_run : unwrap->null_run;
+    for (uint32_t i = unwrap->marked; i < count; i++) {
         uint64_t index = unwrap->index[unwrap->head + i];
         if (unwrap->config.block > 0 && index % unwrap->config.block == 0)
             return i;
@@ -189,6 +209,8 @@ static int64_t marked_header(const struct pug_unwrap *unwrap, uint32_t count)
         else
             run = 0;
     }
+    unwrap->marked = count;
+    unwrap->marked_run = run;
     return -1;
 }
 
@@ -226,17 +248,22 @@ static enum chain follow_chain(const struct pug_unwrap *unwrap, uint32_t from, u
 /** Offset of the first header that all lasting chains share, or -1. */
 static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
 {
-    uint8_t visits[PUG_UNWRAP_CAPACITY] = {0};
-    uint32_t starts = pug_unwrap_longest(&unwrap->config);
-    enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_CUT;
+    uint8_t visits[PUG_UNWRAP_CAPACITY];
+    const uint32_t longest = pug_unwrap_longest(&unwrap->config);
+    const uint32_t starts = longest < count ? longest : count;
+    const bool whole = count == longest * (PUG_UNWRAP_CHAIN + 1);
+    enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_BROKEN;
     unsigned lasting = 0, packets;
-    if (starts > count)
-        starts = count;
     for (uint32_t i = 0; i < starts; i++) {
-        chains[i] = follow_chain(unwrap, i, count, NULL, &packets);
+        const bool broken =
+            whole && pug_unwrap_hopeless(&unwrap->config, unwrap->bytes + unwrap->head + i);
+        chains[i] = broken ? CHAIN_BROKEN : follow_chain(unwrap, i, count, NULL, &packets);
         if (chains[i] > best)
             best = chains[i];
     }
+    if (best == CHAIN_BROKEN)
+        return -1;
+    memset(visits, 0, count);
     for (uint32_t i = 0; i < starts; i++) {
         if (chains[i] != best)
             continue;

@@ -127,6 +127,9 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config);
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet);
 
+/** Is it plain that no chain of packets begins here? There are more bytes than a packet has. */
+bool pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at);
+
 /** Does an E-Trace stream begin with this packet: a support packet, of any form? */
 bool pug_unwrap_is_support(const struct pug_unwrapped *packet);
 
@@ -172,6 +175,12 @@ void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin);
 /** Give bytes; returns how many it took. At least one if pug_unwrap_next() just said no. */
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes,
                        size_t size);
+
+/**
+ * Null packets of zeros that would come next, where nobody is told of them: how many there are.
+ * They are done with; give what is behind them.
+ */
+size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size);
 
 /** How many bytes it takes to the end of the packet that it is in; at least 1. */
 size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap);

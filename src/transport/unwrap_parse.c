@@ -245,6 +245,19 @@ bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
     }
 }
 
+bool pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at)
+{
+    const unsigned size = at[0] & 0x1f;
+    switch (config->wrapping) {
+    case PUG_WRAP_ENCAPSULATION: return size > 0 && at[0] >> 7 && config->timestamp_bytes == 0;
+    case PUG_WRAP_SMI: return size == 0;
+    case PUG_WRAP_ESP32: return at[0] > ESP_LONGEST || (at[0] > 0 && at[0] <= ESP_HEADER);
+    case PUG_WRAP_PULP:
+        return (at[PULP_RECORD - 1] & 0xe0) != 0x80 || (at[PULP_RECORD - 1] & 0x1f) == 0;
+    default: return false;
+    }
+}
+
 bool pug_unwrap_is_support(const struct pug_unwrapped *packet)
 {
     enum { LONGEST = 6, OFF = 0x0f, ON = 0x1f };

@@ -36,6 +36,8 @@ struct pug_unwrap {
     uint32_t head, tail;                   /* what is in the buffer */
     uint16_t bad;                          /* of the last 16 packets, a bit each */
     unsigned null_run;                     /* nulls before `head`, for the search */
+    uint32_t marked;                       /* bytes that the search looked at for nulls … */
+    unsigned marked_run;                   /* … and the nulls at their end */
     uint64_t skipped;                      /* all */
     uint64_t skipping;                     /* by the search that is on */
     bool numbered;                         /* ESP32: `number` is that of the last packet */

@@ -426,6 +426,9 @@ static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
     if (span->at == span->run->bytes)
         fill(reader, span, 1);
     while (!unwrap(reader, packet)) {
+        if (!reader->stage->encapsulation)
+            span->at +=
+                pug_unwrap_pass_nulls(reader->unwrap, span->at, (size_t)(span->end - span->at));
         if (span->at == span->end)
             return false;
         fill(reader, span, pug_unwrap_wanted(reader->unwrap));
