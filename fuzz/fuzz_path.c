@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *why;
     fuzz_write("path", data, size);
     const int file = open(fuzz_place("path"), O_RDONLY | O_CLOEXEC);
-    struct rec_path_reader *reader = rec_path_reader_new(file);
+    struct rec_path_reader *reader = rec_path_reader_new(file, 0);
     if (reader && rec_path_reader_header(reader, &header, &why)) {
         for (unsigned n = 0; n < 1 << 16 && rec_path_reader_next(reader, &item); n++)
             continue;

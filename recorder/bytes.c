@@ -68,3 +68,14 @@ bool rec_random_once_in(struct rec_random *random, uint32_t n)
 {
     return rec_random_below(random, n) == 0;
 }
+
+void rec_bytes_forget(struct rec_bytes *bytes, uint64_t room)
+{
+    const size_t frame = 16;
+    if (bytes->size <= room)
+        return;
+    size_t drop = (bytes->size - (size_t)room + frame - 1) / frame * frame;
+    drop = drop < bytes->size ? drop : bytes->size;
+    memmove(bytes->data, bytes->data + drop, bytes->size - drop);
+    bytes->size -= drop;
+}

@@ -32,4 +32,7 @@ uint32_t rec_random_below(struct rec_random *random, uint32_t limit);
 /** True once in `n` times. */
 bool rec_random_once_in(struct rec_random *random, uint32_t n);
 
+/** All but the newest `room` bytes, or a few less: a circular sink is cut at frames. */
+void rec_bytes_forget(struct rec_bytes *bytes, uint64_t room);
+
 #endif

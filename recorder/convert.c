@@ -278,9 +278,10 @@ static bool take_line(struct run *run, const char *line)
 static bool read_lines(struct run *run)
 {
     char line[LINE];
-    while (fgets(line, sizeof(line), run->convert->file)) {
+    const char *next = run->convert->first;
+    for (; next; next = fgets(line, sizeof(line), run->convert->file)) {
         run->convert->lines++;
-        if (!take_line(run, line))
+        if (!take_line(run, next))
             return false;
     }
     for (unsigned cpu = 0; cpu < REC_PATH_CPUS; cpu++)
@@ -295,7 +296,6 @@ bool rec_convert_run(struct rec_convert *convert, rec_path_take_fn *take, void *
     struct rec_path_builder *builder = rec_path_builder_new(convert->family, take, context);
     bool good = false;
     convert->why[0] = 0;
-    convert->lines = 0;
     if (run && builder) {
         run->convert = convert;
         run->builder = builder;

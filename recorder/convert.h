@@ -19,8 +19,9 @@ struct rec_convert {
     uint8_t family;                /**< enum rec_path_family */
     const struct pug_image *image; /**< the program; Spike's log says itself what ran */
     FILE *file;
-    uint64_t lines; /**< out: read */
-    char why[160];  /**< out: what is wrong, "" if nothing is */
+    const char *first; /**< a line of it that was read already */
+    uint64_t lines;    /**< out: read; in: those in front of that */
+    char why[160];     /**< out: what is wrong, "" if nothing is */
 };
 
 /** Which form is this line of? Of Spike's, which family, too. False: it does not tell. */

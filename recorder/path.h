@@ -52,8 +52,9 @@ struct rec_path_header {
 
 struct rec_path_reader;
 
-/** Read from a descriptor, which stays the caller's. NULL: no memory. */
-struct rec_path_reader *rec_path_reader_new(int file);
+/** Read from a descriptor, which stays the caller's, and of which so many bytes of the magic were
+ * read already. NULL: no memory. */
+struct rec_path_reader *rec_path_reader_new(int file, unsigned had);
 void rec_path_reader_free(struct rec_path_reader *reader);
 /** False: it is no path file; `*why` says what is wrong. */
 bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_header *header,

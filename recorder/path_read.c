@@ -38,7 +38,7 @@ struct rec_path_reader {
     unsigned queued, taken;
 };
 
-struct rec_path_reader *rec_path_reader_new(int file)
+struct rec_path_reader *rec_path_reader_new(int file, unsigned had)
 {
     struct rec_path_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
@@ -49,6 +49,8 @@ struct rec_path_reader *rec_path_reader_new(int file)
         free(reader);
         return NULL;
     }
+    reader->size = had < REC_PATH_MAGIC_SIZE ? had : REC_PATH_MAGIC_SIZE;
+    memcpy(reader->bytes, REC_PATH_MAGIC, reader->size);
     return reader;
 }
 

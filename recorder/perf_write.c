@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Each source is a buffer: of a thread, or of a processor. Tasks and maps are told with a
- * clock that never stands still, so that a stretch is behind all that it needs.
+ * clock that never stands still, so that a stretch is behind all that it needs. In a circular
+ * buffer stretches wait for the end, and the oldest make room for new ones.
  */
 #include "recorder/perf_write.h"
 
@@ -16,11 +17,18 @@
 #include <string.h>
 
 #define STREAMS 128u
+#define PIECE   65536u /* that a circular sink has too much before it is cut */
 
 /** A source's stretch underway. */
 struct lane {
     struct rec_bytes trace;
     struct rec_frames frames;
+};
+
+/** A stretch that waits for the end. */
+struct kept {
+    struct rec_perf_sample sample;
+    struct rec_bytes trace;
 };
 
 struct map {
@@ -32,6 +40,8 @@ struct perf_write {
     struct rec_perf perf;
     struct lane lanes[STREAMS];
     struct rec_perf_cpu cpus[STREAMS];
+    struct kept *kept; /* of a circular sink, the oldest first */
+    size_t kept_count, kept_room;
     struct map *maps;
     size_t map_count, map_room;
     uint64_t now;
@@ -84,6 +94,7 @@ struct perf_write *perf_write_new(const struct rec_session_config *config)
     rec_perf_begin(&perf->perf,
                    &(struct rec_perf_config){
                        .version = 1,
+                       .snapshot = config->circular,
                        .arch = config->engine.path.family == REC_FAMILY_A64 ? "aarch64" : "arm",
                    });
     return perf;
@@ -96,8 +107,11 @@ void perf_write_free(struct perf_write *perf)
         return;
     for (unsigned i = 0; i < STREAMS; i++)
         rec_bytes_free(&perf->lanes[i].trace);
+    for (size_t i = 0; i < perf->kept_count; i++)
+        rec_bytes_free(&perf->kept[i].trace);
     rec_perf_finish(&perf->perf, &nothing);
     rec_bytes_free(&nothing);
+    free(perf->kept);
     free(perf->maps);
     free(perf);
 }
@@ -121,43 +135,100 @@ static struct rec_perf_sample sample_at(struct perf_write *perf, uint64_t task, 
 
 /* ---- trace ---- */
 
+static bool is_raw(const struct perf_write *perf)
+{
+    return kind_of(perf->config->engine.unit_class)->raw;
+}
+
 bool perf_write_trace(struct perf_write *perf, unsigned stream, const uint8_t *bytes, size_t size)
 {
     struct lane *lane = &perf->lanes[stream];
-    const struct rec_engine_config *engine = &perf->config->engine;
-    if (kind_of(engine->unit_class)->raw) {
+    const struct rec_session_config *config = perf->config;
+    if (is_raw(perf)) {
         rec_put_n(&lane->trace, bytes, size);
-        return !lane->trace.failed;
+    } else {
+        if (lane->trace.size == 0 && lane->frames.at == 0)
+            lane->frames = (struct rec_frames){.out = &lane->trace};
+        rec_frames_put(&lane->frames, (uint8_t)(config->engine.first_source + stream), bytes, size);
     }
-    if (lane->trace.size == 0 && lane->frames.at == 0)
-        lane->frames = (struct rec_frames){.out = &lane->trace};
-    rec_frames_put(&lane->frames, (uint8_t)(engine->first_source + stream), bytes, size);
+    if (config->circular && lane->trace.size > 2 * config->room + PIECE)
+        rec_bytes_forget(&lane->trace, config->room);
     return !lane->trace.failed;
+}
+
+static bool give(struct perf_write *perf, const struct rec_perf_sample *sample,
+                 const struct rec_bytes *trace)
+{
+    uint64_t flags = (is_raw(perf) ? REC_PERF_AUX_RAW : 0) |
+                     (perf->config->circular ? REC_PERF_AUX_OVERWRITE : 0);
+    uint64_t end =
+        perf->offset + trace->size; /* which a snapshot tells in place of its beginning */
+    rec_perf_aux(&perf->perf, sample, perf->config->circular ? end : perf->offset, trace->size,
+                 flags);
+    rec_perf_trace(&perf->perf, sample->cpu, perf->config->perf_by_cpu ? -1 : sample->tid,
+                   perf->offset, trace);
+    perf->offset += (trace->size + 7) & ~UINT64_C(7);
+    perf->bytes += trace->size;
+    return !trace->failed && !perf->perf.data.failed;
+}
+
+/** Of what a buffer keeps its newest bytes. */
+static void forget_kept(struct perf_write *perf, const struct rec_perf_sample *of)
+{
+    uint64_t room = perf->config->room;
+    size_t stays = 0;
+    for (size_t i = perf->kept_count; i-- > 0;) {
+        struct kept *kept = &perf->kept[i];
+        if (kept->sample.cpu != of->cpu || (of->cpu < 0 && kept->sample.tid != of->tid))
+            continue;
+        rec_bytes_forget(&kept->trace, room);
+        room -= kept->trace.size < room ? kept->trace.size : room;
+    }
+    for (size_t i = 0; i < perf->kept_count; i++) {
+        if (perf->kept[i].trace.size > 0)
+            perf->kept[stays++] = perf->kept[i];
+        else
+            rec_bytes_free(&perf->kept[i].trace);
+    }
+    perf->kept_count = stays;
+}
+
+static bool keep(struct perf_write *perf, const struct rec_perf_sample *sample,
+                 struct rec_bytes *trace)
+{
+    if (perf->kept_count == perf->kept_room) {
+        size_t room = perf->kept_room * 2 + 16;
+        struct kept *grown = realloc(perf->kept, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        perf->kept = grown;
+        perf->kept_room = room;
+    }
+    perf->kept[perf->kept_count++] = (struct kept){*sample, *trace};
+    *trace = (struct rec_bytes){0};
+    forget_kept(perf, sample);
+    return true;
 }
 
 bool perf_write_cut(struct perf_write *perf, const struct rec_engine *engine, unsigned stream,
                     uint64_t time)
 {
     struct lane *lane = &perf->lanes[stream];
-    bool raw = kind_of(perf->config->engine.unit_class)->raw;
     unsigned cpu;
     uint64_t task;
     rec_engine_stream(engine, stream, &cpu, &task);
-    if (!raw)
+    if (!is_raw(perf))
         rec_frames_finish(&lane->frames);
     if (lane->trace.size == 0)
         return true;
     struct rec_perf_sample sample = sample_at(perf, task, time);
     if (perf->config->perf_by_cpu)
         sample.cpu = (int32_t)cpu;
-    rec_perf_aux(&perf->perf, &sample, perf->offset, lane->trace.size, raw ? REC_PERF_AUX_RAW : 0);
-    rec_perf_trace(&perf->perf, sample.cpu, perf->config->perf_by_cpu ? -1 : sample.tid,
-                   perf->offset, &lane->trace);
-    rec_perf_round(&perf->perf);
-    perf->offset += (lane->trace.size + 7) & ~UINT64_C(7);
-    perf->bytes += lane->trace.size;
     perf->stretches++;
-    bool good = !lane->trace.failed && !perf->perf.data.failed;
+    if (perf->config->circular)
+        return !lane->trace.failed && keep(perf, &sample, &lane->trace);
+    bool good = give(perf, &sample, &lane->trace);
+    rec_perf_round(&perf->perf);
     lane->trace.size = 0;
     return good;
 }
@@ -323,6 +394,10 @@ bool perf_write_end(struct perf_write *perf, const struct rec_engine *engine)
 {
     struct rec_bytes file = {0};
     unsigned count = rec_engine_streams(engine);
+    for (size_t i = 0; i < perf->kept_count; i++)
+        if (!give(perf, &perf->kept[i].sample, &perf->kept[i].trace))
+            return false;
+    rec_perf_round(&perf->perf);
     for (unsigned i = 0; i < count; i++)
         if (!describe_cpu(perf, engine, i))
             return false;

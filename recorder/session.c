@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define PIECE 65536u /* bytes of trace that are written at once */
-#define UNIT  16u    /* a circular sink is cut at frames */
 
 struct rec_session {
     struct rec_session_config config;
@@ -76,19 +75,6 @@ static bool write_trace(struct rec_session *session)
     return !pug_outfile_failed(session->file) || fail_errno(session, "trace");
 }
 
-/** A circular sink has overwritten the oldest. */
-static void forget_oldest(struct rec_session *session)
-{
-    struct rec_bytes *trace = &session->trace;
-    if (trace->size <= session->config.room)
-        return;
-    size_t drop = (trace->size - (size_t)session->config.room + UNIT - 1) / UNIT * UNIT;
-    if (drop > trace->size)
-        drop = trace->size;
-    memmove(trace->data, trace->data + drop, trace->size - drop);
-    trace->size -= drop;
-}
-
 static bool take_trace(void *context, unsigned stream, const uint8_t *bytes, size_t size)
 {
     struct rec_session *session = context;
@@ -103,7 +89,7 @@ static bool take_trace(void *context, unsigned stream, const uint8_t *bytes, siz
         rec_put_n(&session->trace, bytes, size);
     if (session->config.circular) {
         if (session->trace.size > 2 * session->config.room + PIECE)
-            forget_oldest(session);
+            rec_bytes_forget(&session->trace, session->config.room);
         return !session->trace.failed || fail(session, "no memory", NULL);
     }
     return session->trace.size < PIECE || write_trace(session);
@@ -124,7 +110,7 @@ static bool take_memory(void *context, const struct rec_memory *memory)
     if (session->config.engine.unit_class->frames)
         rec_frames_finish(&session->frames);
     if (session->config.circular)
-        forget_oldest(session);
+        rec_bytes_forget(&session->trace, session->config.room);
     if (!write_trace(session))
         return false;
     struct pug_outfile *file = session->file;

@@ -63,6 +63,19 @@ for protocol in etrace ntrace; do
   [[ $(grep -c 'EXCEPTION(' "$tmp/said") == 2 ]]
 done
 
+# All of them may be FIFOs.
+mkfifo "$tmp/fifo"
+cat "$path" >"$tmp/fifo" &
+record "$tmp/fifo" piped
+"$bin/pugmark" pc "$tmp/piped" | cmp - "$path"
+"$bin/pugmark" record --quiet --from "$path" --elf "$tmp/program" --path "$tmp/fifo" &
+timeout 60 "$bin/pugmark" record --quiet --protocol etmv4 --from "$tmp/fifo" --out "$tmp/piped" --path "$tmp/ran"
+wait
+"$bin/pugmark" pc "$tmp/piped" | cmp - "$path"
+"$bin/pugmark" pc "$tmp/piped" --verify "$tmp/ran" | grep -q equal
+if "$bin/pugmark" pc "$tmp/piped" --verify "$tmp/fifo" 2>"$tmp/said"; then exit 1; fi
+grep -q 'read several times' "$tmp/said"
+
 # Nothing to record is said.
 refuses() { # words, input
   local code=0

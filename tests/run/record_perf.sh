@@ -45,6 +45,22 @@ for set in a64 t32; do
   done
 done
 
+# Circular buffers keep the newest: what each thread did last, or each processor.
+for set in a64 t32; do
+  for protocol in etmv4 ete $([[ $set == a64 ]] || echo etmv3 ptm); do
+    for how in '' --by-cpu '--random 4 --calls on'; do
+      # shellcheck disable=SC2086
+      "$bin/pugmark" record --quiet --from $set.path --protocol "$protocol" --perf perf.data --path ran \
+        --snapshot-mode --buffer 6000 --sync 2000 $how
+      "$bin/pugmark" pc perf.data --verify ran --tail >said || { echo "$set $protocol $how:"; cat said; exit 1; }
+      # Of a processor's buffer not every thread is left.
+      [[ $how == --by-cpu ]] && threads=[1-4] || threads=4
+      grep -q "^equal: [0-9]*[0-9]\{4\} instructions of $threads thread" said || { echo "$set $protocol $how: $(cat said)"; exit 1; }
+      [[ $(stat -c %s perf.data) -lt 60000 ]]
+    done
+  done
+done
+
 # Profiles and function names come of it as of any perf.data.
 "$bin/pugmark" record --quiet --from a64.path --protocol etmv4 --perf perf.data
 "$bin/pugmark" profile perf.data >profile
@@ -57,6 +73,8 @@ if [[ $perf ]] && ldd "$(readlink -f "$perf")" 2>/dev/null | grep -q libopencsd;
       check a64 $protocol $how
       check_perf
     done
+    "$bin/pugmark" record --quiet --from a64.path --protocol $protocol --perf perf.data --snapshot-mode --buffer 6000 --sync 2000
+    check_perf
   done
   "$perf" report --header-only -i perf.data | grep -q 'arch : aarch64'
 fi
@@ -67,7 +85,7 @@ refuses() { # words, options...
   ! "$bin/pugmark" record --from a64.path "$@" 2>said || { echo "taken: $*"; exit 1; }
   grep -q -e "$words" said || { echo "expected '$words':"; cat said; exit 1; }
 }
-refuses 'for snapshots' --protocol etmv4 --perf x --snapshot-mode --buffer 4096
+refuses 'needs a --buffer' --protocol etmv4 --perf x --snapshot-mode
 refuses 'or --perf' --protocol etmv4 --perf x --out y
 refuses 'context ids' --protocol etmv4 --perf x --by-cpu --no-context
 "$bin/pugmark" record --quiet --path rv64.path -- programs/plain.rv64 1 >/dev/null

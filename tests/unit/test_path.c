@@ -113,7 +113,7 @@ static void test_round_trip(void **state)
         struct rec_path_item item;
         const char *why;
         assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-        struct rec_path_reader *reader = rec_path_reader_new(file);
+        struct rec_path_reader *reader = rec_path_reader_new(file, 0);
         assert_true(rec_path_reader_header(reader, &got, &why));
         assert_int_equal(got.family, REC_FAMILY_ARM);
         assert_int_equal(got.pid, 77);
@@ -139,7 +139,7 @@ static enum rec_path_kind read_bytes(const uint8_t *bytes, size_t size)
     int file = scratch();
     assert_int_equal(write(file, bytes, size), size);
     assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-    struct rec_path_reader *reader = rec_path_reader_new(file);
+    struct rec_path_reader *reader = rec_path_reader_new(file, 0);
     if (rec_path_reader_header(reader, &header, &why))
         while (rec_path_reader_next(reader, &item))
             ;

@@ -157,9 +157,9 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
                    .other_every = number_or(&options->others, 5000),
                    .limit = options->limit,
                    .room = options->snapshot_mode || options->perf ? 0 : options->buffer,
-                   .stretch = !options->perf    ? 0
-                              : options->buffer ? options->buffer
-                                                : PERF_STRETCH,
+                   .stretch = !options->perf || options->snapshot_mode ? 0
+                              : options->buffer                        ? options->buffer
+                                                                       : PERF_STRETCH,
                    .ranges = record->filter.ranges,
                    .range_count = options->filters.count,
                    .seed = options->seed + 1},
@@ -210,10 +210,11 @@ static bool take(void *context, const struct rec_path_item *item)
 
 /* ---- where paths come from ---- */
 
-/** Everything of a path file, or of the plugin. False, having said why: it is none. */
-static bool read_path(struct record *record, int file, const char *name)
+/** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
+ * already. False, having said why: it is none. */
+static bool read_path(struct record *record, int file, unsigned had, const char *name)
 {
-    struct rec_path_reader *reader = rec_path_reader_new(file);
+    struct rec_path_reader *reader = rec_path_reader_new(file, had);
     struct rec_path_header header;
     struct rec_path_item item;
     const char *why = "no memory";
@@ -277,32 +278,45 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     return good;
 }
 
-/** A path file, or a log, by what it begins with. */
+/** A log, from behind its first byte. */
+static bool record_log(struct record *record, FILE *file, char first)
+{
+    char line[1024] = {first};
+    struct rec_convert convert = {.file = file, .first = line};
+    bool known = false;
+    for (size_t begun = 1; !known && fgets(line + begun, (int)(sizeof(line) - begun), file);
+         begun = 0) {
+        known = rec_convert_guess(line, &convert);
+        convert.lines += !known;
+    }
+    return known ? read_log(record, &convert)
+                 : refuse(record->options->from, "it is no path, and no log that is known");
+}
+
+/** A path file, or a log, by what it begins with; it may be a FIFO, where nothing comes again. */
 static bool record_from(struct record *record)
 {
     const char *name = record->options->from;
-    char line[1024];
-    FILE *file = fopen(name, "re");
-    struct rec_convert convert = {.file = file};
-    if (!file)
-        return refuse(name, strerror(errno));
-    int first = getc(file);
-    ungetc(first, file);
-    bool good;
-    if (first == REC_PATH_MAGIC[0]) {
-        int path = open(name, O_RDONLY | O_CLOEXEC);
-        good = path >= 0 ? read_path(record, path, name) : refuse(name, strerror(errno));
-        if (path >= 0)
-            close(path);
-    } else {
-        bool known = false;
-        while (!known && fgets(line, sizeof(line), file))
-            known = rec_convert_guess(line, &convert);
-        rewind(file);
-        good = known ? read_log(record, &convert)
-                     : refuse(name, "it is no path, and no log that is known");
+    char first = 0;
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, &first, 1) < 0) {
+        refuse(name, strerror(errno));
+        if (file >= 0)
+            close(file);
+        return false;
     }
-    fclose(file);
+    if (first == REC_PATH_MAGIC[0]) {
+        bool good = read_path(record, file, 1, name);
+        close(file);
+        return good;
+    }
+    FILE *log = fdopen(file, "r");
+    if (!log) {
+        close(file);
+        return refuse(name, "no memory");
+    }
+    bool good = record_log(record, log, first);
+    fclose(log);
     return good;
 }
 
@@ -353,12 +367,12 @@ static bool record_program(struct record *record, char **argv)
         return false;
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
-    bool good = read_path(record, qemu.path, "the path from QEMU");
+    bool good = read_path(record, qemu.path, 0, "the path from QEMU");
     int status = rec_qemu_wait(&qemu);
     if (!record->session && !record->writer)
         refuse("record",
                "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
-               "qemu-user from Debian 13 on is");
+               "qemu-user of QEMU 10 is");
     if (good && !options->quiet)
         say_status(status);
     return good;
@@ -436,8 +450,6 @@ static bool check_options(const struct record *record)
     if (record->unit && !options->out == !options->perf)
         return refuse("record",
                       "--out has to say where the snapshot goes, or --perf the perf.data");
-    if (options->perf && options->snapshot_mode)
-        return refuse("record", "--snapshot-mode is for snapshots, --perf writes none");
     if (options->by_cpu && (!options->perf || options->no_context))
         return refuse("record", "--by-cpu is for --perf, and needs context ids");
     if (!record->unit && (target_of(options) || !options->path))

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WORKERS   256u
@@ -80,13 +81,17 @@ struct verify {
 static bool open_reader(struct verify *verify, struct cursor *cursor)
 {
     struct rec_path_header header;
-    const char *why = "no memory";
-    cursor->file = open(verify->options->path, O_RDONLY | O_CLOEXEC);
-    cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file) : NULL;
+    struct stat status;
+    const char *path = verify->options->path, *why = "no memory";
+    cursor->file = -1;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        why = "it is read several times, so it has to be a file";
+    else if ((cursor->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+        why = strerror(errno);
+    cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
     if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why))
         return true;
-    fprintf(stderr, "pugmark: %s: %s\n", verify->options->path,
-            cursor->file < 0 ? strerror(errno) : why);
+    fprintf(stderr, "pugmark: %s: %s\n", path, why);
     verify->failed = true;
     return false;
 }
