@@ -156,11 +156,19 @@ static int by_place(const void *left, const void *right)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-static int by_count(const void *left, const void *right)
+static uint64_t rarer(const struct outcome *outcome)
+{
+    return outcome->taken < outcome->not_taken ? outcome->taken : outcome->not_taken;
+}
+
+/* By how often they go against their bias: what no layout gets right comes first. */
+static int by_bias(const void *left, const void *right)
 {
     const struct outcome *a = left, *b = right;
     const uint64_t x = pug_profile_sum(a->taken, a->not_taken);
     const uint64_t y = pug_profile_sum(b->taken, b->not_taken);
+    if (rarer(a) != rarer(b))
+        return rarer(a) > rarer(b) ? -1 : 1;
     return x != y ? (x > y ? -1 : 1) : by_place(left, right);
 }
 
@@ -232,17 +240,20 @@ static enum pug_status put_branches(const struct export *export, const struct ou
                                     size_t count)
 {
     static const struct pug_column columns[] = {
-        {"count", PUG_CELL_NUMBER}, {"taken", PUG_CELL_PERCENT}, {"times taken", PUG_CELL_NUMBER},
-        {"branch", PUG_CELL_TEXT},  {"line", PUG_CELL_TEXT},     {"object", PUG_CELL_TEXT}};
+        {"count", PUG_CELL_NUMBER},       {"taken", PUG_CELL_PERCENT}, {"bias", PUG_CELL_PERCENT},
+        {"times taken", PUG_CELL_NUMBER}, {"branch", PUG_CELL_TEXT},   {"line", PUG_CELL_TEXT},
+        {"object", PUG_CELL_TEXT}};
     struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
         const uint64_t all = pug_profile_sum(outcomes[i].taken, outcomes[i].not_taken);
         pug_table_number(table, all);
         pug_table_real(table, share(outcomes[i].taken, all));
+        pug_table_real(table, share(all - rarer(&outcomes[i]), all));
         pug_table_number(table, outcomes[i].taken);
         put_place(export, table, outcomes[i].object, outcomes[i].from);
     }
-    return put_table(export, table, "Conditional branches, and how often they are taken");
+    return put_table(export, table,
+                     "Conditional branches, by how often they go against their bias");
 }
 
 /*
@@ -436,7 +447,7 @@ static enum pug_status put_outcomes(const struct export *export)
     enum pug_status status = PUG_OK;
     const size_t found = find_outcomes(export, outcomes);
     if (found > 0) {
-        qsort(outcomes, found, sizeof(*outcomes), by_count);
+        qsort(outcomes, found, sizeof(*outcomes), by_bias);
         status = put_branches(export, outcomes, found);
     }
     free(outcomes);

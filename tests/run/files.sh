@@ -21,20 +21,28 @@ expect() { # CODE TEXT COMMAND…
 
 # ---- shrinking ----
 # Nobody reads the output, so that the command stands still in the middle; then the file is cut short.
-cp -r "$source/tests/captures/etmv4-a64-broadcast" shrinks
-for ((i = 0; i < 5; i++)); do cat "$source/tests/captures/etmv4-a64-broadcast/trace.bin"; done >shrinks/trace.bin
-mkfifo pipe
-timeout 60 "$bin/pugmark" list --jobs 1 --packets shrinks >pipe 2>said &
-reader=$!
-exec 3<pipe
-IFS= read -r -n 1 _ <&3
-truncate -s 5000 shrinks/trace.bin
-cat <&3 >out
-exec 3<&-
-wait $reader
-code=$?
-((code == 3)) || wrong "a trace that shrank: exit $code"
-grep -q 'trace.bin, offset [0-9]*: the file shrank' said || wrong "a trace that shrank: $(head -n 1 said)"
+shrink() {
+    local reader code
+    cp -r "$source/tests/captures/etmv4-a64-broadcast" shrinks
+    for ((i = 0; i < 5; i++)); do cat "$source/tests/captures/etmv4-a64-broadcast/trace.bin"; done >shrinks/trace.bin
+    mkfifo pipe
+    timeout 60 "$bin/pugmark" list --jobs 1 --packets shrinks >pipe 2>said &
+    reader=$!
+    exec 3<pipe
+    IFS= read -r -n 1 _ <&3
+    truncate -s 5000 shrinks/trace.bin
+    cat <&3 >out
+    exec 3<&-
+    wait $reader
+    code=$?
+    ((code == 3)) || wrong "a trace that shrank: exit $code"
+    grep -q 'trace.bin, offset [0-9]*: the file shrank' said || wrong "a trace that shrank: $(head -n 1 said)"
+}
+if [[ $(head -c 2 "$bin/pugmark") == "#!" ]]; then
+    echo "passed over: QEMU's user mode stops where a file ends that was mapped"
+else
+    shrink
+fi
 
 # ---- reading fails ----
 if [[ -e $shim ]]; then
