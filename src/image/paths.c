@@ -123,12 +123,12 @@ void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, boo
     seam->tail.foreseen = block->last_type == PUG_INSTR_BR;
 }
 
-bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage)
+bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
 {
     struct pug_batch *batch = stage->out.batch;
     struct pug_paths *paths = stage->paths;
     *chain = (struct pug_chain){.paths = paths};
-    if (!paths || !paths->counts || (batch->count > 0 && !batch->flush(batch)) ||
+    if (!paths->counts || (batch->count > 0 && !batch->flush(batch)) ||
         !pug_paths_begin(paths, &stage->out.blank) || !seam_of(paths))
         return false;
     paths->chain = chain;

@@ -148,11 +148,17 @@ struct pug_chain {
     bool taken;
 };
 
+/** private: where there are counts. */
+bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage);
+
 /**
  * False: ranges are not counted, or the consumer waits for elements that come before them. Memory
  * that changes is counted, too.
  */
-bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage);
+static inline bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage)
+{
+    return stage->paths && pug_chain_open(chain, stage);
+}
 
 /** private: the first hop, or one behind an indirect branch. */
 void pug_chain_join(struct pug_chain *chain, const struct pug_block *block);

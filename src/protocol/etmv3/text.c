@@ -148,8 +148,9 @@ size_t pug_etmv3_packet_text(const void *pointer, char *buffer, size_t size)
     const struct pug_etmv3_packet *packet = pointer;
     struct pug_text text = PUG_TEXT(buffer, size);
     uint8_t type = packet->type;
-    pug_text_format(&text, "%s : %s", pug_etmv3_packet_name(type),
-                    types[type <= PUG_ETMV3_RESERVED ? type : PUG_ETMV3_RESERVED].description);
+    pug_text_put(&text, pug_etmv3_packet_name(type));
+    pug_text_put(&text, " : ");
+    pug_text_put(&text, types[type <= PUG_ETMV3_RESERVED ? type : PUG_ETMV3_RESERVED].description);
     switch (type) {
     case PUG_ETMV3_BRANCH_ADDRESS: put_branch(&text, packet); break;
     case PUG_ETMV3_CYCLE_COUNT: pug_text_format(&text, "; Cycles=%u", packet->cycle_count); break;

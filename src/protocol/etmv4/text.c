@@ -132,7 +132,11 @@ static const struct word *find_word(uint32_t type)
 
 static void put_upper_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
-    pug_text_format(text, "%0*llX", (int)digits, (unsigned long long)value);
+    char out[PUG_TEXT_HEX];
+    const unsigned count = pug_text_hex_at(out, value, digits > 0 ? digits : 1);
+    for (unsigned i = 0; i < count; i++)
+        out[i] -= out[i] >= 'a' ? 'a' - 'A' : 0;
+    pug_text_put_n(text, out, count);
 }
 
 /** An address: unknown digits as `?`, which bits are known, and which the packet gave. */
@@ -328,7 +332,9 @@ size_t pug_etmv4_packet_text(const void *packet, char *buffer, size_t size)
     const packet_ *p = packet;
     const struct word *word = find_word(p->type);
     struct pug_text text = PUG_TEXT(buffer, size);
-    pug_text_format(&text, "%s : %s", word->name, word->description);
+    pug_text_put(&text, word->name);
+    pug_text_put(&text, " : ");
+    pug_text_put(&text, word->description);
     put_details(&text, p, word->details);
     return pug_text_end(&text);
 }
