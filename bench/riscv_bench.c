@@ -153,24 +153,36 @@ static void bench_vector(struct stream *stream, const char *transport, struct pu
     free(stream->bytes.at);
 }
 
+static struct bench_bytes read_vector(const char *folder, const char *option, const char *ending)
+{
+    char name[100];
+    snprintf(name, sizeof(name), "%s.%s", option, ending);
+    return bench_read_file(folder, name);
+}
+
+static struct pug_image *image_of(const char *folder, const char *program)
+{
+    char path[1100];
+    struct pug_image *image = pug_image_new();
+    snprintf(path, sizeof(path), "%s/%s.elf", folder, program);
+    bench_good(pug_image_add_elf(image, NULL, path, 0));
+    return image;
+}
+
 static void bench_etrace(const char *vectors, const char *program, const char *option,
                          unsigned rounds, struct total *total)
 {
     char folder[1000], path[1100];
     struct pug_params *params;
-    struct pug_place place = {.space = PUG_SPACE_ANY};
     struct pug_region rom = {.address = 0x1000};
-    struct pug_image *image = pug_image_new();
     struct stream stream = {.protocol = "E-Trace", .program = program, .option = option};
     snprintf(folder, sizeof(folder), "%s/etrace/%s", vectors, program);
-    snprintf(path, sizeof(path), "%s.te", option);
-    stream.bytes = bench_read_file(folder, path);
+    struct pug_image *image = image_of(folder, "program");
+    stream.bytes = read_vector(folder, option, "te");
     snprintf(path, sizeof(path), "%s/%s.params", folder, option);
     bench_good(pug_params_load(path, NULL, &params));
-    snprintf(path, sizeof(path), "%s/program.elf", folder);
-    bench_good(pug_image_add_elf(image, &place, path, 0));
     snprintf(path, sizeof(path), "%s/bootrom.bin", folder);
-    bench_good(pug_image_add_file(image, &place, path, &rom, 1));
+    bench_good(pug_image_add_file(image, NULL, path, &rom, 1));
     bench_vector(&stream, "encapsulation", image, pug_params_settings(params), rounds, total);
     pug_image_free(image);
     pug_params_free(params);
@@ -179,19 +191,15 @@ static void bench_etrace(const char *vectors, const char *program, const char *o
 static void bench_ntrace(const char *vectors, const char *program, unsigned xlen,
                          const char *option, unsigned rounds, struct total *total)
 {
-    char folder[1000], path[1100];
-    struct pug_place place = {.space = PUG_SPACE_ANY};
+    char folder[1000];
     const struct pug_setting items[] = {
         {.name = "xlen", .value = xlen},
         {.name = "implicit_return", .value = strstr(option, "_cs") != NULL}};
     const struct pug_settings settings = {.items = items, .count = COUNT(items)};
-    struct pug_image *image = pug_image_new();
     struct stream stream = {.protocol = "N-Trace", .program = program, .option = option};
     snprintf(folder, sizeof(folder), "%s/ntrace/ref-%s", vectors, program);
-    snprintf(path, sizeof(path), "%s.nex", option);
-    stream.bytes = bench_read_file(folder, path);
-    snprintf(path, sizeof(path), "%s/%s.elf", folder, program);
-    bench_good(pug_image_add_elf(image, &place, path, 0));
+    struct pug_image *image = image_of(folder, program);
+    stream.bytes = read_vector(folder, option, "nex");
     bench_vector(&stream, "nexus", image, &settings, rounds, total);
     pug_image_free(image);
 }
