@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32 /* where a part of a file is read, not mapped */
+#define WINDOW ((size_t)64 << 10)
+#else
 #define WINDOW ((size_t)16 << 20)
+#endif
 #define HEADER 8u
 
 struct walk {
