@@ -323,7 +323,7 @@ static void sort_records(struct pug_list *list)
         }
         aux[to] = moved;
     }
-    if (left == 0)
+    if (left == 0 && list->count > 0)
         qsort(list->items, list->count, sizeof(*aux), by_time);
 }
 
