@@ -188,32 +188,49 @@ static bool give_notsync(struct pug_stm_reader *r, struct pug_packet *packet, ui
     return true;
 }
 
+/** NOTSYNCs that nobody hears of: where the next one begins, and the last one began. */
+struct passed {
+    const uint8_t *at, *last;
+    bool odd; /* in the high nibble */
+    uint64_t bytes;
+};
+
 /**
- * Is a NOTSYNC that begins with the byte at `at` of its usual size, with nothing of an ASYNC in it?
- * Its last nibble is no F then, and 21 F before that would have the byte in the middle.
+ * Pass over a NOTSYNC with nothing of an ASYNC in it: 21 F would have the byte in the middle. It
+ * goes on behind an F at its end; one that began in the middle of a byte also over a last byte
+ * without.
  */
-static bool is_plain_piece(const uint8_t *at)
+static bool pass_piece(struct passed *passed)
 {
-    const size_t last = NOTSYNC_NIBBLES / 2 - 1;
-    return at[last / 2] != 0xff && at[last] < 0xf0;
+    const size_t size = NOTSYNC_NIBBLES / 2;
+    const uint8_t *const from = passed->at, *const end = from + size;
+    const bool f_before = end[-1] >= 0xf0,
+               longer = passed->odd ? !f_before && *end < 0xf0 : f_before;
+    if (from[size / 2 - !passed->odd] == 0xff || ((passed->odd | f_before) && (*end & 0xf) == 0xf))
+        return false;
+    passed->bytes += size + (passed->odd | f_before);
+    passed->last = from;
+    passed->at = end + (passed->odd & longer);
+    passed->odd ^= longer;
+    return true;
 }
 
 void pug_stm_pass_over_noise(struct pug_stm_reader *r, struct pug_stm_decoder *d,
                              struct pug_span *span)
 {
-    const size_t piece = NOTSYNC_NIBBLES / 2;
-    const uint8_t *at = span->at;
-    if (r->state != PUG_STM_SEARCHING || r->found || r->started || r->count > 0 || r->odd ||
+    struct passed passed = {.at = span->at, .odd = r->odd};
+    if (r->state != PUG_STM_SEARCHING || r->found || r->started || r->count > 0 || r->held > 0 ||
         (d && d->state != PUG_STM_WAIT_SYNC) || r->stage->quirks.stm_counts_in_8_bits)
         return;
-    while ((size_t)(span->end - at) >= piece && is_plain_piece(at))
-        at += piece;
-    if (at == span->at)
+    while ((size_t)(span->end - passed.at) > NOTSYNC_NIBBLES / 2 && pass_piece(&passed))
+        continue;
+    if (!passed.last)
         return;
-    r->stage->stats.unsynced += (uint64_t)(at - span->at);
+    r->stage->stats.unsynced += passed.bytes;
     if (d)
-        d->last_index = pug_run_index(span->run, at - piece);
-    span->at = at;
+        d->last_index = pug_run_index(span->run, passed.last);
+    r->odd = passed.odd;
+    span->at = passed.at;
 }
 
 bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_packet *packet)
