@@ -103,7 +103,13 @@ struct pug_capture_options {
     size_t source_limit;
     /** As in struct pug_snapshot_options; of perf.data: look only where `roots` says something. */
     bool confine;
-    uint64_t spare[3]; /**< zero */
+    /**
+     * Processes that decode it together (peers.h), all with a capture of the same input. A stretch
+     * that is in memory is cut among them; of others each has some. What counted() gets is what
+     * each has for itself. NULL: it is one.
+     */
+    struct pug_peers *peers;
+    uint64_t spare[2]; /**< zero */
 };
 
 /** So many sources are decoded where source_limit does not say another number. */
@@ -353,7 +359,7 @@ struct pug_capture_decode {
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     /** Optional: called behind begin() with the way for portions (jobs.h). */
     void (*passage)(void *part, struct pug_passage *passage);
-    uint64_t spare[1]; /**< zero */
+    const struct pug_travel *travel; /**< optional, as in struct pug_parts */
 };
 
 /** What came of decoding. */

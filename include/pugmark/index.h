@@ -54,7 +54,7 @@ struct pug_index_options {
     const uint16_t *full_ids; /**< sources of which every mark is kept; NULL: as `full` says */
     size_t full_count;        /**< how many there are */
     uint64_t from;            /**< index from this position on only, made a multiple of the block */
-    uint64_t spare[1];        /**< zero */
+    struct pug_peers *peers;  /**< processes that make it together (peers.h), or NULL */
 };
 
 /**

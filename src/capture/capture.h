@@ -205,6 +205,10 @@ enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug
 const struct pug_address_space *pug_capture_image_space(struct pug_capture *capture,
                                                         uint32_t buffer,
                                                         const struct pug_reader_space *reader);
+/** That of an element, where it is found by ids: not in perf.data. */
+const struct pug_address_space *pug_capture_element_space(struct pug_capture *capture,
+                                                          uint32_t buffer,
+                                                          const struct pug_element *element);
 const struct pug_address_space *pug_capture_numbered_space(struct pug_capture *capture,
                                                            uint64_t number);
 bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,

@@ -2,6 +2,7 @@
 /** @file Decoding: one stretch after the other, each on all threads or many at once. */
 #include "capture/decode.h"
 #include "counts/counts.h"
+#include "jobs/peers.h"
 #include "pugmark/author/transport.h"
 
 #include <stdlib.h>
@@ -186,6 +187,52 @@ static void drop(void *dropped)
     free_part(part);
 }
 
+/* ---- other processes ---- */
+
+static void pack(const void *context, struct pug_state *bytes)
+{
+    const struct whole_part *part = context;
+    pug_state_number(bytes, part->counts != NULL);
+    if (part->counts)
+        pug_counts_pack(part->counts, bytes);
+    part->lane->decoding->config->travel->pack(part->part, bytes);
+}
+
+static void *unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    struct pug_capture_decoding *decoding = context;
+    const struct pug_capture_decode *config = decoding->config;
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    const bool counts = pug_bytes_take_64(&left);
+    struct pug_counts *counted = counts ? pug_counts_unpack(&left) : NULL;
+    struct whole_part *part = wrap(
+        decoding->lanes, config->travel->unpack(config->context, left.at, pug_bytes_left(&left)));
+    if (part && (counted || !counts)) {
+        part->counts = counted;
+        return part;
+    }
+    pug_counts_free(counted);
+    if (part)
+        drop(part);
+    return NULL;
+}
+
+static bool fold(void *context, void *taken)
+{
+    struct whole_part *part = context, *later = taken;
+    if (part->counts)
+        pug_counts_append(part->counts, later->counts);
+    const bool good = part->lane->decoding->config->travel->fold(part->part, later->part);
+    free_part(later);
+    return good;
+}
+
+static const struct pug_travel *travel_of(const struct pug_capture_decode *config)
+{
+    static const struct pug_travel one_by_one = {pack, unpack, NULL}, folded = {pack, unpack, fold};
+    return !config->travel ? NULL : config->travel->fold ? &folded : &one_by_one;
+}
+
 static bool whole_progress(void *context, uint64_t done)
 {
     return pug_capture_goes_on(context, done);
@@ -202,12 +249,14 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
                                     .take = take,
                                     .drop = drop,
                                     .counts = decoding->counts ? counts_of : NULL,
-                                    .passage = decoding->config->passage ? set_passage : NULL};
+                                    .passage = decoding->config->passage ? set_passage : NULL,
+                                    .travel = travel_of(decoding->config)};
     const struct pug_jobs jobs = {.threads = decoding->threads,
                                   .parts = &parts,
                                   .piece = decoding->config->piece,
                                   .progress = whole_progress,
-                                  .progress_context = decoding};
+                                  .progress_context = decoding,
+                                  .peers = capture->options.peers};
     struct pug_jobs_result result;
     for (unsigned i = 0; i < decoding->threads; i++) {
         enum pug_status status = pug_capture_lane_begin(&decoding->lanes[i], stretch, tree);
@@ -322,6 +371,17 @@ static enum pug_status decode_all(struct pug_capture_decoding *decoding)
     return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count) ? PUG_OK : PUG_ERR_MEM;
 }
 
+/** All processes know how it went. */
+static void share_result(const struct pug_capture_decoding *decoding, enum pug_status *status)
+{
+    struct pug_peers *peers = decoding->capture->options.peers;
+    if (!pug_peers_any(peers))
+        return;
+    pug_peers_begin(peers);
+    pug_peers_share(peers, decoding->result, sizeof(*decoding->result));
+    pug_peers_share(peers, status, sizeof(*status));
+}
+
 /* More threads than this are a mistake. */
 #define MOST_THREADS 1024u
 
@@ -348,6 +408,7 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
     enum pug_status status = good ? decode_all(&decoding) : PUG_ERR_MEM;
     if (status == PUG_OK)
         give_counts(&decoding);
+    share_result(&decoding, &status);
     pug_counts_free(decoding.counted);
     for (unsigned i = 0; i < opened; i++)
         pug_capture_lane_close(&decoding.lanes[i]);

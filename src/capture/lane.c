@@ -70,6 +70,14 @@ static struct pug_reader_space reader_of(const struct pug_element *element)
     return reader;
 }
 
+const struct pug_address_space *pug_capture_element_space(struct pug_capture *capture,
+                                                          uint32_t buffer,
+                                                          const struct pug_element *element)
+{
+    const struct pug_reader_space reader = reader_of(element);
+    return pug_capture_image_space(capture, buffer, &reader);
+}
+
 static bool same_reader(const struct pug_reader_space *a, const struct pug_reader_space *b)
 {
     return a->source == b->source && a->has_context_id == b->has_context_id &&

@@ -7,6 +7,7 @@
  */
 #include "capture/decode.h"
 #include "counts/counts.h"
+#include "jobs/products.h"
 #include "log/records.h"
 #include "tree/tree_internal.h"
 
@@ -24,6 +25,9 @@ struct piece {
     void *part;
     struct pug_log_records records;
     uint64_t bytes;
+    /* Without a part: the end of a stretch that was fatal, there. */
+    bool fatal;
+    uint64_t at;
 };
 
 /** One stretch at work. */
@@ -46,6 +50,7 @@ struct pool {
     struct job *jobs; /* of stretches, in turn */
     uint32_t window;
     bool stop, failed;
+    struct pug_products *products; /* for another process, which takes them; or NULL */
 };
 
 struct worker {
@@ -107,11 +112,33 @@ static void piece_drop(const struct pool *pool, struct piece *piece)
     free(piece);
 }
 
+/** Keep a piece for another process; false: no memory. */
+static bool piece_keep(struct pool *pool, struct piece *piece)
+{
+    struct pug_jobs_block block = {.product = piece};
+    pool->failed |= !pug_products_block(pool->products, &block);
+    return !pool->failed;
+}
+
+static void note_fatal(const struct pool *pool, uint64_t at)
+{
+    pool->decoding->result->stopped++;
+    pool->decoding->result->at = at;
+}
+
 /** Take a piece on the caller's thread; false: the consumer wants no more. */
 static bool piece_take(struct pool *pool, struct piece *piece)
 {
     struct pug_capture_decoding *decoding = pool->decoding;
     const struct pug_capture_decode *config = decoding->config;
+    if (pool->products)
+        return piece_keep(pool, piece);
+    if (piece->fatal)
+        note_fatal(pool, piece->at);
+    if (!piece->part) {
+        piece_drop(pool, piece);
+        return true;
+    }
     pug_log_records_give(&piece->records, pug_capture_decode_log(decoding));
     bool more = config->take(config->context, piece->part);
     piece->part = NULL;
@@ -362,13 +389,15 @@ static void *work(void *context)
 
 /* ---- the caller's thread ---- */
 
-static void note_end(const struct pool *pool, const struct job *job)
+static void note_end(struct pool *pool, const struct job *job)
 {
-    struct pug_capture_result *result = pool->decoding->result;
-    if (!job->fatal)
-        return;
-    result->stopped++;
-    result->at = job->at;
+    struct piece *piece = job->fatal && pool->products ? calloc(1, sizeof(*piece)) : NULL;
+    if (piece) {
+        *piece = (struct piece){.fatal = true, .at = job->at};
+        (void)piece_keep(pool, piece);
+    } else if (job->fatal) {
+        note_fatal(pool, job->at);
+    }
 }
 
 /** The next piece of stretch n, in its turn; NULL: it has no more. Under the lock. */
@@ -457,13 +486,114 @@ static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
     return pool->stretches != NULL;
 }
 
+/* ---- other processes ---- */
+
+static void pack_piece(void *context, const void *product, struct pug_state *to)
+{
+    const struct pool *pool = context;
+    const struct piece *piece = product;
+    pug_state_number(to, piece->bytes);
+    pug_state_number(to, piece->fatal);
+    pug_state_number(to, piece->at);
+    pug_state_number(to, piece->part != NULL);
+    pug_log_records_pack(&piece->records, to);
+    if (piece->part)
+        pool->decoding->config->travel->pack(piece->part, to);
+}
+
+static void *unpack_piece(void *context, const uint8_t *bytes, size_t size)
+{
+    const struct pool *pool = context;
+    const struct pug_capture_decode *config = pool->decoding->config;
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    struct piece *piece = calloc(1, sizeof(*piece));
+    if (!piece)
+        return NULL;
+    piece->bytes = pug_bytes_take_64(&left);
+    piece->fatal = pug_bytes_take_64(&left);
+    piece->at = pug_bytes_take_64(&left);
+    const bool has_part = pug_bytes_take_64(&left);
+    pug_log_records_unpack(&piece->records, &left);
+    if (has_part)
+        piece->part = config->travel->unpack(config->context, left.at, pug_bytes_left(&left));
+    if (piece->part || !has_part)
+        return piece;
+    piece_drop(pool, piece);
+    return NULL;
+}
+
+static void drop_piece(void *context, void *product)
+{
+    piece_drop(context, product);
+}
+
+static bool take_piece(void *context, struct pug_jobs_block *block)
+{
+    return piece_take(context, block->product);
+}
+
+static const struct pug_jobs_travel travel = {pack_piece, unpack_piece, NULL};
+
+/** Which of the stretches are this process's: about as many bytes as others have. */
+static void cut_among(struct pool *pool, const struct pug_peers *peers)
+{
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
+    uint64_t all = 0, before = 0;
+    uint32_t first = 0, end = 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        all += stretches[pool->stretches[i]].size;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        const uint64_t owner = before / (all / peers->count + 1);
+        first += owner < peers->number;
+        end += owner <= peers->number;
+        before += stretches[pool->stretches[i]].size;
+    }
+    memmove(pool->stretches, pool->stretches + first, (end - first) * sizeof(*pool->stretches));
+    pool->count = end - first;
+}
+
+/** Who else decodes some of it; NULL: nobody. */
+static struct pug_peers *peers_of(const struct pug_capture_decoding *decoding)
+{
+    struct pug_peers *peers = decoding->capture->options.peers;
+    const bool can = decoding->config->travel && !decoding->cut && !decoding->capture->live;
+    return can && pug_peers_any(peers) ? peers : NULL;
+}
+
+static bool begin_among(struct pool *pool, struct pug_peers *peers,
+                        const struct pug_jobs_client *client)
+{
+    pug_peers_begin(peers);
+    cut_among(pool, peers);
+    if (peers->number > 0)
+        pool->products = pug_products_new(client);
+    return peers->number == 0 || pool->products;
+}
+
+/** The first process takes what the others made. False: no memory. */
+static bool finish_among(struct pool *pool, struct pug_peers *peers,
+                         const struct pug_jobs_client *client)
+{
+    struct pug_products *none = peers->number == 0 ? pug_products_new(client) : NULL;
+    struct pug_products *products = none ? none : pool->products;
+    const bool good = products && pug_products_give(products, peers, pool->decoding->result->ended);
+    pug_products_free(products);
+    pool->products = NULL;
+    return good;
+}
+
 bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end)
 {
+    struct pug_peers *peers = peers_of(decoding);
     struct pool pool = {.decoding = decoding,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .room = PTHREAD_COND_INITIALIZER,
                         .ready = PTHREAD_COND_INITIALIZER};
-    bool good = list_stretches(&pool, first, end);
+    const struct pug_jobs_client client = {
+        .context = &pool, .take = take_piece, .drop = drop_piece, .travel = &travel};
+    bool good = list_stretches(&pool, first, end) && (!peers || begin_among(&pool, peers, &client));
+    if (!peers && pug_peers_helps(decoding->capture->options.peers))
+        pool.count = 0; /* the first one does it */
     pool.workers = decoding->threads < pool.count ? decoding->threads : pool.count;
     pool.window = pool.workers * AHEAD + 1;
     pool.jobs = calloc(pool.window, sizeof(*pool.jobs));
@@ -484,5 +614,7 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     free(workers);
     free(pool.jobs);
     free(pool.stretches);
+    if (peers && !(good && !pool.failed && finish_among(&pool, peers, &client)))
+        peers->fail(peers->context, "out of memory");
     return good && !pool.failed;
 }

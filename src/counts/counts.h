@@ -3,6 +3,7 @@
 #ifndef PUG_COUNTS_INTERNAL_H
 #define PUG_COUNTS_INTERNAL_H
 
+#include "base/bytes.h"
 #include "pugmark/counts.h"
 
 /** A count and what it is of: four words that tell it from all others. */
@@ -105,6 +106,11 @@ void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam
 void pug_counts_end(struct pug_counts *counts);
 /** What is foreseen counts only when it has come. */
 void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending);
+
+/** As bytes, for another process of the same build. */
+void pug_counts_pack(const struct pug_counts *counts, struct pug_state *bytes);
+/** NULL: no memory. */
+struct pug_counts *pug_counts_unpack(struct pug_bytes *bytes);
 
 /** The branch that ends a range. */
 static inline struct pug_count_pending pug_counts_branch(const struct pug_element *range,

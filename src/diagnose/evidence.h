@@ -3,7 +3,9 @@
 #ifndef PUG_DIAGNOSE_EVIDENCE_H
 #define PUG_DIAGNOSE_EVIDENCE_H
 
+#include "base/bytes.h"
 #include "pugmark/diagnose.h"
+#include "pugmark/state.h"
 #include "pugmark/walk.h"
 
 #define PUG_LONG_BITS 8u
@@ -38,5 +40,13 @@ struct pug_source_evidence *pug_evidence_source(struct pug_source_list *list, ui
 
 /** `more` is of a later part of the trace. */
 void pug_evidence_add(struct pug_evidence *sum, const struct pug_evidence *more);
+
+/** A part as bytes, for another process of the same build. */
+void pug_diagnosis_pack(const struct pug_diagnosis_part *part, struct pug_state *bytes);
+/** NULL: no memory. */
+struct pug_diagnosis_part *pug_diagnosis_unpack(const struct pug_diagnosis *diagnosis,
+                                                struct pug_bytes *bytes);
+/** Add a later part, which is freed. False: no memory. */
+bool pug_diagnosis_fold(struct pug_diagnosis_part *part, struct pug_diagnosis_part *later);
 
 #endif

@@ -359,6 +359,8 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
     job->standing = decoder;
     job->first = first;
     job->end = making->header.indexed;
+    if (first > 0 || decoder)
+        job->peers = NULL;
     job->blocks = making->header.blocks;
     for (uint64_t block = 0; block < job->blocks; block++) {
         struct pug_index_file_block *out = &making->blocks[block];
@@ -413,6 +415,7 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
         .rules = pug_index_value_rules(size, h->block),
         .take = take_yield,
         .take_context = making,
+        .peers = standing || making->job.first > 0 ? NULL : options->peers,
     };
     making->blocks = making->job.blocks < UINT32_MAX
                          ? calloc((size_t)making->job.blocks + 1, sizeof(*making->blocks))
@@ -473,6 +476,7 @@ static enum pug_status make_and_clear(struct making *making, struct pug_tree *tr
     if (!has_to_renumber(making))
         return status;
     alone.jobs = 1;
+    alone.peers = NULL;
     alone.block = making->header.block;
     return pug_index_build(tree, bytes, making->header.trace_size, &alone, index);
 }

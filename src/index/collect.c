@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file One tree's runs, marks and elements, added up by blocks; and several trees'. */
 #include "index/collect.h"
+
+#include "base/bytes.h"
 #include "index/reach.h"
+#include "jobs/peers.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -496,9 +499,94 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
         block->product = yield;
 }
 
-static bool take_block(void *context, struct pug_jobs_block *block)
+/* ---- other processes ---- */
+
+static void pack_records(const struct records *records, struct pug_state *to)
+{
+    pug_state_number(to, records->count);
+    pug_state_put(to, records->items, records->count * records->size);
+}
+
+static bool unpack_records(struct records *records, struct pug_bytes *bytes)
+{
+    records->count = records->room = (size_t)pug_bytes_take_64(bytes);
+    const size_t size = records->count * records->size;
+    const uint8_t *at = pug_bytes_take(bytes, size);
+    records->items = at ? malloc(size + 1) : NULL;
+    if (records->items)
+        memcpy(records->items, at, size);
+    return records->items != NULL;
+}
+
+static void pack_yield(void *context, const void *product, struct pug_state *to)
 {
     const struct job *job = context;
+    const struct yield *yield = product;
+    pug_state_number(to, yield->block);
+    pug_state_number(to, yield->at);
+    pug_state_number(to, yield->crowded);
+    pug_state_number(to, yield->has_states);
+    pug_state_put(to, yield->states, (1 + job->tree->source_count) * sizeof(*yield->states));
+    pack_records(&yield->summaries, to);
+    pack_records(&yield->marks, to);
+    pack_records(&yield->behind, to);
+    pack_records(&yield->values, to);
+}
+
+static void *unpack_yield(void *context, const uint8_t *from, size_t size)
+{
+    const struct job *job = context;
+    const size_t states = (1 + job->tree->source_count) * sizeof(uint64_t);
+    struct pug_bytes bytes = pug_bytes_of(from, size);
+    struct yield *yield = new_yield(job->tree, pug_bytes_take_64(&bytes));
+    if (!yield)
+        return NULL;
+    yield->at = pug_bytes_take_64(&bytes);
+    yield->crowded = pug_bytes_take_64(&bytes);
+    yield->has_states = pug_bytes_take_64(&bytes);
+    const uint8_t *at = pug_bytes_take(&bytes, states);
+    if (at)
+        memcpy(yield->states, at, states);
+    if (unpack_records(&yield->summaries, &bytes) && unpack_records(&yield->marks, &bytes) &&
+        unpack_records(&yield->behind, &bytes) && unpack_records(&yield->values, &bytes))
+        return yield;
+    free_yield(NULL, yield);
+    return NULL;
+}
+
+static const struct pug_jobs_travel travel = {pack_yield, unpack_yield, NULL};
+
+/** How far reading came, and whether there were too many ids. */
+struct reach {
+    uint64_t at;
+    bool crowded;
+};
+
+/** All processes know how far it came; the first one alone has what was there. */
+static bool share_reach(struct job *job)
+{
+    struct pug_peers *peers = job->peers;
+    struct reach reach = {job->at, job->crowded};
+    if (!pug_peers_any(peers))
+        return true;
+    pug_peers_begin(peers);
+    pug_peers_share(peers, &reach, sizeof(reach));
+    struct yield *yield = peers->number > 0 ? new_yield(job->tree, reach.at / job->block) : NULL;
+    if (yield) {
+        yield->at = reach.at;
+        yield->crowded = reach.crowded;
+        (void)job->take(job->take_context, yield);
+        free_yield(NULL, yield);
+    }
+    return yield || peers->number == 0;
+}
+
+static bool take_block(void *context, struct pug_jobs_block *block)
+{
+    struct job *job = context;
+    const struct yield *yield = block->product;
+    job->at = yield->at;
+    job->crowded |= yield->crowded;
     const bool more = job->take(job->take_context, block->product);
     free_yield(NULL, block->product);
     return more;
@@ -572,12 +660,15 @@ static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
 
 bool pug_index_collect(struct job *job, unsigned threads)
 {
+    /* pieces are the same on all processes, which may have more or fewer threads */
+    const unsigned workers = pug_peers_any(job->peers) ? job->peers->count : threads;
     const struct pug_jobs_client client = {.context = job,
                                            .open = open_hand,
                                            .close = close_hand,
                                            .read = read_block,
                                            .take = take_block,
-                                           .drop = free_yield};
+                                           .drop = free_yield,
+                                           .travel = &travel};
     const struct pug_jobs_plan plan = {
         .tree = job->tree,
         .threads = threads,
@@ -586,11 +677,14 @@ bool pug_index_collect(struct job *job, unsigned threads)
         .alone = job->block,
         .block = job->block / part_count(job->block),
         .growth = part_count(job->block),
-        .piece = piece_blocks(job->blocks - job->first, threads) * job->block,
+        .piece = piece_blocks(job->blocks - job->first, workers) * job->block,
+        .peers = job->peers,
     };
     struct pug_jobs_outcome outcome;
+    job->at = job->first * job->block;
+    job->crowded = false;
     pug_jobs_read(&plan, &client, &outcome);
-    return !outcome.failed;
+    return share_reach(job) && !outcome.failed;
 }
 
 /* ---- a tree that somebody else feeds ---- */

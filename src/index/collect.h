@@ -52,6 +52,9 @@ struct job {
     /** Take what a block gave; it is freed afterwards. False: stop. */
     bool (*take)(void *context, const struct yield *yield);
     void *take_context;
+    uint64_t at;             /* how far what was taken came */
+    bool crowded;            /* there were too many ids in it */
+    struct pug_peers *peers; /* processes that read it together, or NULL */
 };
 
 /** False: no memory. */

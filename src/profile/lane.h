@@ -114,6 +114,12 @@ void pug_profile_part_free(struct profile_part *part);
 void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
                                const struct pug_element *elements, size_t count);
 
+/** As struct pug_travel has them; without steps they can be folded. */
+void pug_profile_part_pack(const void *part, struct pug_state *bytes);
+struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const uint8_t *bytes,
+                                             size_t size);
+bool pug_profile_part_fold(void *part, void *later);
+
 /* objects.c */
 /** The profile's numbers of a capture's objects. */
 struct profile_objects {

@@ -6,6 +6,7 @@
 #include "counts/counts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct profile_part *pug_profile_part_new(bool stacks)
 {
@@ -21,6 +22,77 @@ void pug_profile_part_free(struct profile_part *part)
     free(part->steps);
     free(part);
 }
+
+/* ---- other processes ---- */
+
+void pug_profile_part_pack(const void *context, struct pug_state *bytes)
+{
+    const struct profile_part *part = context;
+    bytes->failed |= part->failed;
+    pug_state_number(bytes, part->stretch);
+    pug_state_put(bytes, part->notes, sizeof(part->notes));
+    pug_state_number(bytes, part->counts != NULL);
+    if (part->counts)
+        pug_counts_pack(part->counts, bytes);
+    pug_state_number(bytes, part->step_count);
+    pug_state_put(bytes, part->steps, part->step_count * sizeof(*part->steps));
+}
+
+/** Where steps were is told by a pointer of another process: it is found anew. */
+static bool unpack_steps(struct profile_part *part, struct pug_capture *capture,
+                         struct pug_bytes *bytes)
+{
+    part->step_count = part->step_room = (size_t)pug_bytes_take_64(bytes);
+    const size_t size = part->step_count * sizeof(*part->steps);
+    const uint8_t *at = pug_bytes_take(bytes, size);
+    part->steps = at ? malloc(size + 1) : NULL;
+    if (!part->steps)
+        return false;
+    memcpy(part->steps, at, size);
+    for (size_t i = 0; i < part->step_count; i++) {
+        struct pug_situation *situation = &part->steps[i].situation;
+        situation->space =
+            pug_capture_element_space(capture, situation->buffer, &part->steps[i].element);
+    }
+    return true;
+}
+
+struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const uint8_t *from,
+                                             size_t size)
+{
+    struct pug_bytes bytes = pug_bytes_of(from, size);
+    struct profile_part *part = pug_profile_part_new(false);
+    if (!part)
+        return NULL;
+    part->stretch = (uint32_t)pug_bytes_take_64(&bytes);
+    const uint8_t *notes = pug_bytes_take(&bytes, sizeof(part->notes));
+    if (notes)
+        memcpy(part->notes, notes, sizeof(part->notes));
+    const bool counts = pug_bytes_take_64(&bytes);
+    if (counts)
+        part->counts = pug_counts_unpack(&bytes);
+    if ((part->counts || !counts) && unpack_steps(part, capture, &bytes))
+        return part;
+    pug_profile_part_free(part);
+    return NULL;
+}
+
+/** Parts of one stretch. */
+bool pug_profile_part_fold(void *context, void *taken)
+{
+    struct profile_part *part = context, *later = taken;
+    if (later->stretch != PUG_PROFILE_NONE)
+        part->stretch = later->stretch;
+    part->failed |= later->failed;
+    for (int note = 0; note < PUG_NOTE_COUNT; note++)
+        part->notes[note] = pug_profile_sum(part->notes[note], later->notes[note]);
+    if (part->counts)
+        pug_counts_append(part->counts, later->counts);
+    pug_profile_part_free(later);
+    return true;
+}
+
+/* ---- elements ---- */
 
 static void note(struct profile_part *part, const struct pug_element *element)
 {

@@ -2,8 +2,12 @@
 /** @file A capture counted: by its decoders, or from elements where call stacks are wanted, too. */
 #include "profile/lane.h"
 
+#include "capture/capture.h"
 #include "counts/counts.h"
+#include "jobs/peers.h"
 #include "pugmark/jobs.h"
+
+#include <stdlib.h>
 
 struct counting {
     struct pug_profile *profile;
@@ -83,6 +87,27 @@ static void drop(void *part)
     pug_profile_part_free(part);
 }
 
+static void *unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    const struct counting *counting = context;
+    return pug_profile_part_unpack(counting->objects.capture, bytes, size);
+}
+
+/**
+ * Spaces of perf.data have no names that another process would know, so steps in them stay; and
+ * selections of elements of them are counted where they are.
+ */
+static const struct pug_travel *travel_of(const struct counting *counting)
+{
+    static const struct pug_travel folded = {pug_profile_part_pack, unpack, pug_profile_part_fold},
+                                   one_by_one = {pug_profile_part_pack, unpack, NULL};
+    const bool named = !counting->objects.capture->way->space;
+    const bool told = counting->stacks || counting->from_elements;
+    if (told && !named)
+        return NULL;
+    return counting->stacks ? &one_by_one : &folded;
+}
+
 static void counted(void *context, struct pug_counts *counts)
 {
     struct counting *counting = context;
@@ -107,14 +132,58 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
     }
     if (status == PUG_OK)
         status = pug_profile_counted_end(&counting->counted);
-    if (status == PUG_OK && !chooses(counting->options->selection))
+    if (status == PUG_OK && !chooses(counting->options->selection) &&
+        !pug_peers_helps(counting->objects.capture->options.peers))
         status = pug_profile_rows(&counting->objects);
     if (status == PUG_OK && counting->stacks)
         status = pug_profile_stacks_end(counting->stacks);
-    counting->notes[PUG_NOTE_BAD] += result->stopped;
+    if (!pug_peers_helps(counting->objects.capture->options.peers))
+        counting->notes[PUG_NOTE_BAD] += result->stopped;
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
         pug_profile_note(counting->profile, note,
                          pug_profile_sum(counting->notes[note], counting->counted.notes[note]));
+    return status;
+}
+
+/* ---- other processes ---- */
+
+static enum pug_status merge_bytes(struct pug_profile *profile, const uint8_t *bytes, size_t size)
+{
+    struct pug_profile *other;
+    enum pug_status status = pug_profile_read(bytes, size, &other);
+    if (status != PUG_OK)
+        return status;
+    status = pug_profile_merge(profile, other);
+    pug_profile_free(other);
+    return status;
+}
+
+static enum pug_status send_profile(struct pug_peers *peers, unsigned to,
+                                    struct pug_profile *profile)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    const enum pug_status status = pug_profile_write(profile, &bytes, &size);
+    pug_peers_send(peers, to, PUG_PEERS_DATA, bytes, size);
+    free(bytes);
+    return status;
+}
+
+/** What each counted by itself: in pairs, to the first one. */
+static enum pug_status merge_peers(struct pug_peers *peers, struct pug_profile *profile)
+{
+    enum pug_status status = PUG_OK;
+    pug_peers_begin(peers);
+    for (unsigned bit = 1; bit < peers->count && status == PUG_OK; bit *= 2) {
+        struct pug_peers_message message;
+        if (peers->number & bit)
+            return send_profile(peers, peers->number - bit, profile);
+        if (peers->number + bit >= peers->count)
+            continue;
+        (void)pug_peers_receive(peers, peers->number + bit, PUG_PEERS_DATA, true, &message);
+        status = merge_bytes(profile, message.bytes, message.size);
+        free(message.bytes);
+    }
     return status;
 }
 
@@ -145,17 +214,19 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     struct pug_capture_selection selection =
         options->selection ? *options->selection : (struct pug_capture_selection){0};
     struct pug_capture_result result = {0};
+    /* what a helper counts goes to another process, and nowhere else */
+    struct pug_profile *own = pug_peers_helps(capture->options.peers) ? pug_profile_new() : profile;
     struct counting counting = {
-        .profile = profile,
+        .profile = own,
         .options = options,
-        .objects = {.profile = profile, .capture = capture, .names = options->names},
+        .objects = {.profile = own, .capture = capture, .names = options->names},
         .stretch = PUG_PROFILE_NONE,
     };
     counting.counted = pug_profile_counted_begin(&counting.objects);
     /* left out ranges would look like gaps: who wants one object chooses when it is exported */
     selection.objects = NULL;
     selection.object_count = 0;
-    const struct pug_capture_decode decode = {
+    struct pug_capture_decode decode = {
         .context = &counting,
         .begin = begin,
         .elements = elements,
@@ -170,10 +241,16 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     };
     counting.from_elements = !pug_capture_counts(&decode);
     enum pug_status status = PUG_ERR_MEM;
-    if (open_counting(&counting))
+    if (own && open_counting(&counting)) {
+        decode.travel = travel_of(&counting);
         status = pug_capture_decode(capture, &decode, &result);
+    }
     if (status == PUG_OK)
         status = finish(&counting, &result);
+    if (pug_peers_any(capture->options.peers) && status == PUG_OK)
+        status = merge_peers(capture->options.peers, own);
+    if (own != profile)
+        pug_profile_free(own);
     close_counting(&counting);
     if (out)
         *out = result;

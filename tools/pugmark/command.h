@@ -45,4 +45,16 @@ extern const struct command command_trace;
 int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
                   size_t set_count, int operands);
 
+/** Who wants to know a command's inputs, instead of having it done. */
+struct command_watcher {
+    void (*tell)(void *context, char **inputs, size_t count);
+    void *context;
+};
+
+/** From now on command_start() tells that; NULL: commands are done. */
+void command_watch(const struct command_watcher *watcher);
+
+/** Did everything that was printed arrive? What commands put out by themselves is checked there. */
+int command_printed(int code);
+
 #endif

@@ -2,6 +2,8 @@
 /** @file Evidence from elements that are on their way to somebody else. */
 #include "diagnosis_private.h"
 
+#include "diagnose/evidence.h"
+
 #include <stdlib.h>
 
 struct double_part {
@@ -84,6 +86,55 @@ static struct pug_counts *part_counts(void *context)
     return part->diagnosis->inner->counts(part->inner);
 }
 
+/* ---- other processes ---- */
+
+static void pack_part(const void *context, struct pug_state *bytes)
+{
+    const struct double_part *part = context;
+    pug_state_number(bytes, part->evidence != NULL);
+    if (part->evidence)
+        pug_diagnosis_pack(part->evidence, bytes);
+    part->diagnosis->inner->travel->pack(part->inner, bytes);
+}
+
+static void *unpack_part(void *context, const uint8_t *bytes, size_t size)
+{
+    struct diagnosis *diagnosis = context;
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    struct double_part *part = calloc(1, sizeof(*part));
+    if (!part)
+        return NULL;
+    const bool has_evidence = pug_bytes_take_64(&left);
+    part->diagnosis = diagnosis;
+    part->evidence = has_evidence ? pug_diagnosis_unpack(diagnosis->evidence, &left) : NULL;
+    part->inner =
+        diagnosis->inner->travel->unpack(diagnosis->inner->context, left.at, pug_bytes_left(&left));
+    if (part->inner && (part->evidence || !has_evidence))
+        return part;
+    if (part->inner)
+        diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+    return NULL;
+}
+
+static bool fold_part(void *context, void *taken)
+{
+    struct double_part *part = context, *later = taken;
+    const bool known = pug_diagnosis_fold(part->evidence, later->evidence);
+    const bool good = part->diagnosis->inner->travel->fold(part->inner, later->inner);
+    free(later);
+    return known && good;
+}
+
+/** As the inner parts do. */
+static const struct pug_travel *travel_of(const struct pug_parts *inner)
+{
+    static const struct pug_travel one_by_one = {pack_part, unpack_part, NULL},
+                                   folded = {pack_part, unpack_part, fold_part};
+    return !inner->travel ? NULL : inner->travel->fold ? &folded : &one_by_one;
+}
+
 const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
 {
     diagnosis->inner = inner;
@@ -93,7 +144,8 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
                                           .take = take_part,
                                           .drop = drop_part,
                                           .counts = inner->counts ? part_counts : NULL,
-                                          .passage = inner->passage ? set_passage : NULL};
+                                          .passage = inner->passage ? set_passage : NULL,
+                                          .travel = travel_of(inner)};
     return &diagnosis->parts;
 }
 

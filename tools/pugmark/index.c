@@ -2,6 +2,7 @@
 /** @file pugmark index: makes the file that tells where things are in a capture. */
 #include "command.h"
 #include "index_input.h"
+#include "jobs/peers.h"
 #include "output.h"
 #include "progress.h"
 
@@ -135,6 +136,7 @@ static int make(struct input *input, const struct index_options *options, const 
         .jobs = input_jobs(input),
         .progress = progress_show,
         .progress_context = &progress,
+        .peers = input_peers(),
     };
     struct pug_index *index = NULL;
     enum pug_status status =
@@ -146,7 +148,7 @@ static int make(struct input *input, const struct index_options *options, const 
         fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_INPUT;
     }
-    status = pug_index_save(index, path);
+    status = pug_peers_helps(input_peers()) ? PUG_OK : pug_index_save(index, path);
     if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
     else if (!options->input.quiet)

@@ -113,6 +113,7 @@ static bool open_capture(struct input *input, const char *operand)
         .program_count = options->elf.count + options->image.count,
         .source_limit = (size_t)options->source_limit,
         .confine = options->confine,
+        .peers = input_peers(),
         .roots = {.symfs = options->symfs,
                   .symdirs = options->symdirs.items,
                   .symdir_count = options->symdirs.count,

@@ -13,6 +13,10 @@
 #include "pugmark/pugmark.h"
 #include "set_options.h"
 
+/** All inputs are decoded together with other processes from now on; NULL: by this one. */
+void input_among(struct pug_peers *peers);
+struct pug_peers *input_peers(void);
+
 /** What the shared options say. */
 struct input_options {
     const char *buffer;

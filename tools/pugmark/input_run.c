@@ -162,7 +162,8 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                                   .parts = parts,
                                   .piece = input->piece,
                                   .progress = progress_show,
-                                  .progress_context = &progress};
+                                  .progress_context = &progress,
+                                  .peers = input_peers()};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
     if (stretch->offset > 0 || pug_capture_is_live(input->capture))

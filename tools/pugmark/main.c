@@ -4,7 +4,6 @@
 #include "input.h"
 #include "pugmark/pugmark.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,34 +49,6 @@ static void usage(FILE *file)
           file);
 }
 
-int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
-                  size_t set_count, int operands)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0)
-            continue;
-        printf("usage: pugmark %s [OPTIONS] %s\n\n%s\n\n", self->name, self->operands,
-               self->summary);
-        options_help(sets, set_count);
-        return EXIT_DONE;
-    }
-    int found;
-    if (!options_parse(argc, argv, sets, set_count, &found))
-        return EXIT_USAGE;
-    if (operands < 0 && found >= -operands) { /* so many, and any number more */
-        argv[found + 1] = NULL;
-        return -1;
-    }
-    if (found != operands) {
-        const bool many = operands >= 0 && found > operands;
-        fprintf(stderr, "pugmark: %s%s%s\nusage: pugmark %s [OPTIONS] %s\n",
-                many ? "too many words: '" : "no input", many ? argv[1 + operands] : "",
-                many ? "'" : "", self->name, self->operands);
-        return EXIT_USAGE;
-    }
-    return -1;
-}
-
 /** All that --core knows besides names of architectures, a line each. */
 static void list_cores(void)
 {
@@ -93,18 +64,6 @@ static int run(int argc, char **argv)
             return commands[i]->run(commands[i], argc, argv);
     fprintf(stderr, "pugmark: '%s' is no command; `pugmark --help` lists them\n", argv[0]);
     return EXIT_USAGE;
-}
-
-/** Did everything that was printed arrive? What commands put out by themselves is checked there. */
-static int printed(int code)
-{
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    if (errno == EPIPE)
-        return code;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno ? errno : EIO));
-    return EXIT_INPUT;
 }
 
 static int start(int argc, char **argv)
@@ -144,6 +103,6 @@ int main(int argc, char **argv)
 {
     const int code = start(argc, argv);
     option_lists_free();
-    const int shown = printed(code);
+    const int shown = command_printed(code);
     return shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown;
 }

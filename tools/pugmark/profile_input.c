@@ -4,6 +4,7 @@
 #include "command.h"
 #include "files/infile.h"
 #include "files/outfile.h"
+#include "jobs/peers.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -52,6 +53,8 @@ int profile_save(struct pug_profile *profile, const char *path)
 {
     if (input_failed())
         return EXIT_INPUT;
+    if (pug_peers_helps(input_peers()))
+        return EXIT_DONE;
     uint8_t *bytes;
     size_t size;
     enum pug_status status = pug_profile_write(profile, &bytes, &size);
@@ -167,7 +170,7 @@ static int put_stacks(const struct input_options *input, const char *operand, st
 int profile_brstack(const struct input_options *input, char **operands, const char *path)
 {
     struct pug_outfile *file;
-    const char *target = path ? path : "-";
+    const char *target = path && !pug_peers_helps(input_peers()) ? path : "-";
     int code = EXIT_DONE;
     errno = 0;
     if (pug_outfile_open(target, &file) != PUG_OK) {
@@ -224,6 +227,8 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
     const char *target = path ? path : "-";
     if (input_failed())
         return EXIT_INPUT;
+    if (pug_peers_helps(input_peers()))
+        return EXIT_DONE;
     errno = 0;
     if (pug_outfile_open(target, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));

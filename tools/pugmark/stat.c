@@ -57,6 +57,7 @@ static void counts_elements(void *part, const struct pug_element *elements, size
     }
 }
 
+/** Add counts to others, and free them. */
 static bool counts_take(void *context, void *part)
 {
     struct counts *sum = context;
@@ -68,6 +69,21 @@ static bool counts_take(void *context, void *part)
     free(part);
     return true;
 }
+
+static void counts_pack(const void *part, struct pug_state *bytes)
+{
+    pug_state_put(bytes, part, sizeof(struct counts));
+}
+
+static void *counts_unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    void *counts = counts_begin(context, 0);
+    if (counts)
+        memcpy(counts, bytes, size);
+    return counts;
+}
+
+static const struct pug_travel counts_travel = {counts_pack, counts_unpack, counts_take};
 
 static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
@@ -107,7 +123,8 @@ static bool count_all(struct input *input, struct counts *counts)
                                         .begin = counts_begin,
                                         .elements = counts_situated,
                                         .take = counts_take,
-                                        .drop = free};
+                                        .drop = free,
+                                        .travel = &counts_travel};
     return input_decode(input, &decode, NULL, &result);
 }
 
@@ -118,7 +135,8 @@ static bool count_trees(struct input *input, struct counts *counts, double *seco
                                     .begin = counts_begin,
                                     .elements = counts_elements,
                                     .take = counts_take,
-                                    .drop = free};
+                                    .drop = free,
+                                    .travel = &counts_travel};
     bool any = false;
     input_settle(input);
     input_first(input);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "text_parts.h"
 
+#include "base/bytes.h"
 #include "output.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct text_part {
     struct text_printer *printer;
@@ -77,6 +79,35 @@ static bool take(void *context, void *taken)
     return output_wanted();
 }
 
+/* ---- other processes ---- */
+
+static void pack(const void *context, struct pug_state *bytes)
+{
+    const struct text_part *part = context;
+    pug_state_number(bytes, part->placed ? part->stretch + UINT64_C(1) : 0);
+    pug_state_put(bytes, part->text.bytes, part->text.count);
+    bytes->failed |= part->text.failed;
+}
+
+static void *unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    struct text_part *part = begin(context, 0);
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    if (!part)
+        return NULL;
+    const uint64_t stretch = pug_bytes_take_64(&left);
+    part->placed = stretch > 0;
+    part->stretch = (uint32_t)(stretch - 1);
+    part->text.count = part->text.room = pug_bytes_left(&left);
+    part->text.bytes = malloc(part->text.count + 1);
+    if (part->text.bytes)
+        return memcpy(part->text.bytes, left.at, part->text.count), part;
+    drop(part);
+    return NULL;
+}
+
+static const struct pug_travel travel = {pack, unpack, NULL};
+
 struct pug_parts text_parts(struct text_printer *printer)
 {
     return (struct pug_parts){.context = printer,
@@ -84,7 +115,8 @@ struct pug_parts text_parts(struct text_printer *printer)
                               .elements = print,
                               .take = take,
                               .drop = drop,
-                              .passage = set_passage};
+                              .passage = set_passage,
+                              .travel = &travel};
 }
 
 static void print_situated(void *context, const struct pug_situation *situation,
@@ -105,5 +137,6 @@ struct pug_capture_decode text_decode(struct text_printer *printer)
                                        .elements = print_situated,
                                        .take = take,
                                        .drop = drop,
-                                       .passage = set_passage};
+                                       .passage = set_passage,
+                                       .travel = &travel};
 }

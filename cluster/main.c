@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
+#include "command.h"
+#include "input.h"
+#include "peers.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+    &command_coverage, &command_index, &command_list, &command_pc, &command_profile, &command_stat,
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+struct cluster_options {
+    uint64_t piece, block;
+    bool traffic;
+};
+
+static const struct option table[] = {
+    {"traffic", NULL, "say in the end how much was sent among processes", option_flag,
+     offsetof(struct cluster_options, traffic)},
+    {"piece", "BYTES", "that a thread takes at once", option_number,
+     offsetof(struct cluster_options, piece)},
+    {"block", "BYTES", "between the first places where processes take over from each other",
+     option_number, offsetof(struct cluster_options, block)},
+};
+
+static void usage(FILE *file, const struct option_set *sets)
+{
+    fputs("usage: mpirun -n N pugmark-mpi [OPTIONS] COMMAND [COMMAND'S OPTIONS] INPUT...\n\n"
+          "Does what `pugmark COMMAND` does on N processes, with the same output.\n\n",
+          file);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nBefore the command:\n", file);
+    fflush(file);
+    if (file == stdout)
+        options_help(sets, 1);
+    fputs("\n`pugmark COMMAND --help` tells a command's options; pugmark-mpi(1) says more.\n",
+          file);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/** Does an option of ours take the word behind it? */
+static bool takes_word(const char *word)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strncmp(word, "--", 2) == 0 && strcmp(word + 2, table[i].name) == 0)
+            return table[i].argument != NULL;
+    return false;
+}
+
+/** Which of the words is the command: the first that is none of our options. 0: none. */
+static int find_word(int argc, char **argv)
+{
+    int at = 1;
+    while (at < argc && argv[at][0] == '-')
+        at += takes_word(argv[at]) ? 2 : 1;
+    return at < argc ? at : 0;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+/** What the others print is not wanted: number 0 prints all. */
+static void fall_silent(void)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    (void)dup2(nowhere, STDOUT_FILENO);
+    (void)dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
+static int run(struct cluster *cluster, int argc, char **argv)
+{
+    struct cluster_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options)};
+    struct pug_peers *peers = cluster_peers(cluster);
+    const int word = find_word(argc, argv);
+    int found;
+    if (peers->number > 0)
+        fall_silent();
+    if (asks_for_help(word ? word : argc, argv)) {
+        usage(stdout, sets);
+        return EXIT_DONE;
+    }
+    const struct command *command = word ? find_command(argv[word]) : NULL;
+    if (!command) {
+        usage(stderr, sets);
+        return EXIT_USAGE;
+    }
+    if (!options_parse(word, argv, sets, 1, &found))
+        return EXIT_USAGE;
+    peers->piece = (size_t)options.piece;
+    peers->block = (size_t)options.block;
+    input_among(peers);
+    const int code = command->run(command, argc - word, argv + word);
+    if (options.traffic)
+        cluster_say(cluster, "pugmark-mpi: process %u sent %llu messages, %llu bytes\n",
+                    peers->number, (unsigned long long)peers->sent_messages,
+                    (unsigned long long)peers->sent_bytes);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static char room[1 << 16];
+    struct cluster *cluster = cluster_open(&argc, &argv);
+    if (!cluster)
+        return EXIT_INPUT;
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, room, _IOFBF, sizeof(room));
+    const int code = run(cluster, argc, argv);
+    option_lists_free();
+    const int shown = command_printed(code);
+    return cluster_close(cluster, shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown);
+}

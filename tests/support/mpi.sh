@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# For scripts that start pugmark-mpi; `bin` is the folder of programs. Skips where there is no MPI.
+[ -x "$bin/pugmark-mpi" ] || { echo "pugmark-mpi was not built: no MPI was found (libopenmpi-dev)"; exit 77; }
+command -v mpirun >/dev/null || { echo "mpirun is not there (openmpi-bin)"; exit 77; }
+
+# As root, on fewer processors than processes, and what waits leaves the processor to others: Open MPI's words,
+# then MPICH's.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# MPI keeps some memory to itself.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
+mpi() { # PROCESSES PROGRAM...
+    local processes=$1
+    shift
+    timeout 300 mpirun -n "$processes" "$@"
+}
+
+# What mpirun itself says of an exit code, and its library for events.
+quiet_mpi() { # FILE
+    perl -0pi -e 's/^-{40,}\n.*?^-{40,}\n//msg; s/^\[warn\] Epoll [^\n]*\n//mg' "$1"
+}
