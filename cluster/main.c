@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
 #include "command.h"
+#include "file.h"
 #include "input.h"
-#include "peers.h"
+#include "inputs.h"
+#include "many.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,11 +20,19 @@ static const struct command *const commands[] = {
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 struct cluster_options {
-    uint64_t piece, block;
+    bool many; /* inputs: one that fails does not cost the others */
+    uint64_t piece, block, large;
+    const char *resume, *output;
     bool traffic;
 };
 
 static const struct option table[] = {
+    {"large", "BYTES", "of many inputs, one from this size on is cut among all (default 1 GiB)",
+     option_number, offsetof(struct cluster_options, large)},
+    {"output", "FILE", "standard output goes to FILE, which all processes write at once (-o)",
+     option_string, offsetof(struct cluster_options, output)},
+    {"resume", "FOLDER", "keep there what is done of many inputs, and go on with what is there",
+     option_string, offsetof(struct cluster_options, resume)},
     {"traffic", NULL, "say in the end how much was sent among processes", option_flag,
      offsetof(struct cluster_options, traffic)},
     {"piece", "BYTES", "that a thread takes at once", option_number,
@@ -91,9 +101,74 @@ static void fall_silent(void)
     close(nowhere);
 }
 
+/* ---- inputs ---- */
+
+/** What a command has for inputs: those of its words. */
+struct words {
+    char **words;
+    struct option_list operands, inputs;
+    bool good;
+};
+
+static void note_inputs(void *context, char **operands, size_t count)
+{
+    struct words *words = context;
+    for (size_t i = 0; i < count && words->good; i++)
+        words->good = option_list_add(&words->operands, operands[i]) &&
+                      inputs_add(&words->inputs, operands[i]);
+}
+
+/** Move what is no input to the front; how many words that is. */
+static int leave_inputs_out(const struct words *words, int argc, char **argv)
+{
+    int kept = 0;
+    for (int i = 0; i < argc; i++) {
+        bool is_input = false;
+        for (size_t n = 0; n < words->operands.count; n++)
+            is_input |= words->operands.items[n] == argv[i];
+        if (!is_input)
+            argv[kept++] = argv[i];
+    }
+    return kept;
+}
+
+/** One input is cut; many are spread. The command parses its words first, to tell which they are.
+ */
+static int run_command(struct cluster *cluster, struct cluster_options *options,
+                       const struct command *command, int argc, char **argv)
+{
+    struct words words = {.words = calloc((size_t)argc + 1, sizeof(*argv)), .good = true};
+    const struct command_watcher watcher = {note_inputs, &words};
+    if (!words.words)
+        return EXIT_INPUT;
+    memcpy(words.words, argv, (size_t)argc * sizeof(*argv));
+    command_watch(&watcher);
+    int code = command->run(command, argc, words.words);
+    command_watch(NULL);
+    const struct option_list *inputs = &words.inputs;
+    if (code == EXIT_DONE && !words.good) {
+        code = EXIT_INPUT;
+    } else if (code == EXIT_DONE && inputs->count == 1 &&
+               inputs->items[0] == words.operands.items[0]) {
+        code = command->run(command, argc, argv);
+    } else if (code == EXIT_DONE && words.operands.count > 0) {
+        const struct many many = {.cluster = cluster,
+                                  .command = command,
+                                  .words = argv,
+                                  .word_count = leave_inputs_out(&words, argc, argv),
+                                  .inputs = inputs,
+                                  .large = options->large,
+                                  .keep = options->resume};
+        options->many = true;
+        code = many_run(&many);
+    }
+    free(words.words);
+    return code;
+}
+
 static int run(struct cluster *cluster, int argc, char **argv)
 {
-    struct cluster_options options = {0};
+    struct cluster_options options = {.large = UINT64_C(1) << 30};
     const struct option_set sets[] = {OPTION_SET(table, &options)};
     struct pug_peers *peers = cluster_peers(cluster);
     const int word = find_word(argc, argv);
@@ -114,7 +189,15 @@ static int run(struct cluster *cluster, int argc, char **argv)
     peers->piece = (size_t)options.piece;
     peers->block = (size_t)options.block;
     input_among(peers);
-    const int code = command->run(command, argc - word, argv + word);
+    struct cluster_file *file = NULL;
+    if (options.output && !(file = cluster_file_open(cluster, options.output)))
+        return EXIT_INPUT;
+    if (file)
+        output_into(cluster_file_target(file));
+    int code = run_command(cluster, &options, command, argc - word, argv + word);
+    if (file && !cluster_file_close(file, options.many || (code < EXIT_INPUT && !input_failed())))
+        code = EXIT_INPUT;
+    output_into(NULL);
     if (options.traffic)
         cluster_say(cluster, "pugmark-mpi: process %u sent %llu messages, %llu bytes\n",
                     peers->number, (unsigned long long)peers->sent_messages,
@@ -131,6 +214,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, room, _IOFBF, sizeof(room));
     const int code = run(cluster, argc, argv);
+    inputs_free();
     option_lists_free();
     const int shown = command_printed(code);
     return cluster_close(cluster, shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown);

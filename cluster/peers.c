@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "peers.h"
+#include "world.h"
 
 #include <limits.h>
-#include <mpi.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum tag { TAG_END = 1, TAG_DONE, TAG_FIRST };
+enum tag { TAG_END = 1, TAG_DONE, TAG_NEXT, TAG_NUMBER, TAG_FIRST };
 
 /* MPI has 32767 tags at least. */
 #define TAGS 32000u
@@ -33,6 +33,12 @@ struct cluster {
     int messages; /* a descriptor: standard error as it was */
     struct outgoing *outgoing;
     size_t on_the_way;
+    bool threads; /* more than one may use MPI */
+    /* Work that is handed out, on number 0: */
+    pthread_t clerk;
+    bool has_clerk;
+    pthread_mutex_t lock; /* guards what follows */
+    uint32_t next, numbers;
 };
 
 void cluster_say(const struct cluster *cluster, const char *format, ...)
@@ -189,6 +195,65 @@ static bool receive_from(void *context, unsigned from, uint32_t channel, bool wa
     return true;
 }
 
+/* ---- work that is handed out ---- */
+
+static uint32_t next_number(struct cluster *cluster)
+{
+    pthread_mutex_lock(&cluster->lock);
+    const uint32_t number = cluster->next;
+    cluster->next += number < cluster->numbers;
+    pthread_mutex_unlock(&cluster->lock);
+    return number;
+}
+
+/** Tell who asks the next number, until all were told that there are no more. */
+static void *hand_out(void *context)
+{
+    struct cluster *cluster = context;
+    unsigned looks = 0;
+    for (unsigned left = cluster->peers.count - 1; left > 0; nap(&looks)) {
+        MPI_Status status;
+        int there = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_NEXT, cluster->world, &there, &status);
+        if (!there)
+            continue;
+        MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, TAG_NEXT, cluster->world, &status);
+        const uint32_t number = next_number(cluster);
+        MPI_Send(&number, 1, MPI_UINT32_T, status.MPI_SOURCE, TAG_NUMBER, cluster->world);
+        left -= number == cluster->numbers;
+        looks = 0;
+    }
+    return NULL;
+}
+
+void cluster_hand_out(struct cluster *cluster, uint32_t numbers)
+{
+    cluster->next = 0;
+    cluster->numbers = numbers;
+    cluster->has_clerk = false;
+    if (cluster->peers.number > 0 || cluster->peers.count == 1)
+        return;
+    if (cluster->threads)
+        cluster->has_clerk = pthread_create(&cluster->clerk, NULL, hand_out, cluster) == 0;
+    if (cluster->has_clerk)
+        return;
+    (void)hand_out(cluster); /* and does nothing else meanwhile */
+    cluster->next = numbers;
+}
+
+bool cluster_next(struct cluster *cluster, uint32_t *number)
+{
+    if (cluster->peers.number == 0) {
+        *number = next_number(cluster);
+        if (*number == cluster->numbers && cluster->has_clerk)
+            pthread_join(cluster->clerk, NULL);
+        return *number < cluster->numbers;
+    }
+    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_NEXT, cluster->world);
+    MPI_Recv(number, 1, MPI_UINT32_T, 0, TAG_NUMBER, cluster->world, MPI_STATUS_IGNORE);
+    return *number < cluster->numbers;
+}
+
 /* ---- the whole ---- */
 
 struct cluster *cluster_open(int *argc, char ***argv)
@@ -204,6 +269,8 @@ struct cluster *cluster_open(int *argc, char ***argv)
     MPI_Comm_rank(cluster->world, &number);
     MPI_Comm_size(cluster->world, &count);
     cluster->messages = dup(STDERR_FILENO);
+    cluster->threads = level >= MPI_THREAD_MULTIPLE;
+    pthread_mutex_init(&cluster->lock, NULL);
     cluster->peers = (struct pug_peers){.number = (unsigned)number,
                                         .count = (unsigned)count,
                                         .context = cluster,
@@ -211,6 +278,11 @@ struct cluster *cluster_open(int *argc, char ***argv)
                                         .receive = receive_from,
                                         .fail = fail};
     return cluster;
+}
+
+MPI_Comm cluster_world(const struct cluster *cluster)
+{
+    return cluster->world;
 }
 
 struct pug_peers *cluster_peers(struct cluster *cluster)

@@ -18,6 +18,11 @@ struct pug_peers *cluster_peers(struct cluster *cluster);
 void cluster_say(const struct cluster *cluster, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** All processes: numbers below this one are handed out now, to whoever asks first. */
+void cluster_hand_out(struct cluster *cluster, uint32_t numbers);
+/** Until this answers false, which each process has to wait for: there are no more. */
+bool cluster_next(struct cluster *cluster, uint32_t *number);
+
 /**
  * This process has done all; `code` is what it makes of it. Number 0 says what the job's exit code
  * is, and ends the others also where they wait for something that will not come. Waits for nobody

@@ -55,6 +55,7 @@ struct pug_index_options {
     size_t full_count;        /**< how many there are */
     uint64_t from;            /**< index from this position on only, made a multiple of the block */
     struct pug_peers *peers;  /**< processes that make it together (peers.h), or NULL */
+    uint64_t spare[2];        /**< zero */
 };
 
 /**

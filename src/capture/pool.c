@@ -615,6 +615,6 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     free(pool.jobs);
     free(pool.stretches);
     if (peers && !(good && !pool.failed && finish_among(&pool, peers, &client)))
-        peers->fail(peers->context, "out of memory");
+        pug_peers_fail(peers, "out of memory");
     return good && !pool.failed;
 }

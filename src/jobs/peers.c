@@ -30,6 +30,12 @@ bool pug_peers_receive(struct pug_peers *peers, unsigned from, enum pug_peers_ch
     return peers->receive(peers->context, from, channel_of(peers, channel), wait, message);
 }
 
+void pug_peers_fail(const struct pug_peers *peers, const char *why)
+{
+    peers->fail(peers->context, why);
+    abort();
+}
+
 void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size)
 {
     struct pug_peers_message message;
@@ -39,8 +45,8 @@ void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size)
         return;
     (void)pug_peers_receive(peers, 0, PUG_PEERS_DATA, true, &message);
     if (message.size != size)
-        peers->fail(peers->context, "the processes are not doing the same");
-    else if (size > 0)
+        pug_peers_fail(peers, "the processes are not doing the same");
+    if (size > 0)
         memcpy(bytes, message.bytes, size);
     free(message.bytes);
 }

@@ -36,6 +36,9 @@ void pug_peers_send(struct pug_peers *peers, unsigned to, enum pug_peers_channel
 bool pug_peers_receive(struct pug_peers *peers, unsigned from, enum pug_peers_channel channel,
                        bool wait, struct pug_peers_message *message);
 
+/** This process cannot go on: ends all of them. */
+_Noreturn void pug_peers_fail(const struct pug_peers *peers, const char *why);
+
 /** What number 0 has there all have then. */
 void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size);
 

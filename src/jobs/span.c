@@ -133,8 +133,7 @@ void pug_jobs_span_free(struct pug_jobs_span *span)
 
 _Noreturn static void starve(const struct pug_jobs_span *span)
 {
-    span->peers->fail(span->peers->context, "out of memory");
-    abort();
+    pug_peers_fail(span->peers, "out of memory");
 }
 
 /* ---- states ---- */

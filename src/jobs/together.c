@@ -305,9 +305,8 @@ static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outc
     const bool good =
         pug_jobs_span_open(jobs) && (jobs->own == jobs->begun || read_together(jobs, outcome));
     if (!good || outcome->failed)
-        peers->fail(peers->context, "out of memory");
-    else
-        pug_jobs_span_finish(jobs);
+        pug_peers_fail(peers, "out of memory");
+    pug_jobs_span_finish(jobs);
     pug_jobs_span_free(jobs->span);
 }
 

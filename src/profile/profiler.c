@@ -5,9 +5,8 @@
 #include "capture/capture.h"
 #include "counts/counts.h"
 #include "jobs/peers.h"
+#include "profile/peers.h"
 #include "pugmark/jobs.h"
-
-#include <stdlib.h>
 
 struct counting {
     struct pug_profile *profile;
@@ -145,48 +144,6 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
     return status;
 }
 
-/* ---- other processes ---- */
-
-static enum pug_status merge_bytes(struct pug_profile *profile, const uint8_t *bytes, size_t size)
-{
-    struct pug_profile *other;
-    enum pug_status status = pug_profile_read(bytes, size, &other);
-    if (status != PUG_OK)
-        return status;
-    status = pug_profile_merge(profile, other);
-    pug_profile_free(other);
-    return status;
-}
-
-static enum pug_status send_profile(struct pug_peers *peers, unsigned to,
-                                    struct pug_profile *profile)
-{
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    const enum pug_status status = pug_profile_write(profile, &bytes, &size);
-    pug_peers_send(peers, to, PUG_PEERS_DATA, bytes, size);
-    free(bytes);
-    return status;
-}
-
-/** What each counted by itself: in pairs, to the first one. */
-static enum pug_status merge_peers(struct pug_peers *peers, struct pug_profile *profile)
-{
-    enum pug_status status = PUG_OK;
-    pug_peers_begin(peers);
-    for (unsigned bit = 1; bit < peers->count && status == PUG_OK; bit *= 2) {
-        struct pug_peers_message message;
-        if (peers->number & bit)
-            return send_profile(peers, peers->number - bit, profile);
-        if (peers->number + bit >= peers->count)
-            continue;
-        (void)pug_peers_receive(peers, peers->number + bit, PUG_PEERS_DATA, true, &message);
-        status = merge_bytes(profile, message.bytes, message.size);
-        free(message.bytes);
-    }
-    return status;
-}
-
 static bool open_counting(struct counting *counting)
 {
     if (counting->options->stacks)
@@ -248,7 +205,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     if (status == PUG_OK)
         status = finish(&counting, &result);
     if (pug_peers_any(capture->options.peers) && status == PUG_OK)
-        status = merge_peers(capture->options.peers, own);
+        status = pug_profile_merge_peers(capture->options.peers, own);
     if (own != profile)
         pug_profile_free(own);
     close_counting(&counting);

@@ -81,12 +81,73 @@ own() {
         if ((seed % 3 == 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then damaged "${folder%/}" $seed; fi
         seed=$((seed + 1))
     done
+    many_inputs
+    one_file
+    if mpirun --version | grep -q "Open MPI"; then killed; fi
+}
+
+same() { # WHAT: two files
+    cmp "$2" "$3" || { echo "$1"; exit 1; }
+}
+
+# A list of inputs, one of which is not there: what pugmark says of one after the other.
+many_inputs() {
+    local list=$tmp/list code=0
+    printf '%s\n' "$source"/tests/captures/{ptm,etmv3,ntrace}-*[0-9m] >"$list"
+    "$bin/pugmark" profile -o "$tmp/sum.one" $(cat "$list") 2>"$tmp/err.one"
+    sed -i '2i /nowhere/trace' "$list"
+    for input in $(cat "$list"); do "$bin/pugmark" pc "$input"; done >"$tmp/out.one" 2>"$tmp/err.pc" || true
+    mkdir "$tmp/done"
+    for round in first again; do
+        code=0
+        mpi 3 "$bin/pugmark-mpi" --resume "$tmp/done" --output "$tmp/out.many" pc "@$list" 2>"$tmp/err.many" || code=$?
+        quiet_mpi "$tmp/err.many"
+        same "many inputs, $round: another output" "$tmp/out.one" "$tmp/out.many"
+        same "many inputs, $round: other messages" "$tmp/err.pc" "$tmp/err.many"
+        [ $code = 3 ] || differ "many inputs, $round: exit code $code"
+        rm "$tmp/out.many" "$tmp/done/000003.done"
+    done
+    [ -e "$tmp/done/000000.done" ]
+    code=0
+    mpi 2 "$bin/pugmark-mpi" --large 20000 --piece 1024 --block 64 profile -o "$tmp/sum.many" "@$list" 2>"$tmp/err.many" || code=$?
+    quiet_mpi "$tmp/err.many"
+    same "many inputs, some of them cut: another profile" "$tmp/sum.one" "$tmp/sum.many"
+    [ $code = 3 ] && grep -q '/nowhere/trace: No such file' "$tmp/err.many"
+}
+
+# With --output all processes write one file.
+one_file() {
+    "$bin/pugmark" list "$source/tests/captures/ptm-arm" >"$tmp/out.one"
+    mpi 5 "$bin/pugmark-mpi" --piece 1024 --block 64 --output "$tmp/file" list "$source/tests/captures/ptm-arm"
+    same "one file of 5 processes" "$tmp/out.one" "$tmp/file"
+}
+
+# A process that is killed ends the others; what stood under the name stands there still.
+killed() {
+    local code=0
+    cp -rL "$source/examples/demo" "$tmp/long"
+    for n in 1 2 3 4 5 6 7 8 9 10 11; do cat "$tmp/long/trace.bin" "$tmp/long/trace.bin" >"$tmp/twice" && mv "$tmp/twice" "$tmp/long/trace.bin"; done
+    echo before >"$tmp/kept"
+    (
+        for _ in $(seq 200); do
+            sleep 0.1
+            pid=$(pgrep -f -- "--output $tmp/kept list" | xargs -r -n1 sh -c 'grep -qx "OMPI_COMM_WORLD_RANK=1" -z /proc/$0/environ 2>/dev/null && echo $0' | head -1)
+            if [ -n "$pid" ]; then kill -9 "$pid" && exit 0; fi
+        done
+    ) &
+    mpi 2 "$bin/pugmark-mpi" --output "$tmp/kept" list --jobs 1 "$tmp/long" >"$tmp/out" 2>&1 || code=$?
+    wait
+    [ $code != 0 ] && [ "$(cat "$tmp/kept")" = before ] || differ "a killed process: exit code $code"
+    grep -q -i -e 'signal 9' -e killed "$tmp/out" || { cat "$tmp/out"; differ "a killed process: nobody says so"; }
 }
 
 of_shared() {
     [ -d "$shared/captures" ] || { echo "$shared/captures is not there"; exit 77; }
-    for ini in "$shared"/captures/*/snapshot.ini; do try "$(dirname "$ini")" 1; done
-    for file in "$shared"/perfdata/*/*.data; do try "$file" 2; done
+    local seed=0
+    for input in "$shared"/captures/*/ "$shared"/perfdata/*/*.data; do
+        seed=$((seed + 1))
+        if ((seed % 3 == 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then try "${input%/}" 1; fi
+    done
 }
 
 case ${PUG_PART:-own} in

@@ -42,7 +42,7 @@ static int cover(char **operands, const struct coverage_options *options, struct
                                               .object = capture_chosen_object(&options->input)};
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
-    if (profile && code != EXIT_INPUT && code != EXIT_USAGE) {
+    if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         const int written = profile_export(pug_export_coverage, profile,
                                            find_format(options->format ? options->format : "text"),

@@ -17,6 +17,23 @@
 void input_among(struct pug_peers *peers);
 struct pug_peers *input_peers(void);
 
+/** How many inputs of a command that adds them up are spread over processes. */
+struct input_spread {
+    void *context;
+    /** Is the n-th one read by all of them together? */
+    bool (*is_shared)(void *context, size_t n);
+    /** What became of the one before, if there was one; and the next for this process. */
+    bool (*next)(void *context, int code, size_t *n);
+    /** All processes are through: the worst code of all. */
+    int (*finish)(void *context);
+};
+
+/** NULL: they are not. */
+void input_spread_over(const struct input_spread *spread);
+const struct input_spread *input_spread(void);
+/** What went wrong with an input counts for that one: it was told. Did something? */
+bool input_forgive(void);
+
 /** What the shared options say. */
 struct input_options {
     const char *buffer;

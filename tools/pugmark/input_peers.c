@@ -9,6 +9,18 @@ void input_among(struct pug_peers *peers)
     others = peers;
 }
 
+static const struct input_spread *spread;
+
+void input_spread_over(const struct input_spread *wanted)
+{
+    spread = wanted;
+}
+
+const struct input_spread *input_spread(void)
+{
+    return spread;
+}
+
 struct pug_peers *input_peers(void)
 {
     return others;

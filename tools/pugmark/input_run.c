@@ -42,6 +42,13 @@ bool input_failed(void)
     return failed_to_read;
 }
 
+bool input_forgive(void)
+{
+    const bool failed = failed_to_read;
+    failed_to_read = false;
+    return failed;
+}
+
 /* ---- running ---- */
 
 /* More threads than this are a mistake. */

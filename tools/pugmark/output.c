@@ -17,9 +17,33 @@ static struct {
     int error;
 } out;
 
+static const struct output_target *file;
+
+void output_into(const struct output_target *wanted)
+{
+    file = wanted;
+}
+
+const struct output_target *output_where(void)
+{
+    return file;
+}
+
+static void note_result(bool good)
+{
+    if (good)
+        return;
+    out.closed = true;
+    out.error = errno ? errno : EIO;
+}
+
 static void write_bytes(const char *bytes, size_t count)
 {
     size_t done = 0;
+    if (file && count > 0 && !out.closed) {
+        note_result(file->write(file->context, bytes, count));
+        return;
+    }
     while (done < count && !out.closed) {
         ssize_t n = write(STDOUT_FILENO, bytes + done, count - done);
         if (n >= 0) {
@@ -87,6 +111,13 @@ void output_buffer(const struct output_text_buffer *buffer)
     out.closed |= buffer->failed;
     write_out();
     write_bytes(buffer->bytes, buffer->count);
+}
+
+void output_place(unsigned process, uint64_t at, uint64_t size)
+{
+    write_out();
+    if (!out.closed)
+        note_result(file->place(file->context, process, at, size));
 }
 
 void output_text(const char *format, ...)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Room for at least `size` bytes (at most OUTPUT_ROOM); write there, then output_took(). */
 #define OUTPUT_ROOM 16384
@@ -38,6 +39,24 @@ void output_to(struct output_text_buffer *buffer);
 
 /** Put out what a buffer holds. */
 void output_buffer(const struct output_text_buffer *buffer);
+
+/** Where output goes that is no stream: a file that several processes write. */
+struct output_target {
+    void *context;
+    /** What comes next; false: errno says why not. */
+    bool (*write)(void *context, const void *bytes, size_t count);
+    /** What this process has for a place that is not known yet: where it keeps it. */
+    bool (*keep)(void *context, const void *bytes, size_t count, uint64_t *at);
+    /** What comes next is what another process keeps. */
+    bool (*place)(void *context, unsigned process, uint64_t at, uint64_t size);
+};
+
+/** Put out there from now on; NULL: to standard output. */
+void output_into(const struct output_target *target);
+/** NULL: standard output. */
+const struct output_target *output_where(void);
+/** Put out what another process keeps. */
+void output_place(unsigned process, uint64_t at, uint64_t size);
 
 /** False once nobody reads any more: the work can stop. */
 bool output_wanted(void);

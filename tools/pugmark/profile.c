@@ -108,7 +108,7 @@ static int profile_inputs(char **operands, const struct profile_options *options
     };
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
-    if (profile && code != EXIT_INPUT && code != EXIT_USAGE) {
+    if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);

@@ -5,6 +5,7 @@
 #include "files/infile.h"
 #include "files/outfile.h"
 #include "jobs/peers.h"
+#include "profile/peers.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -121,9 +122,51 @@ bool profile_goes_on(int code)
     return code == EXIT_DONE || code == EXIT_TRACE_ERRORS;
 }
 
+/** One of many inputs: where it fails nothing of it counts. */
+static int add_one(const struct profile_input *what, const char *operand,
+                   struct pug_profile *profile)
+{
+    struct pug_profile *one = pug_profile_new();
+    int code = one ? profile_add(what, operand, one) : EXIT_INPUT;
+    if (input_forgive() && profile_goes_on(code))
+        code = EXIT_INPUT;
+    if (profile_goes_on(code) && pug_profile_merge(profile, one) != PUG_OK)
+        code = EXIT_INPUT;
+    pug_profile_free(one);
+    return code;
+}
+
+/** What this process adds of those that are spread, which then goes to the first one. */
+static int add_spread(const struct profile_input *what, char **operands,
+                      struct pug_profile *profile)
+{
+    const struct input_spread *spread = input_spread();
+    struct pug_peers *peers = input_peers();
+    struct pug_profile *own = pug_peers_helps(peers) ? pug_profile_new() : profile;
+    int code = own ? EXIT_DONE : EXIT_INPUT;
+    size_t n;
+    for (n = 0; own && operands[n]; n++)
+        if (spread->is_shared(spread->context, n)) {
+            const int added = add_one(what, operands[n], profile);
+            code = added > code ? added : code;
+        }
+    input_among(NULL);
+    for (int last = EXIT_DONE; own && spread->next(spread->context, last, &n);)
+        last = add_one(what, operands[n], own);
+    input_among(peers);
+    if (own && pug_profile_merge_peers(peers, own) != PUG_OK)
+        code = EXIT_INPUT;
+    if (own != profile)
+        pug_profile_free(own);
+    const int worst = spread->finish(spread->context);
+    return worst > code ? worst : code;
+}
+
 int profile_add_all(const struct profile_input *what, char **operands, struct pug_profile *profile)
 {
     int code = profile ? EXIT_DONE : EXIT_INPUT;
+    if (profile && input_spread())
+        return add_spread(what, operands, profile);
     for (; *operands && profile_goes_on(code); operands++) {
         const int added = profile_add(what, *operands, profile);
         code = added == EXIT_DONE ? code : added;

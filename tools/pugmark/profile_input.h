@@ -21,8 +21,11 @@ int profile_add(const struct profile_input *what, const char *operand, struct pu
 /** After such a code: is there something to go on with? */
 bool profile_goes_on(int code);
 
-/** Add one input after the other, as long as it makes sense; the last exit code that says
- * something. */
+/**
+ * Add one input after the other, as long as it makes sense; the last exit code that says something.
+ * Where inputs are spread over processes one that cannot be read is left out, and the code is the
+ * worst.
+ */
 int profile_add_all(const struct profile_input *what, char **operands, struct pug_profile *profile);
 
 /** Is it a profile that was saved? */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "text_parts.h"
 
-#include "base/bytes.h"
+#include "input.h"
 #include "output.h"
 
 #include <stdlib.h>
@@ -14,6 +14,9 @@ struct text_part {
     unsigned worker;
     struct output_text_buffer text;
     struct pug_passage *passage;
+    bool kept; /* by another process, there: */
+    uint32_t process;
+    uint64_t at, size;
 };
 
 static struct text_part *part_of(struct output_text_buffer *text)
@@ -74,34 +77,58 @@ static bool take(void *context, void *taken)
         printer->begun = true;
         printer->stretch = part->stretch;
     }
-    output_buffer(&part->text);
+    if (part->kept)
+        output_place(part->process, part->at, part->size);
+    else
+        output_buffer(&part->text);
     drop(part);
     return output_wanted();
 }
 
 /* ---- other processes ---- */
 
+/** In front of a text, or in place of one that stays where it is. */
+struct header {
+    uint64_t stretch; /* plus 1; 0: in none */
+    bool kept;
+    uint32_t process;
+    uint64_t at, size;
+};
+
 static void pack(const void *context, struct pug_state *bytes)
 {
     const struct text_part *part = context;
-    pug_state_number(bytes, part->placed ? part->stretch + UINT64_C(1) : 0);
-    pug_state_put(bytes, part->text.bytes, part->text.count);
+    const struct output_target *file = output_where();
+    struct header header = {.stretch = part->placed ? part->stretch + UINT64_C(1) : 0,
+                            .kept = file && part->text.count > 0,
+                            .size = part->text.count};
     bytes->failed |= part->text.failed;
+    if (header.kept) {
+        header.process = input_peers()->number;
+        bytes->failed |= !file->keep(file->context, part->text.bytes, part->text.count, &header.at);
+    }
+    pug_state_put(bytes, &header, sizeof(header));
+    if (!header.kept)
+        pug_state_put(bytes, part->text.bytes, part->text.count);
 }
 
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
 {
     struct text_part *part = begin(context, 0);
-    struct pug_bytes left = pug_bytes_of(bytes, size);
+    struct header header;
     if (!part)
         return NULL;
-    const uint64_t stretch = pug_bytes_take_64(&left);
-    part->placed = stretch > 0;
-    part->stretch = (uint32_t)(stretch - 1);
-    part->text.count = part->text.room = pug_bytes_left(&left);
+    memcpy(&header, bytes, sizeof(header));
+    part->placed = header.stretch > 0;
+    part->stretch = (uint32_t)(header.stretch - 1);
+    part->kept = header.kept;
+    part->process = header.process;
+    part->at = header.at;
+    part->size = header.size;
+    part->text.count = part->text.room = size - sizeof(header);
     part->text.bytes = malloc(part->text.count + 1);
     if (part->text.bytes)
-        return memcpy(part->text.bytes, left.at, part->text.count), part;
+        return memcpy(part->text.bytes, bytes + sizeof(header), part->text.count), part;
     drop(part);
     return NULL;
 }
