@@ -189,6 +189,8 @@ static int run(struct cluster *cluster, int argc, char **argv)
     peers->piece = (size_t)options.piece;
     peers->block = (size_t)options.block;
     input_among(peers);
+    if (options.traffic)
+        cluster_tell_traffic(cluster);
     struct cluster_file *file = NULL;
     if (options.output && !(file = cluster_file_open(cluster, options.output)))
         return EXIT_INPUT;
@@ -198,10 +200,6 @@ static int run(struct cluster *cluster, int argc, char **argv)
     if (file && !cluster_file_close(file, options.many || (code < EXIT_INPUT && !input_failed())))
         code = EXIT_INPUT;
     output_into(NULL);
-    if (options.traffic)
-        cluster_say(cluster, "pugmark-mpi: process %u sent %llu messages, %llu bytes\n",
-                    peers->number, (unsigned long long)peers->sent_messages,
-                    (unsigned long long)peers->sent_bytes);
     return code;
 }
 

@@ -33,6 +33,7 @@ struct cluster {
     int messages; /* a descriptor: standard error as it was */
     struct outgoing *outgoing;
     size_t on_the_way;
+    bool tells_traffic;
     bool threads; /* more than one may use MPI */
     /* Work that is handed out, on number 0: */
     pthread_t clerk;
@@ -119,8 +120,17 @@ static void send_to(void *context, unsigned to, uint32_t channel, const void *by
 
 /* ---- the end ---- */
 
+void cluster_tell_traffic(struct cluster *cluster)
+{
+    cluster->tells_traffic = true;
+}
+
 _Noreturn static void leave(struct cluster *cluster, int code)
 {
+    if (cluster->tells_traffic)
+        cluster_say(cluster, "pugmark-mpi: process %u sent %llu messages, %llu bytes\n",
+                    cluster->peers.number, (unsigned long long)cluster->peers.sent_messages,
+                    (unsigned long long)cluster->peers.sent_bytes);
     for (struct outgoing *outgoing = cluster->outgoing; outgoing; outgoing = outgoing->next)
         MPI_Cancel(&outgoing->request);
     MPI_Finalize();

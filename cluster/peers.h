@@ -18,6 +18,9 @@ struct pug_peers *cluster_peers(struct cluster *cluster);
 void cluster_say(const struct cluster *cluster, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** In the end each process is to say what it sent. */
+void cluster_tell_traffic(struct cluster *cluster);
+
 /** All processes: numbers below this one are handed out now, to whoever asks first. */
 void cluster_hand_out(struct cluster *cluster, uint32_t numbers);
 /** Until this answers false, which each process has to wait for: there are no more. */

@@ -83,7 +83,10 @@ own() {
     done
     many_inputs
     one_file
-    if mpirun --version | grep -q "Open MPI"; then killed; fi
+    if mpirun --version | grep -q "Open MPI"; then
+        killed
+        traffic
+    fi
 }
 
 same() { # WHAT: two files
@@ -120,6 +123,13 @@ one_file() {
     "$bin/pugmark" list "$source/tests/captures/ptm-arm" >"$tmp/out.one"
     mpi 5 "$bin/pugmark-mpi" --piece 1024 --block 64 --output "$tmp/file" list "$source/tests/captures/ptm-arm"
     same "one file of 5 processes" "$tmp/out.one" "$tmp/file"
+}
+
+# What a join needs is little, however long the trace is.
+traffic() {
+    mpi 4 "$bin/pugmark-mpi" --traffic --piece 8192 --block 512 stat --jobs 1 "$tmp/long" >/dev/null 2>"$tmp/err.many"
+    sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes/\1/p' "$tmp/err.many" | awk '{n++; if ($1 >= 100000) bad = 1}
+        END {exit n != 4 || bad}' || { cat "$tmp/err.many"; differ "joins send too much"; }
 }
 
 # A process that is killed ends the others; what stood under the name stands there still.

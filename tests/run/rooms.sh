@@ -28,7 +28,7 @@ names files text base
 snapshot tree transport files base
 params tree files base
 capture snapshot params jobs tree transport image counts log files base
-profile capture calls names counts base
+profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree base
 perfdata capture image tree files base

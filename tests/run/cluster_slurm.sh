@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pugmark-mpi under Slurm as docs/cluster.md says: a batch job with several tasks, and an array over a list of
+# files; on a Slurm of this test's own, on this machine. Skipped (77) without MPI, and where no Slurm can be started.
+set -eu
+bin=$(readlink -f "$1") source=$(readlink -f "$2")
+. "$source/tests/support/mpi.sh"
+export PATH=$PATH:/usr/sbin
+for program in slurmctld slurmd sbatch srun sinfo; do
+    command -v $program >/dev/null || { echo "$program is not there (slurm-wlm)"; exit 77; }
+done
+[ "$(id -u)" = 0 ] || { echo "only root can start a Slurm of its own"; exit 77; }
+tmp=$(mktemp -d)
+daemons=()
+trap 'for daemon in "${daemons[@]}"; do kill "$daemon" 2>/dev/null || true; done; wait; rm -rf "$tmp"' EXIT
+host=$(hostname -s)
+port=$((20000 + $$ % 10000 * 2))
+
+mkdir "$tmp/state" "$tmp/spool"
+cat >"$tmp/slurm.conf" <<CONF
+ClusterName=test$$
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/none
+CredType=cred/none
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
+StateSaveLocation=$tmp/state
+SlurmdSpoolDir=$tmp/spool
+SlurmctldPidFile=$tmp/controller.pid
+SlurmdPidFile=$tmp/node.pid
+SlurmctldLogFile=$tmp/controller.log
+SlurmdLogFile=$tmp/node.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/builtin
+ReturnToService=2
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=$host Default=YES State=UP
+SlurmdParameters=config_overrides
+CONF
+export SLURM_CONF=$tmp/slurm.conf
+slurmctld -D >"$tmp/controller.out" 2>&1 &
+daemons+=($!)
+slurmd -D >"$tmp/node.out" 2>&1 &
+daemons+=($!)
+for _ in $(seq 60); do
+    if sinfo -h -o %t 2>/dev/null | grep -q idle; then break; fi
+    sleep 0.5
+done
+sinfo -h -o %t 2>/dev/null | grep -q idle || {
+    echo "no Slurm can be started here: $(tail -n 1 "$tmp/node.log" 2>/dev/null)"
+    exit 77
+}
+
+finish() { # JOB: wait until it is over
+    for _ in $(seq 240); do
+        squeue -h -j "$1" 2>/dev/null | grep -q . || return 0
+        sleep 0.5
+    done
+    echo "job $1 does not end"
+    exit 1
+}
+
+capture=$source/tests/captures/ptm-arm
+"$bin/pugmark" pc "$capture" >"$tmp/one"
+
+# The batch file of docs/cluster.md, with other names.
+PATH=$bin:$PATH
+cd "$tmp"
+sed -n '/^    #!\/bin\/bash/,/^$/s/^    //p' "$source/docs/cluster.md" >batch.all
+awk '/^#!\/bin\/bash/ {n++} {print > ("batch." n)}' batch.all
+grep -q pugmark-mpi batch.1 && grep -q SLURM_ARRAY_TASK_ID batch.2
+sed -i -e 's/--nodes=[0-9]*/--nodes=1/' -e '/--time/d; /--ntasks-per-node/d; /--exclusive/d' batch.1 batch.2
+echo "$capture" >list
+echo "$source/tests/captures/etmv4-a64" >>list
+job=$(sbatch --parsable --export=ALL,CAPTURE="$capture",OUT="$tmp/many" --ntasks=3 batch.1)
+finish "$job"
+cmp "$tmp/one" "$tmp/many" || { cat slurm-*.out; exit 1; }
+job=$(sbatch --parsable --export=ALL,LIST="$tmp/list",OUT="$tmp" --array=1-2 --ntasks=2 batch.2)
+finish "$job"
+cmp "$tmp/one" "$tmp/1.pc" || { cat slurm-*.out; exit 1; }
+"$bin/pugmark" pc "$source/tests/captures/etmv4-a64" | cmp - "$tmp/2.pc"
+echo "a batch job and an array under Slurm gave what one process gives"
