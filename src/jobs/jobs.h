@@ -57,6 +57,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
     size_t held, most;               /* bytes of portions; how many may be */
     uint64_t repeated;               /* bytes */
+    unsigned vain; /* pieces that were read twice to their ends, since strands met */
     bool stop;
     bool failed; /* there is no memory */
 };
@@ -99,6 +100,16 @@ struct pug_jobs_worker {
     bool running;
 };
 void *pug_jobs_work(void *worker);
+/** So many pieces read twice: strands do not meet here, and others' help costs more than it gives.
+ */
+#define PUG_JOBS_VAIN 6u
+
+/** Does the true strand go on alone? Nothing is met any more, then. Under the lock. */
+static inline bool pug_jobs_given_up(const struct pug_jobs_state *jobs)
+{
+    return jobs->vain >= PUG_JOBS_VAIN;
+}
+
 /** A strand that begins with the next piece; NULL: there is none. Waits for room. Under the lock.
  */
 struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs);

@@ -107,7 +107,9 @@ bool pug_jobs_meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other
         !settle(worker, other, &block->state, &its->state, false) ||
         !settle(worker, other, &block->state, &its->state, true))
         return false;
-    if (worker->strand->proven)
+    if (worker->strand->proven) {
+        worker->jobs->vain = 0;
         prove(other);
+    }
     return true;
 }

@@ -36,9 +36,9 @@ static bool has_room(const struct pug_jobs_state *jobs)
 
 struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
 {
-    while (!jobs->stop && jobs->claimed < jobs->own && !has_room(jobs))
+    while (!jobs->stop && !pug_jobs_given_up(jobs) && jobs->claimed < jobs->own && !has_room(jobs))
         pug_jobs_wait(jobs);
-    if (jobs->stop || jobs->claimed >= jobs->own)
+    if (jobs->stop || pug_jobs_given_up(jobs) || jobs->claimed >= jobs->own)
         return NULL;
     struct pug_jobs_strand *strand = calloc(1, sizeof(*strand));
     struct pug_jobs_seat *seats = calloc(jobs->sources, sizeof(*seats));
@@ -59,6 +59,16 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
     return strand;
 }
 
+/** A piece that another strand began was read to its end, and that one not met. */
+static void note_vain(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
+{
+    if (!strand->proven || jobs->span)
+        return;
+    jobs->vain += jobs->piece_size;
+    if (pug_jobs_given_up(jobs))
+        pthread_cond_broadcast(&jobs->published);
+}
+
 /**
  * Who reads the piece that begins here? Nobody yet: then this strand goes on with it, and the
  * answer is NULL. False: it ends here.
@@ -67,6 +77,10 @@ static bool enter_piece(struct pug_jobs_state *jobs, struct pug_jobs_strand *str
                         struct pug_jobs_strand **other)
 {
     wake(jobs, strand);
+    if (*other)
+        note_vain(jobs, strand);
+    if (pug_jobs_given_up(jobs) && !strand->proven)
+        return false;
     while (!jobs->stop && piece == jobs->claimed && !has_room(jobs))
         pug_jobs_wait(jobs);
     if (!jobs->stop && piece == jobs->claimed)
@@ -84,9 +98,11 @@ static bool meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
 {
     struct pug_jobs_state *jobs = worker->jobs;
     const size_t at = worker->number - other->first;
-    while (!jobs->stop && other->count <= at && !other->ended && !other->stuck)
+    while (!jobs->stop && !pug_jobs_given_up(jobs) && other->count <= at && !other->ended &&
+           !other->stuck)
         pug_jobs_wait(jobs);
-    return !jobs->stop && other->count > at && pug_jobs_meet(worker, other, block);
+    return !jobs->stop && !pug_jobs_given_up(jobs) && other->count > at &&
+           pug_jobs_meet(worker, other, block);
 }
 
 /** Add a block to a strand; false: it ends with it. */

@@ -128,11 +128,60 @@ static void test_joins(void **state)
     captures_bundled(join_often, NULL);
 }
 
+/* ---- where strands never meet ---- */
+
+#define APART_BYTES ((size_t)24 << 20)
+
+/** ITM whose local timestamps add up from the first byte on: no two strands know the same sum. */
+static uint8_t *times_that_add_up(void)
+{
+    static const uint8_t sync[] = {0, 0, 0, 0, 0, 0x80}, packets[] = {0x01, 0x55, 0xc0, 0x05};
+    uint8_t *bytes = malloc(APART_BYTES);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < APART_BYTES; i++)
+        bytes[i] = i % 4096 < sizeof(sync) ? sync[i % 4096] : packets[(i % 4096 - 6) % 4];
+    return bytes;
+}
+
+static struct outcome decode_apart(const uint8_t *bytes, unsigned threads)
+{
+    struct outcome outcome = {0};
+    const struct pug_parts parts = hash_parts(&outcome, 0);
+    const struct pug_jobs jobs = {.threads = threads, .parts = &parts};
+    struct pug_jobs_result result;
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree), PUG_OK);
+    assert_int_equal(
+        pug_tree_add_source(tree, &(struct pug_source_config){.protocol = "ITM", .decode = true},
+                            NULL),
+        PUG_OK);
+    assert_int_equal(pug_tree_decode(tree, &jobs, bytes, APART_BYTES, &result), PUG_OK);
+    outcome.repeated = result.repeated;
+    outcome.threads = result.threads;
+    pug_tree_free(tree);
+    return outcome;
+}
+
+/** Then one goes on alone: others that read it all as well would only be in its way. */
+static void test_apart(void **state)
+{
+    (void)state;
+    uint8_t *bytes = times_that_add_up();
+    const struct outcome alone = decode_apart(bytes, 1), together = decode_apart(bytes, 2);
+    assert_int_equal(together.threads, 2);
+    assert_int_equal(together.elements, alone.elements);
+    assert_int_equal(together.element_hash, alone.element_hash);
+    assert_true(together.repeated > 0);
+    assert_true(together.repeated < APART_BYTES / 2);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_CAPTURES(test_captures),
         cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
