@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,25 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
     _exit(127);
 }
 
+static volatile pid_t running; /* 0: nothing */
+
+/** Whoever wants this to end wants the program to: then there is its trace up to here. */
+static void forward(int signal)
+{
+    if (running > 0)
+        kill(running, signal);
+}
+
+static void forward_signals(pid_t pid)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = forward, .sa_flags = SA_RESTART}, before;
+    running = pid;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
 bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_t size)
 {
     char emulator[4096], found[4096], plugin[4096];
@@ -102,8 +122,10 @@ bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_
         become(qemu, found, plugin, ends[1]);
     close(ends[1]);
     qemu->path = ends[0];
-    if (qemu->pid > 0)
+    if (qemu->pid > 0) {
+        forward_signals(qemu->pid);
         return true;
+    }
     snprintf(why, size, "%s", strerror(errno));
     close(ends[0]);
     return false;
@@ -116,5 +138,6 @@ int rec_qemu_wait(struct rec_qemu *qemu)
     while (waitpid(qemu->pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
+    running = 0;
     return status;
 }

@@ -59,3 +59,13 @@ size=0
 until [[ $(stat -c %s path) == "$size" ]]; do size=$(stat -c %s path) && sleep 1; done
 "$bin/pugmark" record --quiet --from path --protocol etmv4 --out out --path ran
 "$bin/pugmark" pc out --verify ran >said 2>&1 && grep -q equal said || fails "from outside:"
+
+# Who ends the recording ends the program, and has its trace.
+rm -f ran
+"$bin/pugmark" record --protocol etmv4 --out out --path ran -- programs/killed.a64 0 >said 2>&1 &
+recording=$!
+until [[ -s ran ]]; do sleep 0.1; done
+kill -TERM $recording
+wait $recording || fails "ended:"
+grep -q 'killed by signal 15' said || fails "ended:"
+"$bin/pugmark" pc out --verify ran >said 2>&1 && grep -q 'equal: [0-9]\{4\}' said || fails "ended:"
