@@ -50,7 +50,7 @@ static void on_log(void *context, const struct pug_log_record *record)
     pug_text_put(&l->out, "\n");
 }
 
-struct frame_listener *frame_listen(uint32_t flags, bool dstream, struct pug_quirks quirks)
+struct frame_listener *frame_listen(uint32_t flags, bool dstream, const struct pug_quirks *quirks)
 {
     struct pug_setting items[] = {{.name = "dstream", .value = dstream},
                                   {.name = "flags", .value = flags}};
@@ -65,7 +65,7 @@ struct frame_listener *frame_listen(uint32_t flags, bool dstream, struct pug_qui
                                           .frame_context = l,
                                           .want = flags >> 3 & 3,
                                           .log = l->log,
-                                          .quirks = quirks,
+                                          .quirks = *quirks,
                                           .stats = &l->stats};
     l->transport = pug_transport_find("coresight");
     assert_non_null(l->transport);

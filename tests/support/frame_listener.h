@@ -35,7 +35,7 @@ struct frame_listener {
 uint32_t frame_random(uint32_t *state);
 
 /** A demultiplexer with these settings; it is gone with its listener. */
-struct frame_listener *frame_listen(uint32_t flags, bool dstream, struct pug_quirks quirks);
+struct frame_listener *frame_listen(uint32_t flags, bool dstream, const struct pug_quirks *quirks);
 void frame_dismiss(struct frame_listener *l);
 
 /** What was heard since the last call. */

@@ -70,12 +70,13 @@ int snapshot_teardown(void **state)
     return result;
 }
 
-enum pug_status snapshot_open(struct snapshot_folder *f, struct pug_snapshot_options options)
+enum pug_status snapshot_open(struct snapshot_folder *f, const struct pug_snapshot_options *options)
 {
-    options.log = f->log;
+    struct pug_snapshot_options logged = *options;
+    logged.log = f->log;
     pug_snapshot_free(f->snapshot);
     f->snapshot = NULL;
-    return pug_snapshot_open(f->directory, &options, &f->snapshot);
+    return pug_snapshot_open(f->directory, &logged, &f->snapshot);
 }
 
 /** Write files and open the snapshot natively. */
@@ -84,7 +85,7 @@ enum pug_status snapshot_open_files(struct snapshot_folder *f, const struct snap
 {
     for (size_t i = 0; i < count; i++)
         snapshot_write(f, files[i].name, files[i].text);
-    return snapshot_open(f, (struct pug_snapshot_options){.verbose = false});
+    return snapshot_open(f, &(struct pug_snapshot_options){.verbose = false});
 }
 
 void snapshot_expect_source(struct snapshot_folder *f, const char *buffer, size_t n,

@@ -28,7 +28,8 @@ const char *snapshot_said(struct snapshot_folder *f);
 void snapshot_write(const struct snapshot_folder *f, const char *name, const char *text);
 
 /** Open it, in place of what was open before. */
-enum pug_status snapshot_open(struct snapshot_folder *f, struct pug_snapshot_options options);
+enum pug_status snapshot_open(struct snapshot_folder *f,
+                              const struct pug_snapshot_options *options);
 
 /** Write files, and open the snapshot natively. */
 enum pug_status snapshot_open_files(struct snapshot_folder *f, const struct snapshot_file *files,

@@ -11,13 +11,20 @@
 
 #include <cmocka.h>
 
+/** As the reference does. */
+static struct frame_listener *listen_as_reference(uint32_t flags)
+{
+    const struct pug_quirks quirks = pug_quirks_reference();
+    return frame_listen(flags, false, &quirks);
+}
+
 /* ---- frames ---- */
 
 /** Every kind of pair: ids that take effect before and after the odd byte, an id in byte 14. */
 static void test_frame(void **unused)
 {
     (void)unused;
-    struct frame_listener *l = frame_listen(0x1c, false, native);
+    struct frame_listener *l = frame_listen(0x1c, false, &native);
     FEED(l, 1904, 0xf6, 0xd7, 0x70, 0xe8, 0x6c, 0x5d, 0xcf, 0xba, 0xdc, 0x11, 0xf3, 0x02, 0x28,
          0x01, 0x01, 0x79);
     assert_string_equal(frame_heard(l),
@@ -33,7 +40,7 @@ static void test_frame(void **unused)
 static void test_seven_changes(void **unused)
 {
     (void)unused;
-    struct frame_listener *l = frame_listen(0x14, false, native);
+    struct frame_listener *l = frame_listen(0x14, false, &native);
     FEED(l, 0, 0x41, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     frame_heard(l);
     FEED(l, 16, 0x03, 0x0e, 0x05, 0x0f, 0x07, 0x10, 0x09, 0x11, 0x0b, 0x12, 0x0d, 0x13, 0x0f, 0x14,
@@ -59,12 +66,12 @@ static void test_empty_run(void **unused)
                                     "Frame Data; Index   1968;   ID_DATA[0x35]; b2 5e 8d 13 79 \n"
                                     "Frame Data; Index   1974;   ID_DATA[0x79]; 25 94 c4 d6 f0 \n";
     size_t used;
-    struct frame_listener *l = frame_listen(0x14, false, native);
+    struct frame_listener *l = frame_listen(0x14, false, &native);
     frame_feed(l, 1968, frame, sizeof(frame), &used);
     assert_string_equal(frame_heard(l), runs);
     frame_dismiss(l);
 
-    l = frame_listen(0x14, false, (struct pug_quirks){.empty_run_fatal = 1});
+    l = frame_listen(0x14, false, &(struct pug_quirks){.empty_run_fatal = 1});
     frame_feed(l, 1968, frame, sizeof(frame), &used);
     const char *text = frame_heard(l);
     assert_memory_equal(text, runs, strlen(runs));
@@ -76,7 +83,7 @@ static void test_empty_run(void **unused)
 static void test_repeated_ids(void **unused)
 {
     (void)unused;
-    struct frame_listener *l = frame_listen(0x14, false, native);
+    struct frame_listener *l = frame_listen(0x14, false, &native);
     FEED(l, 0, 0x21, 1, 2, 3, 0x21, 4, 0x41, 5, 0x61, 6, 8, 9, 10, 11, 0x61, 0x58);
     assert_string_equal(frame_heard(l),
                         "Frame Data; Index      0;   ID_DATA[0x10]; 01 02 03 04 05 \n"
@@ -88,7 +95,7 @@ static void test_repeated_ids(void **unused)
 static void test_special_ids(void **unused)
 {
     (void)unused;
-    struct frame_listener *l = frame_listen(0x04, false, native);
+    struct frame_listener *l = frame_listen(0x04, false, &native);
     FEED(l, 0, 0xfb, 0x10, 0xf7, 0x11, 0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_int_equal(l->stats.triggers, 2);
     assert_string_equal(frame_heard(l), "DFMT_CSFRAMES : Trigger marker (ID 0x7D).\n"
@@ -110,7 +117,7 @@ static void test_half_syncs(void **unused)
         "Frame Data; Index      8;   ID_DATA[0x20]; 04 05 06 07 08 09 0a 0b \n"
         "Frame Data; Index     16;   ID_DATA[0x10]; 0c \n";
     size_t used;
-    struct frame_listener *l = frame_listen(0x1b, false, native);
+    struct frame_listener *l = frame_listen(0x1b, false, &native);
     frame_feed(l, 0, stream, sizeof(stream), &used);
     const char *text = frame_heard(l);
     static const char *const packed = "Frame Data; Index      0;    RAW_PACKED; ff ff ff 7f 21 01 "
@@ -121,7 +128,7 @@ static void test_half_syncs(void **unused)
     assert_int_equal(l->stats.framing, 8 + 4);
     frame_dismiss(l);
 
-    l = frame_listen(0x13, false, pug_quirks_reference());
+    l = listen_as_reference(0x13);
     frame_feed(l, 0, stream, 2, &used); /* too short to search in: nothing is lost */
     assert_int_equal(used, 2);
     frame_feed(l, 2, stream + 2, sizeof(stream) - 2, &used);
@@ -136,11 +143,11 @@ static void test_leading_half_sync(void **unused)
     static const uint8_t stream[] = {FSYNC, HSYNC, 0x21, 1,  2,  3,  4,  5,  6,
                                      7,     8,     9,    10, 11, 12, 13, 14, 0};
     size_t used;
-    struct frame_listener *l = frame_listen(0x13, false, native);
+    struct frame_listener *l = frame_listen(0x13, false, &native);
     frame_feed(l, 0, stream, sizeof(stream), &used);
     assert_memory_equal(frame_heard(l), "Frame Data; Index      6;", 25);
     frame_dismiss(l);
-    l = frame_listen(0x13, false, (struct pug_quirks){.hsync_not_in_index = 1});
+    l = frame_listen(0x13, false, &(struct pug_quirks){.hsync_not_in_index = 1});
     frame_feed(l, 0, stream, sizeof(stream), &used);
     assert_memory_equal(frame_heard(l), "Frame Data; Index      4;", 25);
     frame_dismiss(l);
@@ -178,12 +185,12 @@ static void test_unexpected_syncs(void **unused)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         size_t used;
         struct frame_listener *l =
-            frame_listen(0x11, false, (struct pug_quirks){.sync_error_fatal = 1});
+            frame_listen(0x11, false, &(struct pug_quirks){.sync_error_fatal = 1});
         assert_int_equal(frame_feed(l, 0, cases[i].bytes, 24, &used), PUG_RESP_FATAL_INVALID_DATA);
         assert_int_equal(used, 0);
         assert_non_null(strstr(frame_heard(l), cases[i].strict));
         frame_dismiss(l);
-        l = frame_listen(0x11, false, native);
+        l = frame_listen(0x11, false, &native);
         assert_false(PUG_RESP_IS_FATAL(frame_feed(l, 0, cases[i].bytes, 24, &used)));
         assert_int_equal(used, 24);
         l->transport->end(l->state);
@@ -200,7 +207,7 @@ static void test_search(void **unused)
     size_t used;
     memcpy(stream + 21, sync, 4); /* at an odd place */
     stream[25] = 0x21;
-    struct frame_listener *l = frame_listen(0x11, false, native);
+    struct frame_listener *l = frame_listen(0x11, false, &native);
     frame_feed(l, 0, stream, 20, &used);
     assert_int_equal(used, 20);
     frame_feed(l, 20, stream + 20, 44, &used);
@@ -218,7 +225,7 @@ static void test_search(void **unused)
         "DFMT_CSFRAMES : 0x0040 (unknown); TrcIdx=57; 7 bytes of a frame that is not whole.\n");
     frame_dismiss(l);
 
-    l = frame_listen(0x01, false, pug_quirks_reference());
+    l = listen_as_reference(0x01);
     frame_feed(l, 0, stream, 20, &used);
     assert_int_equal(used, 17);
     assert_int_equal(frame_feed(l, 17, stream + 17, 3, &used), PUG_RESP_FATAL_INVALID_DATA);
@@ -246,7 +253,7 @@ static void test_padding(void **unused)
         "Frame Data; Index     32;   ID_DATA[0x10]; ff \n"
         "Frame Data; Index     32;   ID_DATA[0x7f]; 7f ff 7f ff 7f ff \n";
     size_t used;
-    struct frame_listener *l = frame_listen(0x14, false, native);
+    struct frame_listener *l = frame_listen(0x14, false, &native);
     frame_feed(l, 0, stream, 32, &used);
     frame_heard(l);
     frame_feed(l, 32, stream + 32, 32, &used);
@@ -255,14 +262,14 @@ static void test_padding(void **unused)
     assert_int_equal(l->resets, 0);
     frame_dismiss(l);
 
-    l = frame_listen(0x14, false, (struct pug_quirks){.fsync_padding_is_data = 1});
+    l = frame_listen(0x14, false, &(struct pug_quirks){.fsync_padding_is_data = 1});
     frame_feed(l, 0, stream, 32, &used);
     frame_heard(l);
     frame_feed(l, 32, stream + 32, 16, &used);
     assert_memory_equal(frame_heard(l), as_data, strlen(as_data));
     frame_dismiss(l);
 
-    l = frame_listen(0x3c, false, pug_quirks_reference());
+    l = listen_as_reference(0x3c);
     frame_feed(l, 0, stream, 32, &used);
     frame_heard(l);
     frame_feed(l, 32, stream + 32, 32, &used);
@@ -278,7 +285,7 @@ static void test_padding(void **unused)
     frame_dismiss(l);
 
     /* five of them are no padding */
-    l = frame_listen(0x24, false, pug_quirks_reference());
+    l = listen_as_reference(0x24);
     uint8_t five[32];
     memcpy(five, stream + 32, 16);
     memcpy(five + 16, stream + 32, 4);
@@ -295,7 +302,7 @@ static void test_padding(void **unused)
 static void test_input_must_join(void **unused)
 {
     (void)unused;
-    struct frame_listener *l = frame_listen(0x04, false, native);
+    struct frame_listener *l = frame_listen(0x04, false, &native);
     uint8_t frame[16] = {0};
     size_t used;
     frame_feed(l, 0, frame, 16, &used);
@@ -316,7 +323,7 @@ static void test_end_while_waiting(void **unused)
     for (unsigned lost = 0; lost < 2; lost++) {
         size_t used;
         struct frame_listener *l =
-            frame_listen(0x04, false, (struct pug_quirks){.end_does_not_wait = lost});
+            frame_listen(0x04, false, &(struct pug_quirks){.end_does_not_wait = lost});
         l->waits = 1;
         assert_int_equal(frame_feed(l, 0, frame, sizeof(frame), &used), PUG_RESP_WAIT);
         size_t before = l->count;
@@ -340,13 +347,13 @@ static void test_block_sizes(void **unused)
         uint8_t bytes[16] = {0};
         char text[80];
         size_t used;
-        struct frame_listener *l = frame_listen(cases[i].flags, false, pug_quirks_reference());
+        struct frame_listener *l = listen_as_reference(cases[i].flags);
         assert_int_equal(frame_feed(l, 0, bytes, cases[i].size, &used),
                          PUG_RESP_FATAL_INVALID_DATA);
         snprintf(text, sizeof(text), "must be %s byte multiple\n", cases[i].unit);
         assert_non_null(strstr(frame_heard(l), text));
         frame_dismiss(l);
-        l = frame_listen(cases[i].flags, false, native);
+        l = frame_listen(cases[i].flags, false, &native);
         assert_int_equal(frame_feed(l, 0, bytes, cases[i].size, &used), PUG_RESP_CONT);
         assert_int_equal(used, cases[i].size);
         frame_dismiss(l);

@@ -173,7 +173,7 @@ static void test_any_split(void **unused)
             size_t size = make_stream(seed, flags[f], stream);
             size_t count = model(stream, size, bytes);
             for (unsigned b = 0; b < 5; b++) {
-                struct frame_listener *l = frame_listen(flags[f], false, native);
+                struct frame_listener *l = frame_listen(flags[f], false, &native);
                 l->random = seed;
                 l->waits = b % 2 ? 3 : 0;
                 frame_feed_split(l, stream, size, blocks[b]);
@@ -200,7 +200,7 @@ static void test_dstream(void **unused)
         length += piece;
     }
     for (size_t block = 1; block < 2000; block += 333) {
-        struct frame_listener *l = frame_listen(0x01, true, native);
+        struct frame_listener *l = frame_listen(0x01, true, &native);
         l->waits = 4;
         frame_feed_split(l, file, length, block);
         assert_int_equal(l->count, count);
@@ -226,13 +226,13 @@ static void test_garbage(void **unused)
         for (size_t i = 0; i < sizeof(stream); i++)
             stream[i] =
                 seed % 3 ? likely[frame_random(&random) % 5] : (uint8_t)frame_random(&random);
-        struct frame_listener *whole = frame_listen(flags, false, native);
+        struct frame_listener *whole = frame_listen(flags, false, &native);
         frame_feed_split(whole, stream, sizeof(stream), sizeof(stream));
         memcpy(bytes, whole->bytes, sizeof(bytes));
         const struct pug_transport_stats *s = &whole->stats;
         assert_int_equal(whole->count + s->framing + s->skipped + s->dropped, sizeof(stream));
         for (unsigned block = 1; block < 100; block += 14) {
-            struct frame_listener *l = frame_listen(flags, false, native);
+            struct frame_listener *l = frame_listen(flags, false, &native);
             l->waits = block % 2 ? 5 : 0;
             frame_feed_split(l, stream, sizeof(stream), block);
             assert_same_bytes(l, bytes, whole->count);

@@ -77,7 +77,7 @@ static void test_reference_grammar(void **state)
     snapshot_write(f, "trace.ini",
                    "[trace_buffers]\nbuffers=b1, b2\n[b2]\nnonsense=1\n"
                    "[b1]\nname=one\nfile=f\nunknown=1\n");
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     assert_int_equal(pug_snapshot_buffer_at(f->snapshot, 0)->settings.count, 0);
     assert_null(pug_snapshot_buffer_at(f->snapshot, 1)); /* " b2" is no section's name */
 }
@@ -91,7 +91,7 @@ static void test_device_list_again(void **state)
     snapshot_write(f, "2", "[device]\nname=two\ntype=x\n");
     snapshot_write(f, "3", "[device]\nname=two\ntype=y\n");
     snapshot_write(f, "t", "");
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     assert_string_equal(pug_snapshot_device_at(f->snapshot, 0)->type, "x"); /* the later one wins */
     assert_null(pug_snapshot_device_at(f->snapshot, 1));
 }
@@ -103,7 +103,7 @@ static void test_verbose(void **state)
     options.verbose = true;
     snapshot_write(f, "snapshot.ini", "[snapshot]\n[device_list]\nd=device.ini\n[x]\n");
     snapshot_write(f, "device.ini", "[device]\n[y]\n");
-    assert_int_equal(snapshot_open(f, options), PUG_OK);
+    assert_int_equal(snapshot_open(f, &options), PUG_OK);
     assert_string_equal(snapshot_said(f),
                         "snapshot_parser : Start of snapshot section\n"
                         "snapshot_parser : Start of device_list section\n"
@@ -121,7 +121,7 @@ static void test_verbose(void **state)
 static void test_not_there(void **state)
 {
     struct snapshot_folder *f = *state;
-    assert_int_equal(snapshot_open(f, reference), PUG_ERR_FILE);
+    assert_int_equal(snapshot_open(f, &reference), PUG_ERR_FILE);
     /* a directory is no file */
     assert_int_equal(
         OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=\n[trace]\nmetadata=none.ini\n"}), PUG_OK);
@@ -148,7 +148,7 @@ static void check_errors(struct snapshot_folder *f, const char *file,
     for (size_t i = 0; i < count; i++) {
         char expected[512];
         snapshot_write(f, file, cases[i].text);
-        assert_int_equal(snapshot_open(f, (struct pug_snapshot_options){.verbose = false}),
+        assert_int_equal(snapshot_open(f, &(struct pug_snapshot_options){.verbose = false}),
                          PUG_ERR_SNAPSHOT_PARSE);
         snprintf(expected, sizeof(expected), PARSE_ERROR "/%s:%s\n", file, cases[i].error);
         assert_string_equal(snapshot_said(f), expected);
@@ -221,7 +221,7 @@ static void test_device_errors(void **state)
     snapshot_write(f, "snapshot.ini", HEAD "[device_list]\na=device.ini\n");
     CHECK_ERRORS(f, "device.ini", cases);
     snapshot_write(f, "device.ini", "[dump]\naddress=0\nfile=x\ncontext_id=1\n");
-    assert_int_equal(snapshot_open(f, reference), PUG_ERR_SNAPSHOT_PARSE);
+    assert_int_equal(snapshot_open(f, &reference), PUG_ERR_SNAPSHOT_PARSE);
     assert_string_equal(snapshot_said(f),
                         PARSE_ERROR "/device.ini:4: Unknown dump section key 'context_id'\n");
 }
@@ -311,7 +311,7 @@ static void test_no_trace(void **state)
                      PUG_OK);
     assert_string_equal(snapshot_said(f), "");
     assert_null(pug_snapshot_buffer_at(f->snapshot, 0));
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     assert_string_equal(snapshot_said(f),
                         "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test "
                         "snapshot reader error]; Trace Metadata ini file not found.\n");

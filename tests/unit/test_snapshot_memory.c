@@ -26,7 +26,7 @@ static void check_memory(struct snapshot_folder *f, bool is_reference, const cha
     snapshot_write(f, "c", text);
     assert_int_equal(
         snapshot_open(
-            f, (struct pug_snapshot_options){.quirks = {.reference_snapshots = is_reference}}),
+            f, &(struct pug_snapshot_options){.quirks = {.reference_snapshots = is_reference}}),
         PUG_OK);
     if (is_reference) {
         struct pug_quirks quirks = pug_quirks_reference();
@@ -228,7 +228,7 @@ static void test_trace_files(void **state)
     pug_trace_close(trace);
     assert_int_equal(pug_trace_open(f->snapshot, pug_snapshot_buffer(f->snapshot, "y"), &trace),
                      PUG_ERR_FILE);
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     buffer = pug_snapshot_buffer(f->snapshot, "x");
     assert_int_equal(pug_trace_open(f->snapshot, buffer, &trace), PUG_ERR_FILE);
 }

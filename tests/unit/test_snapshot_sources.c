@@ -34,7 +34,7 @@ static void test_associations(void **state)
     snapshot_expect_source(f, "A", 4, NULL, NULL, NULL);
     snapshot_expect_source(f, "B", 0, "ETM_1", "other", NULL);
     snapshot_expect_source(f, "B", 1, NULL, NULL, NULL);
-    assert_int_equal(snapshot_open(f, reference),
+    assert_int_equal(snapshot_open(f, &reference),
                      PUG_OK); /* values and names as they are written */
     snapshot_expect_source(f, "A", 0, "ETM_10", NULL, NULL);
     snapshot_expect_source(f, "A", 1, "ETM_2(stream:0)", NULL, NULL);
@@ -132,7 +132,7 @@ static void test_no_source_buffers(void **state)
                      PUG_OK);
     snapshot_expect_source(f, "A", 0, "X", NULL, "ITM");
     snapshot_expect_source(f, "A", 1, NULL, NULL, NULL);
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     snapshot_expect_source(f, "A", 0, NULL, NULL, NULL);
 }
 

@@ -66,7 +66,7 @@ static void test_tree_errors(void **state)
         snprintf(text, sizeof(text), "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=f\n%s",
                  cases[i].trace);
         snapshot_write(f, "t", text);
-        assert_int_equal(snapshot_open(f, reference), PUG_OK);
+        assert_int_equal(snapshot_open(f, &reference), PUG_OK);
         assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_ERR_RDR_NO_DECODER);
         assert_string_equal(snapshot_said(f), cases[i].said);
     }
@@ -201,7 +201,7 @@ static void test_source_types(void **state)
         assert_int_equal(snapshot_open_etm(f, cases[i].type, "type=Cortex-A53\n", TRACES_C),
                          PUG_OK);
         snapshot_expect_source(f, "A", 0, "E", "C", cases[i].protocol);
-        assert_int_equal(snapshot_open(f, reference), PUG_OK);
+        assert_int_equal(snapshot_open(f, &reference), PUG_OK);
         snapshot_expect_source(f, "A", 0, "E", "C", cases[i].reference);
     }
 }
@@ -238,7 +238,7 @@ static void test_bad_register(void **state)
     assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
     assert_string_equal(snapshot_said(f), "ss2_dcdtree : device.ini: STMTCSR is no number: 'on'\n"
                                           "ss2_dcdtree : source S is left out\n");
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_OK);
     pug_tree_free(tree);
 }
@@ -287,7 +287,7 @@ static void test_other_protocols(void **state)
     assert_int_equal(range.start, 0x80000000);
     pug_tree_free(tree);
     pug_image_free(image);
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     assert_string_equal(pug_snapshot_transport(f->snapshot, pug_snapshot_buffer_at(f->snapshot, 0)),
                         "coresight");
 }
@@ -322,13 +322,13 @@ static void test_own_description(void **state)
     assert_int_equal(snapshot_open_etm(f, "OwnTrace1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
     snapshot_expect_source(f, "A", 0, "E", "C", NULL); /* another version */
     assert_int_equal(snapshot_open_etm(f, "OWN.1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
-    assert_int_equal(snapshot_open(f, reference), PUG_OK);
+    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
     snapshot_expect_source(f, "A", 0, "E", "C", "Own");
 
     assert_int_equal(snapshot_open_etm(f, "OwnTrace2", "type=Cortex-Z9\n[regs]\n", TRACES_C),
                      PUG_OK);
     snapshot_write(f, "e", "[device]\nname=E\ntype=OwnTrace2\n[regs]\nOWNCR=0x00230001\n");
-    assert_int_equal(snapshot_open(f, (struct pug_snapshot_options){0}), PUG_OK);
+    assert_int_equal(snapshot_open(f, &(struct pug_snapshot_options){0}), PUG_OK);
     snapshot_said(f);
     assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_OK);
     assert_string_equal(snapshot_said(f),
