@@ -27,7 +27,7 @@ subjects() { # FOLDER: all captures of the project, and trace in other wrappings
     }
     raw raw-etrace etrace-rv64 --protocol etrace --set xlen=64 --image memory_0.bin@0x10000
     raw raw-nexus ntrace-rv64 --protocol ntrace --transport nexus --image memory_0.bin@0x10000
-    raw raw-coresight etmv4-a64 --protocol etmv4 --transport coresight
+    raw raw-coresight etmv4-a64 --protocol etmv4i --transport coresight
     for transport in smi esp32 pulp raw orbflow; do
         raw raw-$transport etrace-rv32 --protocol etrace --transport $transport
     done

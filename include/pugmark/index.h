@@ -253,6 +253,8 @@ struct pug_index_query {
 /**
  * The first mark that a query asks for. Where the index is not full the tree (packets only, any
  * state) and the capture are needed to read a block again. PUG_ERR_NOT_FOUND: there is none.
+ * PUG_ERR_INDEX_FOREIGN: the capture has other bytes than when it was indexed, in what the answer
+ * rests on.
  */
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size,

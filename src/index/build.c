@@ -323,6 +323,8 @@ static bool take_yield(void *context, const struct yield *yield)
     making->at = yield->at;
     making->crowded |= yield->crowded;
     note_states(making, yield);
+    if (yield->bytes)
+        making->blocks[yield->block].bytes = yield->bytes;
     gather_yield(making, yield);
     return !making->failed && !has_to_renumber(making) &&
            (!tell || options->progress(options->progress_context, yield->at));

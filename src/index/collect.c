@@ -485,6 +485,8 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     feed_parts(job, hand, end, block);
     close_block(collector);
     yield->at = block->at;
+    if (!job->elements && block->at > collector->at)
+        yield->bytes = pug_index_block_hash(job->bytes + collector->at, block->at - collector->at);
     collector->failed |= block->state.failed;
     note_states(hand->tree, block, yield);
     if (job->ends && block->at == job->end) {

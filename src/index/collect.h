@@ -26,8 +26,9 @@ struct behind {
 struct yield {
     uint64_t block;
     struct records summaries, marks, behind, values;
-    uint64_t at;  /* how far the capture was read */
-    bool crowded; /* there were more ids than sources are counted */
+    uint64_t at;    /* how far the capture was read */
+    uint32_t bytes; /* hash of the block's; 0: it is not known, or not asked for */
+    bool crowded;   /* there were more ids than sources are counted */
     bool has_states;
     uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before */
 };

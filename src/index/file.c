@@ -43,6 +43,35 @@ uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size)
     return pug_index_hash_bytes(hash, bytes + size - PIECE_BYTES, PIECE_BYTES);
 }
 
+/* Four hashes side by side, each of every fourth word. */
+#define LANES 4u
+
+uint32_t pug_index_block_hash(const uint8_t *bytes, uint64_t size)
+{
+    uint64_t lanes[LANES] = {1, 2, 3, 4}, hash = size;
+    for (; size >= LANES * sizeof(uint64_t); size -= LANES * sizeof(uint64_t))
+        for (unsigned lane = 0; lane < LANES; lane++, bytes += sizeof(uint64_t))
+            lanes[lane] = pug_index_mix(lanes[lane], pug_bytes_64(bytes));
+    for (unsigned lane = 0; lane < LANES; lane++)
+        hash = pug_index_mix(hash, lanes[lane]);
+    hash = pug_index_hash_bytes(hash, bytes, (size_t)size);
+    return (uint32_t)(hash >> 32) ? (uint32_t)(hash >> 32) : 1;
+}
+
+bool pug_index_holds(const struct pug_index *index, const uint8_t *bytes, uint64_t from,
+                     uint64_t end)
+{
+    const struct pug_index_file_header *h = index->header;
+    bool holds = true;
+    for (uint64_t n = from / h->block; holds && n < h->blocks && n * h->block < end; n++) {
+        const uint64_t start = n * h->block, left = h->indexed - start;
+        const uint32_t hash = index->blocks[n].bytes;
+        holds = hash == 0 ||
+                hash == pug_index_block_hash(bytes + start, left < h->block ? left : h->block);
+    }
+    return holds;
+}
+
 /** Quirks are bits: the first one is the lowest of a word, or on other hosts the highest. */
 static uint64_t mix_quirks(uint64_t hash, const struct pug_quirks *quirks)
 {

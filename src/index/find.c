@@ -325,6 +325,13 @@ static bool may_be_in(const struct places *places, uint64_t block)
            (places->parts >> pug_index_part(block, places->part_shift) & 1);
 }
 
+/** Is the block what it was? */
+static bool holds(const struct pug_index *index, const uint8_t *bytes, uint64_t block)
+{
+    return pug_index_holds(index, bytes, block * index->header->block,
+                           block * index->header->block + 1);
+}
+
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size,
                                const struct pug_index_query *query, struct pug_index_mark *mark)
@@ -339,14 +346,20 @@ enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *t
     uint64_t blocks = index->header->blocks, block = query->from / index->header->block;
     if (query->backwards && block >= blocks)
         block = blocks ? blocks - 1 : 0;
+    uint64_t held = UINT64_MAX; /* the block that was compared */
     bool found = false;
     for (; block < blocks && !found; block += query->backwards ? -1ull : 1) {
         uint64_t end = pug_index_block_summary(index, block + 1);
         if (!may_be_in(&places, block))
             continue;
-        for (uint64_t n = pug_index_block_summary(index, block); n < end; n++)
-            if (may_fit(index, &index->summaries[n], query))
-                look(index, &index->summaries[n], tree, bytes, query, mark, &found);
+        for (uint64_t n = pug_index_block_summary(index, block); n < end; n++) {
+            if (!may_fit(index, &index->summaries[n], query))
+                continue;
+            if (held != block && !holds(index, bytes, block))
+                return PUG_ERR_INDEX_FOREIGN;
+            held = block;
+            look(index, &index->summaries[n], tree, bytes, query, mark, &found);
+        }
     }
     return found ? PUG_OK : PUG_ERR_NOT_FOUND;
 }
@@ -400,10 +413,13 @@ enum pug_status pug_index_find_elapsed(const struct pug_index *index, struct pug
         const struct pug_index_file_summary *s = &index->summaries[n];
         if (s->kind != PUG_MARK_TIME_STEP || s->source != source || s->nobody)
             continue;
-        if (s->sum >= elapsed || sum >= elapsed - s->sum)
-            return walk_steps(index, s, tree, bytes, elapsed, sum, mark) ? PUG_OK
-                                                                         : PUG_ERR_NOT_FOUND;
-        sum += s->sum;
+        if (s->sum < elapsed && sum < elapsed - s->sum) {
+            sum += s->sum;
+            continue;
+        }
+        if (!holds(index, bytes, s->block))
+            return PUG_ERR_INDEX_FOREIGN;
+        return walk_steps(index, s, tree, bytes, elapsed, sum, mark) ? PUG_OK : PUG_ERR_NOT_FOUND;
     }
     return PUG_ERR_NOT_FOUND;
 }

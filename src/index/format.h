@@ -53,7 +53,7 @@ struct pug_index_file_block {
     uint32_t first;  /* number of its first summary; it has those up to the next block's */
     uint32_t behind; /* 1: what was read from here on gave marks that begin before */
     uint32_t late;   /* its last element came when this block was read; or it is its own number */
-    uint32_t reserved;
+    uint32_t bytes;  /* hash of what the capture has in it; 0: not known */
     uint64_t packets, elements; /* hash of the state at its start; 0: not known */
 };
 
@@ -158,6 +158,14 @@ static inline uint64_t pug_index_mix(uint64_t hash, uint64_t word)
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
+
+/** The hash of a block's bytes: many at a time, since all of a capture is hashed; never 0. */
+uint32_t pug_index_block_hash(const uint8_t *bytes, uint64_t size);
+
+/** Are blocks that begin before `end`, from the one with `from` on, what they were when they were
+ * indexed? */
+bool pug_index_holds(const struct pug_index *index, const uint8_t *bytes, uint64_t from,
+                     uint64_t end);
 
 /** The running hash of bytes, as words. */
 uint64_t pug_index_hash_bytes(uint64_t hash, const void *bytes, size_t size);

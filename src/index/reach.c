@@ -174,7 +174,9 @@ bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree 
     for (uint64_t back = 0; !*reached && from > 0; back = FARTHER * back + 1) {
         from = hash ? start_before(index, PUG_INDEX_ANY, block, back) : 0;
         struct pug_tree *tree = read_before(&aim, back, from);
-        if (tree && (from == 0 || state_sum(tree) == hash)) {
+        if (tree &&
+            (from == 0 || (state_sum(tree) == hash &&
+                           pug_index_holds(index, bytes, from, block * index->header->block)))) {
             read_marks(tree, NULL);
             *reached = tree;
         } else {

@@ -3,7 +3,7 @@
 # A few bytes of input that stand for gigabytes: what commands hold stays small, the output is whole and the same for any number
 # of threads, and what a byte may stand for is a setting.
 set -u
-bin=$1 bad=0
+bin=$1 source=$2 bad=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -46,4 +46,43 @@ code=$?
 (($(grep -c INSTR_RANGE out) <= 80000)) || wrong "--expansion: $(grep -c INSTR_RANGE out) ranges"
 grep -q 'one message covers too much code' said || wrong "--expansion: no message: $(head -n 1 said)"
 "$bin/pugmark" list --expansion 0 "${program[@]}" few.nex >out 2>said && wrong "--expansion 0 was taken"
+
+# ---- every command, every protocol: no input of a megabyte needs 512 MiB. ----
+# A share: dense trace of one encoder for each protocol, 100 KB; BOUNDS=all: of each, a megabyte.
+size=100000 captures=(etmv4-a64-cycles ete-a64 ptm-arm etmv3-arm-threads etrace-rv64-options ntrace-rv64-btm)
+[[ ${BOUNDS-} == all ]] && size=1000000 && captures=($(cd "$source/tests/captures" && echo */))
+data=524288
+[[ $limit == unlimited ]] && data=unlimited
+commands=("list --packets --elements" "list --format jsonl" "list --by-time" "list --around 90000" pc "pc --by-thread" "stat --packets" info calls
+    "calls --summary" "trace --ranges" "trace --ranges --last 10" "profile --stacks --format folded" "profile --output made" "coverage --format lcov"
+    "timeline --output made" "timeline --format ctf --output folder" "report --output made" "index --rebuild --full --elements --output made" "find --sync" itm)
+for capture in "${captures[@]%/}" stm itm dwt osd; do
+    folder=$source/tests/captures/$capture
+    [[ -d $folder ]] || folder=$source/fuzz/captures/$capture
+    rm -rf dense && cp -r "$folder" dense
+    while (($(stat -c %s dense/trace.bin) < size)); do cat "$folder/trace.bin" >>dense/trace.bin; done
+    truncate -s $size dense/trace.bin
+    for command in "${commands[@]}"; do
+        rm -rf folder
+        (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command --quiet --jobs 2 dense) >/dev/null 2>said
+        code=$?
+        ((code <= 1)) || grep -qE ': no (ITM|source|call)' said && ! grep -q memory said || wrong "$command of $capture: exit $code within 512 MiB: $(head -n 1 said)"
+    done
+done
+# Atoms that each stand for a whole loop's round, and for all the code that there is: ETMv4 in a branch to itself, and in 16 MB of NOPs.
+printf '\x00\x00\x00\x14' >self.bin
+head -c 16777216 /dev/zero | tr '\0' '\037' >nops.bin # not one instruction that branches
+etmv4() { # BYTES OF ATOMS: ASYNC, TRACE INFO, an address with context, atoms
+    printf '\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x85\x00\x08\x00\x00\x00\x00\x00\x00\x31'
+    head -c "$1" /dev/zero | tr '\0' '\324'
+}
+etmv4 3000 >atoms.etm
+for image in self nops; do
+    for command in list pc "list --format jsonl" calls "stat" "profile" timeline "index --rebuild --elements --output made"; do
+        (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command --quiet --jobs 2 --protocol etmv4i --transport plain --core ARMv8-A \
+            --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488 --set TRCCONFIGR=0xc1 --image $image.bin@0x1000 atoms.etm) >out 2>said
+        code=$?
+        ((code <= 1)) && ! grep -q memory said || wrong "$command of atoms over $image: exit $code within 512 MiB: $(head -n 1 said)"
+    done
+done
 exit $bad

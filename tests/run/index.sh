@@ -89,6 +89,14 @@ printf 'x' | dd of="$demo/trace.bin" bs=1 seek=100 conv=notrunc 2>/dev/null
 "$pugmark" find "$demo" --sync 2>"$work/said" && fail "a foreign index was used"
 grep -q 'another capture' "$work/said" || fail "the foreign index was not named"
 
+# A capture that changed after its index is compared with all of it: other bytes where taking it does not look.
+cp -r "$source/tests/captures/etmv4-a64" "$work/changed"
+"$pugmark" index "$work/changed" --quiet || fail "index"
+printf 'xyz' | dd of="$work/changed/trace.bin" bs=1 seek=5000 conv=notrunc 2>/dev/null
+touch -d '+1 minute' "$work/changed/trace.bin"
+"$pugmark" find "$work/changed" --sync 2>"$work/said" && fail "the index of a capture that changed was used"
+grep -q 'another capture' "$work/said" || fail "the change was not named"
+
 # Only a regular file, or nothing, is ever replaced.
 mkfifo "$work/fifo"
 ln -s "$work/behind" "$work/link"

@@ -492,14 +492,51 @@ static void adds_up_times(void **state)
     }
 }
 
+/** An index is taken if some pieces of the capture are as they were; no answer rests on others. */
+static void sees_what_changed(void **state)
+{
+    struct indexed capture;
+    struct pug_index_mark mark;
+    (void)state;
+    assert_true(indexed_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", &capture));
+    const uint64_t hash = pug_index_trace_hash(capture.bytes, capture.size);
+    struct pug_index *index = indexed_build(&capture, 1024, false);
+    struct pug_tree *tree = indexed_tree(&capture);
+    uint64_t at = 4 * 1024;
+    do { /* a byte that taking the index does not look at */
+        capture.bytes[at++] ^= 1;
+    } while (pug_index_trace_hash(capture.bytes, capture.size) != hash &&
+             (capture.bytes[at - 1] ^= 1, true));
+    struct pug_index_query query = {
+        .kind = PUG_MARK_DATA, .source = PUG_INDEX_ANY, .from = at, .greatest = UINT64_MAX};
+    assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
+                     PUG_ERR_INDEX_FOREIGN);
+    query.from = at / 1024 * 1024 + 1024;
+    assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
+                     PUG_OK);
+    capture.bytes[at - 1] ^= 1;
+    query.from = at;
+    assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
+                     PUG_OK);
+    pug_index_free(index);
+    pug_tree_free(tree);
+    indexed_close(&capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_up_times),       TEST_CAPTURES(finds_the_same),
-        cmocka_unit_test(knows_sources),       cmocka_unit_test(refuses_damage),
-        cmocka_unit_test(refuses_lies),        cmocka_unit_test(saves_and_loads),
-        cmocka_unit_test(indexes_a_part),      cmocka_unit_test(lists_values),
-        cmocka_unit_test(gives_up_kinds),      cmocka_unit_test(knows_global_times_of_shared),
+        cmocka_unit_test(sees_what_changed),
+        cmocka_unit_test(adds_up_times),
+        TEST_CAPTURES(finds_the_same),
+        cmocka_unit_test(knows_sources),
+        cmocka_unit_test(refuses_damage),
+        cmocka_unit_test(refuses_lies),
+        cmocka_unit_test(saves_and_loads),
+        cmocka_unit_test(indexes_a_part),
+        cmocka_unit_test(lists_values),
+        cmocka_unit_test(gives_up_kinds),
+        cmocka_unit_test(knows_global_times_of_shared),
         TEST_CAPTURES(marks_what_packets_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,7 @@ static int find_all(struct input *input, const struct find_options *options,
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
     fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(found));
-    return EXIT_TRACE_ERRORS;
+    return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 
 static int find_run(const struct command *self, int argc, char **argv)

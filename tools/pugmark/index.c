@@ -5,6 +5,7 @@
 #include "jobs/peers.h"
 #include "output.h"
 #include "progress.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -167,8 +168,7 @@ static int run(struct input *input, const struct index_options *options)
         return EXIT_INPUT;
     if (options->rebuild)
         return make(input, options, path, NULL);
-    enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
-                                            pug_index_identity(input->tree), &index);
+    enum pug_status status = index_load(input, path, &index);
     if (status != PUG_OK && (status != PUG_ERR_FILE || errno != ENOENT)) {
         index_refused(path, status);
         return EXIT_INPUT;
@@ -206,6 +206,7 @@ static int index_run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     struct input input;
+    sandbox_allow_input(); /* the index lies beside the trace */
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     int code = input_is_whole(&input, "an index file") ? run(&input, &options) : EXIT_USAGE;

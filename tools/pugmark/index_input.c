@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "index_input.h"
 
+#include "index/format.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool index_path(const struct input *input, const char *asked, char *path, size_t size)
 {
@@ -34,6 +37,26 @@ void index_refused(const char *path, enum pug_status status)
                 pug_status_text(status));
 }
 
+/** Was the first one changed after the other? */
+static bool is_newer(const char *path, const char *other)
+{
+    struct stat status, of_other;
+    return stat(path, &status) == 0 && stat(other, &of_other) == 0 &&
+           status.st_mtime > of_other.st_mtime;
+}
+
+enum pug_status index_load(const struct input *input, const char *path, struct pug_index **index)
+{
+    const enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
+                                                  pug_index_identity(input->tree), index);
+    if (status != PUG_OK || !is_newer(input->trace_path, path) ||
+        pug_index_holds(*index, input->trace, 0, input->trace_size))
+        return status;
+    pug_index_free(*index);
+    *index = NULL;
+    return PUG_ERR_INDEX_FOREIGN;
+}
+
 /** What a file does not have: the rest of the capture, or all of it. */
 static enum pug_status complete(struct input *input, const struct pug_index *part,
                                 struct pug_index **index)
@@ -51,8 +74,7 @@ struct pug_index *index_open(struct input *input, const char *asked)
     struct pug_index_info info;
     if (!index_path(input, asked, path, sizeof(path)) || !index_tree(input, false))
         return NULL;
-    enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
-                                            pug_index_identity(input->tree), &part);
+    enum pug_status status = index_load(input, path, &part);
     if (status != PUG_OK && (asked || status != PUG_ERR_FILE || errno != ENOENT)) {
         index_refused(path, status);
         return NULL;

@@ -17,6 +17,12 @@ bool index_tree(struct input *input, bool decode);
  */
 struct pug_index *index_open(struct input *input, const char *asked);
 
+/**
+ * pug_index_load() for the input's tree. All that the capture holds is compared where it was
+ * changed after the index, else what answers rest on.
+ */
+enum pug_status index_load(const struct input *input, const char *path, struct pug_index **index);
+
 /** Say why an index file was not taken. */
 void index_refused(const char *path, enum pug_status status);
 

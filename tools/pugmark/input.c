@@ -4,6 +4,7 @@
 #include "command.h"
 #include "input_lists.h"
 #include "output.h"
+#include "sandbox.h"
 #include "unread.h"
 
 #include <inttypes.h>
@@ -237,6 +238,10 @@ bool input_open(struct input *input, const struct input_options *options, const 
         good = false;
     }
     if (!good) {
+        input_close(input);
+        return false;
+    }
+    if (options->sandbox && !sandbox_enter(pug_capture_path(input->capture))) {
         input_close(input);
         return false;
     }

@@ -45,7 +45,7 @@ struct input_options {
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
-    bool confine;
+    bool confine, sandbox;
     uint64_t source_limit; /**< 0: as usual */
     uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
 };

@@ -139,6 +139,9 @@ const struct option input_option_table[] = {
      take_expansion, IN(expansion)},
     {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_number,
      IN(source_limit)},
+    {"sandbox", NULL,
+     "once INPUT is open: start no program, connect nowhere, write nothing but output", option_flag,
+     IN(sandbox)},
     {"confine", NULL,
      "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
      "given folders",

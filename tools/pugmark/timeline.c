@@ -78,18 +78,12 @@ struct folder {
     int error;
 };
 
-static const char *stream_name(struct folder *folder, uint32_t track)
-{
-    int length =
-        snprintf(folder->name, sizeof(folder->name), "%s/stream_%" PRIu32, folder->path, track);
-    return length > 0 && (size_t)length < sizeof(folder->name) ? folder->name : NULL;
-}
-
 static bool append(void *context, uint32_t track, const void *bytes, size_t size)
 {
     struct folder *folder = context;
-    const char *name = stream_name(folder, track);
-    FILE *file = name ? fopen(name, "ab") : NULL;
+    const int length =
+        snprintf(folder->name, sizeof(folder->name), "%s/stream_%" PRIu32, folder->path, track);
+    FILE *file = (size_t)length < sizeof(folder->name) ? fopen(folder->name, "ab") : NULL;
     bool good = file && fwrite(bytes, 1, size, file) == size;
     good = file && fclose(file) == 0 && good;
     if (!good && !folder->error)

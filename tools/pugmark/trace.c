@@ -240,7 +240,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     struct since since = {.waits = false};
     if (!take_from_time(input, options->from_time, &since))
         return EXIT_USAGE;
-    struct pager *pager = pager_open(options->no_pager);
+    struct pager *pager = pager_open(options->no_pager || options->input.sandbox);
     if (!pager)
         return EXIT_FATAL;
     struct pug_sink sink = pager_sink(pager);

@@ -27,21 +27,34 @@ bool window_wanted(const struct window_options *options)
     return options->from_time.given || options->to_time.given || options->around.given;
 }
 
-/** Where the first timestamp of at least `time` is; behind everything if there is none. */
-static uint64_t find_time(struct input *input, const struct pug_index *index, uint64_t time)
+/**
+ * Where the first timestamp of at least `time` is; behind everything if there is none. False,
+ * having said it: the index is of a capture that has changed.
+ */
+static bool find_time(struct input *input, const struct pug_index *index, uint64_t time,
+                      uint64_t *at)
 {
     struct pug_index_mark mark;
     const struct pug_index_query query = {
         .kind = PUG_MARK_TIMESTAMP, .source = PUG_INDEX_ANY, .least = time, .greatest = UINT64_MAX};
-    enum pug_status status =
+    const enum pug_status status =
         pug_index_find(index, input->tree, input->trace, input->trace_size, &query, &mark);
-    return status == PUG_OK ? mark.at : UINT64_MAX;
+    *at = status == PUG_OK ? mark.at : UINT64_MAX;
+    if (status == PUG_ERR_INDEX_FOREIGN)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+    return status != PUG_ERR_INDEX_FOREIGN;
 }
 
 static void narrow(struct window *window, uint64_t from, uint64_t to)
 {
     window->from = from > window->from ? from : window->from;
     window->to = to < window->to ? to : window->to;
+}
+
+void window_close(struct window *window)
+{
+    pug_index_free(window->index);
+    window->index = NULL;
 }
 
 bool window_open(struct window *window, struct input *input, const struct window_options *options)
@@ -55,17 +68,15 @@ bool window_open(struct window *window, struct input *input, const struct window
         narrow(window, at > radius ? at - radius : 0,
                at < UINT64_MAX - radius ? at + radius : UINT64_MAX);
     }
-    if (options->from_time.given)
-        narrow(window, find_time(input, index, options->from_time.value), UINT64_MAX);
-    if (options->to_time.given && options->to_time.value < UINT64_MAX)
-        narrow(window, 0, find_time(input, index, options->to_time.value + 1));
+    uint64_t first = 0, behind = UINT64_MAX;
+    if ((options->from_time.given && !find_time(input, index, options->from_time.value, &first)) ||
+        (options->to_time.given && options->to_time.value < UINT64_MAX &&
+         !find_time(input, index, options->to_time.value + 1, &behind))) {
+        window_close(window);
+        return false;
+    }
+    narrow(window, first, behind);
     return true;
-}
-
-void window_close(struct window *window)
-{
-    pug_index_free(window->index);
-    window->index = NULL;
 }
 
 bool window_enter(struct window *window, struct input *input, bool elements, uint64_t before,
