@@ -67,12 +67,16 @@ finish() { # JOB: wait until it is over
     exit 1
 }
 
+cd "$tmp"
+probe=$(sbatch --parsable --ntasks=2 --output=probe.out --wrap "mpirun -n 2 true && echo started")
+finish "$probe"
+grep -q started probe.out || { echo "this Slurm starts no MPI: $(tail -n 1 probe.out)"; exit 77; }
+
 capture=$source/tests/captures/ptm-arm
 "$bin/pugmark" pc "$capture" >"$tmp/one"
 
 # The batch file of docs/cluster.md, with other names.
 PATH=$bin:$PATH
-cd "$tmp"
 sed -n '/^    #!\/bin\/bash/,/^$/s/^    //p' "$source/docs/cluster.md" >batch.all
 awk '/^#!\/bin\/bash/ {n++} {print > ("batch." n)}' batch.all
 grep -q pugmark-mpi batch.1 && grep -q SLURM_ARRAY_TASK_ID batch.2

@@ -7,6 +7,7 @@ command -v mpirun >/dev/null || { echo "mpirun is not there (openmpi-bin)"; exit
 # then MPICH's.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+timeout 60 mpirun -n 2 true >/dev/null 2>&1 || { echo "mpirun cannot start processes here"; exit 77; }
 # MPI keeps some memory to itself.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
