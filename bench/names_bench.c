@@ -4,8 +4,8 @@
  *
  *     names_bench [PROGRAM] [LOOKUPS]
  *
- * The first round reads what it needs; the second one counts. PROGRAM: an ELF file, best with debug
- * information; without one this benchmark's own file.
+ * The first round reads what it needs; the second one counts (docs/performance.md). PROGRAM: an ELF
+ * file, best with debug information; without one this benchmark's own file.
  */
 #include "bench.h"
 
