@@ -23,11 +23,17 @@
 
 #define FOLDER PUG_SOURCE_DIR "/" FUZZ_CAPTURE
 
+/* As commands have them. */
+#define ALL_ELEMENTS                                                                               \
+    {                                                                                              \
+        .data_elements = true, .join_payloads = true                                               \
+    }
+
 static struct pug_capture *opened(void)
 {
     static struct pug_capture *capture;
-    if (!capture &&
-        pug_capture_open(FOLDER, &(struct pug_capture_options){0}, &capture) != PUG_OK) {
+    static const struct pug_capture_options options = {.decode = ALL_ELEMENTS};
+    if (!capture && pug_capture_open(FOLDER, &options, &capture) != PUG_OK) {
         fprintf(stderr, "%s cannot be opened\n", FOLDER);
         exit(2);
     }
@@ -54,8 +60,18 @@ struct consumer {
     unsigned wait_once_in;
     struct rec_random random;
     struct outcome outcome;
+    struct pug_dwt dwt;
     char text[512];
 };
+
+/** What hardware packets of an ITM mean together, in words. */
+static void take_meaning(struct consumer *consumer, const struct pug_element *element)
+{
+    const size_t count =
+        element->type == PUG_ELEM_ITMTRACE ? pug_dwt_push(&consumer->dwt, element) : 0;
+    for (size_t i = 0; i < count; i++)
+        pug_dwt_text(&consumer->dwt.events[i], consumer->text, sizeof(consumer->text));
+}
 
 static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
                               size_t *taken)
@@ -66,6 +82,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
         if (consumer->outcome.elements == MOST_ELEMENTS)
             return PUG_RESP_FATAL_SYS_ERR;
         outcome_add(&consumer->outcome, outcome_hash(&elements[i]));
+        take_meaning(consumer, &elements[i]);
         if ((consumer->outcome.elements & 1023) == 0)
             pug_element_words(&elements[i], consumer->text, sizeof(consumer->text));
         if (consumer->wait_once_in &&
@@ -94,6 +111,7 @@ static void decode_blocks(uint8_t choice, const uint8_t *bytes, size_t size, boo
     struct pug_source *source;
     if (!tree)
         return;
+    pug_dwt_init(&consumer.dwt, choice & 8);
     pug_tree_on_elements(tree, take, &consumer);
     for (size_t n = 0; packets && (source = pug_tree_source_at(tree, n)) != NULL; n++)
         pug_source_monitor(source, on_packet, (void *)(uintptr_t)pug_source_protocol(source));
@@ -107,6 +125,7 @@ static struct outcome decode_threads(uint8_t choice, const uint8_t *bytes, size_
                                      unsigned threads)
 {
     struct consumer consumer = {.wait_once_in = 0};
+    pug_dwt_init(&consumer.dwt, true);
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = new_tree(true, log);
     const struct pug_jobs jobs = {
@@ -209,7 +228,7 @@ static size_t alter(const uint8_t *data, size_t size)
     memcpy(text, data, length);
     text[length] = 0;
     const struct pug_capture_options options = {
-        .settings = {.items = items, .count = parse_settings(text, items)}};
+        .decode = ALL_ELEMENTS, .settings = {.items = items, .count = parse_settings(text, items)}};
     if (pug_capture_open(FOLDER, &options, &altered) != PUG_OK)
         altered = NULL;
     return length < size ? length + 1 : length;
@@ -257,9 +276,9 @@ static const char *const more_settings[][2] = {
     {"etmv3", "ETMCR=0x1010004c"},
     {"etmv3", "ETMCR=0x1000002,ETMIDR=0x4104f215,ETMCCER=0x204018a2"},
     {"ptm", "ETMCR=0x3000d400,ETMIDR=0x411cf310"},
-    {"etrace", "container=esp32"},
-    {"etrace", "container=pulp"},
-    {"etrace", "container=raw"},
+    {"etrace", "container=esp32,layout=esp32_1"},
+    {"etrace", "container=pulp,layout=pulp"},
+    {"etrace", "container=raw,layout=esp32_2"},
     {"etrace", "container=smi"},
     {"etrace", "only_data=1"},
     {"etrace", "only_data=1,format_set=mmacas,data_width_p=64,daddress_width_p=64,dtype_width_p=4"},
