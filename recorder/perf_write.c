@@ -364,7 +364,7 @@ static bool describe_cpu(struct perf_write *perf, const struct rec_engine *engin
                                          .sources = config->sources,
                                          .values = config->values};
     struct rec_perf_cpu *to = &perf->cpus[stream];
-    char *lines;
+    char *lines = NULL;
     size_t size;
     unsigned cpu;
     uint64_t task;
@@ -372,8 +372,11 @@ static bool describe_cpu(struct perf_write *perf, const struct rec_engine *engin
     if (!file)
         return false;
     config->unit_class->describe(&setup, file);
-    if (fclose(file) != 0)
+    const bool written = fflush(file) == 0 && !ferror(file);
+    if (fclose(file) != 0 || !written || !lines) { /* NULL: no memory behind the last word */
+        free(lines);
         return false;
+    }
     rec_engine_stream(engine, stream, &cpu, &task);
     *to = (struct rec_perf_cpu){.cpu = (int32_t)cpu, .unit = kind->unit};
     while (to->count < 9 && kind->registers[to->count]) {

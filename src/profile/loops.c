@@ -126,6 +126,8 @@ static int by_head(const void *left, const void *right)
 static void order_heads(struct profile_loops *loops, uint32_t first)
 {
     uint32_t kept = first;
+    if (loops->count == first)
+        return; /* there may be no array */
     qsort(loops->sums + first, loops->count - first, sizeof(*loops->sums), by_head);
     for (uint32_t i = first; i < loops->count; i++)
         if (kept == first || loops->sums[kept - 1].head != loops->sums[i].head)

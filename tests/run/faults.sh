@@ -15,8 +15,12 @@ cp -r "$source/fuzz/captures/itm" "$work/itm"
 cp -r "$source/examples/crash" "$work/crash"
 cp "$source/tests/captures/etmv4-a64/path" "$work/path"
 cd "$work" || exit 1
-"$bin/pugmark" profile --output one demo
-"$bin/pugmark" profile --output two crash
+cp -r crash gone
+"$bin/pugmark" profile --output two gone
+rm -r gone
+cp -r demo gone
+"$bin/pugmark" profile --output one gone
+rm -r gone
 printf 'packet 1 0 1f\nidle 2\n' >lines
 printf 'at 5\nwrite 1 4 77\ntext 1 "paw"\n' >events
 share=${FAULTS_SHARE:-8}
@@ -107,8 +111,8 @@ faults pugmark find --sync demo
 faults pugmark itm itm
 faults pugmark coverage --format lcov --output made crash
 faults pugmark merge --output made one two
-# (Programs that cannot be opened are like those that are not there: places are addresses then.)
-faults pugmark diff --symfs nowhere one two
+# (Programs that cannot be opened are like those that are not there, and here none is: places are addresses.)
+faults pugmark diff one two
 faults pugmark timeline --format ctf --output made demo
 faults pugmark encode --output made lines
 faults pugmark record --quiet --from path --protocol etmv4 --limit 5000 --perf made

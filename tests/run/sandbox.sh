@@ -3,7 +3,9 @@
 # --sandbox: commands do what they do, and cannot write anywhere else.
 set -u
 bin=$1 source=$2 bad=0
-work=$(mktemp -d -p "$(dirname "$1")") # not among temporary files, where it may write
+beside=$(readlink -f "$(dirname "$1")") # not in /tmp, where it may write
+[[ $beside/ == /tmp/* ]] && beside=/var/tmp
+work=$(mktemp -d -p "$beside")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 cp -r "$source/examples/demo" demo

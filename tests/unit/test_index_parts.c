@@ -489,6 +489,7 @@ static void asked_while_it_grows(const struct indexed *capture)
     assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &index), PUG_OK);
     if (PUG_RESP_IS_CONT(response) && at == alone->header->indexed)
         assert_same_marks(index, alone);
+    pug_index_free(index);
     assert_int_equal(pug_indexer_index(indexer, capture->bytes, capture->size, &index),
                      PUG_ERR_NOT_INIT);
     pug_indexer_free(indexer);

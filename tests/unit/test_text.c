@@ -192,7 +192,7 @@ static void numbers_are_those_of_printf(void **state)
     for (unsigned bits = 0; bits <= 64; bits++) {
         const uint64_t power = bits < 64 ? UINT64_C(1) << bits : 0;
         const uint64_t values[] = {power, power - 1, power * 5 / 3,
-                                   UINT64_C(0x0123456789abcdef) >> bits};
+                                   UINT64_C(0x0123456789abcdef) >> bits % 64};
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
             for (size_t d = 0; d < sizeof(digits) / sizeof(digits[0]); d++)
                 for (size_t size = 8; size <= 40; size += 8)

@@ -344,6 +344,9 @@ static int run_by_thread(struct pc_state *pc)
         fprintf(stderr, "pugmark: no temporary file: %s\n", strerror(errno));
     else if (input_decode(pc->input, &decode, NULL, &result))
         code = state.failed || !put_slices(&state) ? EXIT_FATAL : input_result(pc->input);
+    if (code == EXIT_FATAL && (state.failed || ferror(state.kept)))
+        fprintf(stderr, "pugmark: the lines of threads cannot be kept: %s\n",
+                ferror(state.kept) ? strerror(errno) : "out of memory");
     if (state.kept)
         fclose(state.kept);
     free(state.slices);
@@ -415,8 +418,10 @@ static int pc_run(const struct command *self, int argc, char **argv)
     state.labelled = flows && !options.by_thread && input_has_flows(&input);
     if (state.walks && (options.samples || flows))
         code = options.by_thread ? run_by_thread(&state) : run_in_order(&state, options.samples);
-    if (state.failed)
+    if (state.failed) {
+        fprintf(stderr, "pugmark: out of memory\n");
         code = EXIT_FATAL;
+    }
     for (unsigned i = 0; state.walks && i < jobs; i++)
         for (unsigned n = 0; n < WALKS; n++)
             pug_walk_free(state.walks[i].walks[n]);
