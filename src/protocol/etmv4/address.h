@@ -10,19 +10,23 @@
  * return where they end.
  */
 
-/** An address as two numbers: a copy would wait for stores of single bytes. */
+/**
+ * An address as two numbers: a copy would wait for stores of single bytes. (Where 64-bit numbers
+ * are aligned to 4, an address is the first 12 bytes of it.)
+ */
 struct pug_etmv4_address_words {
     uint64_t value, tail;
 };
 
-static_assert(sizeof(struct pug_etmv4_address) == sizeof(struct pug_etmv4_address_words),
-              "two words");
+#define PUG_ETMV4_ADDRESS_BYTES sizeof(struct pug_etmv4_address)
+
+static_assert(PUG_ETMV4_ADDRESS_BYTES <= sizeof(struct pug_etmv4_address_words), "two words");
 
 static inline struct pug_etmv4_address_words
 pug_etmv4_words_of(const struct pug_etmv4_address *address)
 {
-    struct pug_etmv4_address_words words;
-    memcpy(&words, address, sizeof(words));
+    struct pug_etmv4_address_words words = {0};
+    memcpy(&words, address, PUG_ETMV4_ADDRESS_BYTES);
     return words;
 }
 
@@ -42,10 +46,10 @@ pug_etmv4_new_address(uint64_t value, unsigned size, unsigned valid, unsigned bi
 static inline void pug_etmv4_push_address(struct pug_etmv4_reader *r,
                                           struct pug_etmv4_address_words words)
 {
-    memcpy(&r->stack[2], &r->stack[1], sizeof(words));
-    memcpy(&r->stack[1], &r->stack[0], sizeof(words));
-    memcpy(&r->stack[0], &words, sizeof(words));
-    memcpy(&r->packet.address, &words, sizeof(words));
+    memcpy(&r->stack[2], &r->stack[1], PUG_ETMV4_ADDRESS_BYTES);
+    memcpy(&r->stack[1], &r->stack[0], PUG_ETMV4_ADDRESS_BYTES);
+    memcpy(&r->stack[0], &words, PUG_ETMV4_ADDRESS_BYTES);
+    memcpy(&r->packet.address, &words, PUG_ETMV4_ADDRESS_BYTES);
 }
 
 static inline uint64_t pug_etmv4_little_endian(const uint8_t *at, unsigned size)
