@@ -92,6 +92,7 @@ struct input {
     bool unsound;             /**< private: reading it failed, and that was said */
     bool examined;            /**< private: a diagnosis was made, or is not wanted */
     bool silent;              /**< private: what is logged was told before */
+    bool by_elements;         /**< private: all of it was decoded to elements */
     bool partial;             /**< private: of the trace only the beginning is at hand */
     struct messages messages; /**< private: of the run at hand */
     bool described;           /**< what is wrong is part of the output, or told */

@@ -206,6 +206,7 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 {
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
     decode->threads = input_jobs(input);
+    input->by_elements = !pug_capture_counts(decode);
     decode->piece = input->piece;
     decode->selection = &input->lists.selection;
     decode->times |= input->options->time != NULL;
@@ -233,6 +234,8 @@ static void conclude(struct input *input)
 
 /* So much of a trace that was decoded in another way is looked at. */
 #define LOOK_MOST (UINT64_C(4) << 20)
+/* Where it was not decoded to elements, that takes many times as long as what was done. */
+#define LOOK_SHORT (UINT64_C(128) << 10)
 
 static void *begin_nothing(void *context, unsigned worker)
 {
@@ -298,7 +301,7 @@ static void look_again(struct input *input)
     input->examined = true;
     input->silent = true;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        input->wrong |= perf_diagnosis(input, LOOK_MOST);
+        input->wrong |= perf_diagnosis(input, input->by_elements ? LOOK_MOST : LOOK_SHORT);
     else
         look_at_stretches(input);
     messages_forget(&input->messages);
