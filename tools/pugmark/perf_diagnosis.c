@@ -5,10 +5,9 @@
  */
 #include "perf_diagnosis.h"
 
-#include "input.h"
+#include "diagnosis_private.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +36,10 @@ struct object_missing {
 };
 
 struct looking {
-    struct input *input;
-    struct pug_diagnosis *evidence;
+    struct diagnosis diagnosis;     /**< evidence of all processes, and the paragraph */
     struct object_missing *objects; /**< by number, until they are sorted */
     size_t object_count;
     uint64_t unmapped, first_unmapped; /**< where no map says what lies there */
-    bool said;
 };
 
 /* ---- looking ---- */
@@ -53,7 +50,7 @@ static void *begin_part(void *context, unsigned worker)
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
     if (part)
-        part->evidence = pug_diagnosis_begin(looking->evidence);
+        part->evidence = pug_diagnosis_begin(looking->diagnosis.evidence);
     if (part && part->evidence)
         return part;
     free(part);
@@ -97,7 +94,8 @@ static void look_at_elements(void *taken, const struct pug_situation *situation,
 static void add_place(struct looking *looking, const struct place *place)
 {
     struct pug_location location;
-    if (pug_capture_locate(looking->input->capture, &place->where, place->address, &location) &&
+    if (pug_capture_locate(looking->diagnosis.input->capture, &place->where, place->address,
+                           &location) &&
         location.object < looking->object_count) {
         looking->objects[location.object].count += place->count;
         return;
@@ -113,30 +111,12 @@ static bool take_part(void *context, void *taken)
     struct part *part = taken;
     for (uint32_t i = 0; i < part->count; i++)
         add_place(looking, &part->places[i]);
-    pug_diagnosis_take(looking->evidence, part->evidence);
+    pug_diagnosis_take(looking->diagnosis.evidence, part->evidence);
     free(part);
     return true;
 }
 
 /* ---- saying ---- */
-
-static void say(struct looking *looking, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct looking *looking, const char *format, ...)
-{
-    const bool first = !looking->said;
-    va_list arguments;
-    looking->said = true;
-    if (looking->input->options->quiet)
-        return;
-    if (first)
-        fprintf(stderr, "pugmark: %s: something is wrong:\n", looking->input->trace_path);
-    fprintf(stderr, "  * ");
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-}
 
 /** "12 times " as text needs it. */
 static const char *times(uint64_t count, char text[32])
@@ -174,27 +154,29 @@ static int by_count(const void *a, const void *b)
 
 static void say_missing(struct looking *looking)
 {
-    struct pug_capture *capture = looking->input->capture;
+    struct pug_capture *capture = looking->diagnosis.input->capture;
     char text[32];
     size_t named = 0, more = 0;
     qsort(looking->objects, looking->object_count, sizeof(looking->objects[0]), by_count);
     for (size_t i = 0; i < looking->object_count && looking->objects[i].count > 0; i++) {
         const struct pug_capture_object *object =
             pug_capture_object_at(capture, looking->objects[i].object);
-        if (!is_selected(looking->input, object))
+        if (!is_selected(looking->diagnosis.input, object))
             continue;
         if (named == NAMED) {
             more++;
             continue;
         }
         named++;
-        say(looking, "execution came %s to %s, whose text is missing: %s\n",
-            times(looking->objects[i].count, text), object->path, reason(object));
+        diagnosis_say(&looking->diagnosis, "execution came %s to %s, whose text is missing: %s\n",
+                      times(looking->objects[i].count, text), object->path, reason(object));
     }
     if (more > 0)
-        say(looking, "and to %zu more; `pugmark info` lists what is missing\n", more);
-    if (looking->unmapped > 0 && looking->input->options->objects.count == 0)
-        say(looking,
+        diagnosis_say(&looking->diagnosis,
+                      "and to %zu more; `pugmark info` lists what is missing\n", more);
+    if (looking->unmapped > 0 && looking->diagnosis.input->options->objects.count == 0)
+        diagnosis_say(
+            &looking->diagnosis,
             "execution came %s to addresses where no record maps a file, the first 0x%" PRIx64 "\n",
             times(looking->unmapped, text), looking->first_unmapped);
 }
@@ -204,23 +186,25 @@ static void say_unverified(struct looking *looking)
 {
     const struct pug_capture_object *object;
     size_t named = 0;
-    for (size_t n = 0; (object = pug_capture_object_at(looking->input->capture, n)) != NULL; n++)
+    for (size_t n = 0;
+         (object = pug_capture_object_at(looking->diagnosis.input->capture, n)) != NULL; n++)
         if (object->state == PUG_OBJECT_UNVERIFIED && named++ < NAMED)
-            say(looking, "no build id tells whether %s is the %s that ran\n", object->file,
-                object->path);
+            diagnosis_say(&looking->diagnosis, "no build id tells whether %s is the %s that ran\n",
+                          object->file, object->path);
 }
 
 static void say_mismatch(struct looking *looking)
 {
     const struct pug_evidence *evidence;
     bool any = false;
-    for (size_t n = 0; pug_diagnosis_evidence(looking->evidence, n, &evidence); n++) {
+    for (size_t n = 0; pug_diagnosis_evidence(looking->diagnosis.evidence, n, &evidence); n++) {
         const uint64_t count = pug_evidence_contradictions(evidence);
         const enum pug_contradiction kind = pug_evidence_first(evidence);
         if (count == 0)
             continue;
         any = true;
-        say(looking,
+        diagnosis_say(
+            &looking->diagnosis,
             "source 0x%02x: a program does not match the trace: %" PRIu64 " contradiction%s in "
             "%" PRIu64 " branches, the first at offset %" PRIu64 ", address 0x%" PRIx64 ": %s\n",
             evidence->source, count, count == 1 ? "" : "s", evidence->branches,
@@ -235,13 +219,14 @@ static void say_mismatch(struct looking *looking)
 static void say_silence(struct looking *looking, uint64_t bytes)
 {
     const struct pug_evidence *evidence;
-    if (bytes == 0 || input_selects(looking->input))
+    if (bytes == 0 || input_selects(looking->diagnosis.input))
         return;
-    for (size_t n = 0; pug_diagnosis_evidence(looking->evidence, n, &evidence); n++)
+    for (size_t n = 0; pug_diagnosis_evidence(looking->diagnosis.evidence, n, &evidence); n++)
         if (evidence->told > 0)
             return;
-    say(looking, "nothing could be decoded of its %s%" PRIu64 " bytes of trace\n",
-        bytes < input_bytes(looking->input) ? "first " : "", bytes);
+    diagnosis_say(&looking->diagnosis,
+                  "nothing could be decoded of its %s%" PRIu64 " bytes of trace\n",
+                  bytes < input_bytes(looking->diagnosis.input) ? "first " : "", bytes);
 }
 
 /* ---- the whole ---- */
@@ -249,11 +234,11 @@ static void say_silence(struct looking *looking, uint64_t bytes)
 static bool set_up(struct looking *looking)
 {
     size_t count = 0;
-    while (pug_capture_object_at(looking->input->capture, count))
+    while (pug_capture_object_at(looking->diagnosis.input->capture, count))
         count++;
-    looking->evidence = pug_diagnosis_new(NULL);
+    looking->diagnosis.evidence = pug_diagnosis_new(NULL);
     looking->objects = calloc(count + 1, sizeof(*looking->objects));
-    if (!looking->evidence || !looking->objects)
+    if (!looking->diagnosis.evidence || !looking->objects)
         return false;
     looking->object_count = count;
     for (size_t i = 0; i < count; i++)
@@ -263,7 +248,7 @@ static bool set_up(struct looking *looking)
 
 bool perf_diagnosis(struct input *input, uint64_t most)
 {
-    struct looking looking = {.input = input};
+    struct looking looking = {.diagnosis = {.input = input, .quiet = input->options->quiet}};
     struct pug_capture_result result = {0};
     struct pug_capture_decode decode = {.context = &looking,
                                         .begin = begin_part,
@@ -278,7 +263,7 @@ bool perf_diagnosis(struct input *input, uint64_t most)
         say_missing(&looking);
         say_silence(&looking, result.bytes);
     }
-    pug_diagnosis_free(looking.evidence);
+    pug_diagnosis_free(looking.diagnosis.evidence);
     free(looking.objects);
-    return looking.said;
+    return looking.diagnosis.said;
 }
