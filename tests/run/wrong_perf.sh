@@ -66,6 +66,12 @@ ends "no program" 1 'came [0-9]+ times to .*/plain, whose text is missing: not b
 ends "no program, another is asked for" 0 '' pc --dso another plain.data
 mv away plain
 
+# A name that would steer a terminal is written out.
+cp plain $'red\e[31m'
+capture red $'red\e[31m'
+rm $'red\e[31m'
+ends "a name with control bytes" 1 'came [0-9]+ times to .*/red\\x1b\[31m, whose text is missing' pc red.data
+
 # With build ids nothing has to be guessed.
 build named -O2 -Wl,--build-id
 capture named named

@@ -32,8 +32,20 @@ void diagnosis_free(struct diagnosis *diagnosis)
 
 /* ---- the paragraph ---- */
 
+/** A line in which names from files cannot steer a terminal. */
+static void put_line(const char *line)
+{
+    for (; *line; line++) {
+        if (((unsigned char)*line < 0x20 && *line != '\n') || *line == 0x7f)
+            fprintf(stderr, "\\x%02x", (unsigned char)*line);
+        else
+            fputc(*line, stderr);
+    }
+}
+
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 {
+    char line[4096];
     va_list arguments;
     if (!diagnosis->said && !diagnosis->quiet)
         fprintf(stderr, "pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
@@ -42,8 +54,11 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
         return;
     fprintf(stderr, "  * ");
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    const int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    put_line(line);
+    if (length >= (int)sizeof(line))
+        fprintf(stderr, " …\n");
 }
 
 const char *diagnosis_grouped(uint64_t value, char buffer[32])
