@@ -4,13 +4,16 @@
 # protocol with many choices, decode it, and compare with what ran, instruction by instruction.
 # The last line tells how many instructions were compared; a difference ends it with status 1.
 # Debian's programs are recorded, too, where TRUTH_DEBIAN names the folder that debian.sh has filled.
+# Where TRUTH_REPORT names a file, each comparison becomes a line there, and with the same build and
+# numbers those that are there already are not done again: what was ended goes on. Its last lines add up.
 set -u
 bin=$1 work=$2 scale=$3 seeds=$4
 shift 4
 sets=("$@")
 [[ ${#sets[@]} -gt 0 ]] || sets=(a64 a32 t32 rv64 rv64i rv32 rv32i)
 here=$(dirname "$0")
-compared=0 runs=0 bad=0
+bad=0
+report=${TRUTH_REPORT:-$work/truth.report}
 
 emulator() {
   case $1 in
@@ -29,17 +32,36 @@ protocols() {
   esac
 }
 
-# check NAME PATH PROTOCOL OPTIONS...: one encoding and its comparison
+# Lines of the report: instructions, seconds, set, protocol, program, options.
+begin_report() {
+  local head
+  head="# $(cat "$bin/pugmark" "$here"/*.{c,h,S,sh} | cksum) $scale $seeds ${TRUTH_LIMIT:-}"
+  [[ -e $report && $(head -1 "$report") == "$head" ]] || echo "$head" >"$report"
+}
+
+# is_done KEY: it is in the report
+is_done() {
+  cut -d ' ' -f 3- "$report" | grep -F -x -e "$1" >/dev/null
+}
+
+# add_up: what was compared of each instruction set in each protocol
+add_up() {
+  awk '!/^#/ { i[$3 " " $4] += $1; s[$3 " " $4] += $2; n[$3 " " $4]++ }
+    END { for (k in i) printf "%-6s %-7s %12.0f instructions in %4d recordings, %5d seconds\n",
+      substr(k, 1, index(k, " ") - 1), substr(k, index(k, " ") + 1), i[k], n[k], s[k] }' "$report" | sort
+}
+
+# check SET NAME PATH PROTOCOL OPTIONS...: one encoding and its comparison
 check() {
-  local name=$1 path=$2 protocol=$3 said verify=()
-  shift 3
+  local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said verify=() began=$SECONDS
+  shift 4
+  ! is_done "$key" || return 0
   [[ " $* " == *" --snapshot-mode "* ]] && verify=(--tail)
   rm -rf "$work/out"
   if said=$("$bin/pugmark" record --quiet --from "$path" --protocol "$protocol" \
     --out "$work/out" --path "$work/out.path" "$@" 2>&1) &&
     said=$("$bin/pugmark" pc "$work/out" --verify "$work/out.path" "${verify[@]}" 2>&1); then
-    runs=$((runs + 1))
-    compared=$((compared + $(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said")))
+    echo "$(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said") $((SECONDS - began)) $key" >>"$report"
     return
   fi
   bad=$((bad + 1))
@@ -48,16 +70,16 @@ check() {
   [[ ${TRUTH_STOP:-} ]] && exit 1
 }
 
-# each_choice NAME PATH PROTOCOL [LIMIT]: what every program is encoded with
+# each_choice SET NAME PATH PROTOCOL [LIMIT]: what every program is encoded with
 each_choice() {
   local seed limit=()
-  [[ ! ${4:-} ]] || limit=(--limit "$4")
-  check "$1" "$2" "$3" "${limit[@]}"
-  check "$1" "$2" "$3" --calls on "${limit[@]}"
-  [[ $1 == writes* ]] || check "$1" "$2" "$3" --loss 20 "${limit[@]}"
+  [[ ! ${5:-} ]] || limit=(--limit "$5")
+  check "${@:1:4}" "${limit[@]}"
+  check "${@:1:4}" --calls on "${limit[@]}"
+  [[ $2 == writes* ]] || check "${@:1:4}" --loss 20 "${limit[@]}"
   for ((seed = 1; seed <= seeds; seed++)); do
-    check "$1" "$2" "$3" --random "$seed" --calls silent --sync $((seed * 300)) "${limit[@]}"
-    check "$1" "$2" "$3" --random $((seed + 1000)) --calls on --loss 10 "${limit[@]}"
+    check "${@:1:4}" --random "$seed" --calls silent --sync $((seed * 300)) "${limit[@]}"
+    check "${@:1:4}" --random $((seed + 1000)) --calls on --loss 10 "${limit[@]}"
   done
 }
 
@@ -77,11 +99,11 @@ own_programs() {
     path=$work/$name.$set.path
     run "$name.$set" "$path" -- "$work/programs/$name.$set" "$scale" || continue
     for protocol in $(protocols "$set"); do
-      each_choice "$name.$set" "$path" "$protocol"
+      each_choice "$set" "$name.$set" "$path" "$protocol"
       [[ $name == plain ]] || continue
-      check "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
-      check "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16
-      check "$name.$set" "$path" "$protocol" --buffer 3000
+      check "$set" "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
+      check "$set" "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16
+      check "$set" "$name.$set" "$path" "$protocol" --buffer 3000
     done
     rm -f "$path"
   done
@@ -90,7 +112,7 @@ own_programs() {
 # Debian's programs, which debian.sh has put below $TRUTH_DEBIAN: dynamically linked, position-independent,
 # with signals, children that are followed, and a compiler that writes code.
 debian_programs() {
-  local set=$1 root=$TRUTH_DEBIAN/$1 work_of=$here/debian program name child protocol path arguments
+  local set=$1 root=$TRUTH_DEBIAN/$1 work_of=$here/debian program name child number protocol path arguments
   for program in "$root"/usr/bin/{bash,busybox,perl,python3.??,sqlite3,luajit*} "$root"/bin/{bash,busybox}; do
     [[ -x $program ]] || continue
     name=$(basename "$program") path=$work/debian.$set.path
@@ -104,9 +126,10 @@ debian_programs() {
     esac
     run "$name.$set" "$path" --sysroot "$root" --children "$work/child" -- "$program" "${arguments[@]}" || continue
     for protocol in $(protocols "$set"); do
-      each_choice "$name.$set" "$path" "$protocol" "${TRUTH_LIMIT:-}"
+      each_choice "$set" "$name.$set" "$path" "$protocol" "${TRUTH_LIMIT:-}"
+      number=0
       for child in "$work"/child.*; do
-        [[ ! -e $child ]] || check "$name.$set's child" "$child" "$protocol" --limit 1000000
+        [[ ! -e $child ]] || check "$set" "$name.$set's child $((number++))" "$child" "$protocol" --limit 1000000
       done
     done
     rm -f "$path" "$work"/child.*
@@ -114,6 +137,7 @@ debian_programs() {
 }
 
 "$here/build.sh" "$work/programs" || exit $?
+begin_report
 for set in "${sets[@]}"; do
   if ! command -v "$(emulator "$set")" >/dev/null; then
     echo "no $(emulator "$set"): $set is left out"
@@ -123,6 +147,7 @@ for set in "${sets[@]}"; do
   [[ ! -e ${TRUTH_DEBIAN:-}/$set/complete ]] || debian_programs "$set"
 done
 rm -rf "$work/out" "$work/out.path"
-echo "$compared instructions compared in $runs recordings, $bad failed"
-[[ $runs -gt 0 ]] || exit 77
+add_up
+awk -v bad=$bad '!/^#/ { all += $1; n++ }
+  END { printf "%.0f instructions compared in %d recordings, %d failed\n", all, n, bad; exit n ? 0 : 77 }' "$report" || exit
 [[ $bad -eq 0 ]]
