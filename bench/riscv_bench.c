@@ -3,10 +3,11 @@
  * @file RISC-V trace to elements, with an empty consumer: nanoseconds for each executed branch or
  * jump, the best of several rounds.
  *
- *     riscv_bench [ROUNDS [VECTORS]]
+ *     riscv_bench [ROUNDS [VECTORS [ONLY]]]
  *
  * First the project's own recordings, each over and over to a megabyte. VECTORS is the folder that
- * the E-Trace and N-Trace test vectors are in; they are left out where it is not there.
+ * the E-Trace and N-Trace test vectors are in; they are left out where it is not there. ONLY: what
+ * has this in its name, which is protocol, program and option with a space between.
  */
 #include "bench.h"
 
@@ -68,6 +69,8 @@ static enum pug_response ignore(void *context, const struct pug_element *element
 
 static void report(const char *what, const struct total *total)
 {
+    if (total->branches == 0)
+        return;
     printf("%s: %.1f ns per branch, %llu branches\n", what,
            total->time * 1e9 / (double)total->branches, (unsigned long long)total->branches);
 }
@@ -98,9 +101,20 @@ static double measure(const struct stream *stream, unsigned rounds, struct count
     return best;
 }
 
+static const char *only = "";
+
+static bool is_wanted(const struct stream *stream)
+{
+    char name[200];
+    snprintf(name, sizeof(name), "%s %s %s", stream->protocol, stream->program, stream->option);
+    return strstr(name, only) != NULL;
+}
+
 static void bench(const struct stream *stream, unsigned rounds, struct total *total)
 {
     struct counts counts = {0};
+    if (!is_wanted(stream))
+        return;
     const double best = measure(stream, rounds, &counts);
     if (counts.branches == 0)
         exit(2);
@@ -222,6 +236,7 @@ int main(int argc, char **argv)
 {
     const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
     const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors";
+    only = argc > 3 ? argv[3] : only;
     struct total recorded = {0};
     for (size_t i = 0; i < COUNT(recordings); i++)
         bench_recording(recordings[i], rounds, &recorded);

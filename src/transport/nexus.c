@@ -192,6 +192,26 @@ static bool prolongs(const struct stretch *stretch, enum verdict verdict, const 
     return stretch->after.aligned && place->source == stretch->after.source;
 }
 
+/**
+ * Bytes of the whole messages of one source that come next, with nothing special about them; SRC
+ * ends in a message's second byte.
+ */
+static size_t whole_messages(unsigned src_bits, uint16_t source, const uint8_t *bytes, size_t size)
+{
+    const unsigned mask = (1u << src_bits) - 1;
+    size_t at = 0;
+    while (size - at >= 2 && (bytes[at] & 3) == 0 && (bytes[at + 1] >> 2 & mask) == source) {
+        const size_t limit = pug_nexus_limit(bytes[at] >> 2), left = size - at;
+        size_t last = 1;
+        while (last < left && last < limit && (bytes[at + last] & 2) == 0)
+            last++;
+        if (last >= left || last >= limit || (bytes[at + last] & 3) != 3)
+            break;
+        at += last + 1;
+    }
+    return at;
+}
+
 /** What is to be done with the next bytes. A message whose SRC is held joins what it belongs to. */
 static struct stretch measure(const struct nexus *nexus, uint64_t index, const uint8_t *bytes,
                               size_t size)
@@ -199,6 +219,13 @@ static struct stretch measure(const struct nexus *nexus, uint64_t index, const u
     struct place place = nexus->place;
     struct stretch stretch = {.after = place};
     for (size_t at = 0; at < size; at++) {
+        if (stretch.size == at && stretch.fate == BYTE_OWNED && place.phase == PHASE_BETWEEN &&
+            place.aligned && nexus->src_bits <= 6) {
+            at += whole_messages(nexus->src_bits, place.source, bytes + at, size - at);
+            stretch.size = at;
+            if (at == size)
+                break;
+        }
         enum verdict verdict = advance(&place, nexus->src_bits, bytes[at], index + at);
         if (stretch.fate == BYTE_OWNED && stretch.size > 0 && verdict == BYTE_HELD)
             continue;

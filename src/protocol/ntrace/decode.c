@@ -152,13 +152,6 @@ static void begin_repeat(struct pug_ntrace_decoder *d)
         d->phase = PUG_NTRACE_PHASE_PREPARE;
 }
 
-/** What a message of so many bytes may cover (pug_decode_options.expansion). */
-static int64_t walk_limit(const struct pug_ntrace_decoder *d, uint32_t bytes)
-{
-    const uint64_t most = 8 * pug_stage_expansion(d->stage, bytes > 0 ? bytes : 16);
-    return most < (uint64_t)d->config->walk_limit ? (int64_t)most : d->config->walk_limit;
-}
-
 /** What the message asks for. Leaves the phase at PREPARE, LAND or FAIL. */
 static void begin(struct pug_ntrace_decoder *d)
 {
@@ -223,7 +216,7 @@ static void push_step(struct pug_ntrace_decoder *d)
     }
 }
 
-static enum pug_response proceed(struct pug_ntrace_decoder *d)
+enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d)
 {
     if (!d->started) {
         if (!pug_out_ready(&d->stage->out))
@@ -252,7 +245,7 @@ static enum pug_response proceed(struct pug_ntrace_decoder *d)
 
 enum pug_response pug_ntrace_resume(void *data)
 {
-    return proceed(data);
+    return pug_ntrace_go_on(data);
 }
 
 enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
@@ -261,9 +254,9 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
     const struct pug_decode_options *options = &d->stage->options;
     d->index = packet->index;
     d->message = packet->data;
-    d->walk_limit = walk_limit(d, packet->raw_size);
+    d->walk_limit = pug_ntrace_walk_limit(d, packet->raw_size);
     begin(d);
-    enum pug_response response = proceed(d);
+    enum pug_response response = pug_ntrace_go_on(d);
     if (!(packet->flags & PUG_PACKET_BAD))
         return response;
     return options->halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
@@ -271,79 +264,9 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
                                           : PUG_RESP_WARN_CONT;
 }
 
-/** Walk and land of a plain message. False: that needs the general way. */
-static bool take_plain(struct pug_ntrace_decoder *d, const struct pug_ntrace_plain *plain,
-                       enum pug_ntrace_walked *walked)
-{
-    bool direct = plain->type == PUG_NTRACE_DIRECT_BRANCH;
-    d->walk.end = direct ? PUG_NTRACE_END_DIRECT : PUG_NTRACE_END_INDIRECT;
-    d->walk.budget = (int64_t)plain->icnt;
-    d->walk.hist = plain->hist;
-    d->walk.bits = 63 - (unsigned)__builtin_clzll(plain->hist);
-    d->walk.range_start = d->pc;
-    d->index = plain->index;
-    d->branch = (struct pug_ntrace_branch){
-        .valid = true, .type = plain->type, .icnt = plain->icnt, .hist = plain->hist};
-    d->tell_time = plain->stamped && d->ts_known;
-    d->ts += d->tell_time ? plain->stamp : 0;
-    *walked = pug_ntrace_walk(d);
-    if (*walked != PUG_NTRACE_WALKED)
-        return false;
-    if (d->tell_time)
-        pug_ntrace_push_time(d);
-    if (!direct)
-        pug_ntrace_land_at(d, pug_ntrace_unique_address(d, plain->addr));
-    return true;
-}
-
-/** The lane of elements; with `each`, they are delivered after each message. */
-static enum pug_response take_lane(void *reader, struct pug_ntrace_decoder *d,
-                                   struct pug_span *span, bool each)
-{
-    struct pug_batch *batch = d->stage->out.batch;
-    struct pug_ntrace_plain plain;
-    enum pug_ntrace_walked walked;
-    if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->synced || d->full != 0)
-        return PUG_RESP_CONT;
-    d->flowing = true;
-    d->rounds = 1;
-    d->walk_limit = d->config->walk_limit;
-    d->walk.passed = 0;
-    d->walk.range_count = 0;
-    d->walk.history_only = d->walk.sync_jumped = false;
-    d->now = (struct pug_ntrace_branch){.valid = true};
-    /* A halfword gives one element at most; so much room there is. */
-    while (batch->count < batch->limit &&
-           pug_ntrace_read_plain(reader, span, batch->limit - batch->count, &plain)) {
-        if (take_plain(d, &plain, &walked)) {
-            if (each && batch->count > 0 && (!pug_batch_give(batch) || batch->response))
-                break;
-            continue;
-        }
-        d->now = d->branch;
-        d->message = pug_ntrace_plain_packet(reader, &plain);
-        d->phase = walked == PUG_NTRACE_WAITS ? PUG_NTRACE_PHASE_WALK : PUG_NTRACE_PHASE_FAIL;
-        return proceed(d);
-    }
-    return PUG_RESP_CONT;
-}
-
-enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
-                                  enum pug_want want)
-{
-    pug_ntrace_pass_over_idle(reader, span);
-    switch (want) {
-    case PUG_WANT_COUNTS:
-    case PUG_WANT_BATCH: return take_lane(reader, decoder, span, false);
-    case PUG_WANT_EACH: return take_lane(reader, decoder, span, true);
-    case PUG_WANT_MARKS: pug_ntrace_skim(reader, span); break;
-    }
-    return PUG_RESP_CONT;
-}
-
 enum pug_response pug_ntrace_decode_end(void *data)
 {
     struct pug_ntrace_decoder *d = data;
     d->phase = PUG_NTRACE_PHASE_AT_END;
-    return proceed(d);
+    return pug_ntrace_go_on(d);
 }

@@ -97,6 +97,18 @@ enum pug_ntrace_walked { PUG_NTRACE_WALKED, PUG_NTRACE_WAITS, PUG_NTRACE_FAILED 
 /** Go on with d->walk from d->pc, pushing ranges. FAILED: d->failure says why. */
 enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d);
 
+/* ---- decode.c ---- */
+
+/** What a message of so many bytes may cover (pug_decode_options.expansion). */
+static inline int64_t pug_ntrace_walk_limit(const struct pug_ntrace_decoder *d, uint32_t bytes)
+{
+    const uint64_t most = 8 * pug_stage_expansion(d->stage, bytes > 0 ? bytes : 16);
+    return most < (uint64_t)d->config->walk_limit ? (int64_t)most : d->config->walk_limit;
+}
+
+/** Go on with the message underway, until it is done or the consumer waits. */
+enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d);
+
 /* ---- land.c ---- */
 
 static inline uint64_t pug_ntrace_field_value(const struct pug_ntrace_decoder *d,

@@ -53,25 +53,8 @@ bool pug_ntrace_read(void *reader, struct pug_span *span, struct pug_packet *pac
 bool pug_ntrace_read_end(void *reader, struct pug_packet *packet);
 void pug_ntrace_reader_reset(void *reader);
 
-/** A branch message with nothing special about it. */
-struct pug_ntrace_plain {
-    uint8_t type;
-    bool stamped;
-    uint64_t index, icnt, addr, hist, stamp;
-};
-
 /** Idle bytes between messages, where nobody watches. */
 void pug_ntrace_pass_over_idle(void *reader, struct pug_span *span);
-
-/**
- * The next message, if all of it is in the span and it is a plain one: a branch to go on with, of
- * this source, of at most `most` halfwords. Otherwise false, and nothing is read.
- */
-bool pug_ntrace_read_plain(void *reader, struct pug_span *span, uint64_t most,
-                           struct pug_ntrace_plain *plain);
-/** The plain message that was read last, as others are. */
-const struct pug_ntrace_packet *pug_ntrace_plain_packet(void *reader,
-                                                        const struct pug_ntrace_plain *plain);
 
 enum pug_status pug_ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_ntrace_decoder_free(void *decoder);

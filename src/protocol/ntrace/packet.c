@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-enum mseo { MSEO_MORE = 0, MSEO_END_FIELD = 1, MSEO_RESERVED = 2, MSEO_END_MESSAGE = 3 };
-
 /** The bits of one segment; those beyond 128 are dropped. */
 struct segment {
     uint64_t low, high;
@@ -67,7 +65,7 @@ static const uint8_t *take_long(const uint8_t *at, struct segment *segment)
             segment->high |= mdo << (bits - 64);
         }
         segment->bits += 6;
-    } while ((byte & 3) == MSEO_MORE);
+    } while ((byte & 3) == PUG_NEXUS_MSEO_MORE);
     return at;
 }
 
@@ -81,9 +79,9 @@ static const uint8_t *take_segment(const uint8_t *at, struct segment *segment)
         byte = *at++;
         low |= (uint64_t)(byte >> 2) << bits;
         bits += 6;
-    } while ((byte & 3) == MSEO_MORE && bits < 60);
+    } while ((byte & 3) == PUG_NEXUS_MSEO_MORE && bits < 60);
     *segment = (struct segment){low, 0, bits};
-    return (byte & 3) == MSEO_MORE ? take_long(at, segment) : at;
+    return (byte & 3) == PUG_NEXUS_MSEO_MORE ? take_long(at, segment) : at;
 }
 
 /** The field that begins at bit `from`, below 64, and what is above it. */
@@ -98,22 +96,12 @@ static void set_field(struct pug_ntrace_packet *packet, unsigned field, uint64_t
     packet->present |= 1u << field;
 }
 
-/** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
-static uint64_t extend_address(const struct pug_ntrace_config *config, uint64_t value,
-                               unsigned bits)
-{
-    unsigned top = config->xlen - 2u;
-    if (!config->extend_addr_msb || bits == 0 || bits > top || !(value >> (bits - 1) & 1))
-        return value;
-    return value | (~UINT64_C(0) << bits & ((UINT64_C(2) << top) - 1));
-}
-
 /** A variable field's value, and whether the specification allows it. */
 static bool set_variable(const struct pug_ntrace_config *config, struct pug_ntrace_packet *packet,
                          unsigned field, uint64_t value, unsigned bits)
 {
     if (field == PUG_NTRACE_ADDR && packet->tcode != PUG_NTRACE_AUX_ACCESS_WRITE)
-        value = extend_address(config, value, bits);
+        value = pug_ntrace_extend_address(config, value, bits);
     set_field(packet, field, value);
     if (field == PUG_NTRACE_DATA)
         packet->data_bits = (uint8_t)(bits < 128 ? bits : 128);
@@ -235,8 +223,9 @@ static bool give_broken(struct pug_ntrace_reader *reader, struct pug_packet *pac
                         enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
     blank_packet(reader, PUG_NTRACE_BAD, *raw >> 2);
-    reader->state = (raw[raw_size - 1] & 3) == MSEO_END_MESSAGE ? PUG_NTRACE_READER_BETWEEN
-                                                                : PUG_NTRACE_READER_SKIP;
+    reader->state = (raw[raw_size - 1] & 3) == PUG_NEXUS_MSEO_END_MESSAGE
+                        ? PUG_NTRACE_READER_BETWEEN
+                        : PUG_NTRACE_READER_SKIP;
     return give_bad(reader, packet, problem, raw, raw_size);
 }
 
@@ -321,7 +310,7 @@ static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
     uint64_t word;
     while (end - at >= 8 && (memcpy(&word, at, sizeof(word)), (word & second_bits) == 0))
         at += sizeof(word);
-    while (at < end && (*at & 3) < MSEO_RESERVED)
+    while (at < end && (*at & 3) < PUG_NEXUS_MSEO_RESERVED)
         at++;
     return at;
 }
@@ -353,7 +342,7 @@ static bool read_message(struct pug_ntrace_reader *reader, struct pug_span *span
         return false;
     }
     bool endless = at == end;
-    bool whole = !endless && (*at & 3) == MSEO_END_MESSAGE;
+    bool whole = !endless && (*at & 3) == PUG_NEXUS_MSEO_END_MESSAGE;
     span->at = endless ? at : at + 1;
     size_t size = (size_t)(span->at - from);
     const uint8_t *raw = join(reader, from, &size);
@@ -373,9 +362,9 @@ static bool read_start(struct pug_ntrace_reader *reader, struct pug_span *span,
     reader->index = pug_span_index(span);
     reader->first = reader->state == PUG_NTRACE_READER_START;
     reader->state = PUG_NTRACE_READER_INSIDE;
-    if (mseo == MSEO_MORE || mseo == MSEO_RESERVED)
+    if (mseo == PUG_NEXUS_MSEO_MORE || mseo == PUG_NEXUS_MSEO_RESERVED)
         return false;
-    if (mseo == MSEO_END_MESSAGE)
+    if (mseo == PUG_NEXUS_MSEO_END_MESSAGE)
         return give_idle(reader, packet, span->at++);
     if (!reader->first)
         return give_broken(reader, packet, PUG_NTRACE_NO_START, span->at++, 1);
@@ -388,7 +377,7 @@ static void skip(struct pug_ntrace_reader *reader, struct pug_span *span)
     const uint8_t *const from = span->at;
     while (span->at < span->end && reader->state == PUG_NTRACE_READER_SKIP) {
         span->at = find_second_bit(span->at, span->end);
-        if (span->at < span->end && (*span->at++ & 3) == MSEO_END_MESSAGE)
+        if (span->at < span->end && (*span->at++ & 3) == PUG_NEXUS_MSEO_END_MESSAGE)
             reader->state = PUG_NTRACE_READER_BETWEEN;
     }
     reader->stage->stats.unsynced += (uint64_t)(span->at - from);
@@ -434,100 +423,6 @@ bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packe
             return true;
     }
     return false;
-}
-
-/* ---- plain messages ---- */
-
-/** The bits of a short segment; NULL where it is cut off, long, or broken. */
-static const uint8_t *take_plain(const uint8_t *at, const uint8_t *end, uint64_t *value,
-                                 unsigned *bits)
-{
-    uint64_t low = 0;
-    unsigned count = 0;
-    while (at < end && count < 60) {
-        uint8_t byte = *at++;
-        low |= (uint64_t)(byte >> 2) << count;
-        count += 6;
-        if ((byte & 3) == MSEO_MORE)
-            continue;
-        *value = low;
-        *bits = count;
-        return (byte & 3) == MSEO_RESERVED ? NULL : at;
-    }
-    return NULL;
-}
-
-static bool is_last(const uint8_t *behind)
-{
-    return (behind[-1] & 3) == MSEO_END_MESSAGE;
-}
-
-bool pug_ntrace_read_plain(void *data, struct pug_span *span, uint64_t most,
-                           struct pug_ntrace_plain *plain)
-{
-    const uint64_t types = 1ull << PUG_NTRACE_DIRECT_BRANCH | 1ull << PUG_NTRACE_INDIRECT_BRANCH |
-                           1ull << PUG_NTRACE_INDIRECT_BRANCH_HIST;
-    struct pug_ntrace_reader *reader = data;
-    const struct pug_ntrace_config *config = reader->config;
-    const uint8_t *at = span->at, *end = span->end;
-    if (at == end || reader->state != PUG_NTRACE_READER_BETWEEN ||
-        span->run->type == PUG_NEXUS_LOST || (*at & 3) != MSEO_MORE || !(types >> (*at >> 2) & 1) ||
-        (config->src_bits > 0 && !reader->src_locked))
-        return false;
-    unsigned type = *at >> 2, bits, from = 6 + config->src_bits;
-    uint64_t first, addr = 0, hist = 1, stamp = 0;
-    at = take_plain(at, end, &first, &bits);
-    if (!at ||
-        (first >> 6 & ((1u << config->src_bits) - 1)) != (config->src_bits ? reader->src : 0u))
-        return false;
-    if (type != PUG_NTRACE_DIRECT_BRANCH) {
-        if (first >> from & 3) /* BTYPE: a trap */
-            return false;
-        from += 2;
-    }
-    if (bits <= from || first >> from > most)
-        return false;
-    if (type != PUG_NTRACE_DIRECT_BRANCH) {
-        at = is_last(at) ? NULL : take_plain(at, end, &addr, &bits);
-        addr = extend_address(config, addr, bits);
-    }
-    if (type == PUG_NTRACE_INDIRECT_BRANCH_HIST && at)
-        at = is_last(at) ? NULL : take_plain(at, end, &hist, &bits);
-    if (!at || hist == 0 || hist >> 32)
-        return false;
-    bool stamped = !is_last(at);
-    if (stamped && config->timestamps != PUG_NTRACE_TS_OFF && !config->sifive)
-        at = take_plain(at, end, &stamp, &bits);
-    if (!at || !is_last(at))
-        return false;
-    *plain = (struct pug_ntrace_plain){
-        .type = (uint8_t)type,
-        .stamped = stamped,
-        .index = pug_span_index(span),
-        .icnt = first >> from,
-        .addr = addr,
-        .hist = hist,
-        .stamp = stamp,
-    };
-    reader->count++;
-    span->at = at;
-    return true;
-}
-
-const struct pug_ntrace_packet *pug_ntrace_plain_packet(void *data,
-                                                        const struct pug_ntrace_plain *plain)
-{
-    struct pug_ntrace_reader *reader = data;
-    struct pug_ntrace_packet *packet = blank_packet(reader, plain->type, plain->type);
-    packet->source = reader->src;
-    set_field(packet, PUG_NTRACE_ICNT, plain->icnt);
-    if (plain->type != PUG_NTRACE_DIRECT_BRANCH)
-        set_field(packet, PUG_NTRACE_ADDR, plain->addr);
-    if (plain->type == PUG_NTRACE_INDIRECT_BRANCH_HIST)
-        set_field(packet, PUG_NTRACE_HIST, plain->hist);
-    if (plain->stamped)
-        set_field(packet, PUG_NTRACE_TSTAMP, plain->stamp);
-    return packet;
 }
 
 bool pug_ntrace_read_end(void *data, struct pug_packet *packet)

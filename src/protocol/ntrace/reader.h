@@ -12,6 +12,14 @@ enum pug_ntrace_reader_state {
     PUG_NTRACE_READER_SKIP, /* up to and including the next end of a message */
 };
 
+/** MSEO of a byte. */
+enum pug_nexus_mseo {
+    PUG_NEXUS_MSEO_MORE = 0,
+    PUG_NEXUS_MSEO_END_FIELD = 1,
+    PUG_NEXUS_MSEO_RESERVED = 2,
+    PUG_NEXUS_MSEO_END_MESSAGE = 3
+};
+
 struct pug_ntrace_reader {
     const struct pug_ntrace_config *config;
     struct pug_stage *stage;
@@ -26,5 +34,15 @@ struct pug_ntrace_reader {
     uint8_t raw[PUG_NEXUS_LIMIT];
     struct pug_ntrace_packet packet;
 };
+
+/** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
+static inline uint64_t pug_ntrace_extend_address(const struct pug_ntrace_config *config,
+                                                 uint64_t value, unsigned bits)
+{
+    unsigned top = config->xlen - 2u;
+    if (!config->extend_addr_msb || bits == 0 || bits > top || !(value >> (bits - 1) & 1))
+        return value;
+    return value | (~UINT64_C(0) << bits & ((UINT64_C(2) << top) - 1));
+}
 
 #endif
