@@ -171,7 +171,7 @@ struct pug_capture_stretch {
     uint32_t flags;  /**< enum pug_stretch_flag */
     uint64_t offset; /**< trace index of its first byte */
     uint64_t size;   /**< bytes */
-    uint64_t time;   /**< when it was taken, in the capture's time; 0: not known */
+    uint64_t time;   /**< when it was taken, in the time of records; 0: not known */
     int32_t cpu;     /**< where it was recorded, or PUG_NO_CPU */
 };
 
@@ -193,7 +193,7 @@ struct pug_capture_source {
 struct pug_capture_task {
     int32_t pid, tid; /**< of the process, and of the thread */
     const char *comm; /**< "" where nobody told */
-    uint64_t begin;   /**< from when on it is called so, in the capture's time */
+    uint64_t begin;   /**< from when on it is called so, in the time of records */
 };
 
 /** What kind of thing text comes from. */
@@ -246,17 +246,21 @@ const struct pug_capture_object *pug_capture_object_at(struct pug_capture *captu
 /** What times are counted in. */
 enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANOSECONDS };
 
-/**
- * What times are in situations, and in selections. Those of stretches and tasks are always of the
- * clock that records have; so are a situation's where it has none from within the stretch.
- */
+/** What times count, and from when on. */
 struct pug_capture_time {
     enum pug_capture_unit unit; /**< what they are counted in */
     const char *origin;         /**< in words: "perf clock", "trace timestamps" */
     uint64_t first, last;       /**< of the whole capture, 0 where nobody tells */
 };
-/** What times this capture has. */
+/**
+ * What times are in situations, and in selections. The trace's timestamps are ticks, from whatever
+ * their counter began with, unless the setting "timestamp_hz" says how many a second are; or, in
+ * perf.data, the virtual counter's, with what turns them into perf's clock. (Who knows that they
+ * are the virtual counter's where the file does not tell has the setting "timestamp_virtual".)
+ */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
+/** What times are in stretches and tasks: of the clock that records have, if there are records. */
+struct pug_capture_time pug_capture_record_times(const struct pug_capture *capture);
 
 /**
  * When a timestamp in the trace was taken, in nanoseconds of the capture's time. False: nobody
@@ -276,9 +280,10 @@ struct pug_situation {
     int32_t cpu;              /**< that ran it, or PUG_NO_CPU */
     uint16_t source;          /**< trace id */
     /**
-     * When the first of these elements happened: from the trace's own timestamps where they tell,
-     * else when the stretch was taken. Within one source of a buffer it never goes back. 0: nobody
-     * tells.
+     * When the first of these elements happened: the next timestamp that its source tells; in
+     * perf.data, where there is none and both are of one clock, when the stretch was taken. Within
+     * one source of a buffer it never goes back. 0: nobody tells, or nobody asked (`times` in
+     * struct pug_capture_decode).
      */
     uint64_t time;
     const struct pug_address_space *space; /**< what lies at addresses then */
@@ -305,7 +310,7 @@ struct pug_capture_selection {
     const char *const *objects;             /**< DSOs, by path or by its last component */
     size_t object_count;                    /**< how many there are */
     bool has_from, has_to;                  /**< whether the next two count */
-    uint64_t from, to; /**< situations that begin at or after `from`, and before `to` */
+    uint64_t from, to; /**< what is dated `from` or later, and before `to` (pug_situation.time) */
     uint64_t spare[4]; /**< zero */
 };
 
@@ -339,7 +344,12 @@ struct pug_capture_decode {
     unsigned threads; /**< 0: as many as there are processors for this process */
     size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
     const struct pug_capture_selection *selection; /**< NULL: everything */
-    bool times; /**< situations are to have times from within stretches, where the trace has any */
+    /**
+     * Situations are to have times from within stretches, where the trace has any: of timestamps
+     * in each stretch, which is read once more for that. So it is where times are selected. A
+     * stream that is live has none, or is read into memory first where they are selected.
+     */
+    bool times;
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The capture: its strings, its messages, and what can be asked of it. */
-#include "capture/capture.h"
+#include "capture/marks.h"
 #include "tree/tree_internal.h"
 
 #include <stdarg.h>
@@ -61,6 +61,12 @@ enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_seve
     return status;
 }
 
+uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t stretch)
+{
+    return capture->way->tree_kind ? capture->way->tree_kind(capture, stretch)
+                                   : pug_capture_stretches(capture)[stretch].buffer;
+}
+
 /* Code maps of a tree, of one source, and the least that is of use. */
 #define CODE_OF_ALL   ((size_t)64 << 20)
 #define CODE_OF_ONE   ((size_t)8 << 20)
@@ -98,6 +104,7 @@ void pug_capture_free(struct pug_capture *capture)
     free(capture->desks.items);
     if (capture->way && capture->way->free)
         capture->way->free(capture);
+    pug_capture_drop_marks(capture);
     pug_capture_images_free(capture);
     char **texts = capture->texts.items;
     for (size_t i = 0; i < capture->texts.count; i++)
@@ -112,6 +119,7 @@ void pug_capture_free(struct pug_capture *capture)
         free(lists[i]->items);
     free((void *)(uintptr_t)capture->head.bytes);
     pthread_mutex_destroy(&capture->lock);
+    pthread_mutex_destroy(&capture->marks_lock);
     free(capture->title);
     free(capture->path);
     free(capture);
@@ -137,8 +145,14 @@ const char *pug_capture_title(const struct pug_capture *capture)
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture)
 {
     struct pug_capture_time times = capture->times;
+    return times;
+}
+
+struct pug_capture_time pug_capture_record_times(const struct pug_capture *capture)
+{
+    struct pug_capture_time times = capture->record_times;
     if (!times.origin)
-        times.origin = "elements have the trace's own timestamps";
+        times.origin = "there are no records";
     return times;
 }
 
@@ -310,5 +324,9 @@ const struct pug_address_space *pug_capture_space(struct pug_capture *capture, u
 
 bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time)
 {
-    return capture->way->clock && capture->way->clock(capture, timestamp, time);
+    if (capture->way->clock && capture->way->clock(capture, timestamp, time))
+        return true;
+    if (capture->hertz > 0)
+        *time = pug_capture_from_ticks(capture, timestamp);
+    return capture->hertz > 0;
 }

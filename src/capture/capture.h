@@ -44,8 +44,9 @@ struct pug_capture_moment {
 struct pug_capture_desk {
     struct pug_capture *capture;
     uint32_t stretch;
-    bool times; /**< situations are to have times from within the stretch */
-    bool moves; /**< memory may change within it, without a change of ids */
+    bool times;     /**< situations are to have times from within the stretch */
+    bool moves;     /**< memory may change within it, without a change of ids */
+    uint64_t until; /**< situate(): the time is that of everything up to this index */
 };
 
 /**
@@ -125,7 +126,10 @@ struct pug_capture {
     struct pug_list tasks;     /**< struct pug_capture_task */
     struct pug_list objects;   /**< struct pug_capture_object * */
     struct pug_list texts;     /**< char *: strings of all these */
-    struct pug_capture_time times;
+    struct pug_capture_time times, record_times;
+    uint64_t hertz;                   /**< of its timestamps, as settings say; 0: nobody does */
+    struct pug_capture_marks **marks; /**< by stretch, once asked for; or NULL */
+    pthread_mutex_t marks_lock;       /**< guards these */
     struct pug_list desks;         /**< struct pug_capture_desk *: of trees that were given away */
     pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
     struct pug_list images;        /**< struct pug_capture_images: by buffer */
@@ -146,6 +150,9 @@ struct pug_capture_images {
 };
 
 /* ---- capture.c ---- */
+
+/** Stretches with the same number can be decoded by one tree. */
+uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t stretch);
 
 /** Bytes for the code map of each of so many sources: together they stay within bounds. */
 size_t pug_capture_code_limit(const struct pug_capture *capture, size_t sources);

@@ -362,6 +362,9 @@ static enum pug_status decode_cut(struct pug_capture_decoding *decoding)
 static enum pug_status decode_all(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture *capture = decoding->capture;
+    const struct pug_capture_selection *selection = decoding->config->selection;
+    if (selection && (selection->has_from || selection->has_to))
+        (void)pug_capture_memory(capture, 0); /* timestamps stand behind what they date */
     if (decoding->config->from > 0 || decoding->config->to > 0) {
         (void)pug_capture_memory(capture, 0); /* a stream has to be known for that */
         return decode_cut(decoding);

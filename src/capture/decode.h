@@ -44,8 +44,12 @@ struct pug_capture_lane {
     /* Where the last elements belonged. */
     struct pug_situation situation;
     struct pug_reader_space reader;
-    uint32_t stretch; /**< of the situation; UINT32_MAX: there is none yet */
+    uint64_t since, until; /**< the situation's time is that of these indices */
+    uint32_t stretch;      /**< of the situation; UINT32_MAX: there is none yet */
     bool chosen;
+    bool fine;                             /**< each element's own time counts */
+    const struct pug_capture_marks *marks; /**< where the kind has no times itself … */
+    uint32_t marked;                       /**< … of this stretch; UINT32_MAX: of none */
 };
 
 bool pug_capture_lane_open(struct pug_capture_lane *lane,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Where elements belong, and whether they were asked for. */
 #include "capture/decode.h"
+#include "capture/marks.h"
 #include "counts/counts.h"
 
 #include <stdlib.h>
@@ -18,7 +19,13 @@ bool pug_capture_lane_open(struct pug_capture_lane *lane,
     if (!lane->desk)
         return false;
     lane->desk->capture = capture;
-    lane->desk->times = decoding->config->times;
+    const struct pug_capture_selection *selection = decoding->config->selection;
+    lane->desk->times =
+        decoding->config->times || (selection && (selection->has_from || selection->has_to));
+    /* Pieces of a stretch that is cut among threads begin anywhere, at the same times always. */
+    lane->fine = selection && (selection->has_from || selection->has_to);
+    lane->fine |= lane->desk->times && !capture->way->desk;
+    lane->marked = UINT32_MAX;
     return true;
 }
 
@@ -52,9 +59,12 @@ static inline bool is_moment(const struct pug_element *element)
 }
 
 /** Do two elements of one batch belong together? */
-static inline bool together(const struct pug_element *a, const struct pug_element *b, bool moves)
+static inline bool together(const struct pug_capture_lane *lane, const struct pug_element *a,
+                            const struct pug_element *b, bool moves)
 {
     const unsigned ids = a->context_flags & IDS;
+    if (lane->fine && (b->index > lane->until || b->index < lane->since))
+        return false;
     if (a->source != b->source || (b->context_flags & IDS) != ids || (moves && is_moment(b)))
         return false;
     return !ids || (a->context_id == b->context_id && a->vmid == b->vmid);
@@ -103,8 +113,25 @@ static bool is_chosen(const struct pug_capture_lane *lane)
         return false;
     if (!in_list(selection->cpus, selection->cpu_count, at->cpu))
         return false;
+    if ((selection->has_from || selection->has_to) && at->time == 0)
+        return false; /* nobody tells when it was */
     return (!selection->has_from || at->time >= selection->from) &&
            (!selection->has_to || at->time < selection->to);
+}
+
+/** When what begins at an index was, of a capture that only its trace dates; 0: nobody tells. */
+static uint64_t trace_time(struct pug_capture_lane *lane, uint16_t source, uint64_t index)
+{
+    struct pug_capture *capture = lane->decoding->capture;
+    const uint32_t stretch = lane->desk->stretch;
+    uint64_t ticks;
+    if (lane->marked != stretch)
+        lane->marks = pug_capture_marks_of(capture, stretch);
+    lane->marked = stretch;
+    return lane->marks &&
+                   pug_capture_marks_time(lane->marks, source, index, &ticks, &lane->desk->until)
+               ? pug_capture_from_ticks(capture, ticks)
+               : 0;
 }
 
 static void find_situation(struct pug_capture_lane *lane, const struct pug_element *first)
@@ -114,7 +141,8 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
     const struct pug_reader_space reader = reader_of(first);
     const bool moves = (lane->desk->times || lane->desk->moves) && is_moment(first);
-    if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader))
+    if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader) &&
+        (!lane->fine || (first->index <= lane->until && first->index >= lane->since)))
         return;
     lane->situation = (struct pug_situation){.buffer = place->buffer,
                                              .stretch = stretch,
@@ -124,7 +152,12 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
                                              .time = place->time};
     const struct pug_capture_moment moment = {
         .stretch = stretch, .index = first->index, .source = first->source, .reader = reader};
+    lane->desk->until = UINT64_MAX;
+    if (lane->desk->times && !capture->way->desk)
+        lane->situation.time = trace_time(lane, first->source, first->index);
     capture->way->situate(lane->desk, &moment, &lane->situation);
+    lane->until = lane->desk->until;
+    lane->since = first->index;
     lane->reader = reader;
     lane->stretch = stretch;
     lane->chosen = is_chosen(lane);
@@ -198,7 +231,9 @@ void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
     const bool moves = lane->desk->times || lane->desk->moves;
     size_t from = 0;
     for (size_t to = 1; to <= count; to++) {
-        if (to < count && together(&elements[to - 1], &elements[to], moves))
+        if (to - from == 1 && lane->fine)
+            find_situation(lane, &elements[from]);
+        if (to < count && together(lane, &elements[to - 1], &elements[to], moves))
             continue;
         give(lane, part, elements + from, to - from);
         from = to;

@@ -139,6 +139,7 @@ enum pug_status pug_capture_open(const char *input, const struct pug_capture_opt
     if (!capture)
         return PUG_ERR_MEM;
     pthread_mutex_init(&capture->lock, NULL);
+    pthread_mutex_init(&capture->marks_lock, NULL);
     capture->options = *options;
     capture->log = options->log;
     capture->path = strdup(input);

@@ -196,12 +196,6 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
 
 /* ---- one stretch ---- */
 
-static uint32_t kind_of(const struct pug_capture *capture, uint32_t stretch)
-{
-    return capture->way->tree_kind ? capture->way->tree_kind(capture, stretch)
-                                   : pug_capture_stretches(capture)[stretch].buffer;
-}
-
 /** What it counted is in the lane's counts then. */
 static void stop_counting(struct pug_tree *tree)
 {
@@ -214,7 +208,7 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
 {
     struct pug_capture_lane *lane = worker->lane;
     struct pug_capture *capture = worker->pool->decoding->capture;
-    const uint32_t kind = kind_of(capture, stretch);
+    const uint32_t kind = pug_capture_tree_kind(capture, stretch);
     struct pug_capture_lane_tree *slot = &lane->trees[kind % PUG_CAPTURE_LANE_TREES];
     enum pug_status status = PUG_OK;
     if (!slot->tree || slot->kind != kind) {

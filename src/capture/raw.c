@@ -2,6 +2,7 @@
 /** @file Captures that are one file of trace, which the options describe: one buffer, one stretch.
  */
 #include "capture/raw.h"
+#include "capture/marks.h"
 #include "files/infile.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -418,6 +419,7 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
     capture->way = &pug_capture_raw_way;
 
     enum pug_status status = understand(capture);
+    pug_capture_settle_ticks(capture, &raw->settings);
     if (status == PUG_OK)
         status = pug_capture_raw_bytes(capture);
     if (status == PUG_OK) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Captures that are snapshots: each buffer is one stretch. */
 #include "pugmark/snapshot.h"
-#include "capture/capture.h"
+#include "capture/marks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -306,6 +306,8 @@ enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const cha
     if (!capture->title)
         return PUG_ERR_MEM;
     enum pug_status status = pug_snapshot_open(folder, &options, &own->snapshot);
+    if (status == PUG_OK)
+        pug_capture_settle_ticks(capture, &capture->options.settings);
     if (status == PUG_OK)
         return fill(capture);
     say_trouble(capture, status);

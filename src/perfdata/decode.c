@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file perf.data as a capture: bytes of stretches, and who ran with which memory. */
+#include "capture/marks.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 #include "tree/tree_internal.h"
@@ -23,7 +24,7 @@ struct desk {
     int32_t tid;                /* of a per-thread buffer, or -1 */
     uint64_t from, to;          /* when it was recorded */
     struct pug_perf_moment end; /* the same as `to`, among records */
-    struct pug_perf_marks *marks;
+    struct pug_capture_marks *marks;
     bool marks_read;
     uint64_t last_time[128]; /* by trace id: it never goes back */
     struct known known[KNOWN];
@@ -86,13 +87,14 @@ static bool taken(const struct pug_capture *capture, uint32_t stretch, uint64_t 
 static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
 {
     if (!desk->perf->has_trace_times ||
-        (!desk->marks && !(desk->marks = pug_perf_marks_new(desk->perf))))
+        (!desk->marks && !(desk->marks = pug_capture_marks_new(desk->perf->capture))))
         return false;
     if (!desk->marks_read)
-        pug_perf_marks_read(desk->marks, desk->base.stretch);
+        pug_capture_marks_read(desk->marks, desk->base.stretch);
     desk->marks_read = true;
     /* Timestamps of 0: hardware without a counter. */
-    return pug_perf_marks_time(desk->marks, source, index, time) && *time != 0;
+    return pug_capture_marks_time(desk->marks, source, index, time, &desk->base.until) &&
+           *time != 0;
 }
 
 /** The clock's time of an index, as far as the stretch and its timestamps tell. */
@@ -205,10 +207,11 @@ static struct pug_memory_choice choose(void *context, const struct pug_reader_sp
 static uint64_t situation_time(struct desk *desk, const struct pug_capture_moment *moment,
                                uint64_t otherwise)
 {
-    uint64_t time = otherwise;
+    uint64_t time = pug_perf_counts_ticks(desk->perf) ? 0 : otherwise;
     uint64_t *last = &desk->last_time[moment->source % 128];
-    if (desk->base.times && !clock_time(desk, moment->source, moment->index, &time))
-        (void)trace_time(desk, moment->source, moment->index, &time);
+    if (desk->base.times && !clock_time(desk, moment->source, moment->index, &time) &&
+        trace_time(desk, moment->source, moment->index, &time))
+        time = pug_capture_from_ticks(desk->base.capture, time);
     if (time < *last)
         time = *last;
     return *last = time;
@@ -247,7 +250,7 @@ static struct pug_capture_desk *desk_new(struct pug_capture *capture)
 static void desk_free(struct pug_capture_desk *base)
 {
     struct desk *desk = (struct desk *)base;
-    pug_perf_marks_free(desk->marks);
+    pug_capture_marks_free(desk->marks);
     free(desk);
 }
 

@@ -153,6 +153,8 @@ enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
         perf->has_trace_times |= has_times(&cpus[i]);
         all_virtual &= time_source(&cpus[i]) == TS_VIRTUAL;
     }
+    all_virtual |= perf->cpus.count > 0 &&
+                   pug_settings_number(&perf->capture->options.settings, "timestamp_virtual", 0);
     perf->virtual_time = all_virtual && perf->clock.known && perf->has_times;
     settle_id_format(perf);
     if (perf->info_version >= 2 && perf->hw_ids.count > 0)

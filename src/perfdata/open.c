@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Containers (sections 2 and 4): files, pipes, directories; then all facts put together. */
+#include "capture/marks.h"
 #include "perfdata/perfdata.h"
 
 #include <errno.h>
@@ -302,12 +303,10 @@ static void title(struct pug_perf *perf)
     capture->title = strdup(text);
 }
 
-static struct pug_capture_time times_of(const struct pug_perf *perf)
+static struct pug_capture_time record_times(const struct pug_perf *perf)
 {
     if (!perf->has_times)
         return (struct pug_capture_time){.unit = PUG_CAPTURE_NO_TIME, .origin = "order of records"};
-    if (perf->has_trace_times && !perf->virtual_time) /* when they begin nobody tells beforehand */
-        return (struct pug_capture_time){.unit = PUG_CAPTURE_TICKS, .origin = "trace timestamps"};
     return (struct pug_capture_time){
         .unit = PUG_CAPTURE_NANOSECONDS,
         .origin = "perf clock",
@@ -335,7 +334,9 @@ static void tell(struct pug_perf *perf)
                         "%s: nothing in it says how CoreSight was set up: its trace cannot be "
                         "decoded",
                         capture->path);
-    capture->times = times_of(perf);
+    capture->times = capture->record_times = record_times(perf);
+    if (pug_perf_counts_ticks(perf)) /* when they begin nobody tells beforehand */
+        pug_capture_settle_ticks(capture, &capture->options.settings);
 }
 
 static enum pug_status settle(struct pug_perf *perf)

@@ -521,20 +521,12 @@ const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t
 enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t lineup, bool decode,
                               struct pug_log *log, struct pug_tree **tree);
 
-/* marks.c */
-struct pug_perf_marks;
-struct pug_perf_marks *pug_perf_marks_new(struct pug_perf *perf);
-void pug_perf_marks_free(struct pug_perf_marks *marks);
-/** Read the timestamps of a stretch. */
-void pug_perf_marks_read(struct pug_perf_marks *marks, uint32_t stretch);
-/**
- * The timestamp of a source that dates what begins at an index: the next one, or where there is
- * none the last. False: there is none at all.
- */
-bool pug_perf_marks_time(const struct pug_perf_marks *marks, uint16_t source, uint64_t index,
-                         uint64_t *time);
-
 /* decode.c */
+/** Are times those of the trace's timestamps, since nothing says how they and records' belong? */
+static inline bool pug_perf_counts_ticks(const struct pug_perf *perf)
+{
+    return perf->has_trace_times && !perf->virtual_time;
+}
 extern const struct pug_capture_way pug_perf_way;
 
 #endif

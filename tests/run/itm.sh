@@ -21,6 +21,14 @@ want cycles $'[            10] Hi!\n[           100] abc' \
 want seconds $'[      0.000010] Hi!\n[      0.000100] abc' \
     "$("$bin/pugmark" itm --quiet --clock 1000000 "$tmp/swo.bin")"
 
+# Only what was written then: local timestamps add up, a write has the next one.
+want then abc "$("$bin/pugmark" itm --time 11, "$tmp/swo.bin" 2>/dev/null)"
+want before 'Hi!' "$("$bin/pugmark" itm --time ,100 "$tmp/swo.bin" 2>/dev/null)"
+want seconds_then abc "$("$bin/pugmark" itm --quiet --set timestamp_hz=1000 --time 0.1,0.101 "$tmp/swo.bin")"
+want piped 'Hi!' "$("$bin/pugmark" itm --quiet --protocol itm --time 10,11 - <"$tmp/swo.bin")"
+want no_seconds 2 "$("$bin/pugmark" itm --time 0.1, "$tmp/swo.bin" 2>/dev/null; echo $?)"
+want unit "times: ticks (trace timestamps)" "$("$bin/pugmark" info --protocol itm "$tmp/swo.bin" 2>/dev/null | grep ^times)"
+
 want elsewhere "pugmark: $tmp/swo.bin: nothing was written to port 7; there is on port 0, 3" \
     "$("$bin/pugmark" itm --port 7 "$tmp/swo.bin" 2>&1 | grep port)"
 

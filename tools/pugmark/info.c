@@ -27,10 +27,12 @@ static const struct option table[] = {
      offsetof(struct info_options, stretches)},
 };
 
-static void print_source(const struct pug_source *source, const struct tally *tally)
+static void print_source(const struct pug_capture *capture, const struct tally *tally)
 {
+    const struct pug_source *source = tally->source;
     const struct pug_protocol *protocol = pug_source_protocol(source);
     const struct pug_reader_stats *stats = pug_source_stats(source);
+    char times[64];
     output_text("\nsource 0x%02x: %s (%s)\n", pug_source_id(source), protocol->name,
                 protocol->title);
     output_text("  %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64 " bad, %" PRIu64
@@ -39,6 +41,8 @@ static void print_source(const struct pug_source *source, const struct tally *ta
     if (tally->syncs)
         output_text("  %" PRIu64 " synchronisation points, the first at offset %" PRIu64 "\n",
                     tally->syncs, tally->first_sync);
+    if (tally->timestamps)
+        output_text("  %s\n", tally_times(tally, capture, times, sizeof(times)));
     if (!protocol->config_text)
         return;
     char text[4096];
@@ -221,13 +225,13 @@ static int print_stretch(struct input *input)
         return code;
     }
     for (size_t i = 0; i < count; i++)
-        pug_source_monitor(pug_tree_source_at(input->tree, i), tally_packet, &tallies[i]);
+        tally_source(&tallies[i], pug_tree_source_at(input->tree, i));
     input_run(input, NULL, NULL);
     input->described = true;
     code = input_result(input);
     print_transport(input);
     for (size_t i = 0; i < count; i++)
-        print_source(pug_tree_source_at(input->tree, i), &tallies[i]);
+        print_source(input->capture, &tallies[i]);
     print_image(input);
     print_unread(input);
     print_missing(input, tallies);
@@ -260,6 +264,7 @@ static int info_run(const struct command *self, int argc, char **argv)
         code = perf_info(&input, options.stretches);
     } else {
         snapshot_input_print(&input);
+        capture_info_times(input.capture);
         do {
             int one = print_stretch(&input);
             code = one > code ? one : code;

@@ -153,6 +153,8 @@ bool input_selects(const struct input *input);
  * of them, or where the input is in pieces. `what` needs it.
  */
 bool input_is_whole(const struct input *input, const char *what);
+/** The same, but --time may choose. */
+bool input_is_one(const struct input *input, const char *what);
 
 /**
  * After some other way of decoding all of it: say how that ended, where it did not end well; the

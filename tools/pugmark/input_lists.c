@@ -157,7 +157,16 @@ void input_lists_free(struct input_lists *lists)
 
 #define NANOSECONDS 9u
 
-bool input_lists_parse_time(const char *word, size_t length, uint64_t *time)
+const char *input_lists_time_words(enum pug_capture_unit unit)
+{
+    return unit == PUG_CAPTURE_TICKS
+               ? "ticks of the trace's timestamps: nothing tells how long these are, unless "
+                 "--set timestamp_hz=N does"
+               : "seconds.fraction, or nanoseconds";
+}
+
+bool input_lists_parse_time(const char *word, size_t length, enum pug_capture_unit unit,
+                            uint64_t *time)
 {
     char text[64];
     if (length == 0 || length >= sizeof(text))
@@ -167,6 +176,8 @@ bool input_lists_parse_time(const char *word, size_t length, uint64_t *time)
     char *point = strchr(text, '.');
     if (!point)
         return parse_number(text, time);
+    if (unit == PUG_CAPTURE_TICKS)
+        return false;
     *point = 0;
     uint64_t fraction = 0;
     unsigned digits = 0;
@@ -196,12 +207,13 @@ bool input_lists_time(struct input_lists *lists, const char *words, enum pug_cap
     selection->has_from = first > 0;
     selection->has_to = *rest != 0;
     const bool good =
-        (!selection->has_from || input_lists_parse_time(words, first, &selection->from)) &&
-        (!selection->has_to || input_lists_parse_time(rest, strlen(rest), &selection->to)) &&
+        (!selection->has_from || input_lists_parse_time(words, first, unit, &selection->from)) &&
+        (!selection->has_to || input_lists_parse_time(rest, strlen(rest), unit, &selection->to)) &&
         (selection->has_from || selection->has_to);
     if (!good)
-        fprintf(stderr, "pugmark: --time %s: expected FROM,TO, one of which may be left out\n",
-                words);
+        fprintf(stderr,
+                "pugmark: --time %s: expected FROM,TO, one of which may be left out, in %s\n",
+                words, input_lists_time_words(unit));
     else if (unit == PUG_CAPTURE_NO_TIME)
         fprintf(stderr, "pugmark: --time: nothing in this input has a time\n");
     return good && unit != PUG_CAPTURE_NO_TIME;

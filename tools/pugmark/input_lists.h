@@ -21,7 +21,10 @@ struct input_program {
 bool input_program_cut(char *word, struct input_program *program);
 
 /** "12.5", in seconds, or a number of the capture's own. False: it is neither. */
-bool input_lists_parse_time(const char *word, size_t length, uint64_t *time);
+bool input_lists_parse_time(const char *word, size_t length, enum pug_capture_unit unit,
+                            uint64_t *time);
+/** What such a time can be, in words. */
+const char *input_lists_time_words(enum pug_capture_unit unit);
 
 /** The times that --time says, in a capture's unit; false, having said why. */
 bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit);

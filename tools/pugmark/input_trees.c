@@ -33,14 +33,13 @@ bool input_selects(const struct input *input)
            selection->has_to;
 }
 
-bool input_is_whole(const struct input *input, const char *what)
+static bool is_whole(const struct input *input, bool selects, const char *options, const char *what)
 {
-    const bool selects = input_selects(input);
     if (selects)
         fprintf(stderr,
-                "pugmark: --pid, --tid, --comm, --cpu, --dso and --time select what ran; %s is of "
-                "a buffer's bytes, which --buffer and --source choose\n",
-                what);
+                "pugmark: %s select what ran; %s is of a buffer's bytes, which --buffer and "
+                "--source choose\n",
+                options, what);
     else if (input->chosen > 1 && pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
         fprintf(stderr,
                 "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
@@ -49,6 +48,21 @@ bool input_is_whole(const struct input *input, const char *what)
     else
         return true;
     return false;
+}
+
+bool input_is_whole(const struct input *input, const char *what)
+{
+    return is_whole(input, input_selects(input), "--pid, --tid, --comm, --cpu, --dso and --time",
+                    what);
+}
+
+bool input_is_one(const struct input *input, const char *what)
+{
+    const struct pug_capture_selection *selection = &input->lists.selection;
+    return is_whole(input,
+                    selection->pid_count || selection->tid_count || selection->cpu_count ||
+                        selection->comm_count || selection->object_count,
+                    "--pid, --tid, --comm, --cpu and --dso", what);
 }
 
 static void say_no_source(const struct input *input, const char *wanted)

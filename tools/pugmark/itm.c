@@ -32,6 +32,7 @@ struct itm_state {
     const struct itm_options *options;
     const struct input *input;
     struct dwt_sources *sources;
+    struct pug_capture_lens *lens; /* NULL: all of it is wanted */
     bool in_line;
     bool written;              /* something was written to the port */
     uint8_t others[PORTS / 8]; /* bits: ports with something, of those that are not asked for */
@@ -98,6 +99,13 @@ static void put_events(struct itm_state *state, const struct pug_dwt *dwt, size_
     }
 }
 
+/** What is written to ports at other times is left out; what dates it never is. */
+static bool is_chosen(struct itm_state *state, const struct pug_element *element)
+{
+    return !state->lens || pug_capture_lens_look(state->lens, element, NULL) ||
+           element->type != PUG_ELEM_ITMTRACE || element->reason != PUG_ITM_SWIT;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
@@ -105,7 +113,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     (void)taken;
     for (size_t i = 0; i < count; i++) {
         struct pug_dwt *dwt = dwt_sources_find(state->sources, elements[i].source);
-        if (dwt)
+        if (dwt && is_chosen(state, &elements[i]))
             put_events(state, dwt, pug_dwt_push(dwt, &elements[i]));
     }
     return PUG_RESP_CONT;
@@ -137,6 +145,18 @@ static int decode(struct itm_state *state, struct input *input)
     return input_result(input);
 }
 
+/** Only times can be chosen: an ITM knows no tasks. */
+static bool choose(struct itm_state *state, struct input *input)
+{
+    struct pug_capture_selection *selection = &input->lists.selection;
+    if (!selection->has_from && !selection->has_to)
+        return true;
+    input_settle(input); /* timestamps stand behind what they date */
+    return input_tree(input, true) &&
+           pug_capture_lens_new(input->capture, selection, true, &state->lens) == PUG_OK &&
+           pug_capture_lens_begin(state->lens, input->stretch, input->tree) == PUG_OK;
+}
+
 static int itm_run(const struct command *self, int argc, char **argv)
 {
     struct itm_options options = {0};
@@ -152,8 +172,10 @@ static int itm_run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct itm_state state = {.options = &options, .input = &input};
     int code = EXIT_USAGE;
-    if (input_is_whole(&input, "the text of a port"))
-        code = input_tree(&input, true) ? decode(&state, &input) : EXIT_INPUT;
+    if (input_is_one(&input, "the text of a port"))
+        code = choose(&state, &input) && input_tree(&input, true) ? decode(&state, &input)
+                                                                  : EXIT_INPUT;
+    pug_capture_lens_free(state.lens);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

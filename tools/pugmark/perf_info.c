@@ -21,6 +21,21 @@ static void put_name(const char *name)
     }
 }
 
+static void print_times(const char *what, const struct pug_capture_time *times)
+{
+    static const char *const units[] = {"none", "ticks", "nanoseconds"};
+    output_text("%s: %s (%s)", what, units[times->unit], times->origin);
+    if (times->last)
+        output_text(", %" PRIu64 " to %" PRIu64, times->first, times->last);
+    output_text("\n");
+}
+
+void capture_info_times(const struct pug_capture *capture)
+{
+    const struct pug_capture_time times = pug_capture_times(capture);
+    print_times("times", &times);
+}
+
 static void print_facts(const struct pug_capture *capture)
 {
     const char *name, *value;
@@ -32,12 +47,12 @@ static void print_facts(const struct pug_capture *capture)
         put_name(value);
         output_text("\n");
     }
-    static const char *const units[] = {"none", "ticks", "nanoseconds"};
     const struct pug_capture_time times = pug_capture_times(capture);
-    output_text("  times: %s (%s)", units[times.unit], times.origin);
-    if (times.last)
-        output_text(", %" PRIu64 " to %" PRIu64, times.first, times.last);
-    output_text("\n");
+    const struct pug_capture_time records = pug_capture_record_times(capture);
+    output_text("  ");
+    capture_info_times(capture);
+    if (records.unit != times.unit || strcmp(records.origin, times.origin) != 0)
+        print_times("  times of records", &records);
 }
 
 /* ---- buffers ---- */
@@ -167,7 +182,7 @@ static void count_stretch(struct input *input, struct counts *counts)
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
         struct counted *counted = counted_of(counts, buffer, pug_source_id(source));
         if (counted)
-            pug_source_monitor(source, tally_packet, &counted->tally);
+            tally_source(&counted->tally, source);
     }
     input_run(input, NULL, NULL);
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
@@ -186,13 +201,16 @@ static void print_counts(const struct input *input, const struct counts *counts)
         output_text("\ntrace:\n");
     for (size_t i = 0; i < counts->count; i++) {
         const struct counted *counted = &counts->items[i];
+        char times[64];
         if (counted->bytes > 0)
             output_text("  %s source 0x%02x: %s, %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64
                         " bad, %" PRIu64 " bytes before synchronisation, %" PRIu64
-                        " synchronisation points\n",
+                        " synchronisation points%s%s\n",
                         pug_capture_buffer_at(input->capture, counted->buffer)->name, counted->id,
                         counted->protocol->name, counted->bytes, counted->tally.packets,
-                        counted->tally.bad, counted->unsynced, counted->tally.syncs);
+                        counted->tally.bad, counted->unsynced, counted->tally.syncs,
+                        counted->tally.timestamps ? ", " : "",
+                        tally_times(&counted->tally, input->capture, times, sizeof(times)));
     }
 }
 

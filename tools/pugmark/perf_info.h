@@ -8,4 +8,7 @@
 /** Print all of it; `stretches`: each of them, too. An exit code. */
 int perf_info(struct input *input, bool stretches);
 
+/** The line that says what the capture's times count. */
+void capture_info_times(const struct pug_capture *capture);
+
 #endif

@@ -36,6 +36,12 @@ void places_free(struct places *places)
     free(places);
 }
 
+bool places_have_times(const struct pug_capture *capture)
+{
+    return pug_capture_kind(capture) == PUG_CAPTURE_PERF &&
+           pug_capture_times(capture).unit != PUG_CAPTURE_NO_TIME;
+}
+
 uint32_t places_task(const struct trace_item *item)
 {
     return item->where->task == PUG_NO_TASK ? item->element.source : item->where->task;

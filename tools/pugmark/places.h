@@ -12,6 +12,12 @@ struct places;
 struct places *places_new(struct pug_capture *capture, struct pug_names *names);
 void places_free(struct places *places);
 
+/**
+ * Do items have a time from somebody who dates them? Else the timestamps among them are all there
+ * is, and they come where they stand.
+ */
+bool places_have_times(const struct pug_capture *capture);
+
 /** Tasks by number; where there are none, sources. */
 uint32_t places_task(const struct trace_item *item);
 

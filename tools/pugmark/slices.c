@@ -429,9 +429,14 @@ static void put_processor(struct slices *slices, const struct trace_item *item, 
 /** The capture's time, or the trace's own where the capture has none; 0: the item tells none. */
 static uint64_t time_of(const struct slices *slices, const struct trace_item *item)
 {
-    if (pug_capture_times(slices->options.capture).unit != PUG_CAPTURE_NO_TIME)
+    const struct pug_capture *capture = slices->options.capture;
+    if (places_have_times(capture))
         return item->where->time;
-    return item->element.type == PUG_ELEM_TIMESTAMP ? item->element.timestamp : 0;
+    if (item->element.type != PUG_ELEM_TIMESTAMP)
+        return 0;
+    uint64_t time = item->element.timestamp;
+    (void)pug_capture_clock(capture, time, &time);
+    return time;
 }
 
 bool slices_take(struct slices *slices, const struct trace_item *item)
@@ -521,14 +526,13 @@ static bool choose_clock(const struct slices_options *options, enum slices_clock
                                               .elements = clocks_elements,
                                               .take = clocks_take,
                                               .drop = free,
-                                              .times = true,
                                               .progress = clocks_progress};
     struct pug_capture_result result;
     *clock = options->clock;
     if (options->clock != SLICES_AUTO)
         return true;
     *clock = SLICES_TIME;
-    if (pug_capture_times(options->capture).unit != PUG_CAPTURE_NO_TIME)
+    if (places_have_times(options->capture))
         return true;
     if (pug_capture_decode(options->capture, &decode, &result) == PUG_ERR_MEM)
         return false;

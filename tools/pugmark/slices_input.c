@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "slices_input.h"
 
+#include "places.h"
 #include "progress.h"
 #include "trace_parts.h"
 
@@ -18,7 +19,7 @@ enum pug_status slices_decode(struct slices *slices, const struct input *input,
         .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
     struct pug_capture_decode how = {.threads = input_jobs(input),
                                      .selection = &input->lists.selection,
-                                     .times = true,
+                                     .times = places_have_times(input->capture),
                                      .progress = progress_show,
                                      .progress_context = &progress};
     trace_parts_decode(&parts, &how);

@@ -6,11 +6,17 @@
 #include "pugmark/pugmark.h"
 
 struct tally {
+    const struct pug_source *source;
     uint64_t packets, syncs, bad;
     uint64_t first_sync; /**< where there are syncs */
+    uint64_t timestamps, first_time, last_time;
 };
 
-/** A packet monitor; its context is a struct tally. */
-void tally_packet(void *tally, enum pug_op op, const struct pug_packet *packet);
+/** Count the packets of a source, besides what was counted before. */
+void tally_source(struct tally *tally, struct pug_source *source);
+
+/** "times 5 to 7", in the capture's unit; "" where there are none. */
+const char *tally_times(const struct tally *tally, const struct pug_capture *capture, char *text,
+                        size_t size);
 
 #endif

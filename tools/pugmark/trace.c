@@ -157,14 +157,14 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
 static bool take_from_time(struct input *input, const char *words, struct since *since)
 {
     struct pug_capture_selection *selection = &input->lists.selection;
-    const bool times = pug_capture_times(input->capture).unit != PUG_CAPTURE_NO_TIME;
+    const enum pug_capture_unit unit = pug_capture_times(input->capture).unit;
+    /* Timestamps as they come are found without reading ahead. */
+    const bool times = places_have_times(input->capture) || unit == PUG_CAPTURE_NANOSECONDS;
     if (!words)
         return true;
-    if (!input_lists_parse_time(words, strlen(words), &since->time) ||
-        (!times && strchr(words, '.'))) {
+    if (!input_lists_parse_time(words, strlen(words), unit, &since->time)) {
         fprintf(stderr, "pugmark: --from-time %s: expected %s\n", words,
-                times ? "seconds.fraction, or a number of the capture's clock"
-                      : "ticks: nothing tells how long these are");
+                input_lists_time_words(unit));
         return false;
     }
     since->waits = !times;
@@ -191,7 +191,7 @@ static int decode(struct input *input, const struct trace_options *options,
         progress_begin(input_bytes(input), options->input.quiet || parts->wanted->limits.all, NULL);
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
-                                        .times = true,
+                                        .times = places_have_times(input->capture),
                                         .progress = progress_show,
                                         .progress_context = &progress,
                                         .log = input->log};

@@ -251,11 +251,11 @@ static void put_range(struct trace_text *text, const struct trace_item *item)
 }
 
 /** What is told by the lines of instructions anyhow, or by the times. */
-static bool is_said(const struct trace_text *text, const struct pug_element *e)
+static bool is_said(const struct trace_item *item)
 {
-    const enum pug_capture_unit unit = pug_capture_times(text->options.capture).unit;
+    const struct pug_element *e = &item->element;
     if (e->type == PUG_ELEM_TIMESTAMP)
-        return unit != PUG_CAPTURE_NO_TIME || e->timestamp == 0;
+        return item->where->time != 0 || e->timestamp == 0;
 
     return e->type == PUG_ELEM_CYCLE_COUNT;
 }
@@ -362,7 +362,7 @@ bool trace_text_print(struct trace_text *text, const struct trace_item *item)
     text->depth = depth_of(text);
     if (e->type == PUG_ELEM_INSTR_RANGE)
         put_range(text, item);
-    else if (!is_said(text, e))
+    else if (!is_said(item))
         put_other(text, item);
     return status != PUG_ERR_MEM;
 }

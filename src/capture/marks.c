@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/** @file The timestamps of a stretch, read before it is decoded: they stand behind what they date.
+ */
+#include "capture/marks.h"
+#include "base/bisect.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM  256u
+#define BLOCK ((size_t)256 << 10)
+
+/* Times of a source that are kept; of more than these every second one is. */
+#define MOST ((size_t)1 << 20)
+
+struct mark {
+    uint64_t index, time;
+};
+
+/** One source's. */
+struct list {
+    struct pug_mark_list raw; /* first: what its reader fills */
+    struct pug_placed_mark room[ROOM];
+    struct pug_list marks; /* struct mark */
+    uint64_t now;
+    uint64_t step, skipped; /* one of so many is kept */
+    uint16_t id;
+    bool local;    /* its steps count another clock than its timestamps (ITM) … */
+    bool absolute; /* … of which there are some */
+};
+
+struct pug_capture_marks {
+    struct pug_capture *capture;
+    struct pug_tree *tree;
+    uint32_t kind; /* of the tree */
+    struct list *lists;
+    size_t count;
+    bool single; /* there is one source, whatever its id */
+    uint8_t *block;
+};
+
+struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture)
+{
+    struct pug_capture_marks *marks = calloc(1, sizeof(*marks));
+    if (!marks)
+        return NULL;
+    marks->capture = capture;
+    marks->block = malloc(BLOCK);
+    if (marks->block)
+        return marks;
+    free(marks);
+    return NULL;
+}
+
+static void drop_tree(struct pug_capture_marks *marks)
+{
+    pug_tree_free(marks->tree);
+    for (size_t i = 0; i < marks->count; i++)
+        free(marks->lists[i].marks.items);
+    free(marks->lists);
+    marks->tree = NULL;
+    marks->lists = NULL;
+    marks->count = 0;
+}
+
+void pug_capture_marks_free(struct pug_capture_marks *marks)
+{
+    if (!marks)
+        return;
+    drop_tree(marks);
+    free(marks->block);
+    free(marks);
+}
+
+/** Every second one of what is kept. */
+static void thin(struct list *list)
+{
+    struct mark *marks = list->marks.items;
+    size_t kept = 0;
+    for (size_t i = 1; i < list->marks.count; i += 2)
+        marks[kept++] = marks[i];
+    list->marks.count = kept;
+    list->step *= 2;
+}
+
+static void keep(struct list *list, uint64_t index, uint64_t time)
+{
+    struct mark *last = list->marks.items;
+    last = list->marks.count > 0 ? last + list->marks.count - 1 : NULL;
+    if (last && time < last->time)
+        time = last->time; /* it never goes back */
+    if (++list->skipped < list->step)
+        return;
+    list->skipped = 0;
+    struct mark *mark = pug_list_add(&list->marks, sizeof(*mark));
+    if (mark)
+        *mark = (struct mark){index, time};
+    if (list->marks.count >= MOST)
+        thin(list);
+}
+
+static void take_mark(struct list *list, const struct pug_placed_mark *mark)
+{
+    const bool step = mark->kind == PUG_MARK_TIME_STEP;
+    if (!step && mark->kind != PUG_MARK_TIMESTAMP)
+        return;
+    if (list->local && step && list->absolute)
+        return;
+    if (list->local && !step && !list->absolute)
+        list->marks.count = 0;
+    list->absolute |= !step;
+    list->now = step ? list->now + mark->value : mark->value;
+    keep(list, mark->index, list->now);
+}
+
+static void take(struct pug_mark_list *raw)
+{
+    struct list *list = (struct list *)raw;
+    for (uint32_t i = 0; i < raw->count; i++)
+        take_mark(list, &raw->marks[i]);
+    raw->count = 0;
+}
+
+static bool make_tree(struct pug_capture_marks *marks, uint32_t stretch)
+{
+    struct pug_capture *capture = marks->capture;
+    drop_tree(marks);
+    if (capture->way->tree(capture, stretch, false, NULL, &marks->tree) != PUG_OK)
+        return false;
+    marks->kind = pug_capture_tree_kind(capture, stretch);
+    marks->single = pug_tree_transport(marks->tree)->single;
+    while (pug_tree_source_at(marks->tree, marks->count))
+        marks->count++;
+    marks->lists = calloc(marks->count + 1, sizeof(*marks->lists));
+    for (size_t i = 0; marks->lists && i < marks->count; i++) {
+        struct pug_source *source = pug_tree_source_at(marks->tree, i);
+        struct list *list = &marks->lists[i];
+        list->id = pug_source_id(source);
+        list->local = strcmp(pug_source_protocol(source)->name, "ITM") == 0;
+        list->raw = (struct pug_mark_list){.marks = list->room, .room = ROOM, .full = take};
+        pug_source_marks(source, &list->raw);
+    }
+    return marks->lists != NULL;
+}
+
+static void feed(struct pug_capture_marks *marks, uint32_t stretch)
+{
+    const struct pug_capture *capture = marks->capture;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    enum pug_response response = PUG_RESP_CONT;
+    enum pug_status status;
+    for (uint64_t at = 0; at < place->size && !PUG_RESP_IS_FATAL(response);) {
+        const size_t got = pug_capture_bytes(capture, stretch, at, marks->block, BLOCK, &status);
+        size_t used = 0;
+        for (size_t done = 0; done < got && !PUG_RESP_IS_FATAL(response); done += used) {
+            response = pug_tree_data(marks->tree, place->offset + at + done, marks->block + done,
+                                     got - done, &used);
+            if (used == 0)
+                break;
+        }
+        if (got == 0)
+            break;
+        at += got;
+    }
+    (void)pug_tree_end(marks->tree);
+}
+
+void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
+{
+    const bool good = marks->tree && marks->kind == pug_capture_tree_kind(marks->capture, stretch)
+                          ? pug_tree_renew(marks->tree) == PUG_OK
+                          : make_tree(marks, stretch);
+    for (size_t i = 0; i < marks->count; i++) {
+        struct list *list = &marks->lists[i];
+        list->marks.count = list->raw.count = 0;
+        list->now = list->skipped = 0;
+        list->step = 1;
+        list->absolute = false;
+    }
+    if (!good)
+        return;
+    feed(marks, stretch);
+    for (size_t i = 0; i < marks->count; i++)
+        take(&marks->lists[i].raw);
+}
+
+bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,
+                            uint64_t *time, uint64_t *until)
+{
+    const struct list *list = NULL;
+    for (size_t i = 0; i < marks->count && !list; i++)
+        if (marks->single || marks->lists[i].id == source)
+            list = &marks->lists[i];
+    if (!list || list->marks.count == 0)
+        return false;
+    const struct mark *all = list->marks.items;
+    const size_t low =
+        pug_bisect_below(all, list->marks.count, sizeof(*all), offsetof(struct mark, index), index);
+    const bool behind = low == list->marks.count;
+    *time = all[behind ? low - 1 : low].time;
+    *until = behind ? UINT64_MAX : all[low].index;
+    return true;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/** @file The times that a stretch's own timestamps tell. */
+#ifndef PUG_CAPTURE_MARKS_H
+#define PUG_CAPTURE_MARKS_H
+
+#include "capture/capture.h"
+
+struct pug_capture_marks;
+
+/** NULL: no memory. */
+struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture);
+void pug_capture_marks_free(struct pug_capture_marks *marks); /**< may be NULL */
+/** Read the timestamps of a stretch. */
+void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch);
+/**
+ * The timestamp of a source that dates what begins at an index: the next one, or where there is
+ * none the last; *until: it dates everything up to there. False: there is none at all.
+ */
+bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,
+                            uint64_t *time, uint64_t *until);
+
+/* ---- times.c: of captures whose stretches are in memory, each read once ---- */
+
+/** Where settings alone tell what timestamps count: the capture's unit. */
+void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_settings *settings);
+/** In the capture's unit. */
+uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t ticks);
+/** The marks of a stretch; NULL: it cannot be read twice, or there is no memory. */
+const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch);
+void pug_capture_drop_marks(struct pug_capture *capture);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/** @file Times of captures that nothing dates but the trace itself. */
+#include "capture/marks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* ---- what timestamps count ---- */
+
+void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_settings *settings)
+{
+    capture->hertz = pug_settings_number(settings, "timestamp_hz", 0);
+    if (capture->hertz > 0)
+        capture->times = (struct pug_capture_time){
+            .unit = PUG_CAPTURE_NANOSECONDS,
+            .origin = pug_capture_keep_format(
+                capture, "trace timestamps, %" PRIu64 " a second, from their 0 on",
+                capture->hertz)};
+    else
+        capture->times =
+            (struct pug_capture_time){.unit = PUG_CAPTURE_TICKS, .origin = "trace timestamps"};
+}
+
+uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t ticks)
+{
+    const uint64_t hertz = capture->hertz;
+    if (hertz == 0)
+        return ticks;
+    const uint64_t seconds = ticks / hertz;
+    /* The rest is below `hertz`, which may be more than 64 bits allow to multiply. */
+    const uint64_t rest = hertz <= UINT64_MAX / SECOND
+                              ? ticks % hertz * SECOND / hertz
+                              : (uint64_t)((double)(ticks % hertz) / (double)hertz * 1e9);
+    return seconds > (UINT64_MAX - rest) / SECOND ? UINT64_MAX : seconds * SECOND + rest;
+}
+
+/* ---- stretches ---- */
+
+const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch)
+{
+    if (capture->live)
+        return NULL;
+    pthread_mutex_lock(&capture->marks_lock);
+    if (!capture->marks)
+        capture->marks = calloc(capture->stretches.count, sizeof(struct pug_capture_marks *));
+    struct pug_capture_marks *marks = capture->marks ? capture->marks[stretch] : NULL;
+    if (capture->marks && !marks && (marks = pug_capture_marks_new(capture)) != NULL) {
+        pug_capture_marks_read(marks, stretch);
+        capture->marks[stretch] = marks;
+    }
+    pthread_mutex_unlock(&capture->marks_lock);
+    return marks;
+}
+
+void pug_capture_drop_marks(struct pug_capture *capture)
+{
+    for (size_t i = 0; capture->marks && i < capture->stretches.count; i++)
+        pug_capture_marks_free(capture->marks[i]);
+    free(capture->marks);
+}
