@@ -34,6 +34,7 @@ static void free_stream(struct rec_engine *engine, struct rec_stream *stream)
         engine->config.unit_class->free(stream->unit);
     prepared_free(stream->empty);
     rec_bytes_free(&stream->out);
+    free(stream->accesses);
     free(stream);
 }
 
@@ -65,6 +66,7 @@ static bool make_unit(struct rec_engine *engine, unsigned index)
         .source = (uint16_t)(engine->config.first_source + index),
         .sources = engine->config.sources,
         .values = engine->config.values,
+        .data = engine->config.data,
         .seed = rec_random(&engine->random) | 1,
         .out = &stream->out,
     };
@@ -386,6 +388,31 @@ static bool give_some(struct rec_engine *engine, struct rec_stream *stream)
     return give_trace(engine, stream);
 }
 
+/** Keep those accesses of the block that the protocol tells. */
+static bool keep_accesses(struct rec_engine *engine, struct rec_stream *stream,
+                          const struct prepared *block, const struct rec_path_item *item)
+{
+    const struct rec_path_access *from = item->accesses;
+    uint32_t count = engine->config.data ? item->access_count : 0, run;
+    stream->access_count = stream->access_at = 0;
+    if (count > stream->access_room) {
+        struct rec_path_access *grown = realloc(stream->accesses, count * sizeof(*grown));
+        if (!grown)
+            return rec_engine_fail(engine, "no memory");
+        stream->accesses = grown;
+        stream->access_room = count;
+    }
+    for (uint32_t i = 0; i < count; i += run) {
+        for (run = 1; i + run < count && from[i + run].insn == from[i].insn;)
+            run++;
+        struct rec_path_access *to = stream->accesses + stream->access_count;
+        memcpy(to, from + i, run * sizeof(*from));
+        stream->access_count += engine->config.unit_class->tells(
+            engine->config.values, block->isa, block->bytes + block->offset[to->insn], to, run);
+    }
+    return true;
+}
+
 static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
                        const struct rec_path_item *item)
 {
@@ -401,7 +428,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     }
     rec_stream_resolve(engine, stream, &at);
     struct prepared *block = prepare(engine, item->block, it);
-    if (!block || !remember(engine, block))
+    if (!block || !remember(engine, block) || !keep_accesses(engine, stream, block, item))
         return false;
     bool was_on = stream->on;
     stream->situation = stream->coming;
@@ -412,8 +439,11 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     stream->count = item->count;
     advance(stream, item->count);
     engine->instructions += item->count;
+    struct rec_path_item told = *item;
+    told.accesses = stream->accesses;
+    told.access_count = stream->access_count;
     if (stream->on)
-        give_path(engine, item);
+        give_path(engine, &told);
     else
         give_gap(engine, stream);
     return give_some(engine, stream);

@@ -29,6 +29,7 @@ struct rec_engine_config {
     unsigned sources; /**< at most so many processors are traced */
     enum rec_calls calls;
     bool context_ids;
+    bool data;                                                  /**< data are traced */
     uint64_t sync_every, time_every, cycles_every, other_every; /**< instructions; 0: never */
     uint64_t limit;                 /**< instructions in all; 0: no limit */
     double loss;                    /**< part of the instructions whose trace is lost, 0 to 1 */

@@ -42,7 +42,9 @@ struct flow {
 struct rec_etrace {
     struct rec_etrace_options options;
     rec_payload_fn *put;
+    rec_encoded_fn *encoded;
     void *context;
+    bool synced;             /* something was, since it was told */
     struct step now, coming; /* the next step's context, time, notify are gathered in `coming` */
     bool has_now;
 
@@ -155,7 +157,8 @@ static void send_support(struct rec_etrace *e, enum pug_etrace_qual qual)
     }
     rec_field(&f, o->data_no_address, 1);
     rec_field(&f, o->data_no_value, 1);
-    rec_field(&f, 0, 2);
+    rec_field(&f, o->data_full_address, 1);
+    rec_field(&f, o->data_full_value, 1);
     send(e, &f);
 }
 
@@ -362,6 +365,7 @@ static void begin_anew(struct rec_etrace *e, const struct step *step)
     if (step->insn.conditional && e->options.options.branch_prediction)
         predict(e, step->pc, is_taken(step));
     clear_branches(e);
+    e->synced = true;
     e->first = e->fresh = e->after_trap = e->trap_reported = e->sync_next = false;
     e->since_sync = 0;
     e->returned = false;
@@ -400,6 +404,7 @@ static void send_trap(struct rec_etrace *e, const struct step *trap, const struc
     if (!trap->interrupt)
         rec_field(&f, trap->tval, e->options.iaddress_width);
     send(e, &f);
+    e->synced = true;
     clear_branches(e);
     if (handler)
         begin_anew(e, handler);
@@ -563,6 +568,10 @@ static void encode(struct rec_etrace *e, const struct step *next)
         trap(e, &e->now);
     else if (e->has_now)
         retire(e, &e->now, next);
+    if (e->encoded && e->has_now && !e->now.is_trap) {
+        e->encoded(e->context, e->synced, !next);
+        e->synced = false;
+    }
     e->has_now = next != NULL;
     if (next)
         e->now = *next;
@@ -586,6 +595,11 @@ struct rec_etrace *rec_etrace_new(const struct rec_etrace_options *options, rec_
 void rec_etrace_free(struct rec_etrace *e)
 {
     free(e);
+}
+
+void rec_etrace_on_encoded(struct rec_etrace *e, rec_encoded_fn *encoded)
+{
+    e->encoded = encoded;
 }
 
 void rec_etrace_start(struct rec_etrace *e)

@@ -31,11 +31,18 @@ struct rec_etrace_options {
 /** Takes a payload; `data`: of data trace. */
 typedef void rec_payload_fn(void *context, bool data, const uint8_t *payload, unsigned size);
 
+/** An instruction that retired is encoded. `synced`: since the last time something synchronised;
+ *  `last`: nothing comes behind it. */
+typedef void rec_encoded_fn(void *context, bool synced, bool last);
+
 struct rec_etrace;
 
 struct rec_etrace *rec_etrace_new(const struct rec_etrace_options *options, rec_payload_fn *put,
                                   void *context);
 void rec_etrace_free(struct rec_etrace *encoder);
+
+/** Be told; what it puts comes where data trace of that instruction does. */
+void rec_etrace_on_encoded(struct rec_etrace *encoder, rec_encoded_fn *encoded);
 
 /** Trace starts with the next step. */
 void rec_etrace_start(struct rec_etrace *encoder);

@@ -18,6 +18,14 @@ struct rec_path_block {
     const uint8_t *bytes; /**< as long as the reader lives */
 };
 
+/** An instruction read or wrote memory. */
+struct rec_path_access {
+    uint64_t address, value;
+    uint32_t insn;     /**< of the block */
+    uint8_t size;      /**< 2^size bytes */
+    bool store, known; /**< known: `value` is */
+};
+
 enum rec_path_kind {
     REC_PATH_RAN,     /**< the first `count` instructions of `block` retired; of 0 only the place is
                          known */
@@ -42,11 +50,14 @@ struct rec_path_item {
     uint64_t value, address, size, offset, pid;
     bool known; /**< `address` is */
     const char *text;
+    const struct rec_path_access *accesses; /**< RAN, in their order; until the next item */
+    uint32_t access_count;
 };
 
 struct rec_path_header {
     uint8_t family; /**< enum rec_path_family */
     bool system;
+    bool data; /**< accesses are told */
     uint64_t pid;
 };
 

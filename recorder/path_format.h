@@ -6,6 +6,8 @@
 #ifndef PUG_RECORDER_PATH_FORMAT_H
 #define PUG_RECORDER_PATH_FORMAT_H
 
+#include <stdint.h>
+
 #define REC_PATH_MAGIC      "pugpath\1"
 #define REC_PATH_MAGIC_SIZE 8u
 
@@ -18,7 +20,10 @@ enum rec_path_family {
 };
 
 /** Bits of the header's flags. */
-enum rec_path_flags { REC_PATH_SYSTEM = 1 /**< a whole machine, not one process */ };
+enum rec_path_flags {
+    REC_PATH_SYSTEM = 1, /**< a whole machine, not one process */
+    REC_PATH_DATA = 2,   /**< accesses to memory are told, too */
+};
 
 /** What a record begins with. */
 enum rec_path_record {
@@ -44,7 +49,19 @@ enum rec_path_event {
     REC_EVENT_CONTEXT,   /**< operand: the context id (address space) from here on */
     REC_EVENT_PRIVILEGE, /**< operand: exception level or privilege mode from here on */
     REC_EVENT_TIME,      /**< operand: nanoseconds since the last one */
-    REC_EVENT_GAP,       /**< something that ran is not in the path; operand: 0 */
+    REC_EVENT_GAP,       /**< operand 0: something that ran is not in the path; else an access */
+};
+
+/**
+ * Of an access: 1 + (instruction of the last block << 5 | value known << 4 | store << 3 | size);
+ * 2^size bytes. Follow: the address, as a difference to the one before in the same record, bit 0
+ * its sign; and where it is known the value.
+ */
+enum rec_path_access_bits {
+    REC_ACCESS_SIZE = 7,
+    REC_ACCESS_STORE = 8,
+    REC_ACCESS_KNOWN = 16,
+    REC_ACCESS_INSN = 5, /**< shift */
 };
 
 enum rec_path_trap {
@@ -59,5 +76,17 @@ enum rec_path_trap {
 #define REC_PATH_NAME_BYTES  4096u
 #define REC_PATH_CPUS        1024u
 #define REC_PATH_CHUNK_BYTES (1u << 20)
+#define REC_PATH_ACCESSES    65536u /* of one block */
+
+/** A difference, small ones as small numbers; and back. */
+static inline uint64_t rec_path_fold(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t rec_path_unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (0 - (folded & 1));
+}
 
 #endif

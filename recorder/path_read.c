@@ -14,8 +14,11 @@
 struct cpu {
     uint32_t *follower; /* by block: the one that came behind it last, + 1 */
     uint32_t followers;
-    uint32_t at;  /* the block that ran last, + 1; 0: none */
-    bool waiting; /* it was not given yet */
+    uint32_t at;                      /* the block that ran last, + 1; 0: none */
+    bool waiting;                     /* it was not given yet */
+    struct rec_path_access *accesses; /* of the block that ran last */
+    uint32_t access_count, access_room;
+    bool given; /* they were */
 };
 
 struct rec_path_reader {
@@ -32,8 +35,8 @@ struct rec_path_reader {
     /* the chunk of events underway */
     unsigned cpu;
     uint64_t left, hits;
-    uint64_t time;
-    unsigned flushed; /* at the end: processors whose last block was given */
+    uint64_t time, accessed; /* accessed: the last address */
+    unsigned flushed;        /* at the end: processors whose last block was given */
     struct rec_path_item queue[4];
     unsigned queued, taken;
 };
@@ -60,8 +63,10 @@ void rec_path_reader_free(struct rec_path_reader *reader)
         return;
     for (uint32_t i = 0; i < reader->block_count; i++)
         free(reader->blocks[i]);
-    for (unsigned i = 0; i < REC_PATH_CPUS; i++)
+    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
         free(reader->cpus[i].follower);
+        free(reader->cpus[i].accesses);
+    }
     free(reader->blocks);
     free(reader->bytes);
     free(reader);
@@ -140,6 +145,11 @@ bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_head
     *why = "it is of instructions that are not known here";
     header->family = (uint8_t)family;
     header->system = flags & REC_PATH_SYSTEM;
+    header->data = flags & REC_PATH_DATA;
+    if (flags > (REC_PATH_SYSTEM | REC_PATH_DATA)) {
+        *why = "it is of a newer kind than this program knows";
+        return false;
+    }
     return family >= REC_FAMILY_A64 && family <= REC_FAMILY_RV64;
 }
 
@@ -250,6 +260,14 @@ static void give(struct rec_path_reader *reader, unsigned index, uint32_t most)
     struct rec_path_item *item = push(reader, REC_PATH_RAN, index);
     item->block = reader->blocks[cpu->at - 1];
     item->count = item->block->count < most ? item->block->count : most;
+    if (cpu->given)
+        return;
+    /* What an instruction accessed that did not retire is of no interest. */
+    while (cpu->access_count > 0 && cpu->accesses[cpu->access_count - 1].insn >= item->count)
+        cpu->access_count--;
+    item->accesses = cpu->accesses;
+    item->access_count = cpu->access_count;
+    cpu->given = true;
 }
 
 static void run_block(struct rec_path_reader *reader, uint32_t id)
@@ -312,6 +330,46 @@ static bool cut_block(struct rec_path_reader *reader, uint64_t count)
     return true;
 }
 
+static bool reserve_access(struct rec_path_reader *reader, struct cpu *cpu)
+{
+    if (cpu->given)
+        cpu->access_count = 0;
+    cpu->given = false;
+    if (cpu->access_count < cpu->access_room)
+        return true;
+    uint32_t room = cpu->access_room * 2 + 64;
+    struct rec_path_access *grown =
+        room <= 2 * REC_PATH_ACCESSES ? realloc(cpu->accesses, room * sizeof(*grown)) : NULL;
+    if (!grown)
+        return wrong(reader, "a block accesses memory too often");
+    cpu->accesses = grown;
+    cpu->access_room = room;
+    return true;
+}
+
+/** The block that waits accessed memory. */
+static bool access_event(struct rec_path_reader *reader, uint64_t what)
+{
+    struct cpu *cpu = &reader->cpus[reader->cpu];
+    uint64_t insn = what >> REC_ACCESS_INSN, difference, value = 0;
+    if (!cpu->waiting || insn >= reader->blocks[cpu->at - 1]->count)
+        return wrong(reader, "memory is accessed by no instruction");
+    if (!get_event_number(reader, &difference) ||
+        (what & REC_ACCESS_KNOWN && !get_event_number(reader, &value)) ||
+        !reserve_access(reader, cpu))
+        return false;
+    if (cpu->access_count > 0 && cpu->accesses[cpu->access_count - 1].insn > insn)
+        return wrong(reader, "accesses are not in the order of their instructions");
+    reader->accessed += rec_path_unfold(difference);
+    cpu->accesses[cpu->access_count++] = (struct rec_path_access){.address = reader->accessed,
+                                                                  .value = value,
+                                                                  .insn = (uint32_t)insn,
+                                                                  .size = what & REC_ACCESS_SIZE,
+                                                                  .store = what & REC_ACCESS_STORE,
+                                                                  .known = what & REC_ACCESS_KNOWN};
+    return true;
+}
+
 /** An event that is no block; what waits ran before it. */
 static bool other_event(struct rec_path_reader *reader, enum rec_path_event event, uint64_t operand)
 {
@@ -350,6 +408,8 @@ static bool read_event(struct rec_path_reader *reader)
         return named_block(reader, number >> 4);
     if (event == REC_EVENT_CUT)
         return cut_block(reader, number >> 4);
+    if (event == REC_EVENT_GAP && number >> 4 > 0)
+        return access_event(reader, (number >> 4) - 1);
     return other_event(reader, event, number >> 4);
 }
 
@@ -373,6 +433,7 @@ static bool begin_events(struct rec_path_reader *reader)
         return wrong(reader, "a chunk of events is too long");
     struct rec_path_item *item = push(reader, REC_PATH_AT, reader->cpu);
     item->value = reader->time;
+    reader->accessed = 0;
     return true;
 }
 

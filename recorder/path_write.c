@@ -18,7 +18,7 @@ struct known {
 
 struct stream {
     struct rec_bytes events;
-    uint64_t began, now, told, hits;
+    uint64_t began, now, told, hits, accessed;
     uint32_t *follower;
     uint32_t followers;
     uint32_t at; /* + 1 */
@@ -32,6 +32,7 @@ struct rec_path_writer {
     uint32_t *buckets; /* + 1 */
     uint32_t bucket_count;
     struct stream *streams[REC_PATH_CPUS];
+    bool data;
     int failed; /* errno */
 };
 
@@ -61,7 +62,9 @@ struct rec_path_writer *rec_path_writer_new(int file, const struct rec_path_head
     writer->file = file;
     rec_put_n(&writer->out, REC_PATH_MAGIC, REC_PATH_MAGIC_SIZE);
     rec_put_leb(&writer->out, header->family);
-    rec_put_leb(&writer->out, header->system ? REC_PATH_SYSTEM : 0);
+    writer->data = header->data;
+    rec_put_leb(&writer->out,
+                (header->system ? REC_PATH_SYSTEM : 0u) | (header->data ? REC_PATH_DATA : 0u));
     rec_put_leb(&writer->out, header->pid);
     return writer;
 }
@@ -186,6 +189,7 @@ static void flush_stream(struct rec_path_writer *writer, unsigned cpu)
     }
     writer->out.failed |= stream->events.failed;
     stream->events.size = 0;
+    stream->accessed = 0;
     stream->began = stream->told = stream->now;
     flush(writer);
 }
@@ -213,6 +217,18 @@ static bool reserve_follower(struct rec_path_writer *writer, struct stream *stre
     return true;
 }
 
+static void put_access(struct stream *stream, const struct rec_path_access *access)
+{
+    put_event(stream, REC_EVENT_GAP,
+              1 + ((uint64_t)access->insn << REC_ACCESS_INSN |
+                   (access->known ? REC_ACCESS_KNOWN : 0u) |
+                   (access->store ? REC_ACCESS_STORE : 0u) | access->size));
+    rec_put_leb(&stream->events, rec_path_fold(access->address - stream->accessed));
+    if (access->known)
+        rec_put_leb(&stream->events, access->value);
+    stream->accessed = access->address;
+}
+
 static void put_block(struct rec_path_writer *writer, struct stream *stream,
                       const struct rec_path_item *item)
 {
@@ -230,6 +246,8 @@ static void put_block(struct rec_path_writer *writer, struct stream *stream,
             *follower = id;
     }
     stream->at = id;
+    for (uint32_t i = 0; writer->data && i < item->access_count; i++)
+        put_access(stream, &item->accesses[i]);
     if (item->count < item->block->count)
         put_event(stream, REC_EVENT_CUT, item->count);
 }

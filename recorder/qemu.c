@@ -55,8 +55,8 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
     static char root[] = "-L", plug[] = "-plugin", end[] = "--";
     char load[8192];
     unsigned n = 0;
-    snprintf(load, sizeof(load), "%s,fd=%d%s%s", plugin, path, qemu->children ? ",children=" : "",
-             qemu->children ? qemu->children : "");
+    snprintf(load, sizeof(load), "%s,fd=%d%s%s%s", plugin, path, qemu->data ? ",data=1" : "",
+             qemu->children ? ",children=" : "", qemu->children ? qemu->children : "");
     arguments[n++] = (char *)emulator;
     if (qemu->sysroot) {
         arguments[n++] = root;

@@ -15,6 +15,7 @@ struct rec_qemu {
     char **argv;          /**< the program with its arguments, NULL behind the last; of a machine
                                the emulator with its own */
     bool machine;
+    bool data; /**< accesses to memory are told */
     pid_t pid; /**< out */
     int path;  /**< out: to read from */
 };

@@ -162,7 +162,8 @@ static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot, uns
     return (struct rec_unit_setup){.family = engine->path.family,
                                    .source = (uint16_t)(engine->first_source + stream),
                                    .sources = engine->sources,
-                                   .values = engine->values};
+                                   .values = engine->values,
+                                   .data = engine->data};
 }
 
 static bool write_source(const struct snapshot_write *snapshot, unsigned buffer, unsigned stream,

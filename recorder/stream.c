@@ -64,10 +64,16 @@ static void tell(struct rec_engine *engine, struct rec_stream *stream, uint32_t 
     bool goes_on = next->address == after;
     struct rec_step step = {.pc = pc,
                             .insn = insn,
+                            .bytes = block->bytes + block->offset[n],
+                            .accesses = stream->accesses + stream->access_at,
                             .next = *next,
                             .since = stream->since,
                             .isa = block->isa,
                             .trapped = trapped};
+    while (stream->access_at + step.access_count < stream->access_count &&
+           step.accesses[step.access_count].insn == n)
+        step.access_count++;
+    stream->access_at += step.access_count;
     if (is_direct(insn))
         step.taken = next->address == insn->target && (!goes_on || !insn->conditional);
     else if (insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump)

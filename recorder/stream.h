@@ -15,11 +15,13 @@ struct rec_stream {
     struct rec_unit *unit;
     struct rec_bytes out;
     bool on, told_gap;
-    struct prepared *block; /* ran last; what it led to is not known yet */
-    uint32_t count;         /* instructions of it that retired */
-    uint8_t it;             /* T32 instructions still in an IT block */
-    uint32_t since;         /* instructions since the last waypoint */
-    struct rec_place last;  /* the instruction that retired last */
+    struct prepared *block;                        /* ran last; what it led to is not known yet */
+    uint32_t count;                                /* instructions of it that retired */
+    struct rec_path_access *accesses;              /* of the block, that the protocol tells */
+    uint32_t access_count, access_room, access_at; /* at: told so far */
+    uint8_t it;                                    /* T32 instructions still in an IT block */
+    uint32_t since;                                /* instructions since the last waypoint */
+    struct rec_place last;                         /* the instruction that retired last */
     struct prepared *empty; /* the block that ran last may be that: nothing, at an address */
     bool asked, gap, trapped;
     struct rec_path_item trap; /* where `trapped` */

@@ -8,7 +8,7 @@
 
 #include "pugmark/isa.h"
 #include "recorder/bytes.h"
-#include "recorder/path_format.h"
+#include "recorder/path.h"
 
 #include <stdio.h>
 
@@ -21,6 +21,9 @@ struct rec_place {
 struct rec_step {
     uint64_t pc;
     const struct pug_insn *insn;
+    const uint8_t *bytes;
+    const struct rec_path_access *accesses; /**< of it, where data are traced */
+    uint32_t access_count;
     struct rec_place next;
     uint32_t since; /**< instructions since the last waypoint, this one included */
     uint8_t isa;
@@ -79,6 +82,7 @@ struct rec_unit_setup {
     uint16_t source;        /**< trace id, or RISC-V source id */
     unsigned sources;       /**< how many there are at most */
     const uint64_t *values; /**< of the class's options */
+    bool data;              /**< data are traced */
     uint64_t seed;
     struct rec_bytes *out;
 };
@@ -112,6 +116,10 @@ struct rec_unit_class {
                 uint32_t since);
     /** Trace is lost from `at` on, where a waypoint has just been. */
     void (*lose)(struct rec_unit *unit, const struct rec_place *at);
+    /** Which accesses of an instruction, by its instruction set and bytes, the protocol tells: they
+     *  are moved to the front, and counted. NULL: it has no data trace. */
+    uint32_t (*tells)(const uint64_t *values, uint8_t isa, const uint8_t *bytes,
+                      struct rec_path_access *accesses, uint32_t count);
     /** Settings for a decoder: lines of a device's [regs]. */
     void (*describe)(const struct rec_unit_setup *setup, FILE *file);
     /** More lines for the buffer in trace.ini; NULL: none. */

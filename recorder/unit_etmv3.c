@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of an ETMv3. */
+#include "isa/arm_access.h"
+#include "pugmark/element.h"
 #include "pugmark/settings.h"
 #include "recorder/etmv3.h"
 #include "recorder/unit_armv7.h"
@@ -17,6 +19,7 @@ enum value {
     OTHERS,
     LONGER,
     SHORTER,
+    DATA_FORM,
     OPTIONS
 };
 
@@ -24,8 +27,12 @@ static const struct rec_option options[OPTIONS] = {
     [VERSION] = {"version", 5, 5, 5, "minor version of the architecture, 3.N"},
     [CYCLES] = {"cycles", 0, 1, 1, "cycle-accurate: every instruction with its cycles"},
     [ALTERNATIVE] = {"alternative", 1, 1, 1, "alternative branch packets, from version 3.4"},
+    [DATA_FORM] = {"data_form", 0, 2, 2, "of --data: 0 addresses and values, 1, 2 only these"},
     REC_ARMV7_OPTIONS,
 };
+
+enum { BOTH, ADDRESSES, VALUES };               /* DATA_FORM */
+enum { TRACE_VALUES = 4, TRACE_ADDRESSES = 8 }; /* ETMCR */
 
 struct rec_unit {
     struct rec_unit_setup setup;
@@ -36,9 +43,12 @@ struct rec_unit {
 static struct rec_etmv3_config registers_of(const struct rec_unit_setup *setup)
 {
     const uint64_t *v = setup->values;
+    uint32_t data = (v[DATA_FORM] == ADDRESSES ? 0u : TRACE_VALUES) |
+                    (v[DATA_FORM] == VALUES ? 0u : TRACE_ADDRESSES);
     return (struct rec_etmv3_config){
-        .control = rec_armv7_context_field(v[CONTEXT_BYTES]) | (uint32_t)v[CYCLES] << 12 |
-                   (uint32_t)v[BROADCAST] << 8 | (uint32_t)v[TIMESTAMPS] << 28,
+        .control = (setup->data ? data : 0) | rec_armv7_context_field(v[CONTEXT_BYTES]) |
+                   (uint32_t)v[CYCLES] << 12 | (uint32_t)v[BROADCAST] << 8 |
+                   (uint32_t)v[TIMESTAMPS] << 28,
         .id = 0x4100f200u | (uint32_t)v[VERSION] << 4 | (uint32_t)v[ALTERNATIVE] << 20,
         .code = (uint32_t)v[WIDE_TIMESTAMPS] << 29 | 1u << 28 | 1u << 26 | 1u << 22,
     };
@@ -104,9 +114,54 @@ static void put_isync(struct rec_unit *unit, const struct rec_place *at,
 static void begin(struct rec_unit *unit, const struct rec_place *at,
                   const struct rec_situation *situation, enum rec_why why)
 {
+    rec_etmv3_data_sync(&unit->etm);
     rec_etmv3_a_sync(&unit->etm);
     put_isync(unit, at, situation,
               why == REC_WHY_OVERFLOW ? PUG_ISYNC_RESTART_OVERFLOW : PUG_ISYNC_TRACE_ENABLE);
+}
+
+static uint32_t tells(const uint64_t *values, uint8_t isa_of, const uint8_t *bytes,
+                      struct rec_path_access *accesses, uint32_t count)
+{
+    enum { T32_WIDE = 0xe8 };
+    struct pug_arm_access kind;
+    bool wide = isa_of == PUG_ISA_A32 || bytes[1] >= T32_WIDE;
+    uint32_t opcode = bytes[0] | (uint32_t)bytes[1] << 8, kept = 0;
+    if (wide)
+        opcode |= (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    if (!pug_arm_access(isa_of, opcode, &kind) || kind.coprocessor)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned size = 1u << accesses[i].size;
+        if ((size != kind.size && !(size == 8 && kind.size == 4)) ||
+            (values[DATA_FORM] != ADDRESSES && !accesses[i].known))
+            return 0;
+        /* Of a store-exclusive QEMU loads, too, to compare. */
+        if (kind.access != PUG_ACCESS_SWAP && accesses[i].store != (kind.access != PUG_ACCESS_LOAD))
+            continue;
+        accesses[kept++] = accesses[i];
+    }
+    return kind.access == PUG_ACCESS_SWAP && kept != 2 ? 0 : kept;
+}
+
+/** A transfer for each word; its address where it is not behind the one before. */
+static void put_data(struct rec_unit *unit, const struct rec_step *step)
+{
+    uint32_t behind = 0;
+    bool first = true;
+    for (uint32_t i = 0; i < step->access_count; i++) {
+        const struct rec_path_access *access = &step->accesses[i];
+        uint32_t address = (uint32_t)access->address;
+        for (unsigned shift = 0; shift < 8u << access->size; shift += 32, address += 4) {
+            uint64_t value = access->value >> shift;
+            if (access->size < 2)
+                value &= (1u << (8u << access->size)) - 1;
+            rec_etmv3_data(&unit->etm, first || address != behind ? &address : NULL,
+                           (uint32_t)value);
+            first = false;
+            behind = address + 4;
+        }
+    }
 }
 
 static void instruction(struct rec_unit *unit, const struct rec_step *step)
@@ -114,6 +169,7 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
     bool branch = step->insn->type == PUG_INSTR_BR || step->insn->type == PUG_INSTR_BR_INDIRECT;
     bool tells = step->insn->type == PUG_INSTR_BR_INDIRECT || unit->setup.values[BROADCAST];
     rec_etmv3_atom(&unit->etm, !branch || step->taken, some_cycles(unit));
+    put_data(unit, step);
     if (branch && step->taken && !tells)
         rec_etmv3_runs_in(&unit->etm, step->next.isa);
     if (branch && step->taken && tells)
@@ -157,6 +213,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     if (what & REC_BETWEEN_SYNC) {
         rec_etmv3_a_sync(&unit->etm);
         put_isync(unit, at, situation, PUG_ISYNC_PERIODIC);
+        rec_etmv3_data_sync(&unit->etm);
     }
 }
 
@@ -203,5 +260,6 @@ const struct rec_unit_class rec_unit_etmv3 = {
     .options = options,
     .option_count = OPTIONS,
     REC_UNIT_FUNCTIONS,
+    .tells = tells,
     .format = rec_armv7_format,
 };

@@ -2,6 +2,7 @@
 /** @file The engine's view of an E-Trace encoder, in packet encapsulation. */
 #include "recorder/encapsulation.h"
 #include "recorder/etrace.h"
+#include "recorder/unit_etrace_data.h"
 #include "recorder/unit_riscv.h"
 
 #include <stdlib.h>
@@ -28,6 +29,12 @@ enum value {
     JVT_BASE,
     STAMP_BYTES,
     PADDING,
+    RESYNC_DISABLED,
+    DATA_FORM,
+    DATA_MMA_CAS,
+    DATA_SPLIT,
+    DATA_METHOD,
+    DATA_DIFF_BITS,
     OPTIONS
 };
 
@@ -47,14 +54,25 @@ static const struct rec_option options[OPTIONS] = {
     [NOTIFY] = {"notify_once_in", 0, 65535, 1000, "instructions that the user is told of"},
     [STAMP_BYTES] = {"timestamp_bytes", 0, 8, 8, "timestamps of the encapsulation"},
     [PADDING] = {"padding", 0, 2, 0, "of packets: 0 sign, 1 zeros, 2 ones"},
+    [RESYNC_DISABLED] = {"resync_disabled", 0, 1, 1, "what is learnt outlives synchronisations"},
+    [DATA_FORM] = {"data_form", 0, 2, 2, "of --data: 0 addresses and values, 1, 2 only these"},
+    [DATA_MMA_CAS] = {"data_mma_cas", 0, 1, 1, "of --data: packets of the draft's set"},
+    [DATA_SPLIT] = {"data_split", 0, 1, 1, "of --data: loaded values come later"},
+    [DATA_METHOD] = {"data_method", 0, 3, 3, "of --data: 0 best, 1 full, 2 XOR, 3 difference"},
+    [DATA_DIFF_BITS] = {"data_diff_bits", 2, 2, 2, "of --data: width of `diff`, 1 or 2"},
     REC_RISCV_OPTIONS,
 };
+
+enum { BOTH, ADDRESSES, VALUES };
+enum { BEST, FULL, XOR, DIFFERENCE };
+enum { DATA_WIDTH = 64, LRID_WIDTH = 4, TYPE_BITS = 2 };
 
 struct rec_unit {
     struct rec_unit_setup setup;
     struct rec_etrace *encoder;
     struct rec_encapsulation wrap;
     struct rec_random random;
+    struct rec_etrace_accesses data;
     uint64_t time;
     unsigned privilege;
 };
@@ -73,6 +91,8 @@ static void settle(uint64_t *values, uint8_t family)
         values[CALL_COUNTER] = 0; /* a depth cannot say that the counter is full */
     if (values[SRC_BITS] % 8 != 0)
         values[PADDING] = 0;
+    if (values[DATA_METHOD] == BEST || values[DATA_DIFF_BITS] == 0)
+        values[DATA_DIFF_BITS] = 2; /* one bit has no name for the best one */
 }
 
 static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
@@ -91,6 +111,10 @@ static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
                     .branch_prediction = v[PREDICTOR],
                     .jump_target_cache = v[JUMP_CACHE],
                     .full_address = v[FULL_ADDRESS],
+                    .resync_disabled = v[RESYNC_DISABLED],
+                    .data_no_address = setup->data && v[DATA_FORM] == VALUES,
+                    .data_no_value = setup->data && v[DATA_FORM] == ADDRESSES,
+                    .data_mma_cas = setup->data && v[DATA_MMA_CAS],
                     .irets = v[IRETS],
                     .time_width = (uint8_t)v[TIME_BITS],
                     .f0s_width = v[PREDICTOR] && v[JUMP_CACHE],
@@ -105,12 +129,42 @@ static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
     };
 }
 
+static struct rec_etrace_data_options data_options_of(const struct rec_unit_setup *setup)
+{
+    const uint64_t *v = setup->values;
+    return (struct rec_etrace_data_options){.xlen = rec_riscv_xlen(setup),
+                                            .data_width = DATA_WIDTH,
+                                            .daddress_width = rec_riscv_xlen(setup),
+                                            .lrid_width = LRID_WIDTH,
+                                            .diff_bits = (unsigned)v[DATA_DIFF_BITS],
+                                            .mma_cas = v[DATA_MMA_CAS],
+                                            .no_address = v[DATA_FORM] == VALUES,
+                                            .no_value = v[DATA_FORM] == ADDRESSES,
+                                            .split = v[DATA_SPLIT],
+                                            .full = v[DATA_METHOD] == FULL,
+                                            .xor_only = v[DATA_METHOD] == XOR,
+                                            .difference_only = v[DATA_METHOD] == DIFFERENCE};
+}
+
+static uint32_t tells(const uint64_t *values, uint8_t isa_of, const uint8_t *bytes,
+                      struct rec_path_access *accesses, uint32_t count)
+{
+    (void)isa_of;
+    return rec_etrace_tells(values[DATA_FORM] != ADDRESSES, bytes, accesses, count);
+}
+
 static void put(void *context, bool data, const uint8_t *payload, unsigned size)
 {
     struct rec_unit *unit = context;
-    (void)data;
-    rec_encapsulate(&unit->wrap, unit->setup.source, 0,
+    rec_encapsulate(&unit->wrap, unit->setup.source, data,
                     unit->wrap.timestamp_bytes ? &unit->time : NULL, payload, size);
+}
+
+static void encoded(void *context, bool synced, bool last)
+{
+    struct rec_unit *unit = context;
+    rec_etrace_accesses_put(&unit->data, synced, last, put, unit);
+    unit->setup.out->failed |= unit->data.failed;
 }
 
 static struct rec_unit *make(const struct rec_unit_setup *setup)
@@ -123,6 +177,7 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
     unit->random.state = setup->seed;
     unit->wrap = (struct rec_encapsulation){.src_bits = (unsigned)setup->values[SRC_BITS],
                                             .timestamp_bytes = (unsigned)setup->values[STAMP_BYTES],
+                                            .type_bits = setup->data ? TYPE_BITS : 0,
                                             .padding = (enum rec_padding)setup->values[PADDING],
                                             .out = setup->out};
     unit->encoder = rec_etrace_new(&encoder, put, unit);
@@ -130,12 +185,17 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
         free(unit);
         return NULL;
     }
+    unit->data.encoder.options = data_options_of(setup);
+    unit->data.random.state = setup->seed + 1;
+    if (setup->data)
+        rec_etrace_on_encoded(unit->encoder, encoded);
     return unit;
 }
 
 static void unit_free(struct rec_unit *unit)
 {
     rec_etrace_free(unit->encoder);
+    free(unit->data.waiting);
     free(unit);
 }
 
@@ -170,6 +230,8 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
     if (notify && (step->pc / 2 * 7 + 3) % notify == 0)
         rec_etrace_notify(unit->encoder);
     rec_etrace_retire(unit->encoder, step->pc, step->insn, step->next.address);
+    if (unit->setup.data)
+        rec_etrace_accesses_take(&unit->data, step);
 }
 
 static void trap(struct rec_unit *unit, const struct rec_trap *trap)
@@ -213,6 +275,17 @@ static void lose(struct rec_unit *unit, const struct rec_place *at)
     rec_etrace_lose(unit->encoder);
 }
 
+static void describe_data(const struct rec_unit_setup *setup, FILE *file)
+{
+    static const char *const methods[] = {"best", "full", "xor", "diff"};
+    const struct rec_etrace_data_options o = data_options_of(setup);
+    fprintf(file,
+            "data_width_p=%u\ndaddress_width_p=%u\nlrid_width_p=%u\ndiff_bits=%u\nnoaddr=%d\n"
+            "nodata=%d\nsplit=%d\nformat_set=%s\ncompression=%s\n",
+            o.data_width, o.daddress_width, o.lrid_width, o.diff_bits, o.no_address, o.no_value,
+            o.split, o.mma_cas ? "mmacas" : "2.0", methods[setup->values[DATA_METHOD]]);
+}
+
 static void describe(const struct rec_unit_setup *setup, FILE *file)
 {
     const struct rec_etrace_options o = options_of(setup);
@@ -229,14 +302,18 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
             p->cache_size, p->return_stack_size, p->call_counter_size, p->f0s_width, p->sijump,
             v[STANDARD_SUPPORT] ? "std" : "ref+sijump", p->irets ? "irets" : "irdepth",
             (unsigned)v[SRC_BITS], setup->source);
+    fprintf(file, "resync_disabled=%d\n", p->resync_disabled);
     rec_riscv_describe(file, v[ZCMT], v[JVT_BASE]);
+    if (setup->data)
+        describe_data(setup, file);
 }
 
 static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
 {
     const uint64_t *v = setup->values;
-    fprintf(file, "srcid_bits=%u\ntimestamp_bytes=%u\npadding=%s\n", (unsigned)v[SRC_BITS],
-            (unsigned)v[STAMP_BYTES], v[PADDING] ? "dontcare" : "sign");
+    fprintf(file, "srcid_bits=%u\ntimestamp_bytes=%u\npadding=%s\ntype_bits=%u\n",
+            (unsigned)v[SRC_BITS], (unsigned)v[STAMP_BYTES], v[PADDING] ? "dontcare" : "sign",
+            setup->data ? TYPE_BITS : 0u);
 }
 
 static const char *format(const struct rec_unit_setup *setup)
@@ -248,5 +325,6 @@ static const char *format(const struct rec_unit_setup *setup)
 const struct rec_unit_class rec_unit_etrace = {
     .name = "etrace",
     .device = "E-Trace",
+    .tells = tells,
     REC_RISCV_CLASS,
 };

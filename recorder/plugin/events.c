@@ -23,6 +23,7 @@ struct cpu {
     uint32_t followers;
     bool known;
     struct situation situation; /* that was told */
+    uint64_t accessed;          /* the last address since events were sent */
 };
 
 static struct {
@@ -146,6 +147,7 @@ void events_send(unsigned index)
     stream_events(index);
     stream_unlock();
     cpu->base = 0;
+    cpu->accessed = 0;
 }
 
 /** How it stands, with one store; sent where there is no room for more. */
@@ -205,6 +207,26 @@ void events_situation(unsigned index, const struct situation *situation)
         append(cpu, &tail, REC_EVENT_CONTEXT, situation->context);
     cpu->situation = *situation;
     settle(cpu, index, tail, 0);
+}
+
+void events_access(unsigned index, const struct events_access *access)
+{
+    struct cpu *cpu = cpu_at(index);
+    if (!cpu || !cpu->at)
+        return;
+    struct tail tail = tail_unpack(tail_of(cpu));
+    uint32_t cut = tail.cut;
+    uint64_t difference = access->address - cpu->accessed;
+    append(cpu, &tail, REC_EVENT_GAP,
+           1 + ((uint64_t)access->insn << REC_ACCESS_INSN |
+                (access->known ? REC_ACCESS_KNOWN : 0u) | (access->store ? REC_ACCESS_STORE : 0u) |
+                access->size));
+    tail.size += (uint32_t)put_number(cpu->events + tail.size, rec_path_fold(difference));
+    if (access->known)
+        tail.size += (uint32_t)put_number(cpu->events + tail.size, access->value);
+    cpu->accessed = access->address;
+    tail.cut = TAIL_WHOLE;
+    settle(cpu, index, tail, cut == TAIL_WHOLE ? 0 : events_reach_of(cut));
 }
 
 void events_reached(unsigned index, events_reach reach)

@@ -29,6 +29,15 @@ void events_stop(void);
 void events_situation(unsigned cpu, const struct situation *situation);
 /** The block, of so many, runs. It stays where it is. */
 void events_block(unsigned cpu, const struct events_block *block, uint32_t blocks);
+/** Memory was accessed by an instruction of the block: 2^size bytes; a load, unless it stored. */
+struct events_access {
+    uint64_t address, value;
+    uint32_t insn;
+    uint8_t size;
+    bool store, known; /**< known: `value` is */
+};
+
+void events_access(unsigned cpu, const struct events_access *access);
 /** It came further. */
 void events_reached(unsigned cpu, events_reach reach);
 /** The last instruction of the block asked the system; `retired`: it did, and is no trap itself. */

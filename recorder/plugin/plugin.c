@@ -2,11 +2,11 @@
 /**
  * @file libpugmark_record.so, a plugin for QEMU: writes the path that a program takes.
  *
- *     qemu-aarch64 -plugin libpugmark_record.so,out=FILE[,children=NAME] ./program
+ *     qemu-aarch64 -plugin libpugmark_record.so,out=FILE[,children=NAME][,data=1] ./program
  *
  * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
  * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
- * recorded, or with `children` into NAME.PID.
+ * recorded, or with `children` into NAME.PID. With `data` accesses to memory are told.
  *
  * QEMU tells when a block begins, not whether it ran to its end: a load in the middle may fault.
  * So each instruction behind one that accesses memory says that it was reached.
@@ -46,6 +46,8 @@ static struct {
     bool user, off, named;
     bool copies;                        /* qemu_plugin_insn_data() does */
     bool reads;                         /* registers can be read */
+    unsigned data;                      /* accesses are told */
+    uintptr_t base;                     /* of user mode: where QEMU has the program's address 0 */
     int file;                           /* to write to; -1: `out` */
     char out[REC_PATH_NAME_BYTES];      /* a file */
     char children[REC_PATH_NAME_BYTES]; /* forked ones write there, with their id; "": nowhere */
@@ -94,6 +96,32 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
 {
     (void)info, (void)address;
     on_reached(cpu, data);
+}
+
+/** The value as memory has it now, just behind the access. Devices of machines are not asked. */
+static bool read_memory(uint64_t address, unsigned size, uint64_t *value)
+{
+    uint8_t bytes[8];
+    if (!plugin.user || size > 3)
+        return false;
+    memcpy(bytes, (const uint8_t *)plugin.base + address, (size_t)1 << size); // NOLINT
+    *value = 0;
+    for (unsigned i = 0; i < 1u << size; i++)
+        *value |= (uint64_t)bytes[i] << 8 * i;
+    return true;
+}
+
+static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+    enum { TAG = 56 }; /* A64: the address has 56 bits, whatever the others say */
+    if (plugin.family == REC_FAMILY_A64)
+        address = (uint64_t)((int64_t)(address << (64 - TAG)) >> (64 - TAG));
+    struct events_access access = {.address = address,
+                                   .insn = (uint32_t)(uintptr_t)data,
+                                   .size = (uint8_t)qemu_plugin_mem_size_shift(info),
+                                   .store = qemu_plugin_mem_is_store(info)};
+    access.known = read_memory(address, access.size, &access.value);
+    events_access(cpu, &access);
 }
 
 /* ---- blocks ---- */
@@ -262,6 +290,16 @@ static void name_program(void)
     free(record.bytes);
 }
 
+/** Be told of all memory that the block accesses. */
+static void watch_data(struct qemu_plugin_tb *tb, const struct draft *draft)
+{
+    for (uint32_t i = 0; i < draft->count; i++)
+        if (opcode_accesses(draft->isa, draft->bytes + draft->offset[i]))
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_data,
+                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                             (void *)(uintptr_t)i); // NOLINT
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     static struct draft draft; /* guarded by the stream's lock */
@@ -275,6 +313,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     const void *host = qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
     if (block && plugin.user && host)
         maps_meet(block->address, host);
+    if (block && plugin.user && host)
+        plugin.base = (uintptr_t)host - block->address;
+    if (block && plugin.data)
+        watch_data(tb, &draft);
     stream_unlock();
     if (!block)
         return;
@@ -380,6 +422,8 @@ static bool take_option(const char *option)
         return take_name(plugin.out, option + 4);
     if (strncmp(option, "children=", 9) == 0)
         return take_name(plugin.children, option + 9);
+    if (sscanf(option, "data=%u", &plugin.data) == 1)
+        return true;
     return sscanf(option, "fd=%d", &plugin.file) == 1;
 }
 
@@ -407,7 +451,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *in
     plugin.user = !info->system_emulation;
     plugin.copies = info->version.cur >= 3;
     plugin.reads = !plugin.user && situation_can();
-    if (!stream_open(plugin.out, plugin.file, target->family, plugin.user ? 0 : REC_PATH_SYSTEM)) {
+    unsigned flags = (plugin.user ? 0 : REC_PATH_SYSTEM) | (plugin.data ? REC_PATH_DATA : 0);
+    if (!stream_open(plugin.out, plugin.file, target->family, flags)) {
         fprintf(stderr, "pugmark: cannot write %s: %s\n", plugin.out, strerror(errno));
         return -1;
     }

@@ -5,7 +5,7 @@
 set -eu
 here=$(dirname "$0") out=$1
 shift
-names=" ${*:-mixture plain writes branches killed} "
+names=" ${*:-mixture plain writes branches accesses killed} "
 command -v clang >/dev/null && command -v ld.lld >/dev/null || exit 77
 mkdir -p "$out"
 flags=(-ffreestanding -nostdlib -static -fuse-ld=lld -fno-stack-protector -Wall -Wextra -Werror
@@ -37,6 +37,7 @@ for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   make mixture -O2 "$here/mixture.c"
   make plain -O1 -DONE_THREAD "$here/mixture.c"
   make writes -O1 -DONE_THREAD -DWRITES_CODE "$here/mixture.c"
+  make accesses -O1 "$here/accesses.c"
   make killed -O1 "$here/killed.c"
   places=(-Wl,-Ttext=0x210000)
   for place in $(far $set); do places+=("-Wl,--section-start=.far$place"); done

@@ -53,14 +53,16 @@ add_up() {
 
 # check SET NAME PATH PROTOCOL OPTIONS...: one encoding and its comparison
 check() {
-  local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said verify=() began=$SECONDS
+  local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said wanted=equal verify=() began=$SECONDS
   shift 4
   ! is_done "$key" || return 0
   [[ " $* " == *" --snapshot-mode "* ]] && verify=(--tail)
+  [[ " $* " != *" --data "* ]] || wanted='equal.*accesses to memory'
   rm -rf "$work/out"
   if said=$("$bin/pugmark" record --quiet --from "$path" --protocol "$protocol" \
     --out "$work/out" --path "$work/out.path" "$@" 2>&1) &&
-    said=$("$bin/pugmark" pc "$work/out" --verify "$work/out.path" "${verify[@]}" 2>&1); then
+    said=$("$bin/pugmark" pc "$work/out" --verify "$work/out.path" "${verify[@]}" 2>&1) &&
+    grep -q "$wanted" <<<"$said"; then
     echo "$(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said") $((SECONDS - began)) $key" >>"$report"
     return
   fi
@@ -109,6 +111,27 @@ own_programs() {
   done
 }
 
+# Accesses to memory, where the protocol has data trace.
+with_data() {
+  local set=$1 name protocol path=$work/data.$1.path seed form
+  case $set in
+    a64) return ;;
+    a32 | t32) protocol=etmv3 ;;
+    *) protocol=etrace ;;
+  esac
+  for name in accesses mixture; do
+    run "$name.$set" "$path" --data -- "$work/programs/$name.$set" $((scale / 10 + 1)) || continue
+    check "$set" "$name.$set" "$path" "$protocol" --data
+    check "$set" "$name.$set" "$path" "$protocol" --data --calls on --loss 20
+    for form in 0 1 2; do
+      for ((seed = 1; seed <= 2 * seeds; seed++)); do
+        check "$set" "$name.$set" "$path" "$protocol" --data --random "$seed" --set data_form=$form
+      done
+    done
+    rm -f "$path"
+  done
+}
+
 # Debian's programs, which debian.sh has put below $TRUTH_DEBIAN: dynamically linked, position-independent,
 # with signals, children that are followed, and a compiler that writes code.
 debian_programs() {
@@ -144,6 +167,7 @@ for set in "${sets[@]}"; do
     continue
   fi
   own_programs "$set"
+  with_data "$set"
   [[ ! -e ${TRUTH_DEBIAN:-}/$set/complete ]] || debian_programs "$set"
 done
 rm -rf "$work/out" "$work/out.path"

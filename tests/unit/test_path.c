@@ -41,6 +41,38 @@ static void make_blocks(struct rec_path_block *blocks, uint8_t bytes[][32], unsi
     }
 }
 
+#define ACCESSES 4u
+
+/** Accesses of instructions that retired, in their order. */
+static void make_accesses(struct rec_random *random, struct rec_path_item *item,
+                          struct rec_path_access accesses[ACCESSES])
+{
+    item->accesses = accesses;
+    item->access_count = item->count ? rec_random_below(random, ACCESSES + 1) : 0;
+    for (uint32_t i = 0; i < item->access_count; i++)
+        accesses[i] = (struct rec_path_access){
+            .address = rec_random(random) >> rec_random_below(random, 64),
+            .value = rec_random(random) >> rec_random_below(random, 64),
+            .insn = i == 0 ? rec_random_below(random, item->count)
+                           : accesses[i - 1].insn +
+                                 rec_random_below(random, item->count - accesses[i - 1].insn),
+            .size = (uint8_t)rec_random_below(random, 8),
+            .store = rec_random_once_in(random, 2),
+            .known = true};
+}
+
+static bool same_accesses(const struct rec_path_item *a, const struct rec_path_item *b)
+{
+    for (uint32_t i = 0; a->access_count == b->access_count && i < a->access_count; i++) {
+        const struct rec_path_access *one = &a->accesses[i], *other = &b->accesses[i];
+        if (one->address != other->address || one->value != other->value ||
+            one->insn != other->insn || one->size != other->size || one->store != other->store ||
+            one->known != other->known)
+            return false;
+    }
+    return a->access_count == b->access_count;
+}
+
 static struct rec_path_item make_item(struct rec_random *random,
                                       const struct rec_path_block *blocks, unsigned count)
 {
@@ -96,7 +128,8 @@ static void test_round_trip(void **state)
     struct rec_path_block blocks[24];
     uint8_t bytes[24][32];
     struct rec_random random = {5};
-    const struct rec_path_header header = {.family = REC_FAMILY_ARM, .pid = 77};
+    static struct rec_path_access accesses[ITEMS][ACCESSES];
+    const struct rec_path_header header = {.family = REC_FAMILY_ARM, .data = true, .pid = 77};
     (void)state;
     make_blocks(blocks, bytes, 24);
     int file = scratch();
@@ -104,6 +137,8 @@ static void test_round_trip(void **state)
     for (unsigned i = 0; i < ITEMS; i++) {
         /* Mostly the same ways, as programs go. */
         items[i] = make_item(&random, blocks, i % 100 < 90 ? 4 : 24);
+        if (items[i].kind == REC_PATH_RAN)
+            make_accesses(&random, &items[i], accesses[i]);
         rec_path_writer_put(writer, &items[i]);
     }
     assert_true(rec_path_writer_end(writer));
@@ -117,11 +152,12 @@ static void test_round_trip(void **state)
         assert_true(rec_path_reader_header(reader, &got, &why));
         assert_int_equal(got.family, REC_FAMILY_ARM);
         assert_int_equal(got.pid, 77);
+        assert_true(got.data && !got.system);
         for (unsigned i = 0; i < ITEMS; i++) {
             if (items[i].cpu != cpu)
                 continue;
             assert_true(next_of(reader, cpu, &item));
-            assert_true(same(&item, &items[i]));
+            assert_true(same(&item, &items[i]) && same_accesses(&item, &items[i]));
         }
         assert_false(next_of(reader, cpu, &item));
         assert_int_equal(item.kind, REC_PATH_ENDED);
@@ -164,6 +200,7 @@ static void test_refused(void **state)
         CASE("", REC_PATH_BAD),
         CASE("pugpath\2\2\0\0", REC_PATH_BAD),
         CASE("pugpath\1\7\0\0", REC_PATH_BAD),
+        CASE("pugpath\1\2\4\0", REC_PATH_BAD), /* of a newer kind */
         CASE(HEAD, REC_PATH_ENDED),
         CASE(HEAD "Z", REC_PATH_ENDED),
         CASE(HEAD "q", REC_PATH_BAD),                         /* no such record */
@@ -180,7 +217,13 @@ static void test_refused(void **state)
         CASE(HEAD BLOCK "E\0\0\2\1", REC_PATH_BAD),           /* cut short */
         CASE(HEAD BLOCK "E\xff\x7f\0\1\1", REC_PATH_BAD),     /* too many processors */
         CASE(HEAD BLOCK "E\0\0\x81\x80\x40\1", REC_PATH_BAD), /* more events than there may be */
-        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD),     /* a long name */
+        CASE(HEAD BLOCK "E\0\0\3\1\x3f\x08", REC_PATH_ENDED), /* it loads a word */
+        CASE(HEAD BLOCK "E\0\0\2\1\x3f", REC_PATH_BAD),       /* from nowhere */
+        CASE(HEAD BLOCK "E\0\0\2\x3f\x08", REC_PATH_BAD),     /* nothing loads it */
+        CASE(HEAD BLOCK "E\0\0\4\1\xbf\4\x08", REC_PATH_BAD), /* an instruction behind it */
+        CASE(HEAD BLOCK "E\0\0\4\1\xbf\2\x08", REC_PATH_BAD), /* its value is not there */
+        CASE(HEAD BLOCK "E\0\0\5\1\xbf\2\x08\1", REC_PATH_ENDED),
+        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD), /* a long name */
         CASE(HEAD "T\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0", REC_PATH_BAD),
 #undef CASE
     };

@@ -142,15 +142,20 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         return refuse(record->unit->name, "it traces no processor with these instructions");
     if (!take_settings(record, header->family))
         return false;
+    if (options->data && !header->data)
+        return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
     if (options->perf)
         keep_ids(record);
+    struct rec_path_header told = *header;
+    told.data = options->data;
     struct rec_session_config config = {
         .engine = {.unit_class = record->unit,
                    .values = record->values,
-                   .path = *header,
+                   .path = told,
                    .first_source = (uint16_t)options->id,
                    .sources = sources_of(record),
                    .context_ids = !options->no_context,
+                   .data = options->data,
                    .sync_every = number_or(&options->sync, 20000),
                    .time_every = number_or(&options->times, 1000),
                    .cycles_every = number_or(&options->cycles, 200),
@@ -352,7 +357,8 @@ static bool record_program(struct record *record, char **argv)
                             .plugin = options->plugin,
                             .sysroot = options->sysroot,
                             .children = options->children,
-                            .argv = argv};
+                            .argv = argv,
+                            .data = options->data};
     const char *slash = strrchr(argv[0], '/');
     struct rec_program program;
     char name[4096], why[256];
@@ -457,6 +463,8 @@ static bool check_options(const struct record *record)
                                 "alone is wanted");
     if (options->snapshot_mode && options->buffer < 4096)
         return refuse("record", "--snapshot-mode needs a --buffer of 4096 bytes or more");
+    if (options->data && record->unit && (!record->unit->tells || options->perf))
+        return refuse(record->unit->name, "no data trace is made of it here");
     if (record->unit && record->unit->frames && options->id > 0x6f)
         return refuse("record", "trace ids are 1 to 0x6f");
     return true;

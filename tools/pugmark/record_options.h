@@ -19,7 +19,7 @@ struct record_options {
     uint64_t limit, buffer, id, seed;
     struct option_value sync, times, cycles, others;
     const char *loss;
-    bool snapshot_mode, by_cpu, no_context, quiet;
+    bool snapshot_mode, by_cpu, no_context, data, quiet;
 };
 
 extern const struct option record_option_table[];

@@ -15,6 +15,7 @@
 #include "pugmark/snapshot.h"
 #include "pugmark/walk.h"
 #include "recorder/path.h"
+#include "verify_data.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,12 @@ struct piece {
     int32_t cpu; /* or of perf.data the number of the thread's cursor; -1: nobody knows it */
 };
 
+/** A data access that was decoded, and whose it is. */
+struct data_piece {
+    struct pug_element element;
+    struct piece where;
+};
+
 struct verify;
 
 struct part {
@@ -45,6 +52,8 @@ struct part {
     size_t piece_count, piece_room;
     uint64_t *addresses;
     size_t count, room;
+    struct data_piece *data;
+    size_t data_count, data_room;
     struct pug_walk *walk;
     const struct pug_image *image; /* that the walk reads */
     struct pug_passage *passage;
@@ -74,6 +83,7 @@ struct verify {
     unsigned task_count; /* of those */
     bool differs, failed;
     struct piece where; /* it differs in this range */
+    struct verify_data *data;
 };
 
 /* ---- the path ---- */
@@ -206,6 +216,7 @@ static void part_drop(void *data)
     pug_walk_free(part->walk);
     free(part->pieces);
     free(part->addresses);
+    free(part->data);
     free(part);
 }
 
@@ -275,8 +286,9 @@ static void part_passage(void *data, struct pug_passage *passage)
 static void hand_on(struct part *part)
 {
     struct part *portion = malloc(sizeof(*portion));
-    const size_t size =
-        part->room * sizeof(*part->addresses) + part->piece_room * sizeof(*part->pieces);
+    const size_t size = part->room * sizeof(*part->addresses) +
+                        part->piece_room * sizeof(*part->pieces) +
+                        part->data_room * sizeof(*part->data);
     if (portion) {
         *portion = *part;
         portion->walk = NULL;
@@ -312,6 +324,27 @@ static void add_range(struct part *part, const struct pug_situation *situation,
                                                        .cpu = cpu_of(part->verify, situation)};
 }
 
+static void add_data(struct part *part, const struct pug_situation *situation,
+                     const struct pug_element *element)
+{
+    if (part->data_count == part->data_room) {
+        size_t room = part->data_room * 2 + 256;
+        struct data_piece *grown = realloc(part->data, room * sizeof(*grown));
+        part->failed = !grown;
+        if (!grown)
+            return;
+        part->data = grown;
+        part->data_room = room;
+    }
+    part->data[part->data_count++] =
+        (struct data_piece){.element = *element,
+                            .where = {.index = element->index,
+                                      .stretch = situation->stretch,
+                                      .count = 1,
+                                      .source = situation->source,
+                                      .cpu = cpu_of(part->verify, situation)}};
+}
+
 static void part_elements(void *data, const struct pug_situation *situation,
                           const struct pug_element *elements, size_t count)
 {
@@ -319,7 +352,10 @@ static void part_elements(void *data, const struct pug_situation *situation,
     for (size_t i = 0; i < count && !part->failed; i++) {
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             add_range(part, situation, &elements[i]);
-        if (part->count >= MOST_ADDRESSES && !part->failed)
+        else if (elements[i].type == PUG_ELEM_DATA_ADDRESS ||
+                 elements[i].type == PUG_ELEM_DATA_VALUE)
+            add_data(part, situation, &elements[i]);
+        if (part->count + part->data_count >= MOST_ADDRESSES && !part->failed)
             hand_on(part);
     }
 }
@@ -388,6 +424,15 @@ static bool take_compare(void *context, void *data)
     for (size_t i = 0; same && i < part->piece_count; i++) {
         same = compare_piece(verify, &part->pieces[i], part->addresses + at);
         at += part->pieces[i].count;
+    }
+    for (size_t i = 0; same && !verify->options->tail && i < part->data_count; i++) {
+        same = part->data[i].where.cpu >= 0 &&
+               verify_data_take(verify->data, (unsigned)part->data[i].where.cpu,
+                                &part->data[i].element);
+        if (!same) {
+            verify->differs = true;
+            verify->where = part->data[i].where;
+        }
     }
     part_drop(part);
     return same;
@@ -507,7 +552,7 @@ static bool compare(struct verify *verify, unsigned threads)
     }
     if (!decode(verify, threads, take_compare))
         return false;
-    verify->differs = verify->differs || !check_ends(verify);
+    verify->differs = verify->differs || !check_ends(verify) || !verify_data_end(verify->data);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
         instructions += verify->cursors[cpu].compared;
         processors += verify->cursors[cpu].compared > 0;
@@ -517,8 +562,12 @@ static bool compare(struct verify *verify, unsigned threads)
         return false;
     }
     if (!verify->differs)
-        printf("equal: %" PRIu64 " instructions of %u %s%s\n", instructions, processors,
+        printf("equal: %" PRIu64 " instructions of %u %s%s", instructions, processors,
                verify->by_task ? "thread" : "processor", processors == 1 ? "" : "s");
+    if (!verify->differs && verify_data_count(verify->data) > 0)
+        printf(", %" PRIu64 " accesses to memory", verify_data_count(verify->data));
+    if (!verify->differs)
+        printf("\n");
     return true;
 }
 
@@ -527,9 +576,12 @@ int verify_run(const struct input_options *input, const struct verify_options *o
 {
     struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
     struct verify *verify = calloc(1, sizeof(*verify));
-    struct pug_capture_options how = {.log = log, .buffer = input->buffer};
+    struct pug_capture_options how = {
+        .log = log, .decode = {.data_elements = true}, .buffer = input->buffer};
     int code = EXIT_INPUT;
-    if (verify && log) {
+    if (verify)
+        verify->data = verify_data_new(options->path);
+    if (verify && verify->data && log) {
         verify->options = options;
         enum pug_status status = pug_capture_open(operand, &how, &verify->capture);
         if (status != PUG_OK)
@@ -550,6 +602,8 @@ int verify_run(const struct input_options *input, const struct verify_options *o
         if (status == PUG_OK)
             pug_capture_free(verify->capture);
     }
+    if (verify)
+        verify_data_free(verify->data);
     free(verify);
     pug_log_free(log);
     return code;

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `pugmark record --data`: accesses to memory as data trace; what is decoded of it is what was accessed, and
+# what is not is found. Forms of all kinds are in truth.sh.
+set -eu
+bin=$1 source=$2
+command -v qemu-riscv64 >/dev/null && command -v qemu-arm >/dev/null || { echo "there is no qemu-user here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$source/tests/truth/build.sh" "$work" accesses
+
+record() { # SET PROTOCOL OPTIONS...
+  "$bin/pugmark" record --quiet --data --protocol "$2" --out "$work/out" --path "$work/path" "${@:3}" \
+    -- "$work/accesses.$1" 1 >/dev/null
+}
+verify() {
+  "$bin/pugmark" pc "$work/out" --quiet --verify "$work/path" >"$work/said" 2>&1
+}
+
+# Loads and stores of all sizes, with the instruction that made them.
+for pair in "rv64 etrace" "rv32 etrace" "a32 etmv3" "t32 etmv3"; do
+  read -r set protocol <<<"$pair"
+  record "$set" "$protocol"
+  verify
+  grep -q 'equal: .* [0-9]* accesses to memory' "$work/said"
+  "$bin/pugmark" list "$work/out" >"$work/list"
+  for access in load store; do
+    for size in 1 2 4; do grep -q "DATA_VALUE($access addr=0x.* size=$size value=0x.* pc=0x" "$work/list"; done
+  done
+  [[ $set != rv* ]] || for access in swap add and or xor max min; do grep -q "($access operand " "$work/list"; done
+done
+
+# Read in a way that is not how it was written: the first access that is not what ran is told, with its packet.
+record rv64 etrace --set data_form=2 --set data_method=3 --set data_diff_bits=1
+verify
+sed -i 's/^compression=diff/compression=xor/' "$work"/out/*.ini
+if verify; then exit 1; fi
+grep -q 'differs: processor 0, access [0-9]*, its value: the trace tells 0x' "$work/said"
+grep -q 'its packet: index' "$work/said"
+
+# A trace that lacks the last ones, and a path that does.
+record rv64 etrace
+cp "$work/path" "$work/all"
+"$bin/pugmark" record --quiet --data --protocol etrace --from "$work/all" --limit 5000 --out "$work/short" --path "$work/path"
+for pair in "short all" "out path"; do
+  read -r folder path <<<"$pair"
+  if "$bin/pugmark" pc "$work/$folder" --quiet --verify "$work/$path" >"$work/said" 2>&1; then exit 1; fi
+  grep -q differs "$work/said"
+done
+"$bin/pugmark" pc "$work/short" --quiet --verify "$work/path" | grep -q 'accesses to memory'
+
+# The path alone has them; a trace of instructions alone is compared with it as ever.
+"$bin/pugmark" record --quiet --protocol ntrace --from "$work/all" --out "$work/plain"
+"$bin/pugmark" pc "$work/plain" --verify "$work/all" | grep -qx 'equal: [0-9]* instructions of 1 processor'
+
+refuses() { # WORDS ARGUMENTS...
+  if "$bin/pugmark" record --quiet --data "${@:2}" 2>"$work/said"; then exit 1; fi
+  grep -q "$1" "$work/said"
+}
+refuses 'no data trace is made of it here' --protocol ntrace --from "$work/all" --out "$work/no"
+"$bin/pugmark" record --quiet --path "$work/without" -- "$work/accesses.rv64" 1 >/dev/null
+refuses 'it tells no accesses to memory' --protocol etrace --from "$work/without" --out "$work/no"
