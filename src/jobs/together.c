@@ -293,7 +293,7 @@ static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_c
     *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = loner.failed};
 }
 
-static void read(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+static void read_here(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     if (!read_together(jobs, outcome))
         read_alone(jobs->plan, jobs->client, outcome);
@@ -319,7 +319,7 @@ static void read_among_peers(struct pug_jobs_state *jobs, struct pug_jobs_outcom
     if (!must_be_alone(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
         read_span(jobs, outcome);
     else if (peers->number == 0)
-        read(jobs, outcome);
+        read_here(jobs, outcome);
     pug_peers_share(peers, outcome, sizeof(*outcome));
 }
 
@@ -338,5 +338,5 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
     if (pug_peers_any(plan->peers))
         read_among_peers(&jobs, outcome);
     else
-        read(&jobs, outcome);
+        read_here(&jobs, outcome);
 }
