@@ -37,7 +37,7 @@ test-hosts: build
 	cmake/hosts/test.sh i386 armhf s390x windows
 
 test-hosts-core: build
-	cmake/hosts/test.sh --core i386 s390x
+	cmake/hosts/test.sh --core i386 s390x windows
 
 test-i386 test-armhf test-s390x test-windows: test-%: build
 	cmake/hosts/test.sh $*

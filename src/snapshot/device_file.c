@@ -252,6 +252,15 @@ static enum pug_status device_key(struct reader *reader, char *key, char *value)
     }
 }
 
+/** An unknown space is any. */
+static void check_space(const struct section *section, const char *space)
+{
+    if (pug_snapshot_section_is_native(section) && space && *space && strcmp(space, "ANY") != 0 &&
+        pug_space_by_name(space) == PUG_SPACE_ANY)
+        pug_snapshot_section_warn(section, section->header_line,
+                                  "Space '%s' is not known: taken for any", space);
+}
+
 static enum pug_status device_end(struct reader *reader)
 {
     struct section *section = &reader->section;
@@ -270,6 +279,7 @@ static enum pug_status device_end(struct reader *reader)
                          : "ELF section is missing mandatory file definition");
     if (section->snapshot->dump_count++ == PUG_SNAPSHOT_DUMP_LIMIT)
         return pug_snapshot_section_limit(section, "dumps");
+    check_space(section, state->dump.space);
     state->dump.has_context_id = section->seen & SEEN_CONTEXT_ID;
     state->dump.has_vmid = section->seen & SEEN_VMID;
     struct pug_snapshot_dump *dump = pug_snapshot_list_add(&state->device->dumps, sizeof(*dump));

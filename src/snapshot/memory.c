@@ -48,14 +48,15 @@ static bool same_place(const struct pug_place *a, const struct pug_place *b)
            a->has_vmid == b->has_vmid && a->vmid == b->vmid;
 }
 
-/** Was the same mapped already, for another core? */
-static bool is_mapped(const struct memory *memory, const struct mapped *what)
+/** Was the same mapped already, for all cores or this one? */
+static bool is_mapped(const struct memory *memory, const struct mapped *what, uint16_t source)
 {
     const struct mapped *mapped = memory->mapped.items;
     const struct pug_snapshot_dump *dump = what->dump;
     for (size_t i = 0; i < memory->mapped.count; i++) {
         const struct pug_snapshot_dump *other = mapped[i].dump;
-        if (other->elf == dump->elf && other->address == dump->address &&
+        if ((!mapped[i].place.has_source || mapped[i].place.source == source) &&
+            other->elf == dump->elf && other->address == dump->address &&
             other->length == dump->length && other->offset == dump->offset &&
             other->bias == dump->bias && same_place(&what->place, &mapped[i].place) &&
             strcmp(other->file, dump->file) == 0)
@@ -68,22 +69,21 @@ static bool is_mapped(const struct memory *memory, const struct mapped *what)
  * Map one. Memory that lies where another core's is belongs to this source alone; the reference
  * has one map for all, and knows a file by its path only.
  */
-static enum pug_status map(struct memory *memory, const struct mapped *what, const char *path,
+static enum pug_status map(struct memory *memory, struct mapped *what, const char *path,
                            uint16_t source)
 {
     const struct pug_snapshot_dump *dump = what->dump;
-    struct pug_place place = what->place;
     struct pug_region region = {dump->offset, dump->address, dump->length};
     if (dump->elf)
-        return pug_image_add_elf(memory->image, &place, path, dump->bias);
+        return pug_image_add_elf(memory->image, &what->place, path, dump->bias);
     if (!pug_snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
         return pug_image_update_file(memory->image, path, &region, 1);
-    enum pug_status status = pug_image_add_file(memory->image, &place, path, &region, 1);
+    enum pug_status status = pug_image_add_file(memory->image, &what->place, path, &region, 1);
     if (status == PUG_ERR_MEM_ACC_OVERLAP && pug_snapshot_is_native(memory->snapshot) &&
         !memory->behind) {
-        place.has_source = true;
-        place.source = source;
-        status = pug_image_add_file(memory->image, &place, path, &region, 1);
+        what->place.has_source = true;
+        what->place.source = source;
+        status = pug_image_add_file(memory->image, &what->place, path, &region, 1);
     }
     return status;
 }
@@ -101,11 +101,11 @@ static void say_trouble(const struct pug_snapshot *snapshot, const char *path,
                          status == PUG_ERR_FILE ? strerror(errno) : "");
 }
 
-static void add_one(struct memory *memory, const struct mapped *what, uint16_t source)
+static void add_one(struct memory *memory, struct mapped *what, uint16_t source)
 {
     const struct pug_snapshot *snapshot = memory->snapshot;
     const struct pug_snapshot_dump *dump = what->dump;
-    if (pug_snapshot_is_native(snapshot) && is_mapped(memory, what))
+    if (pug_snapshot_is_native(snapshot) && is_mapped(memory, what, source))
         return;
     size_t size = pug_snapshot_path(snapshot, dump->file, NULL, 0) + 1;
     char *path = malloc(size);

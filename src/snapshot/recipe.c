@@ -121,11 +121,15 @@ static bool register_value(const struct cook *cook, const struct pug_snapshot_re
                            uint32_t *value)
 {
     char *end;
-    *value = (uint32_t)strtoull(found->value, &end, 0);
-    if (!cook->native || (end != found->value && !*end))
+    const unsigned long long read = strtoull(found->value, &end, 0);
+    const unsigned bits = found->size < 32 ? found->size : 32;
+    const bool number = end != found->value && !*end;
+    *value = (uint32_t)read;
+    if (!cook->native || (number && read >> bits == 0))
         return true;
-    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "%s: %s is no number: '%s'\n",
-                     cook->source->device->file, found->name, found->value);
+    pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_ERROR, PUG_OK, "%s: %s %s: '%s'\n",
+                     cook->source->device->file, found->name,
+                     number ? "has more bits than the register" : "is no number", found->value);
     return false;
 }
 

@@ -13,14 +13,23 @@ struct pug_trace {
     uint64_t size;
 };
 
+/** Of names with commas between them, blanks around, and perhaps nothing behind the last. */
+static const char *begin_of_next(const char *names)
+{
+    names += strspn(names, ", \t");
+    return *names ? names : NULL;
+}
+
 /** The next file's path. */
 static char *next_path(struct pug_trace *trace)
 {
     bool many = pug_snapshot_is_native(trace->snapshot);
     size_t length = many ? strcspn(trace->next, ",") : strlen(trace->next);
+    const char *rest = trace->next + length;
+    while (many && length > 0 && strchr(" \t", trace->next[length - 1]))
+        length--;
     char *name = strndup(trace->next, length), *path = NULL;
-    trace->next += length;
-    trace->next = *trace->next == ',' ? trace->next + 1 + strspn(trace->next + 1, " \t") : NULL;
+    trace->next = begin_of_next(rest);
     if (name && *name) {
         size_t size = pug_snapshot_path(trace->snapshot, name, NULL, 0) + 1;
         path = malloc(size);

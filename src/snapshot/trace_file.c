@@ -119,6 +119,9 @@ static enum pug_status add_pair(const struct section *section, struct list *list
     pair.line = section->ini->line;
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(pairs[i].key, pair.key) == 0 && pairs[i].stream == pair.stream) {
+            if (pug_snapshot_section_is_native(section))
+                pug_snapshot_section_warn(section, pair.line,
+                                          "Source %s is there twice: the later is taken", pair.key);
             pairs[i] = pair;
             return PUG_OK;
         }
@@ -239,8 +242,35 @@ static enum pug_status trace_end(struct reader *reader)
     return PUG_OK;
 }
 
+/** Is it a device's name, or '@' and its location? */
+static bool names_device(const struct pug_snapshot *snapshot, const char *text)
+{
+    const struct pug_snapshot_device *device;
+    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
+        if (strcmp(device->name, text) == 0 ||
+            (*text == '@' && *device->location && strcmp(device->location, text + 1) == 0))
+            return true;
+    return false;
+}
+
+/** Cores and their sources that nothing describes. */
+static void warn_of_unknown_cores(const struct section *section)
+{
+    const struct pair *pairs = section->snapshot->core_sources.items;
+    for (size_t i = 0; i < section->snapshot->core_sources.count; i++) {
+        const char *source = pairs[i].key, *core = pairs[i].value;
+        if (!names_device(section->snapshot, core))
+            pug_snapshot_section_warn(section, pairs[i].line,
+                                      "Source %s is of core '%s', which is not there", source,
+                                      core);
+        if (!names_device(section->snapshot, source))
+            pug_snapshot_section_warn(section, pairs[i].line,
+                                      "Core %s has source '%s', which is not there", core, source);
+    }
+}
+
 /** Associations with buffers that are not there. */
-static void warn_of_strangers(const struct section *section)
+static void warn_of_unknown_buffers(const struct section *section)
 {
     const struct pair *pairs = section->snapshot->source_buffers.items;
     for (size_t i = 0; i < section->snapshot->source_buffers.count; i++) {
@@ -267,7 +297,8 @@ static enum pug_status trace_finish(struct reader *reader)
     if (!(state->sections & 1u << TRACE_SOURCES) && snapshot->buffers.count > 1)
         return pug_snapshot_section_error(
             section, "There is no [source_buffers] section, but there are several buffers");
-    warn_of_strangers(section);
+    warn_of_unknown_buffers(section);
+    warn_of_unknown_cores(section);
     return PUG_OK;
 }
 

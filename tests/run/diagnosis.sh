@@ -35,6 +35,18 @@ copy half
 head -c $(($(stat -c %s "$demo/program.bin") / 2 / 64 * 64)) "$demo/program.bin" >"$tmp/half/program.bin"
 says 1 "*execution came * to addresses that no file or dump has: 0x4*Load the file that belongs there*" pc "$tmp/half"
 
+# A dump that is not there is told once, by each command that needs memory.
+cp -r "$source/tests/captures/etmv4-arm" "$tmp/missing" && chmod -R u+w "$tmp/missing"
+sed -i 's/memory_0/nothing/' "$tmp/missing/cpu_1.ini"
+for command in pc "pc --by-thread" list "list --by-time" calls "calls --by-time" stat profile trace info; do
+  code=0
+  # shellcheck disable=SC2086
+  "$bin/pugmark" $command "$tmp/missing" >/dev/null 2>"$tmp/said" || code=$?
+  [[ $code == 1 && $(grep -c '^pugmark: error: .*nothing.bin: No such file' "$tmp/said") == 1 ]] && continue
+  echo "$command, a dump is missing: $code and '$(cat "$tmp/said")'"
+  bad=1
+done
+
 # Another id than the trace has.
 copy other
 sed -i 's/^TRCTRACEIDR.*/TRCTRACEIDR(0x010)=0x21/' "$tmp/other/ETM_0.ini"

@@ -285,19 +285,25 @@ static void test_warnings(void **state)
     struct snapshot_folder *f = *state;
     assert_int_equal(
         OPEN(f, MAIN_INI,
-             {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR(ident:1)=0x10000\n"},
+             {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR(ident:1)=0x10000\n"
+                            "[dump]\nfile=f\naddress=0\nspace=EL9\n"},
              {"trace.ini", "[trace_buffers]\nbuffers=a,b\n[a]\nname=A\nfile=f\n"
                            "[b]\nname=B\nformat=mystery\nfile=f\n"
-                           "[source_buffers]\nS=A\nT=C,D\n"}),
+                           "[source_buffers]\nS=A\nT=C,D\nT=C\n"
+                           "[core_trace_sources]\nC=@there\n"}),
         PUG_OK);
     assert_string_equal(
         snapshot_said(f),
         "snapshot_parser : /device.ini:5: What is in the parentheses of STMTCSR(ident:1) is not "
         "understood\n"
+        "snapshot_parser : /device.ini:6: Space 'EL9' is not known: taken for any\n"
         "snapshot_parser : /trace.ini:3: Buffer A has no format: taken for coresight\n"
         "snapshot_parser : /trace.ini:6: Buffer B has the unknown format 'mystery': taken for "
         "coresight\n"
-        "snapshot_parser : /trace.ini:12: Source T is in buffer 'C,D', which is not there\n");
+        "snapshot_parser : /trace.ini:13: Source T is there twice: the later is taken\n"
+        "snapshot_parser : /trace.ini:13: Source T is in buffer 'C', which is not there\n"
+        "snapshot_parser : /trace.ini:15: Source @there is of core 'C', which is not there\n"
+        "snapshot_parser : /trace.ini:15: Core C has source '@there', which is not there\n");
     assert_string_equal(pug_snapshot_transport(f->snapshot, pug_snapshot_buffer(f->snapshot, "B")),
                         "coresight");
 }

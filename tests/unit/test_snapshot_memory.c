@@ -141,8 +141,44 @@ static void test_memory_space(void **state)
     pug_image_free(image);
 }
 
-/** Two cores with other memory at the same address: each source sees its own core's. */
-static void test_memory_of_two_cores(void **state)
+/** Cores with other memory at the same address: each source sees its own core's, which two may
+ * share. */
+static void test_memory_of_cores(void **state)
+{
+    struct snapshot_folder *f = *state;
+    struct pug_tree *tree = NULL;
+    for (int i = 1; i <= 3; i++) {
+        char name[2] = {(char)('0' + i), 0}, text[256];
+        snprintf(text, sizeof(text),
+                 "[device]\nname=S%d\ntype=STM\n[regs]\nSTMTCSR=0x000%d0000\n"
+                 "[dump]\nfile=m%d\naddress=0x1000\n[dump]\nfile=both\naddress=0x2000\n",
+                 i, i, i > 1 ? 2 : 1);
+        snapshot_write(f, name, text);
+    }
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\nc=3\n[trace]\nmetadata=t\n"},
+             {"m1", "1111"}, {"m2", "2222"}, {"both", "3333"},
+             {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\nS3=A\n"}),
+        PUG_OK);
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(snapshot_make_tree(f, image, false, &tree), PUG_OK);
+    assert_string_equal(snapshot_said(f), "");
+    for (uint16_t source = 1; source <= 3; source++) {
+        struct pug_reader_space space = {.space = PUG_SPACE_ANY, .source = source};
+        char bytes[4];
+        assert_int_equal(pug_image_read(image, &space, 0x1000, bytes, 4), 4);
+        assert_int_equal(bytes[0], source > 1 ? '2' : '1');
+        assert_int_equal(pug_image_read(image, &space, 0x2000, bytes, 4), 4);
+        assert_int_equal(bytes[0], '3');
+    }
+    struct pug_image_range range;
+    assert_false(pug_image_range(image, 4, &range));
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+/** What overlaps of one core's dumps is the earlier one's, for each of its sources. */
+static void test_overlapping_dumps(void **state)
 {
     struct snapshot_folder *f = *state;
     struct pug_tree *tree = NULL;
@@ -150,13 +186,13 @@ static void test_memory_of_two_cores(void **state)
         char name[2] = {(char)('0' + i), 0}, text[256];
         snprintf(text, sizeof(text),
                  "[device]\nname=S%d\ntype=STM\n[regs]\nSTMTCSR=0x000%d0000\n"
-                 "[dump]\nfile=m%d\naddress=0x1000\n[dump]\nfile=both\naddress=0x2000\n",
-                 i, i, i);
+                 "[dump]\nfile=small\naddress=0x1002\n[dump]\nfile=large\naddress=0x1000\n",
+                 i, i);
         snapshot_write(f, name, text);
     }
     assert_int_equal(OPEN(f,
                           {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
-                          {"m1", "1111"}, {"m2", "2222"}, {"both", "3333"},
+                          {"small", "23"}, {"large", "abcdefgh"},
                           {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\n"}),
                      PUG_OK);
     struct pug_image *image = pug_image_new();
@@ -164,14 +200,12 @@ static void test_memory_of_two_cores(void **state)
     assert_string_equal(snapshot_said(f), "");
     for (uint16_t source = 1; source <= 2; source++) {
         struct pug_reader_space space = {.space = PUG_SPACE_ANY, .source = source};
-        char bytes[4];
-        assert_int_equal(pug_image_read(image, &space, 0x1000, bytes, 4), 4);
-        assert_int_equal(bytes[0], '0' + source);
-        assert_int_equal(pug_image_read(image, &space, 0x2000, bytes, 4), 4);
-        assert_int_equal(bytes[0], '3');
+        char bytes[2];
+        assert_int_equal(pug_image_read(image, &space, 0x1000, bytes, 2), 2);
+        assert_memory_equal(bytes, "ab", 2);
+        assert_int_equal(pug_image_read(image, &space, 0x1006, bytes, 2), 2);
+        assert_memory_equal(bytes, "gh", 2);
     }
-    struct pug_image_range range;
-    assert_false(pug_image_range(image, 3, &range));
     pug_tree_free(tree);
     pug_image_free(image);
 }
@@ -211,11 +245,12 @@ static void test_trace_files(void **state)
     struct pug_trace *trace = NULL;
     enum pug_status status;
     char bytes[16] = "";
-    assert_int_equal(OPEN(f, {"snapshot.ini", HEAD "[device_list]\n[trace]\nmetadata=trace.ini\n"},
-                          {"a", "abc"}, {"b", ""}, {"c", "defg"},
-                          {"trace.ini", "[trace_buffers]\nbuffers=x,y\n[x]\nname=x\nfile=a, b,c\n"
-                                        "[y]\nname=y\nfile=\n[source_buffers]\n"}),
-                     PUG_OK);
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\n[trace]\nmetadata=trace.ini\n"}, {"a", "abc"},
+             {"b", ""}, {"c", "defg"},
+             {"trace.ini", "[trace_buffers]\nbuffers=x,y\n[x]\nname=x\nfile=a , b,c ,\n"
+                           "[y]\nname=y\nfile=\n[source_buffers]\n"}),
+        PUG_OK);
     const struct pug_snapshot_buffer *buffer = pug_snapshot_buffer(f->snapshot, "x");
     assert_int_equal(pug_trace_open(f->snapshot, buffer, &trace), PUG_OK);
     assert_int_equal(pug_trace_size(trace), 7);
@@ -237,9 +272,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, snapshot_setup, snapshot_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_memory),       TEST(test_dumps),
-        TEST(test_memory_space), TEST(test_memory_of_two_cores),
-        TEST(test_elf),          TEST(test_trace_files),
+        TEST(test_memory),
+        TEST(test_dumps),
+        TEST(test_memory_space),
+        TEST(test_memory_of_cores),
+        TEST(test_overlapping_dumps),
+        TEST(test_elf),
+        TEST(test_trace_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

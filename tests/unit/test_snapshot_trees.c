@@ -226,20 +226,50 @@ static void test_itm_register(void **state)
     }
 }
 
-/** A register that is no number is an error, not 0. */
+/** A register that is no number, or none of its size, is an error; to the reference it is 0, or
+ * cut. */
 static void test_bad_register(void **state)
+{
+    static const char *const bad[][2] = {
+        {"STMTCSR=on", "STMTCSR is no number: 'on'"},
+        {"STMTCSR=0x1FF100000", "STMTCSR has more bits than the register: '0x1FF100000'"},
+        {"STMTCSR(size:16)=0x10000", "STMTCSR has more bits than the register: '0x10000'"},
+    };
+    struct snapshot_folder *f = *state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct pug_tree *tree = NULL;
+        char device[128], said[256];
+        snprintf(device, sizeof(device), "[device]\nname=S\ntype=STM\n[regs]\n%s\n", bad[i][0]);
+        snprintf(said, sizeof(said),
+                 "ss2_dcdtree : device.ini: %s\nss2_dcdtree : source S is left out\n", bad[i][1]);
+        assert_int_equal(
+            OPEN(f, MAIN_INI, {"device.ini", device},
+                 {"trace.ini", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nS=A\n"}),
+            PUG_OK);
+        assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
+        assert_string_equal(snapshot_said(f), said);
+        assert_int_equal(snapshot_open(f, &reference), PUG_OK);
+        assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_OK);
+        snapshot_said(f);
+        pug_tree_free(tree);
+    }
+}
+
+/** The format's document names ETMv4's TRCCONFIGR without its first C: a snapshot to the letter has
+ * that. */
+static void test_spelling_of_the_format(void **state)
 {
     struct snapshot_folder *f = *state;
     struct pug_tree *tree = NULL;
     assert_int_equal(
-        OPEN(f, MAIN_INI, {"device.ini", "[device]\nname=S\ntype=STM\n[regs]\nSTMTCSR=on\n"},
-             {"trace.ini", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nS=A\n"}),
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\na=e\nb=c\n[trace]\nmetadata=t\n"},
+             {"e", "[device]\nname=E\ntype=ETM4\n[regs]\nTRCONFIGR=0x10\nTRCTRACEIDR=1\n"
+                   "TRCIDR0=0x8000ea1\nTRCIDR1=0x4100f422\nTRCIDR2=0x20001088\nTRCIDR8=0\n"},
+             {"c", "[device]\nname=C\ntype=Cortex-A53\n"},
+             {"t", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nE=A\n" TRACES_C}),
         PUG_OK);
-    assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
-    assert_string_equal(snapshot_said(f), "ss2_dcdtree : device.ini: STMTCSR is no number: 'on'\n"
-                                          "ss2_dcdtree : source S is left out\n");
-    assert_int_equal(snapshot_open(f, &reference), PUG_OK);
-    assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_OK);
+    assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_OK);
+    assert_string_equal(snapshot_said(f), "");
     pug_tree_free(tree);
 }
 
@@ -251,7 +281,7 @@ static void test_same_id(void **state)
     assert_int_equal(OPEN(f,
                           {"snapshot.ini", HEAD "[device_list]\na=1\nb=2\n[trace]\nmetadata=t\n"},
                           {"1", "[device]\nname=S1\ntype=STM\n[regs]\nSTMTCSR=0x00100000\n"},
-                          {"2", "[device]\nname=S2\ntype=STM\n[regs]\nSTMTCSR=0x1FF100000\n"},
+                          {"2", "[device]\nname=S2\ntype=STM\n[regs]\nSTMTCSR=0xFF100000\n"},
                           {"t", TWO_BUFFERS "[source_buffers]\nS1=A\nS2=A\n"}),
                      PUG_OK);
     snapshot_said(f);
@@ -343,10 +373,10 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, snapshot_setup, snapshot_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_tree_errors),     TEST(test_unused_registers), TEST(test_core_types),
-        TEST(test_overrides),       TEST(test_no_association),   TEST(test_source_types),
-        TEST(test_itm_register),    TEST(test_bad_register),     TEST(test_same_id),
-        TEST(test_other_protocols), TEST(test_own_description),
+        TEST(test_tree_errors),     TEST(test_unused_registers),       TEST(test_core_types),
+        TEST(test_overrides),       TEST(test_no_association),         TEST(test_source_types),
+        TEST(test_itm_register),    TEST(test_bad_register),           TEST(test_same_id),
+        TEST(test_other_protocols), TEST(test_spelling_of_the_format), TEST(test_own_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

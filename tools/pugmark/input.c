@@ -21,7 +21,7 @@ void input_take_message(void *context, const struct pug_log_record *record)
     const bool quiet = input->silent || (input->options->quiet &&
                                          (input->opened || record->severity != PUG_SEV_ERROR));
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
-        if (!quiet)
+        if (!quiet && !messages_said(&input->messages, record))
             fprintf(stderr, "pugmark: %s\n", record->text);
         return;
     }

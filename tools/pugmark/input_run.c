@@ -212,7 +212,6 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
     decode->times |= input->options->time != NULL;
     decode->progress = progress_show;
     decode->progress_context = &progress;
-    input->errors_before = pug_log_errors(input->log);
     const enum pug_status status = pug_capture_decode(input->capture, decode, result);
     progress_end(&progress);
     (void)input_concluded(input, status, result);

@@ -131,8 +131,6 @@ static bool settings_fit(const struct input *input)
 bool input_tree(struct input *input, bool decode)
 {
     pug_log_set_sink(input->log, input_take_message, input);
-    if (input->stretch == 0)
-        input->errors_before = pug_log_errors(input->log);
     if (!pug_capture_stretch_at(input->capture, input->stretch)) {
         fprintf(stderr, "pugmark: %s: there is no trace in it\n", input->trace_path);
         return false;
@@ -179,13 +177,13 @@ bool input_flow_tree(struct input *input)
     return false;
 }
 
-/** Is there a stretch with program flow? Makes its tree, and says nothing but of --set. */
+/** Is there a stretch with program flow? Makes its tree: memory that is missing is told by the
+ * first. */
 static bool find_flow(struct input *input)
 {
+    pug_log_set_sink(input->log, input_take_message, input);
     do {
-        pug_log_set_sink(input->log, NULL, NULL);
         const bool made = make_tree(input, false) == PUG_OK;
-        pug_log_set_sink(input->log, input_take_message, input);
         input->refused = made && !settings_fit(input);
         if (made && !input->refused && flows(input)) {
             input->refused = !choose_sources(input);

@@ -9,13 +9,13 @@
 /* So many messages of one kind are printed. */
 #define LIKE_MOST 5u
 
-/** Messages are alike that differ in numbers alone. */
-static uint64_t key_of(const struct pug_log_record *record)
+/** Messages are alike that differ in numbers alone, and the same that do not. */
+static uint64_t key_of(const struct pug_log_record *record, bool alike)
 {
     uint64_t key =
         UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
     for (const char *at = record->text; *at; at++) {
-        bool number = isxdigit((unsigned char)*at) &&
+        bool number = alike && isxdigit((unsigned char)*at) &&
                       (isdigit((unsigned char)*at) || isdigit((unsigned char)at[1]) ||
                        (at > record->text && isdigit((unsigned char)at[-1])));
         if (!number)
@@ -27,7 +27,7 @@ static uint64_t key_of(const struct pug_log_record *record)
 /** How often the like of a message came before; messages of too many kinds are all printed. */
 static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
 {
-    const uint64_t key = key_of(record);
+    const uint64_t key = key_of(record, true);
     for (size_t i = 0; i < messages->kind_count; i++)
         if (messages->kinds[i].key == key)
             return messages->kinds[i].count++;
@@ -36,6 +36,19 @@ static uint64_t count_like(struct messages *messages, const struct pug_log_recor
         messages->kinds[messages->kind_count++].count = 1;
     }
     return 0;
+}
+
+bool messages_said(struct messages *messages, const struct pug_log_record *record)
+{
+    if (record->index != PUG_NO_INDEX || record->source != PUG_NO_SOURCE)
+        return false;
+    const uint64_t key = key_of(record, false);
+    for (size_t i = 0; i < messages->said_count; i++)
+        if (messages->said[i] == key)
+            return true;
+    if (messages->said_count < MESSAGE_KINDS)
+        messages->said[messages->said_count++] = key;
+    return false;
 }
 
 /** Where in the trace, what is wrong, and with what. */
@@ -70,7 +83,7 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
     messages->misfits += record->code == PUG_ERR_TRACE_MISMATCH;
     messages->cut += record->code == PUG_ERR_TRUNCATED;
     messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
-    if (quiet)
+    if (quiet || messages_said(messages, record))
         return;
     if (count_like(messages, record) >= LIKE_MOST)
         messages->unprinted++;

@@ -14,12 +14,20 @@ struct messages {
         uint64_t key, count;
     } kinds[MESSAGE_KINDS];
     size_t kind_count;
+    uint64_t said[MESSAGE_KINDS]; /**< messages of the capture, not of a place in its trace */
+    size_t said_count;
     uint64_t unprinted;
     uint64_t bad_packets; /**< that messages told of, printed or not */
     uint64_t misfits;     /**< of trace and program, the same */
     uint64_t cut;         /**< packets and frames that the data end in, the same */
     uint64_t frames_cut;  /**< of these, frames */
 };
+
+/**
+ * Is this of no place in the trace, and was it asked before? What is wrong with a capture is said
+ * once, however often it is looked at.
+ */
+bool messages_said(struct messages *messages, const struct pug_log_record *record);
 
 /** Print a message, or count it where the like of it was printed often enough. */
 void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet);

@@ -153,7 +153,7 @@ static size_t config_text(const void *config, char *buffer, size_t size)
 }
 
 static const struct pug_register etmv4_registers[] = {
-    {.name = "TRCCONFIGR"},
+    {.name = "TRCCONFIGR", .other_name = "TRCONFIGR"}, /* as the snapshot format spells it */
     {.name = "TRCTRACEIDR", .need = PUG_REGISTER_ID},
     {.name = "TRCIDR0"},
     {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
@@ -168,7 +168,7 @@ static const struct pug_register etmv4_registers[] = {
 };
 
 static const struct pug_register ete_registers[] = {
-    {.name = "TRCCONFIGR"},
+    {.name = "TRCCONFIGR", .other_name = "TRCONFIGR"}, /* as the snapshot format spells it */
     {.name = "TRCTRACEIDR", .need = PUG_REGISTER_ID},
     {.name = "TRCIDR0"},
     {.name = "TRCIDR1", .need = PUG_REGISTER_ASSUMED, .assumed = 0x4100f403},
