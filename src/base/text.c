@@ -50,6 +50,14 @@ unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits
     return count;
 }
 
+#define PAIRS(high)                                                                                \
+    high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9" high \
+         "a" high "b" high "c" high "d" high "e" high "f"
+
+const char pug_text_pairs[513] =
+    PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
+        PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
+
 void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
     char out[PUG_TEXT_HEX];

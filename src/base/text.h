@@ -42,6 +42,36 @@ void pug_text_format(struct pug_text *text, const char *format, ...)
 /** Lower-case hexadecimal with at least `digits` digits, 16 or fewer; how many it has. */
 unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits);
 
+/** Two digits of each byte. */
+extern const char pug_text_pairs[513];
+
+/** The number that was written last, for who writes many that are near each other. */
+struct pug_text_near {
+    uint64_t value;
+    uint64_t text[PUG_TEXT_HEX / 8];
+    unsigned digits; /**< 0: there is none */
+};
+
+/**
+ * pug_text_hex_at() with at least one digit: where only the last two are others, only those are
+ * made.
+ */
+static inline unsigned pug_text_hex_near(struct pug_text_near *near, char out[PUG_TEXT_HEX],
+                                         uint64_t value)
+{
+    if ((value ^ near->value) >> 8 != 0 || near->digits < 3) {
+        char text[PUG_TEXT_HEX];
+        near->digits = pug_text_hex_at(text, value, 1);
+        memcpy(near->text, text, sizeof(text));
+    }
+    near->value = value;
+    const unsigned digits = near->digits;
+    memcpy(out, near->text, PUG_TEXT_HEX);
+    if (digits >= 2)
+        memcpy(out + digits - 2, &pug_text_pairs[2 * (value & 0xff)], 2);
+    return digits;
+}
+
 /** The same, behind a text. */
 void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits);
 void pug_text_decimal(struct pug_text *text, uint64_t value);

@@ -25,7 +25,8 @@ struct pug_walk {
     uint64_t generation;
     struct pug_reader_space space; /* of the range, without what nothing distinguishes */
     /* the range */
-    struct pug_reader_space exact; /* as callbacks see it */
+    struct pug_element range;
+    struct pug_reader_space exact; /* as callbacks see it; once it is entered */
     uint64_t at, end;
     uint32_t left;
     enum pug_isa set;
@@ -114,8 +115,11 @@ static bool same_space(const struct pug_reader_space *a, const struct pug_reader
 /** What the table knows is of this memory, or nothing. */
 static void enter_space(struct pug_walk *walk)
 {
-    struct pug_reader_space space = walk->exact;
+    pug_element_space(&walk->range, &walk->exact);
+    /* ETMv3 and PTM name the hypervisor's level, and read all non-secure memory there. */
+    walk->any_level = walk->set != PUG_ISA_A64 && walk->exact.space == PUG_SPACE_EL2;
     walk->entered = true;
+    struct pug_reader_space space = walk->exact;
     pug_image_reduce(walk->image, &space);
     if (walk->generation == pug_image_generation(walk->image) && same_space(&space, &walk->space))
         return;
@@ -135,15 +139,13 @@ enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *
     walk->status = PUG_OK;
     if (range->type != PUG_ELEM_INSTR_RANGE)
         return PUG_ERR_INVALID_PARAM_TYPE;
-    pug_element_space(range, &walk->exact);
+    walk->range = *range;
     walk->at = range->start;
     walk->end = range->end;
     walk->left = range->count;
     walk->set = (enum pug_isa)range->isa;
     walk->it = 0;
     walk->taken = range->flags & PUG_ELEM_EXECUTED;
-    /* ETMv3 and PTM name the hypervisor's level, and read all non-secure memory there. */
-    walk->any_level = walk->set != PUG_ISA_A64 && walk->exact.space == PUG_SPACE_EL2;
     walk->entered = false; /* addresses alone may need no memory */
     return PUG_OK;
 }

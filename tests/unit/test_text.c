@@ -200,10 +200,29 @@ static void numbers_are_those_of_printf(void **state)
     }
 }
 
+static void near_numbers_are_those_of_printf(void **state)
+{
+    static const uint64_t steps[] = {1, 4, 2, 0xfe, 0x100, 1000, 0x10000, UINT64_MAX / 37};
+    static const uint64_t starts[] = {0, 0xf, 0xff, 0x100, 0xffc, 0xffffffff, UINT64_MAX - 9};
+    (void)state;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        struct pug_text_near near = {0};
+        uint64_t value = starts[i];
+        for (unsigned n = 0; n < 600; n++) {
+            char out[PUG_TEXT_HEX + 1], wanted[PUG_TEXT_HEX + 1];
+            out[pug_text_hex_near(&near, out, value)] = 0;
+            snprintf(wanted, sizeof(wanted), "%" PRIx64, value);
+            assert_string_equal(out, wanted);
+            value += steps[n % 80 < 60 ? 1 : n % (sizeof(steps) / sizeof(steps[0]))];
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_printf),
+        cmocka_unit_test(near_numbers_are_those_of_printf),
         cmocka_unit_test(json_nests_and_separates),
         cmocka_unit_test(json_strings_hold_anything),
         cmocka_unit_test(tables_have_three_forms),

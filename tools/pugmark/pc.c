@@ -39,8 +39,9 @@ static const struct option table[] = {
 
 static_assert(ADDRESSES * LONGEST <= OUTPUT_ROOM, "lines of what a walk gives at a time");
 
-/** A worker's walks, made when it first needs one. */
+/** A worker's walks, made when it first needs one, and the address that it printed last. */
 struct walks {
+    struct pug_text_near near;
     struct pug_walk *walks[WALKS];
     const struct pug_image *images[WALKS];
 };
@@ -52,17 +53,20 @@ struct pc_state {
     atomic_bool failed;
 };
 
-/** Addresses; where there are several sources, a tab and the source behind each. */
-static void put_pcs(const uint64_t *addresses, size_t count, int label)
+/** Addresses at `at`; where there are several sources, a tab and the source behind each. The end.
+ */
+static char *put_pcs(struct pug_text_near *near, char *at, const uint64_t *addresses, size_t count,
+                     int label)
 {
-    char *const room = output_room(), *at = room;
+    struct pug_text_near last = *near; /* which no text can lie upon */
     for (size_t i = 0; i < count; i++) {
-        at += pug_text_hex_at(at, addresses[i], 1);
+        at += pug_text_hex_near(&last, at, addresses[i]);
         if (label >= 0)
             at += snprintf(at, LONGEST, "\t0x%02x", (unsigned)label);
         *at++ = '\n';
     }
-    output_took((size_t)(at - room));
+    *near = last;
+    return at;
 }
 
 static int label_of(const struct pc_state *state, const struct pug_element *e)
@@ -87,15 +91,6 @@ static struct pug_walk *walk_of(struct pc_state *state, unsigned worker,
     return walks->walks[slot];
 }
 
-static void print_range(struct pug_walk *walk, const struct pug_element *range, int label)
-{
-    uint64_t addresses[ADDRESSES];
-    size_t count;
-    (void)pug_walk_begin(walk, range);
-    while ((count = pug_walk_addresses(walk, addresses, ADDRESSES)) > 0)
-        put_pcs(addresses, count, label);
-}
-
 /** An address that was sampled: N-Trace's events, a DWT's packets. */
 static bool is_sample(const struct pug_element *e, uint64_t *address)
 {
@@ -113,28 +108,47 @@ static bool is_sample(const struct pug_element *e, uint64_t *address)
 static void print_samples(void *context, unsigned worker, const struct pug_situation *situation,
                           const struct pug_element *elements, size_t count)
 {
+    struct pc_state *state = context;
     uint64_t address;
-    (void)worker;
     (void)situation;
     for (size_t i = 0; i < count; i++)
-        if (is_sample(&elements[i], &address))
-            put_pcs(&address, 1, label_of(context, &elements[i]));
+        if (is_sample(&elements[i], &address)) {
+            char *room = output_room();
+            output_took((size_t)(put_pcs(&state->walks[worker].near, room, &address, 1,
+                                         label_of(state, &elements[i])) -
+                                 room));
+        }
 }
 
-static void print_ranges(const struct pc_state *state, struct pug_walk *walk,
+static void print_ranges(struct pc_state *state, unsigned worker, const struct pug_image *image,
                          const struct pug_element *elements, size_t count)
 {
-    for (size_t i = 0; walk && i < count; i++)
-        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            print_range(walk, &elements[i], label_of(state, &elements[i]));
+    struct pug_walk *walk = walk_of(state, worker, image);
+    char *room = output_room(), *at = room;
+    uint64_t addresses[ADDRESSES];
+    for (size_t i = 0; walk && i < count; i++) {
+        size_t got;
+        if (elements[i].type != PUG_ELEM_INSTR_RANGE)
+            continue;
+        (void)pug_walk_begin(walk, &elements[i]);
+        do {
+            got = pug_walk_addresses(walk, addresses, ADDRESSES);
+            if ((size_t)(at - room) + got * LONGEST > OUTPUT_ROOM) {
+                output_took((size_t)(at - room));
+                at = room = output_room();
+            }
+            at = put_pcs(&state->walks[worker].near, at, addresses, got,
+                         label_of(state, &elements[i]));
+        } while (got == ADDRESSES);
+    }
+    output_took((size_t)(at - room));
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_situation *situation,
                            const struct pug_element *elements, size_t count)
 {
     if (situation->space)
-        print_ranges(context, walk_of(context, worker, pug_address_space_image(situation->space)),
-                     elements, count);
+        print_ranges(context, worker, pug_address_space_image(situation->space), elements, count);
 }
 
 /* ---- by thread ---- */
@@ -365,7 +379,7 @@ static void print_plain(void *context, unsigned worker, const struct pug_element
                         size_t count)
 {
     struct pc_state *state = context;
-    print_ranges(state, walk_of(state, worker, state->input->image), elements, count);
+    print_ranges(state, worker, state->input->image, elements, count);
 }
 
 /** Stretch by stretch, so that what is wrong with one can be told. */
