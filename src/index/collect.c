@@ -526,6 +526,7 @@ static void pack_yield(void *context, const void *product, struct pug_state *to)
     const struct yield *yield = product;
     pug_state_number(to, yield->block);
     pug_state_number(to, yield->at);
+    pug_state_number(to, yield->bytes);
     pug_state_number(to, yield->crowded);
     pug_state_number(to, yield->has_states);
     pug_state_put(to, yield->states, (1 + job->tree->source_count) * sizeof(*yield->states));
@@ -544,6 +545,7 @@ static void *unpack_yield(void *context, const uint8_t *from, size_t size)
     if (!yield)
         return NULL;
     yield->at = pug_bytes_take_64(&bytes);
+    yield->bytes = (uint32_t)pug_bytes_take_64(&bytes);
     yield->crowded = pug_bytes_take_64(&bytes);
     yield->has_states = pug_bytes_take_64(&bytes);
     const uint8_t *at = pug_bytes_take(&bytes, states);

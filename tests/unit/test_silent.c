@@ -36,7 +36,7 @@ static void put(struct rec_frames *frames, uint8_t id, const char *text)
 
 /** Of the rare source's last message only the data are told: master and channel are those before.
  */
-static struct rec_bytes make_capture(void)
+static struct rec_bytes make_capture_of(bool rare)
 {
     static const char *const messages[] = {"3 71 6 89ABCDEF", "3 72 4 55 3 73 4 66",
                                            "6 00000001 6 00000002"};
@@ -45,14 +45,19 @@ static struct rec_bytes make_capture(void)
     for (unsigned n = 0; n < MESSAGES; n++) {
         if (n % 100 == 0)
             put(&frames, BUSY, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 24 3 70");
-        if (n == 10)
+        if (rare && n == 10)
             put(&frames, RARE, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 42 3 11 4 12");
-        if (n == MESSAGES - 100)
+        if (rare && n == MESSAGES - 100)
             put(&frames, RARE, "4 34 4 56");
         put(&frames, BUSY, messages[n % 3]);
     }
     rec_frames_finish(&frames);
     return capture;
+}
+
+static struct rec_bytes make_capture(void)
+{
+    return make_capture_of(true);
 }
 
 static struct pug_tree *new_tree(bool decode)
@@ -150,9 +155,11 @@ static void peers_do_not_lose_it(void **state)
 
 /* ---- indexes ---- */
 
-static struct pug_index *build(const struct rec_bytes *capture, unsigned jobs, bool elements)
+static struct pug_index *build(const struct rec_bytes *capture, unsigned jobs, bool elements,
+                               struct pug_peers *peers)
 {
-    const struct pug_index_options options = {.block = BLOCK, .jobs = jobs, .elements = elements};
+    const struct pug_index_options options = {
+        .block = BLOCK, .jobs = jobs, .elements = elements, .peers = peers};
     struct pug_tree *tree = new_tree(elements);
     struct pug_index *index = NULL;
     assert_int_equal(pug_index_build(tree, capture->data, capture->size, &options, &index), PUG_OK);
@@ -160,28 +167,51 @@ static struct pug_index *build(const struct rec_bytes *capture, unsigned jobs, b
     return index;
 }
 
+static void assert_same_index(const struct pug_index *index, const struct pug_index *wanted)
+{
+    assert_int_equal(index->size, wanted->size);
+    assert_memory_equal(index->bytes, wanted->bytes, wanted->size);
+}
+
+struct building {
+    const struct rec_bytes *capture;
+    bool elements;
+    const struct pug_index *wanted;
+};
+
+static void build_among(struct pug_peers *peers, void *context)
+{
+    const struct building *building = context;
+    struct pug_index *index = build(building->capture, 1, building->elements, peers);
+    if (peers->number == 0)
+        assert_same_index(index, building->wanted);
+    pug_index_free(index);
+}
+
 static void indexes_are_the_same(void **state)
 {
-    struct rec_bytes capture = make_capture();
     (void)state;
-    for (unsigned elements = 0; elements < 2; elements++) {
-        struct pug_index *one = build(&capture, 1, elements);
+    for (unsigned n = 0; n < 4; n++) {
+        struct rec_bytes capture = make_capture_of(n / 2);
+        const bool elements = n % 2;
+        struct pug_index *one = build(&capture, 1, elements, NULL);
         for (unsigned jobs = 2; jobs <= 8; jobs *= 2) {
-            struct pug_index *many = build(&capture, jobs, elements);
-            assert_int_equal(many->size, one->size);
-            assert_memory_equal(many->bytes, one->bytes, one->size);
+            struct pug_index *many = build(&capture, jobs, elements, NULL);
+            assert_same_index(many, one);
             pug_index_free(many);
+            struct building building = {&capture, elements, one};
+            (void)crew_run(jobs, 16384, 0, build_among, &building);
         }
         pug_index_free(one);
+        rec_bytes_free(&capture);
     }
-    rec_bytes_free(&capture);
 }
 
 /** In the middle, where it is silent, and behind its last message. */
 static void places_are_reached(void **state)
 {
     struct rec_bytes capture = make_capture();
-    struct pug_index *index = build(&capture, 2, true);
+    struct pug_index *index = build(&capture, 2, true, NULL);
     (void)state;
     for (unsigned n = 0; n < 4; n++) {
         const bool decode = n % 2;
