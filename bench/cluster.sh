@@ -15,7 +15,7 @@ for round in 1 2 3; do
     for count in 1 2 4 8; do
         TIMEFORMAT='%R %U %S'
         { time mpi "$count" "$bin/pugmark-mpi" --traffic stat --json --jobs 1 "$tmp/demo" >"$tmp/out" 2>"$tmp/err"; } 2>"$tmp/time"
-        sent=$(sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes/\1/p' "$tmp/err" | paste -sd+ | bc)
+        sent=$(sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes.*/\1/p' "$tmp/err" | paste -sd+ | bc)
         awk -v count="$count" -v sent="$sent" '{printf "%d %.3f %.3f %d\n", count, $1, $2 + $3, sent}' "$tmp/time" >>"$tmp/all"
     done
 done

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE ((size_t)4 << 20)
@@ -162,6 +163,27 @@ bool cluster_file_close(struct cluster_file *file, bool good)
 
 /* ---- the beginning ---- */
 
+/** What is kept of earlier work refers to what was put there; more comes behind. */
+static void keep_in_folder(struct cluster_file *file)
+{
+    char path[4096];
+    struct stat status;
+    const struct pug_peers_keep *keep = file->peers->keep;
+    if (!keep || file->peers->number == 0)
+        return;
+    const int length =
+        snprintf(path, sizeof(path), "%s/output.%u.made", keep->folder, file->peers->number);
+    const bool fits = length > 0 && (size_t)length < sizeof(path);
+    const uint64_t size = fits && stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    if (!fits || !pug_spool_open(&file->kept, path, size))
+        pug_peers_fail(file->peers, "what was done cannot be kept");
+}
+
+bool cluster_file_settle(void *file)
+{
+    return !file || pug_spool_settle(&((struct cluster_file *)file)->kept);
+}
+
 struct cluster_file *cluster_file_open(struct cluster *cluster, const char *path)
 {
     struct pug_peers *peers = cluster_peers(cluster);
@@ -175,6 +197,7 @@ struct cluster_file *cluster_file_open(struct cluster *cluster, const char *path
     file->target = (struct output_target){file, write_next, keep, place};
     pug_peers_begin(peers);
     pug_peers_share(peers, &number, sizeof(number));
+    keep_in_folder(file);
     snprintf(file->path, sizeof(file->path), "%s", path);
     snprintf(file->beside, sizeof(file->beside), "%s.%lx", path, (unsigned long)number);
     if (MPI_File_open(cluster_world(cluster), file->beside,

@@ -16,6 +16,9 @@ struct cluster_file;
 /** All processes. NULL, having said why: it cannot be written. */
 struct cluster_file *cluster_file_open(struct cluster *cluster, const char *path);
 
+/** What this process has for it is safe; false: it is not. */
+bool cluster_file_settle(void *file);
+
 /** For output_into(). */
 const struct output_target *cluster_file_target(struct cluster_file *file);
 

@@ -2,6 +2,7 @@
 #include "inputs.h"
 
 #include "base/grow.h"
+#include "jobs/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,23 +74,56 @@ bool inputs_add(struct option_list *inputs, const char *word)
     return option_list_add(inputs, word);
 }
 
-uint64_t inputs_size(const char *path)
+/** The sum, over a file or the files of a folder, of what each is. */
+static uint64_t sum_files(const char *path, uint64_t (*what)(const struct stat *status))
 {
     struct stat status;
-    uint64_t size = 0;
+    uint64_t sum = 0;
     if (stat(path, &status) != 0)
         return 0;
     if (!S_ISDIR(status.st_mode))
-        return (uint64_t)status.st_size;
+        return what(&status);
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         char name[4096];
         const int length = snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
         if (length > 0 && (size_t)length < sizeof(name) && stat(name, &status) == 0 &&
             S_ISREG(status.st_mode))
-            size += (uint64_t)status.st_size;
+            sum += what(&status);
     }
     if (folder)
         closedir(folder);
-    return size;
+    return sum;
+}
+
+static uint64_t size_of(const struct stat *status)
+{
+    return (uint64_t)status->st_size;
+}
+
+uint64_t inputs_size(const char *path)
+{
+    return sum_files(path, size_of);
+}
+
+static uint64_t version_of(const struct stat *status)
+{
+    const uint64_t size = pug_kept_mix(0, (uint64_t)status->st_size);
+    return pug_kept_mix(size, (uint64_t)status->st_mtime);
+}
+
+uint64_t inputs_identity(char *const *words, size_t count)
+{
+    uint64_t hash = count;
+    for (size_t i = 0; i < count; i++) {
+        char path[4096];
+        const char *value = strchr(words[i], '=');
+        for (const char *at = words[i]; *at; at++)
+            hash = pug_kept_mix(hash, (uint8_t)*at);
+        hash = pug_kept_mix(hash, sum_files(words[i], version_of));
+        snprintf(path, sizeof(path), "%s", value ? value + 1 : words[i]);
+        path[strcspn(path, "@")] = 0; /* IMAGE@ADDRESS */
+        hash = pug_kept_mix(hash, sum_files(path, version_of));
+    }
+    return hash;
 }

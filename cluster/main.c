@@ -6,11 +6,13 @@
 #include "inputs.h"
 #include "many.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct command *const commands[] = {
@@ -23,6 +25,7 @@ struct cluster_options {
     bool many; /* inputs: one that fails does not cost the others */
     uint64_t piece, block, large;
     const char *resume, *output;
+    uint64_t every;
     bool traffic;
 };
 
@@ -31,8 +34,10 @@ static const struct option table[] = {
      option_number, offsetof(struct cluster_options, large)},
     {"output", "FILE", "standard output goes to FILE, which all processes write at once (-o)",
      option_string, offsetof(struct cluster_options, output)},
-    {"resume", "FOLDER", "keep there what is done of many inputs, and go on with what is there",
-     option_string, offsetof(struct cluster_options, resume)},
+    {"resume", "FOLDER", "keep there what is done, and go on with what is there", option_string,
+     offsetof(struct cluster_options, resume)},
+    {"every", "SECONDS", "keep it so often (default 60; 0: as often as can be)", option_number,
+     offsetof(struct cluster_options, every)},
     {"traffic", NULL, "say in the end how much was sent among processes", option_flag,
      offsetof(struct cluster_options, traffic)},
     {"piece", "BYTES", "that a thread takes at once", option_number,
@@ -166,9 +171,77 @@ static int run_command(struct cluster *cluster, struct cluster_options *options,
     return code;
 }
 
+/** What is done is kept in a folder; false, having said why: it cannot be. */
+static bool keep(struct cluster *cluster, const struct cluster_options *options, int argc,
+                 char **argv)
+{
+    static struct pug_peers_keep kept;
+    struct pug_peers *peers = cluster_peers(cluster);
+    uint64_t identity = inputs_identity(argv, (size_t)argc);
+    if (!options->resume)
+        return true;
+    if (mkdir(options->resume, 0777) != 0 && errno != EEXIST) {
+        if (peers->number == 0)
+            cluster_say(cluster, "pugmark-mpi: %s: %s\n", options->resume, strerror(errno));
+        return false;
+    }
+    const char *version = pug_version();
+    identity ^= inputs_identity((char *[]){(char *)(uintptr_t)version}, 1);
+    kept = (struct pug_peers_keep){.folder = options->resume,
+                                   .identity = identity,
+                                   .interval = options->every * 1000,
+                                   .settle = cluster_file_settle};
+    peers->keep = &kept;
+    return true;
+}
+
+/* ---- output ---- */
+
+/** What goes to standard output past output.h is caught for the file; NULL: it cannot be. */
+static FILE *catch_output(void)
+{
+    FILE *caught = tmpfile();
+    fflush(stdout);
+    if (caught && dup2(fileno(caught), STDOUT_FILENO) < 0) {
+        fclose(caught);
+        caught = NULL;
+    }
+    return caught;
+}
+
+static void give_caught(FILE *caught)
+{
+    char bytes[4096];
+    size_t size;
+    fflush(stdout);
+    rewind(caught);
+    while ((size = fread(bytes, 1, sizeof(bytes), caught)) > 0)
+        output_sink()->put(NULL, bytes, size);
+    output_flush();
+    fclose(caught);
+}
+
+static int run_into_file(struct cluster *cluster, struct cluster_options *options,
+                         const struct command *command, int argc, char **argv)
+{
+    struct cluster_file *file = cluster_file_open(cluster, options->output);
+    FILE *caught = file ? catch_output() : NULL;
+    if (!caught)
+        return EXIT_INPUT;
+    output_into(cluster_file_target(file));
+    if (cluster_peers(cluster)->keep)
+        cluster_peers(cluster)->keep->context = file;
+    int code = run_command(cluster, options, command, argc, argv);
+    give_caught(caught);
+    if (!cluster_file_close(file, options->many || (code < EXIT_INPUT && !input_failed())))
+        code = EXIT_INPUT;
+    output_into(NULL);
+    return code;
+}
+
 static int run(struct cluster *cluster, int argc, char **argv)
 {
-    struct cluster_options options = {.large = UINT64_C(1) << 30};
+    struct cluster_options options = {.large = UINT64_C(1) << 30, .every = 60};
     const struct option_set sets[] = {OPTION_SET(table, &options)};
     struct pug_peers *peers = cluster_peers(cluster);
     const int word = find_word(argc, argv);
@@ -191,16 +264,10 @@ static int run(struct cluster *cluster, int argc, char **argv)
     input_among(peers);
     if (options.traffic)
         cluster_tell_traffic(cluster);
-    struct cluster_file *file = NULL;
-    if (options.output && !(file = cluster_file_open(cluster, options.output)))
+    if (!keep(cluster, &options, argc - word, argv + word))
         return EXIT_INPUT;
-    if (file)
-        output_into(cluster_file_target(file));
-    int code = run_command(cluster, &options, command, argc - word, argv + word);
-    if (file && !cluster_file_close(file, options.many || (code < EXIT_INPUT && !input_failed())))
-        code = EXIT_INPUT;
-    output_into(NULL);
-    return code;
+    return (options.output ? run_into_file : run_command)(cluster, &options, command, argc - word,
+                                                          argv + word);
 }
 
 int main(int argc, char **argv)

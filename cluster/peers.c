@@ -128,9 +128,12 @@ void cluster_tell_traffic(struct cluster *cluster)
 _Noreturn static void leave(struct cluster *cluster, int code)
 {
     if (cluster->tells_traffic)
-        cluster_say(cluster, "pugmark-mpi: process %u sent %llu messages, %llu bytes\n",
+        cluster_say(cluster,
+                    "pugmark-mpi: process %u sent %llu messages, %llu bytes; read %llu bytes of "
+                    "trace\n",
                     cluster->peers.number, (unsigned long long)cluster->peers.sent_messages,
-                    (unsigned long long)cluster->peers.sent_bytes);
+                    (unsigned long long)cluster->peers.sent_bytes,
+                    (unsigned long long)cluster->peers.read_bytes);
     for (struct outgoing *outgoing = cluster->outgoing; outgoing; outgoing = outgoing->next)
         MPI_Cancel(&outgoing->request);
     MPI_Finalize();

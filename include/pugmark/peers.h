@@ -29,6 +29,21 @@ struct pug_peers_message {
     size_t size;    /**< bytes */
 };
 
+/**
+ * Where processes keep what they have done, so that the same calls, made again by as many of them
+ * of the same build, go on with it and give what they would have given. In files of a folder, by
+ * call and process, which stay there.
+ */
+struct pug_peers_keep {
+    const char *folder; /**< is there, and all have it */
+    uint64_t identity;  /**< of inputs and what is done: what was kept of others does not count */
+    uint64_t interval;  /**< milliseconds between two times */
+    /** Optional: what was made may refer to what has to be safe by now; false: it is not. */
+    bool (*settle)(void *context);
+    void *context;     /**< is handed to settle() */
+    uint64_t spare[4]; /**< zero */
+};
+
 /** One of the processes, and its way to the others. One thread uses it at a time. */
 struct pug_peers {
     unsigned number;     /**< of this one, from 0 on */
@@ -47,8 +62,10 @@ struct pug_peers {
     void (*fail)(void *context, const char *why);
     /** Optional: what was sent since then, for who wants to know. */
     uint64_t sent_messages, sent_bytes;
-    uint32_t run;      /**< private: the call at hand */
-    uint64_t spare[4]; /**< zero */
+    uint32_t run;                /**< private: the call at hand */
+    struct pug_peers_keep *keep; /**< optional: what is done is kept */
+    uint64_t read_bytes;         /**< of captures that were cut, read by this one; since then */
+    uint64_t spare[2];           /**< zero */
 };
 
 #ifdef __cplusplus

@@ -242,3 +242,17 @@ enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t siz
     put(file, bytes, size);
     return pug_outfile_commit(file);
 }
+
+int pug_outfile_go_on(const char *path, uint64_t size)
+{
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat status;
+    if (descriptor < 0)
+        return -1;
+    errno = EINVAL;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        (uint64_t)status.st_size >= size && ftruncate(descriptor, (off_t)size) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}

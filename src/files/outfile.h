@@ -41,6 +41,11 @@ enum pug_status pug_outfile_commit(struct pug_outfile *file);
 /** Forget what was written, and free it; may be NULL. Keeps errno. */
 void pug_outfile_abandon(struct pug_outfile *file);
 
+/**
+ * A file that several runs write, each behind what those before it had: a descriptor to read and
+ * write it, cut to `size` bytes, which it must have. -1: errno says why.
+ */
+int pug_outfile_go_on(const char *path, uint64_t size);
 /** A whole file at once. */
 enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t size);
 

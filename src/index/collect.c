@@ -687,6 +687,9 @@ bool pug_index_collect(struct job *job, unsigned threads)
     struct pug_jobs_outcome outcome;
     job->at = job->first * job->block;
     job->crowded = false;
+    /* what was kept may be all that there is to take */
+    if (job->peers && job->peers->keep && !take_start(job, job->tree))
+        return false;
     pug_jobs_read(&plan, &client, &outcome);
     return share_reach(job) && !outcome.failed;
 }

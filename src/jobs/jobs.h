@@ -56,7 +56,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *strands; /* that may hold something */
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
     size_t held, most;               /* bytes of portions; how many may be */
-    uint64_t repeated;               /* bytes */
+    uint64_t read, repeated;         /* bytes */
     unsigned vain; /* pieces that were read twice to their ends, since strands met */
     bool stop;
     bool failed; /* there is no memory */

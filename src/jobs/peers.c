@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/peers.h"
 
+#include "files/outfile.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- messages ---- */
 
@@ -54,6 +57,22 @@ void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size)
 /* ---- spools ---- */
 
 #define MEMORY ((size_t)64 << 20)
+
+bool pug_spool_open(struct pug_spool *spool, const char *path, uint64_t size)
+{
+    const int descriptor = pug_outfile_go_on(path, size);
+    pug_spool_free(spool);
+    spool->file = descriptor >= 0 ? fdopen(descriptor, "r+b") : NULL;
+    spool->size = size;
+    if (!spool->file && descriptor >= 0)
+        close(descriptor);
+    return spool->file && fseeko(spool->file, (off_t)size, SEEK_SET) == 0;
+}
+
+bool pug_spool_settle(struct pug_spool *spool)
+{
+    return !spool->file || (fflush(spool->file) == 0 && fsync(fileno(spool->file)) == 0);
+}
 
 static bool grow(struct pug_spool *spool, size_t size)
 {

@@ -52,6 +52,11 @@ struct pug_spool {
     uint64_t size;
 };
 
+/** Keep it in a file with this name, which has so many bytes of it. False: it cannot be. */
+bool pug_spool_open(struct pug_spool *spool, const char *path, uint64_t size);
+/** What was put is safe now, if it has a name; false: it is not. */
+bool pug_spool_settle(struct pug_spool *spool);
+
 /** False: neither memory nor room. */
 bool pug_spool_put(struct pug_spool *spool, const void *bytes, size_t size);
 bool pug_spool_get(struct pug_spool *spool, uint64_t at, void *bytes, size_t size);

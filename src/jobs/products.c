@@ -141,6 +141,47 @@ bool pug_products_portion(struct pug_products *products, void *product)
     return flush(products) && keep(products, &block, true);
 }
 
+/* ---- to go on later ---- */
+
+bool pug_products_open(struct pug_products *products, const char *path)
+{
+    products->count = 0;
+    products->begin = 0;
+    drop_folded(products);
+    return pug_spool_open(&products->spool, path, 0);
+}
+
+bool pug_products_note(struct pug_products *products, struct pug_state *to)
+{
+    if (!flush(products) || !pug_spool_settle(&products->spool))
+        return false;
+    pug_state_number(to, products->spool.size);
+    pug_state_number(to, products->count);
+    pug_state_put(to, products->cuts, products->count * sizeof(*products->cuts));
+    return !to->failed;
+}
+
+bool pug_products_resume(struct pug_products *products, const char *path, struct pug_bytes *from)
+{
+    const uint64_t size = pug_bytes_take_64(from), count = pug_bytes_take_64(from);
+    const uint8_t *cuts = count < SIZE_MAX / sizeof(*products->cuts)
+                              ? pug_bytes_take(from, (size_t)count * sizeof(*products->cuts))
+                              : NULL;
+    uint64_t *copy = cuts ? malloc(((size_t)count + 1) * sizeof(*copy)) : NULL;
+    if (!copy || !pug_spool_open(&products->spool, path, size)) {
+        free(copy);
+        return false;
+    }
+    memcpy(copy, cuts, (size_t)count * sizeof(*copy));
+    free(products->cuts);
+    products->cuts = copy;
+    products->count = (size_t)count;
+    products->room = (size_t)count + 1;
+    return true;
+}
+
+/* ---- what counts ---- */
+
 void pug_products_keep(struct pug_products *products, size_t cut)
 {
     products->begin = cut < products->count ? products->cuts[cut] : 0;
@@ -162,18 +203,31 @@ static bool fold_record(struct pug_products *products, const struct record *reco
     return block.product && fold(products, &block);
 }
 
-static bool fold_next(struct pug_products *products, uint64_t *at)
+/** The record at *at of the spool, which is moved behind it; NULL: no memory. */
+static uint8_t *next_record(struct pug_products *products, uint64_t *at)
 {
     struct record record;
     if (!pug_spool_get(&products->spool, *at, &record, sizeof(record)))
-        return false;
-    uint8_t *bytes = malloc((size_t)record.size + 1);
-    const bool good =
-        bytes &&
-        pug_spool_get(&products->spool, *at + sizeof(record), bytes, (size_t)record.size) &&
-        fold_record(products, &record, bytes);
+        return NULL;
+    const size_t size = sizeof(record) + (size_t)record.size;
+    uint8_t *bytes = malloc(size);
+    if (bytes && pug_spool_get(&products->spool, *at, bytes, size)) {
+        *at += size;
+        return bytes;
+    }
     free(bytes);
-    *at += sizeof(record) + record.size;
+    return NULL;
+}
+
+static bool fold_next(struct pug_products *products, uint64_t *at)
+{
+    struct record record;
+    uint8_t *bytes = next_record(products, at);
+    if (!bytes)
+        return false;
+    memcpy(&record, bytes, sizeof(record));
+    const bool good = fold_record(products, &record, bytes + sizeof(record));
+    free(bytes);
     return good;
 }
 
@@ -299,9 +353,39 @@ static bool receive_all(struct pug_products *products, struct pug_peers *peers, 
     return good;
 }
 
+/** Number 0 has some, too, where they are kept. */
+static void take_folded(struct pug_products *products, bool *more)
+{
+    const struct pug_jobs_client *client = products->client;
+    struct pug_jobs_block block = products->folded;
+    products->folded.product = NULL;
+    if (block.product && *more)
+        *more = client->take(client->context, &block);
+    else if (block.product)
+        client->drop(client->context, block.product);
+}
+
+static bool take_own(struct pug_products *products, bool *more)
+{
+    bool good = flush(products);
+    for (uint64_t at = 0; good && *more && at < products->spool.size;) {
+        uint8_t *bytes = next_record(products, &at);
+        good = bytes && take_record(products, bytes, more);
+        free(bytes);
+    }
+    return good;
+}
+
 bool pug_products_give(struct pug_products *products, struct pug_peers *peers, bool stopped)
 {
-    if (products->client->travel->fold)
-        return fold_all(products) && reduce(products, peers, !stopped);
-    return peers->number == 0 ? receive_all(products, peers, !stopped) : send_all(products, peers);
+    const bool first = peers->number == 0;
+    bool more = !stopped;
+    if (products->client->travel->fold) {
+        const bool good = fold_all(products);
+        if (first && good)
+            take_folded(products, &more);
+        return good && reduce(products, peers, more);
+    }
+    return first ? take_own(products, &more) && receive_all(products, peers, more)
+                 : send_all(products, peers);
 }

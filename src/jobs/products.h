@@ -3,6 +3,7 @@
 #ifndef PUG_JOBS_PRODUCTS_H
 #define PUG_JOBS_PRODUCTS_H
 
+#include "base/bytes.h"
 #include "jobs/peers.h"
 #include "jobs/together.h"
 
@@ -20,12 +21,20 @@ bool pug_products_cut(struct pug_products *products);
 bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block);
 bool pug_products_portion(struct pug_products *products, void *product);
 
+/** They are kept in a file from now on; false: it cannot be written. */
+bool pug_products_open(struct pug_products *products, const char *path);
+/** What another process needs to go on with what is in that file, which is safe now. */
+bool pug_products_note(struct pug_products *products, struct pug_state *to);
+/** Go on with that; false: they are not there, and there is nothing. */
+bool pug_products_resume(struct pug_products *products, const char *path, struct pug_bytes *from);
+
 /** What was before the n-th cut does not count; without any: nothing does. */
 void pug_products_keep(struct pug_products *products, size_t cut);
 void pug_products_drop(struct pug_products *products);
 
 /**
- * All peers do this, and number 0 takes what all of them have, in the order of their numbers;
+ * All peers do this, and number 0 takes what all of them have, itself as well, in the order of
+ * their numbers;
  * `stopped`: it does not want to. Products that can be folded are, pairwise.
  */
 bool pug_products_give(struct pug_products *products, struct pug_peers *peers, bool stopped);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The protocol of spans: who goes over into whose. docs/cluster.md says why. */
-#include "jobs/span.h"
-
-#include "jobs/products.h"
+#include "jobs/span_internal.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -13,17 +11,6 @@
 /* Places in a message. */
 #define CHUNK 96u
 
-/** A state, behind a block. */
-struct hash {
-    uint64_t words[2];
-};
-
-/** Where somebody from the left may go over into this span. */
-struct place {
-    uint64_t block; /* the first one behind it */
-    struct hash hash;
-};
-
 enum word { WANT, PLACES, JOIN, VOID };
 
 /** A message on the control channel; places follow. */
@@ -32,37 +19,6 @@ struct control {
     uint32_t final;  /* PLACES: no more will come */
     uint64_t number; /* WANT: of places that are known; PLACES: of those; JOIN: a block */
     uint64_t told;   /* PLACES: there are none but these up to this block */
-};
-
-/** Who asked for places, and has so many of them. */
-struct asker {
-    bool waits;
-    uint64_t has;
-};
-
-struct pug_jobs_span {
-    struct pug_jobs_state *jobs;
-    struct pug_peers *peers;
-    size_t begin, end;   /* blocks */
-    struct hash *states; /* the last known: of the transport, and of each source */
-    bool *known;         /* of the block at hand: which of them it tells */
-    /* For who comes from the left: */
-    struct place *places;
-    size_t count, room;
-    uint64_t next_place, spacing;
-    bool final;
-    struct asker *askers;
-    bool joined, empty; /* products count from `from` on; or none do */
-    uint64_t from;
-    /* The neighbour on the right: */
-    unsigned right; /* peers->count: there is none */
-    struct place *its;
-    size_t its_count, its_room;
-    uint64_t its_told;
-    bool its_final, asked;
-    bool met; /* it takes over with this block: */
-    uint64_t met_at;
-    struct pug_products *products;
 };
 
 /* ---- who has which ---- */
@@ -111,11 +67,26 @@ bool pug_jobs_span_open(struct pug_jobs_state *jobs)
     span->known = calloc(jobs->sources + 1, sizeof(*span->known));
     span->askers = calloc(peers->count, sizeof(*span->askers));
     span->products = pug_products_new(jobs->client);
-    jobs->claimed = first_piece(jobs, peers->number);
-    jobs->own = first_piece(jobs, peers->number + 1);
-    jobs->begun = jobs->claimed;
-    jobs->taken = span->begin;
-    return span->states && span->known && span->askers && span->products;
+    span->first = first_piece(jobs, peers->number);
+    span->keeps = peers->number > 0 || peers->keep;
+    return span->states && span->known && span->askers && span->products &&
+           pug_jobs_span_resume(span);
+}
+
+bool pug_jobs_span_reads(struct pug_jobs_state *jobs)
+{
+    struct pug_jobs_span *span = jobs->span;
+    const unsigned number = span->peers->number;
+    if (!has_span(jobs, number) || span->over || (span->begun && !span->missed))
+        return false;
+    span->begun = true;
+    span->missed = false;
+    jobs->begun = jobs->claimed = pug_jobs_span_start(span);
+    jobs->own = first_piece(jobs, number + 1);
+    if (jobs->own <= jobs->begun)
+        jobs->own = jobs->begun + 1;
+    jobs->taken = jobs->begun * jobs->piece;
+    return true;
 }
 
 void pug_jobs_span_free(struct pug_jobs_span *span)
@@ -128,6 +99,7 @@ void pug_jobs_span_free(struct pug_jobs_span *span)
     free(span->askers);
     free(span->places);
     free(span->its);
+    free(span->wanted);
     free(span);
 }
 
@@ -222,7 +194,7 @@ static void answer(struct pug_jobs_span *span)
             put_places(span, i);
 }
 
-static void *room_for(void *items, size_t count, size_t *room, size_t more, size_t size)
+void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size)
 {
     if (count + more <= *room)
         return items;
@@ -237,8 +209,8 @@ static void take_places(struct pug_jobs_span *span, const struct control *contro
                         const uint8_t *places)
 {
     const size_t count = (size_t)control->number;
-    span->its =
-        room_for(span->its, span->its_count, &span->its_room, count + 1, sizeof(struct place));
+    span->its = pug_jobs_span_room(span->its, span->its_count, &span->its_room, count + 1,
+                                   sizeof(struct place));
     if (!span->its)
         starve(span);
     if (count > 0)
@@ -282,7 +254,8 @@ static bool listen(struct pug_jobs_span *span, bool wait)
 static void add_place(struct pug_jobs_span *span)
 {
     struct pug_jobs_state *jobs = span->jobs;
-    span->places = room_for(span->places, span->count, &span->room, 1, sizeof(*span->places));
+    span->places =
+        pug_jobs_span_room(span->places, span->count, &span->room, 1, sizeof(*span->places));
     if (!span->places || !pug_products_cut(span->products))
         starve(span);
     span->places[span->count++] = (struct place){jobs->taken, state_hash(span)};
@@ -358,14 +331,21 @@ static bool meets(struct pug_jobs_span *span, uint64_t block)
 
 /* ---- the caller's thread ---- */
 
+/** A block of what was kept is read again, for the states. False: stop. */
+static bool pass(struct pug_jobs_span *span, bool whole)
+{
+    while (listen(span, false))
+        ;
+    return !span->empty && pug_jobs_span_pass(span, whole);
+}
+
 /** What is behind the block that was taken. False: this process's part ends here. */
 static bool go_on(struct pug_jobs_span *span, bool has_state)
 {
     const struct pug_jobs_state *jobs = span->jobs;
     while (listen(span, false))
         ;
-    if (span->peers->number > 0 && has_state && jobs->taken >= span->next_place &&
-        jobs->taken < span->end)
+    if (span->keeps && has_state && jobs->taken >= span->next_place && jobs->taken < span->end)
         add_place(span);
     if (jobs->taken >= span->end)
         end_places(span);
@@ -374,6 +354,8 @@ static bool go_on(struct pug_jobs_span *span, bool has_state)
         span->met = true;
         span->met_at = jobs->taken;
     }
+    if (has_state && !span->met && !span->empty && !pug_jobs_span_keep(span, false))
+        starve(span);
     return !span->met && !span->empty;
 }
 
@@ -381,7 +363,11 @@ bool pug_jobs_span_portion(struct pug_jobs_state *jobs, void *product)
 {
     const struct pug_jobs_client *client = jobs->client;
     struct pug_jobs_span *span = jobs->span;
-    if (span->peers->number == 0)
+    if (span->wanted) {
+        client->drop(client->context, product);
+        return true;
+    }
+    if (!span->keeps)
         return client->take_portion(client->context, product);
     if (!pug_products_portion(span->products, product))
         starve(span);
@@ -394,14 +380,17 @@ bool pug_jobs_span_block(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
     struct pug_jobs_span *span = jobs->span;
     const bool has_state = block->has_state;
     const bool whole = PUG_RESP_IS_CONT(block->response) && block->at == end;
+    const bool kept = span->wanted;
     if (has_state)
         take_state(span, block);
-    if (span->peers->number > 0 && !pug_products_block(span->products, block))
+    if (kept)
+        client->drop(client->context, block->product);
+    else if (span->keeps && !pug_products_block(span->products, block))
         starve(span);
-    else if (span->peers->number == 0 && !client->take(client->context, block))
+    else if (!span->keeps && !client->take(client->context, block))
         span->empty = true; /* nobody wants the rest */
     pug_state_free(&block->state);
-    return go_on(span, has_state) && whole;
+    return kept ? pass(span, whole) : go_on(span, has_state) && whole;
 }
 
 /* ---- the end ---- */
@@ -433,6 +422,11 @@ void pug_jobs_span_finish(struct pug_jobs_state *jobs)
     if (!has_span(jobs, peers->number))
         span->empty = peers->number > 0;
     end_places(span);
+    if (!span->empty && !span->over) {
+        span->over = true;
+        if (!pug_jobs_span_keep(span, true))
+            starve(span);
+    }
     while (peers->number > 0 && !span->joined && !span->empty)
         (void)listen(span, true);
     if (peers->number == 0 || !span->empty)

@@ -14,9 +14,15 @@
 /** Can the work be cut among peers? The same answer on all of them. */
 bool pug_jobs_span_wanted(const struct pug_jobs_state *jobs);
 
-/** Which pieces are this process's. False: no memory. */
+/** Which pieces are this process's, and what it kept of them. False: no memory. */
 bool pug_jobs_span_open(struct pug_jobs_state *jobs);
 void pug_jobs_span_free(struct pug_jobs_span *span);
+
+/**
+ * Is something of them to be read? From where on is set in `jobs`. Asked again until it is not: who
+ * goes on with what was kept may have begun to read too late.
+ */
+bool pug_jobs_span_reads(struct pug_jobs_state *jobs);
 
 /** Reading begins with a tree in this state. */
 void pug_jobs_span_begin(struct pug_jobs_span *span, const struct pug_state *state);

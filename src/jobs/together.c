@@ -244,9 +244,14 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     if (workers)
         finish(workers, threads, jobs->client);
     *outcome = (struct pug_jobs_outcome){threads, jobs->repeated, jobs->failed};
+    if (jobs->plan->peers)
+        jobs->plan->peers->read_bytes += jobs->read;
+    jobs->read = 0;
     free_strands(jobs, jobs->strands);
     free_strands(jobs, jobs->old);
     free(jobs->owner);
+    jobs->strands = jobs->old = jobs->current = NULL;
+    jobs->stop = false;
     return done;
 }
 
@@ -288,6 +293,8 @@ static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_c
         else if (block.product)
             client->drop(client->context, block.product);
     }
+    if (plan->peers)
+        plan->peers->read_bytes += block.at - plan->from;
     pug_state_free(&block.state);
     client->close(client->context, &loner.hand);
     *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = loner.failed};
@@ -302,9 +309,10 @@ static void read_here(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outc
 static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     struct pug_peers *peers = jobs->plan->peers;
-    const bool good =
-        pug_jobs_span_open(jobs) && (jobs->own == jobs->begun || read_together(jobs, outcome));
-    if (!good || outcome->failed)
+    bool good = pug_jobs_span_open(jobs);
+    while (good && pug_jobs_span_reads(jobs))
+        good = read_together(jobs, outcome) && !outcome->failed;
+    if (!good)
         pug_peers_fail(peers, "out of memory");
     pug_jobs_span_finish(jobs);
     pug_jobs_span_free(jobs->span);
@@ -335,7 +343,7 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
         .ready = PTHREAD_COND_INITIALIZER,
     };
     divide(&jobs);
-    if (pug_peers_any(plan->peers))
+    if (pug_peers_any(plan->peers) || (plan->peers && plan->peers->keep))
         read_among_peers(&jobs, outcome);
     else
         read_here(&jobs, outcome);

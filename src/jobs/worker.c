@@ -158,6 +158,7 @@ static void read_strand(struct pug_jobs_worker *worker, struct pug_jobs_strand *
         pthread_mutex_unlock(&jobs->lock);
         read_block(worker, &block);
         pthread_mutex_lock(&jobs->lock);
+        jobs->read += block.at - pug_jobs_block_start(jobs, number);
         jobs->repeated += other ? block.at - pug_jobs_block_start(jobs, number) : 0;
         const bool last = number + 1 == jobs->blocks;
         const bool met = other && !last && meet(worker, other, &block);

@@ -83,10 +83,9 @@ own() {
     done
     many_inputs
     one_file
-    if mpirun --version | grep -q "Open MPI"; then
-        killed
-        traffic
-    fi
+    killed
+    traffic
+    resumed
 }
 
 same() { # WHAT: two files
@@ -128,20 +127,90 @@ one_file() {
 # What a join needs is little, however long the trace is.
 traffic() {
     mpi 4 "$bin/pugmark-mpi" --traffic --piece 8192 --block 512 stat --jobs 1 "$tmp/long" >/dev/null 2>"$tmp/err.many"
-    sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes/\1/p' "$tmp/err.many" | awk '{n++; if ($1 >= 100000) bad = 1}
+    sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes.*/\1/p' "$tmp/err.many" | awk '{n++; if ($1 >= 100000) bad = 1}
         END {exit n != 4 || bad}' || { cat "$tmp/err.many"; differ "joins send too much"; }
+}
+
+repeated() { # NAME TIMES: the bundled capture, its trace so often
+    cp -rL --no-preserve=mode "$source/examples/demo" "$tmp/$1"
+    perl -e 'local $/; open my $f, "<:raw", $ARGV[0]; my $b = <$f>; open $f, ">:raw", $ARGV[0]; print $f $b x $ARGV[1]' \
+        "$tmp/$1/trace.bin" "$2"
+}
+
+process_of() { # NUMBER WORDS: of those processes that were started with these words
+    local pid
+    for pid in $(pgrep -f -- "$2"); do
+        if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qE "^(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1\$"; then
+            echo "$pid"
+            return
+        fi
+    done
+}
+
+bytes_read() { # FILE: by all processes together
+    sed -n 's/.*; read \([0-9]*\) bytes of trace/\1/p' "$1" | awk '{n += $1} END {print n + 0}'
+}
+
+# A process dies in the middle of one capture: a second run goes on with what was done, and a third one has nothing to do.
+resumed() {
+    local size command passes run=0
+    repeated cut 2048
+    size=$(stat -c %s "$tmp/cut/trace.bin")
+    for command in "${commands[@]}"; do
+        passes=1
+        case $command in
+            *--packets*) continue ;;
+            index*) passes=3 ;; # marks, elements, and both again where states do not meet
+            pc | *autofdo) ;;
+            *) [ -n "${PUG_CLUSTER_ALL:-}" ] || continue ;;
+        esac
+        rm -rf "$tmp/keep" "$tmp/index" "$tmp/index.one" "$tmp/file"
+        "$bin/pugmark" $command "$tmp/cut" >"$tmp/out.one" 2>"$tmp/err.one"
+        if [ -e "$tmp/index" ]; then mv "$tmp/index" "$tmp/index.one"; fi
+        local go_on=("$bin/pugmark-mpi" --traffic --piece 8192 --block 512 --resume "$tmp/keep" --every 0)
+        if ((run++ % 2 == 0)); then go_on+=(--output "$tmp/file"); fi
+        (
+            for _ in $(seq 1000); do
+                for record in "$tmp"/keep/*.1.record; do
+                    if [ "$(stat -c %s "$record" 2>/dev/null || echo 0)" -gt 800 ]; then
+                        kill -9 "$(process_of 1 "--resume $tmp/keep")" && exit 0
+                    fi
+                done
+                sleep 0.005
+            done
+        ) 2>/dev/null &
+        local killer=$! code=0
+        mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
+        wait $killer || differ "resume: $command: nobody could be killed"
+        [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || differ "resume: $command: it should have died"
+        for round in second third; do
+            rm -f "$tmp/index" "$tmp/file"
+            mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>"$tmp/err.many"
+            if [ -e "$tmp/file" ]; then mv "$tmp/file" "$tmp/out.many"; fi
+            without_time "$tmp/out.one"
+            without_time "$tmp/out.many"
+            same "resume: $command: the $round run has another output" "$tmp/out.one" "$tmp/out.many"
+            if [ -e "$tmp/index.one" ]; then same "resume: $command: the $round run has another file" "$tmp/index.one" "$tmp/index"; fi
+            local read
+            read=$(bytes_read "$tmp/err.many")
+            case $round in
+                second) [ "$read" -gt 0 ] && [ "$read" -lt $((passes * size)) ] ;;
+                third) [ "$read" = 0 ] ;;
+            esac || differ "resume: $command: the $round run read $read bytes of $size"
+        done
+    done
 }
 
 # A process that is killed ends the others; what stood under the name stands there still.
 killed() {
     local code=0
-    cp -rL "$source/examples/demo" "$tmp/long"
-    for n in 1 2 3 4 5 6 7 8 9 10 11; do cat "$tmp/long/trace.bin" "$tmp/long/trace.bin" >"$tmp/twice" && mv "$tmp/twice" "$tmp/long/trace.bin"; done
+    repeated long 2048
     echo before >"$tmp/kept"
     (
         for _ in $(seq 200); do
             sleep 0.1
-            pid=$(pgrep -f -- "--output $tmp/kept list" | xargs -r -n1 sh -c 'grep -qx "OMPI_COMM_WORLD_RANK=1" -z /proc/$0/environ 2>/dev/null && echo $0' | head -1)
+            pid=
+            if ls "$tmp"/kept.* >/dev/null 2>&1; then pid=$(process_of 1 "--output $tmp/kept list"); fi
             if [ -n "$pid" ]; then kill -9 "$pid" && exit 0; fi
         done
     ) &

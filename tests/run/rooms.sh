@@ -20,7 +20,7 @@ tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
-jobs tree image log base
+jobs tree image log files base
 index jobs tree files base
 cursor index jobs tree image base
 diagnose tree image base

@@ -14,7 +14,8 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 mpi() { # PROCESSES PROGRAM...
     local processes=$1
     shift
-    timeout 300 mpirun -n "$processes" "$@"
+    # where one job's files are no other removes them
+    OMPI_MCA_orte_tmpdir_base=${tmp:-/tmp} PRTE_MCA_prte_tmpdir_base=${tmp:-/tmp} timeout 300 mpirun -n "$processes" "$@"
 }
 
 # What mpirun itself says of an exit code, and its library for events.

@@ -2,6 +2,7 @@
 #include "text_parts.h"
 
 #include "input.h"
+#include "jobs/peers.h"
 #include "output.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static void pack(const void *context, struct pug_state *bytes)
     const struct text_part *part = context;
     const struct output_target *file = output_where();
     struct header header = {.stretch = part->placed ? part->stretch + UINT64_C(1) : 0,
-                            .kept = file && part->text.count > 0,
+                            .kept = file && part->text.count > 0 && pug_peers_helps(input_peers()),
                             .size = part->text.count};
     bytes->failed |= part->text.failed;
     if (header.kept) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/** @file A span from inside: span.c has what neighbours say, span_kept.c what is kept of it. */
+#ifndef PUG_JOBS_SPAN_INTERNAL_H
+#define PUG_JOBS_SPAN_INTERNAL_H
+
+#include "jobs/kept.h"
+#include "jobs/products.h"
+#include "jobs/span.h"
+
+/** A state, behind a block. */
+struct hash {
+    uint64_t words[2];
+};
+
+/** Where somebody from the left may go over into this span. */
+struct place {
+    uint64_t block; /* the first one behind it */
+    struct hash hash;
+};
+
+/** Who asked for places, and has so many of them. */
+struct asker {
+    bool waits;
+    uint64_t has;
+};
+
+struct pug_jobs_span {
+    struct pug_jobs_state *jobs;
+    struct pug_peers *peers;
+    size_t begin, end;   /* blocks */
+    struct hash *states; /* the last known: of the transport, and of each source */
+    bool *known;         /* of the block at hand: which of them it tells */
+    /* For who comes from the left: */
+    struct place *places;
+    size_t count, room;
+    uint64_t next_place, spacing;
+    bool final;
+    struct asker *askers;
+    bool joined, empty; /* products count from `from` on; or none do */
+    uint64_t from;
+    /* The neighbour on the right: */
+    unsigned right; /* peers->count: there is none */
+    struct place *its;
+    size_t its_count, its_room;
+    uint64_t its_told;
+    bool its_final, asked;
+    bool met; /* it takes over with this block: */
+    uint64_t met_at;
+    struct pug_products *products;
+    bool over; /* what is to be read was */
+    /* Where it is kept: */
+    struct pug_kept kept;
+    bool keeps;
+    bool begun, missed;  /* reading was; and in vain, as it began too late */
+    size_t first, lead;  /* pieces: the first one; to read before that where it goes on */
+    uint64_t goes_on;    /* what is before this block was made: … */
+    struct hash *wanted; /* … by who had these states there; NULL: that was reached */
+};
+
+/** Room for more items; NULL: no memory, and they are freed. */
+void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size);
+
+/* span_kept.c */
+/** Find what was kept, or begin to keep. False: it cannot be written. */
+bool pug_jobs_span_resume(struct pug_jobs_span *span);
+/** The piece to begin with. */
+size_t pug_jobs_span_start(struct pug_jobs_span *span);
+/** A block before that where it goes on: is it that one, and the state the same? False: stop. */
+bool pug_jobs_span_pass(struct pug_jobs_span *span, bool whole);
+/** Keep what there is, if it is time. False: no memory, or no room. */
+bool pug_jobs_span_keep(struct pug_jobs_span *span, bool now);
+
+#endif

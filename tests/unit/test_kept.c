@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Processes that keep what they have done, end anywhere, and begin again: what they give then
+ * is what one gives that did all at once, and what was done is not read again.
+ */
+#include "pugmark/pugmark.h"
+#include "support/captures.h"
+#include "support/crew.h"
+#include "support/hash_parts.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SIZE  ((size_t)192 << 10)
+#define PIECE ((size_t)8 << 10)
+#define ALL   UINT32_MAX
+
+struct manner {
+    unsigned peers, threads;
+    bool folds, portions;
+};
+
+static const struct manner manners[] = {
+    {1, 2, false, false}, {2, 1, true, false}, {3, 2, false, true}, {5, 1, true, false}};
+
+/** One run, which ends when some of its processes kept something so many times. */
+struct running {
+    const struct capture *capture;
+    const struct manner *manner;
+    const char *folder;
+    unsigned times[8]; /* by process */
+    uint64_t identity;
+    struct outcome outcome; /* of the first process */
+    uint64_t read[8];
+};
+
+/* In memory where that can be: what is kept is made safe each time. */
+static char folder[64] = "/dev/shm/pugmark-kept-XXXXXX";
+
+/** As if the process died when it kept something once more. */
+static bool settle(void *context)
+{
+    unsigned *left = context;
+    if (*left == 0)
+        return false;
+    *left -= *left != ALL;
+    return true;
+}
+
+static struct outcome decode(const struct running *running, struct pug_peers *peers)
+{
+    const struct capture *capture = running->capture;
+    struct outcome outcome = {0};
+    struct pug_parts parts = hash_parts(&outcome, running->manner->portions ? 4096 : 0);
+    parts.travel = running->manner->folds ? &hash_parts_folded : &hash_parts_travel;
+    struct pug_image *image = pug_image_new();
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
+    const struct pug_jobs jobs = {
+        .threads = running->manner->threads, .parts = &parts, .peers = peers};
+    struct pug_jobs_result result;
+    assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree), PUG_OK);
+    pug_log_set_sink(log, outcome_record, &outcome);
+    assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, &result), PUG_OK);
+    outcome.response = result.response;
+    outcome.at = result.at;
+    pug_tree_free(tree);
+    pug_image_free(image);
+    pug_log_free(log);
+    return outcome;
+}
+
+static void decode_span(struct pug_peers *peers, void *context)
+{
+    struct running *running = context;
+    struct pug_peers_keep keep = {.folder = running->folder,
+                                  .identity = running->identity,
+                                  .settle = settle,
+                                  .context = &running->times[peers->number]};
+    peers->keep = &keep;
+    const struct outcome outcome = decode(running, peers);
+    running->read[peers->number] = peers->read_bytes;
+    if (peers->number == 0)
+        running->outcome = outcome;
+}
+
+/** What all read together; the outcome has to be that of one. */
+static uint64_t run(struct running *running, const struct outcome *wanted)
+{
+    uint64_t read = 0;
+    (void)crew_run(running->manner->peers, PIECE, 1024, decode_span, running);
+    assert_true(outcome_equals(&running->outcome, wanted));
+    for (unsigned i = 0; i < running->manner->peers; i++)
+        read += running->read[i];
+    return read;
+}
+
+static void empty_folder(void)
+{
+    DIR *all = opendir(folder);
+    char path[512];
+    for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        (void)unlink(path);
+    }
+    closedir(all);
+}
+
+static struct running running_of(const struct capture *capture, const struct manner *manner)
+{
+    struct running running = {
+        .capture = capture, .manner = manner, .folder = folder, .identity = 7};
+    for (unsigned i = 0; i < 8; i++)
+        running.times[i] = ALL;
+    return running;
+}
+
+/** Processes end after some pieces, some of them soon, and go on. */
+static void end_and_go_on(const struct capture *capture, const struct manner *manner,
+                          const struct outcome *wanted)
+{
+    for (unsigned n = 0; n < 3; n++) {
+        struct running running = running_of(capture, manner);
+        empty_folder();
+        for (unsigned i = 0; i < manner->peers; i++)
+            running.times[i] = n * (1 + i * 7 % 4) * 5;
+        (void)run(&running, wanted);
+        running = running_of(capture, manner);
+        const uint64_t again = run(&running, wanted);
+        if (n == 0)
+            assert_true(again >= capture->size); /* nothing had been kept */
+        /* all of it is done, and comes out again; only of who does not count nothing is kept */
+        running = running_of(capture, manner);
+        (void)run(&running, wanted);
+    }
+}
+
+static void go_on(struct capture *capture, void *context)
+{
+    const size_t *size = context;
+    if (capture->size == 0)
+        return;
+    struct capture repeated = capture_repeated(capture, *size);
+    const struct manner alone = {.threads = 1};
+    const struct running one = running_of(&repeated, &alone);
+    const struct outcome wanted = decode(&one, NULL);
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++)
+        end_and_go_on(&repeated, &manners[i], &wanted);
+    free(repeated.bytes);
+}
+
+static void test_goes_on(void **state)
+{
+    const enum captures captures = *(const enum captures *)*state;
+    size_t size = SIZE / 4;
+    captures_each(captures, go_on, &size);
+    size = SIZE;
+    if (captures == CAPTURES_OWN)
+        captures_bundled(go_on, &size);
+}
+
+/** A process that had most of its span reads the rest, and a piece or two for where it goes on. */
+static void read_little(struct capture *capture, void *context)
+{
+    static const struct manner manner = {.peers = 2, .threads = 1, .folds = true};
+    struct capture repeated = capture_repeated(capture, SIZE);
+    struct running running = running_of(&repeated, &manner);
+    const struct outcome wanted = decode(&running, NULL);
+    (void)context;
+    empty_folder();
+    running.times[1] = 80;
+    (void)run(&running, &wanted);
+    running = running_of(&repeated, &manner);
+    (void)run(&running, &wanted);
+    assert_int_equal(running.read[0], 0);
+    assert_true(running.read[1] > 0 && running.read[1] < SIZE / 2 - 80 * 1024 + 3 * PIECE);
+    running = running_of(&repeated, &manner);
+    assert_int_equal(run(&running, &wanted), 0);
+    free(repeated.bytes);
+}
+
+static void test_done_is_not_read(void **state)
+{
+    (void)state;
+    captures_bundled(read_little, NULL);
+}
+
+/** What was kept of something else, by others, or is damaged, does not count. */
+static void keep_of_others(struct capture *capture, void *context)
+{
+    static const struct manner two = {.peers = 2, .threads = 1}, three = {.peers = 3, .threads = 1};
+    struct capture repeated = capture_repeated(capture, SIZE);
+    struct running running = running_of(&repeated, &two);
+    const struct outcome wanted = decode(&running, NULL);
+    char path[512];
+    (void)context;
+    empty_folder();
+    (void)run(&running, &wanted);
+    running = running_of(&repeated, &two);
+    running.identity = 8;
+    assert_true(run(&running, &wanted) >= repeated.size);
+    running = running_of(&repeated, &three);
+    running.identity = 8;
+    assert_true(run(&running, &wanted) >= repeated.size);
+    snprintf(path, sizeof(path), "%s/000001.1.record", folder);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    (void)fseek(file, 60, SEEK_SET);
+    fputs("damage", file);
+    fclose(file);
+    running = running_of(&repeated, &three);
+    running.identity = 8;
+    (void)run(&running, &wanted);
+    assert_true(running.read[0] == 0 && running.read[1] > 0 && running.read[2] == 0);
+    free(repeated.bytes);
+}
+
+static void test_others(void **state)
+{
+    (void)state;
+    captures_bundled(keep_of_others, NULL);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder))
+        return 0;
+    snprintf(folder, sizeof(folder), "/tmp/pugmark-kept-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    empty_folder();
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_CAPTURES(test_goes_on),
+        cmocka_unit_test(test_done_is_not_read),
+        cmocka_unit_test(test_others),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
