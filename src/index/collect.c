@@ -654,6 +654,15 @@ static void close_hand(void *context, struct pug_jobs_hand *hand)
     free_collector(collector);
 }
 
+/** What was kept may be all that there is to take: nobody reads then. */
+static bool take_start_alone(struct job *job)
+{
+    struct pug_jobs_hand hand = {.number = 0};
+    const bool good = open_hand(job, &hand);
+    close_hand(job, &hand);
+    return good;
+}
+
 /** Equal pieces, a few for each thread. */
 static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
 {
@@ -687,8 +696,7 @@ bool pug_index_collect(struct job *job, unsigned threads)
     struct pug_jobs_outcome outcome;
     job->at = job->first * job->block;
     job->crowded = false;
-    /* what was kept may be all that there is to take */
-    if (job->peers && job->peers->keep && !take_start(job, job->tree))
+    if (job->peers && job->peers->keep && !take_start_alone(job))
         return false;
     pug_jobs_read(&plan, &client, &outcome);
     return share_reach(job) && !outcome.failed;
