@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The whole command on damaged inputs, many a second: it is this program, which forks for
- * each of them.
+ * @file The whole command on damaged inputs, hundreds a second: it is this program.
  *
  *     million_COMMAND SUBJECTS FROM COUNT   the inputs with the seeds from FROM on
  *     million_COMMAND SUBJECTS SEED         one, which is left there; says the command
@@ -10,31 +9,36 @@
  * "arguments" with the words that stand for an input. A seed chooses one, which of its files is
  * damaged and how, and what is asked for. That is done twice, on one and on several threads. A
  * finding is: an end by a signal or by a sanitizer, another exit code than the documented ones,
- * more time than there is, more memory than is promised, or a difference between threads.
+ * more time than there is, more memory than is promised, a file that is left (open, or in the
+ * folder), a leak, or a difference between threads.
+ *
+ * Inputs are taken in lots. A process that is forked for a lot runs the command's main() for one
+ * after another, and looks for leaks when all are done (to look costs more than most commands).
+ * Whatever is wrong in a lot is looked at again with a process for each run.
  */
-#define _GNU_SOURCE /* memfd_create(), wait4() */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, realpath() */
 #include "damage.h"
+#include "million_library.h"
+#include "million_run.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define ROOM       ((size_t)1 << 18)
 #define MOST_FILES 64
-#define MOST_WORDS 40
 #define SECONDS(size)                                                                              \
     (30 + (unsigned)((size) >> 8))    /**< for an input of so many bytes, with sanitizers */
 #define MOST_MEMORY ((long)512 << 10) /**< in KiB */
+#define LOT         500u
+#define ENDED_EARLY 77 /**< a lot's process: something is wrong with the input that it was at */
+#define LEAKED      78
 
-int __real_main(int argc, char **argv);
 int __wrap_main(int argc, char **argv);
 
 #ifdef MILLION_LISTER
@@ -45,6 +49,15 @@ static const char *const commands[] = {
 static const char *const threads[] = {""}; /* it has one */
 static const char input_words[] = "-logstdout -ss_dir .";
 #define PROGRAM "trc_pkt_lister"
+#elif defined(MILLION_PLANTED)
+static const char *const commands[] = {"fine",      "crash",  "overflow",   "hang",
+                                       "undefined", "memory", "difference", "descriptor",
+                                       "code",      "file",   "leak",       "fine"};
+static const char *const threads[] = {"--jobs 1", "--jobs 3"};
+static const char input_words[] = ".";
+#define PROGRAM "planted"
+#undef SECONDS
+#define SECONDS(size) 1
 #else
 static const char *const commands[] = {
     "list",
@@ -84,26 +97,43 @@ static const char input_words[] = ".";
 #endif
 
 struct subject {
-    char path[512];
+    char path[1024];
     char files[MOST_FILES][256];
     size_t count;
 };
 
-struct done {
-    int status;
-    long memory;
-    uint64_t hash;
-    int said; /**< what it said, as a file */
+/** What the process of a lot shares with who waits for it. */
+struct shared {
+    char what[400];        /**< is wrong with it */
+    uint64_t seed;         /**< that it is at */
+    uint64_t runs;         /**< that were done */
+    uint64_t threaded;     /**< of these: that several threads worked at */
+    bool alone;            /**< a process for each run */
+    uint8_t whole[ROOM];   /**< the file that is damaged, as it was */
+    uint8_t damaged[ROOM]; /**< and as it is */
+    struct million_runs library;
+    char path[1300]; /**< where that is */
+    size_t size;
+};
+
+struct trial {
+    char *folder;
+    struct runner *runner;
+    struct shared *shared;
 };
 
 /* ---- subjects ---- */
 
-static void need(bool good, const char *what)
+static _Noreturn void fail(const char *what)
 {
-    if (good)
-        return;
     perror(what);
     exit(2);
+}
+
+static void need(bool good, const char *what)
+{
+    if (!good)
+        fail(what);
 }
 
 static int by_name(const void *a, const void *b)
@@ -116,13 +146,20 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+__attribute__((returns_nonnull)) static DIR *open_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder)
+        fail(path);
+    return folder;
+}
+
 /** Names in a folder, sorted, so that seeds mean the same everywhere. */
 static size_t names_in(const char *path, char names[MOST_FILES][256])
 {
-    DIR *folder = opendir(path);
+    DIR *folder = open_folder(path);
     struct dirent *entry;
     size_t count = 0;
-    need(folder != NULL, path);
     while ((entry = readdir(folder)) != NULL && count < MOST_FILES)
         if (entry->d_name[0] != '.')
             snprintf(names[count++], sizeof(names[0]), "%s", entry->d_name);
@@ -133,9 +170,10 @@ static size_t names_in(const char *path, char names[MOST_FILES][256])
 
 static void open_subject(struct subject *subject, const char *folder, uint64_t seed)
 {
-    static char names[MOST_FILES][256];
+    char names[MOST_FILES][256];
     const size_t count = names_in(folder, names);
-    need(count > 0, folder);
+    if (count == 0)
+        fail(folder);
     snprintf(subject->path, sizeof(subject->path), "%s/%s", folder, names[seed % count]);
     subject->count = names_in(subject->path, subject->files);
 }
@@ -171,7 +209,7 @@ static const char *choose_file(const struct subject *subject, struct rec_random 
 /** Most inputs are short, so that there can be many; where a trace begins is seen most often. */
 static size_t window(uint8_t *bytes, size_t size, struct rec_random *random)
 {
-    const size_t most = (size_t)256 << rec_random_below(random, 7);
+    const size_t most = (size_t)128 << rec_random_below(random, 6);
     if (size <= most)
         return size;
     if (rec_random_once_in(random, 2)) {
@@ -179,77 +217,6 @@ static size_t window(uint8_t *bytes, size_t size, struct rec_random *random)
         memmove(bytes, bytes + from, most);
     }
     return most;
-}
-
-/* ---- one run ---- */
-
-static int split(char *text, char **words, int count)
-{
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \n", &rest); word && count < MOST_WORDS - 1;
-         word = strtok_r(NULL, " \n", &rest))
-        words[count++] = word;
-    words[count] = NULL;
-    return count;
-}
-
-static _Noreturn void be_command(const struct subject *subject, char *line, int out, int said,
-                                 unsigned seconds)
-{
-    char name[] = PROGRAM, *words[MOST_WORDS] = {name};
-    const int count = split(line, words, 1);
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    need(chdir(subject->path) == 0 && dup2(nothing, 0) == 0 && dup2(out, 1) == 1 &&
-             dup2(said, 2) == 2,
-         subject->path);
-    alarm(seconds);
-    exit(__real_main(count, words));
-}
-
-static uint64_t hash_file(uint64_t hash, int file)
-{
-    struct stat status;
-    if (fstat(file, &status) != 0 || status.st_size == 0)
-        return hash;
-    const uint8_t *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, file, 0);
-    need(bytes != MAP_FAILED, "output");
-    for (off_t i = 0; i < status.st_size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-    munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
-    return hash + (uint64_t)status.st_size;
-}
-
-/** What the command wrote beside standard output; it is removed. */
-static uint64_t hash_made(uint64_t hash, const struct subject *subject)
-{
-    char path[600];
-    snprintf(path, sizeof(path), "%s/made", subject->path);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return hash;
-    hash = hash_file(hash + 1, file);
-    close(file);
-    unlink(path);
-    return hash;
-}
-
-static struct done run(const struct subject *subject, const char *line, unsigned seconds)
-{
-    char copy[1024];
-    struct rusage usage;
-    struct done done = {.said = memfd_create("said", MFD_CLOEXEC)};
-    const int out = memfd_create("out", MFD_CLOEXEC);
-    need(done.said >= 0 && out >= 0, "memfd_create");
-    snprintf(copy, sizeof(copy), "%s", line);
-    const pid_t child = fork();
-    need(child >= 0, "fork");
-    if (child == 0)
-        be_command(subject, copy, out, done.said, seconds);
-    need(wait4(child, &done.status, 0, &usage) == child, "wait4");
-    done.memory = usage.ru_maxrss;
-    done.hash = hash_made(hash_file(hash_file((uint64_t)done.status, done.said), out), subject);
-    close(out);
-    return done;
 }
 
 /* ---- one input ---- */
@@ -265,24 +232,29 @@ static const char *wrong(const struct done *done)
 #endif
     if (!known)
         return "ends with what no exit code is";
+    if (done->left)
+        return "leaves a file open";
     return done->memory > MOST_MEMORY ? "takes too much memory" : NULL;
 }
 
-static void tell(uint64_t seed, const struct subject *subject, const char *line, const char *what,
+static void tell(struct shared *shared, const struct run *run, const char *what,
                  const struct done *done)
 {
     char text[3000];
+    snprintf(shared->what, sizeof(shared->what), "%s: %s", run->line, what);
+    if (!shared->alone)
+        return; /* it is looked at again, alone */
     const ssize_t size = pread(done->said, text, sizeof(text) - 1, 0);
     text[size > 0 ? size : 0] = 0;
-    printf("seed %llu, %s, %s: %s (status %d, %ld KiB)\n%s\n", (unsigned long long)seed,
-           subject->path, line, what, done->status, done->memory, text);
+    printf("seed %llu, %s, %s: %s (status %d, %ld KiB)\n%s\n", (unsigned long long)shared->seed,
+           run->folder, run->line, what, done->status, done->memory, text);
     fflush(stdout);
 }
 
 static void line_of(char *line, size_t room, const struct subject *subject, const char *command,
                     unsigned way)
 {
-    char path[600];
+    char path[1100];
     uint8_t words[400] = {0};
     snprintf(path, sizeof(path), "%s/arguments", subject->path);
     if (access(path, R_OK) == 0)
@@ -292,65 +264,178 @@ static void line_of(char *line, size_t room, const struct subject *subject, cons
     snprintf(line, room, "%s %s %s", command, threads[way], (const char *)words);
 }
 
-static bool compare(uint64_t seed, const struct subject *subject, const char *command,
+/** How many files a folder has, whatever they are called. */
+static unsigned files_in(const char *path)
+{
+    DIR *folder = open_folder(path);
+    unsigned count = 0;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static struct done run_once(const struct trial *trial, const struct run *run)
+{
+    struct shared *shared = trial->shared;
+    million_runs->most = 0;
+    const struct done done =
+        shared->alone ? run_alone(trial->runner, run) : run_here(trial->runner, run);
+    shared->runs++;
+    shared->threaded += million_runs->most > 1;
+    return done;
+}
+
+static bool compare(const struct trial *trial, const struct subject *subject, const char *command,
                     unsigned seconds)
 {
     char line[1024];
-    struct done done[2] = {{.said = -1}, {.said = -1}};
+    struct run run = {PROGRAM, line, subject->path, seconds};
+    uint64_t first = 0;
     const char *what = NULL;
-    for (unsigned way = 0; way < sizeof(threads) / sizeof(threads[0]); way++) {
+    const unsigned files = files_in(subject->path);
+    million_runs->guess = trial->shared->seed % 4 == 0;
+    million_runs->piece = 64u << trial->shared->seed % 4;
+    for (unsigned way = 0; way < sizeof(threads) / sizeof(threads[0]) && !what; way++) {
         line_of(line, sizeof(line), subject, command, way);
-        done[way] = run(subject, line, seconds);
-        what = wrong(&done[way]);
+        const struct done done = run_once(trial, &run);
+        what = wrong(&done);
+        if (!what && files_in(subject->path) != files)
+            what = "leaves a file";
+        if (!what && way > 0 && done.hash != first && !begins(command, "stat")) /* has the time */
+            what = "is not what one thread gives";
+        first = done.hash;
         if (what)
-            tell(seed, subject, line, what, &done[way]);
-        if (what)
-            break;
-        if (way == 1 && done[0].hash != done[1].hash &&
-            !begins(command, "stat")) /* tells the time */
-            tell(seed, subject, line, what = "is not what one thread gives", &done[1]);
+            tell(trial->shared, &run, what, &done);
     }
-    for (unsigned way = 0; way < 2; way++)
-        close(done[way].said);
     return !what;
 }
 
-static bool try_seed(uint64_t seed, const char *folder, bool keep)
+/** Of seeds that follow each other nothing alike (the last step of splitmix64). */
+static uint64_t mixed(uint64_t seed)
 {
-    static uint8_t whole[ROOM], bytes[ROOM];
+    uint64_t x = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+static bool try_seed(const struct trial *trial, uint64_t seed, bool keep)
+{
     struct subject subject;
-    struct rec_random random = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
-    char path[800];
-    open_subject(&subject, folder, seed);
+    struct shared *shared = trial->shared;
+    uint8_t *bytes = shared->damaged;
+    struct rec_random random = {.state = mixed(seed)};
+    shared->seed = seed;
+    shared->what[0] = 0;
+    open_subject(&subject, trial->folder, seed);
     const char *name = choose_file(&subject, &random);
     const char *command =
         commands[rec_random_below(&random, sizeof(commands) / sizeof(commands[0]))];
-    snprintf(path, sizeof(path), "%s/%s", subject.path, name);
-    const size_t size = load(path, whole, ROOM);
-    memcpy(bytes, whole, size);
+    snprintf(shared->path, sizeof(shared->path), "%s/%s", subject.path, name);
+    const size_t size = shared->size = load(shared->path, shared->whole, ROOM);
+    memcpy(bytes, shared->whole, size);
     const size_t some =
         begins(name, "trace") && !strstr(name, ".ini") ? window(bytes, size, &random) : size;
     const size_t damaged = fuzz_damage(bytes, some, ROOM, &random);
-    store(path, bytes, damaged);
+    store(shared->path, bytes, damaged);
     if (keep)
-        printf("%s: %s\n", path, command);
-    const bool good = compare(seed, &subject, command, SECONDS(damaged));
+        printf("%s: %s\n", shared->path, command);
+    const bool good = compare(trial, &subject, command, SECONDS(damaged));
     if (!keep)
-        store(path, whole, size);
+        store(shared->path, shared->whole, size);
     return good;
+}
+
+/* ---- lots ---- */
+
+static bool try_alone(const struct trial *trial, uint64_t seed, bool keep)
+{
+    trial->shared->alone = true;
+    const bool good = try_seed(trial, seed, keep);
+    trial->shared->alone = false;
+    return good;
+}
+
+static _Noreturn void be_lot(const struct trial *trial, uint64_t from, uint64_t to)
+{
+    for (uint64_t seed = from; seed < to; seed++)
+        if (!try_seed(trial, seed, false))
+            _exit(ENDED_EARLY);
+    _exit(runner_leaks(trial->runner) ? LEAKED : 0);
+}
+
+/** It was wrong among others: what is it alone? */
+static unsigned look_again(const struct trial *trial, uint64_t from, uint64_t seed, int status)
+{
+    char what[sizeof(trial->shared->what)];
+    snprintf(what, sizeof(what), "%s", trial->shared->what[0] ? trial->shared->what : "it ends");
+    if (!try_alone(trial, seed, false))
+        return 1;
+    printf("seed %llu, %s: %s, only after those from %llu on (status %d)\n",
+           (unsigned long long)seed, trial->shared->path, what, (unsigned long long)from, status);
+    return 1;
+}
+
+static unsigned find_leak(const struct trial *trial, uint64_t from, uint64_t to)
+{
+    unsigned bad = 0;
+    for (uint64_t seed = from; seed < to; seed++)
+        bad += !try_alone(trial, seed, false);
+    if (bad == 0)
+        printf("seed %llu and those after it leak together\n", (unsigned long long)from);
+    return bad ? bad : 1;
+}
+
+/** How many of the inputs were bad. */
+static unsigned try_lot(const struct trial *trial, uint64_t from, uint64_t to)
+{
+    int status = 0;
+    unsigned bad = 0;
+    while (from < to) {
+        fflush(stdout); /* or the child would write it, too */
+        const pid_t child = fork();
+        need(child >= 0, "fork");
+        if (child == 0)
+            be_lot(trial, from, to);
+        need(waitpid(child, &status, 0) == child, "waitpid");
+        if (status == 0)
+            return bad;
+        const uint64_t at = trial->shared->seed;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == LEAKED)
+            return bad + find_leak(trial, from, to);
+        store(trial->shared->path, trial->shared->whole, trial->shared->size);
+        bad += look_again(trial, from, at, status);
+        bad += try_lot(trial, from, at); /* for leaks: nobody looked */
+        from = at + 1;
+    }
+    return bad;
 }
 
 int __wrap_main(int argc, char **argv)
 {
-    if (argc < 3) {
+    struct trial trial;
+    if (argc < 3 || !(trial.folder = realpath(argv[1], NULL))) {
         fprintf(stderr, "usage: %s SUBJECTS FROM [COUNT]\n", argv[0]);
         return 2;
     }
+    trial.shared = mmap(NULL, sizeof(*trial.shared), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    need(trial.shared != MAP_FAILED, "memory");
+    million_runs = &trial.shared->library;
+    million_warm_up();
+    trial.runner = runner_new();
     const uint64_t from = strtoull(argv[2], NULL, 0);
-    const uint64_t count = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
-    uint64_t bad = 0;
-    for (uint64_t seed = from; seed < from + count; seed++)
-        bad += !try_seed(seed, argv[1], argc == 3);
-    printf("%llu of %llu\n", (unsigned long long)bad, (unsigned long long)count);
+    const uint64_t end = from + (argc > 3 ? strtoull(argv[3], NULL, 0) : 1);
+    unsigned bad = 0;
+    if (argc == 3)
+        bad = !try_alone(&trial, from, true);
+    for (uint64_t at = from; at < end && argc > 3; at += LOT)
+        bad += try_lot(&trial, at, at + LOT < end ? at + LOT : end);
+    printf("%u of %llu; %llu runs, %llu of them on several threads\n", bad,
+           (unsigned long long)(end - from), (unsigned long long)trial.shared->runs,
+           (unsigned long long)trial.shared->threaded);
+    runner_free(trial.runner);
+    free(trial.folder);
     return bad ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # million.sh [COUNT [PROCESSES]]: the whole commands on COUNT damaged inputs (1000000), built with sanitizers, on as many processes
 # (all processors). Goes on where it was ended: build/million/next has the next seed, build/million/found what was found.
+# A process is forked for each batch of inputs, not for each input: hundreds a second on a processor.
 # million.sh --seed SEED [lister]: one of them again, which stays in build/million/one.
 # Needs the presets release and sanitize to be built.
 set -eu
@@ -10,7 +11,7 @@ root=$(cd "$here/.." && pwd)
 bin=$root/build/sanitize/bin plain=$root/build/release/bin build=$root/build/million
 export ASAN_OPTIONS=exitcode=99:quarantine_size_mb=4:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 export PAGER=cat HOME=/nonexistent
-step=500
+step=1000
 
 subjects() { # FOLDER: all captures of the project, and trace in other wrappings
     local folder=$1 capture
@@ -67,12 +68,14 @@ while ((next < count)); do
     for ((i = 0; i < processes; i++)); do batch $((next + i * step)) & done
     wait
     for ((i = 0; i < processes; i++)); do
-        grep -qE '^[0-9]+ of [0-9]+$' "$build/found.$((next + i * step))" || echo "a batch ended by itself: $((next + i * step))" >>"$build/found"
-        grep -vE '^0 of [0-9]+$' "$build/found.$((next + i * step))" >>"$build/found" || true
+        grep -qE '^[0-9]+ of [0-9]+;' "$build/found.$((next + i * step))" || echo "a batch ended by itself: $((next + i * step))" >>"$build/found"
+        grep -vE '^[0-9]+ of [0-9]+;' "$build/found.$((next + i * step))" >>"$build/found" || true
+        grep -hE '^[0-9]+ of [0-9]+;' "$build/found.$((next + i * step))" >>"$build/counts"
         rm "$build/found.$((next + i * step))"
     done
     next=$((next + processes * step))
     echo $next >"$build/next.new"
     mv "$build/next.new" "$build/next"
 done
+awk '{runs += $4; threaded += $6} END {print runs + 0 " runs, " threaded + 0 " of them on several threads"}' "$build/counts"
 echo "$next inputs, $(grep -c '^seed ' "$build/found" 2>/dev/null || echo 0) findings"
