@@ -167,6 +167,7 @@ struct pug_correlate_stream {
     uint64_t backwards;   /**< timestamps less than the one before */
     uint64_t late;        /**< elements that came when others, of a later time, had been given */
     uint64_t first, last; /**< timestamps */
+    uint64_t spare[4];    /**< zero */
 };
 
 /** The n-th; false when there are no more. */

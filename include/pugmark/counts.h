@@ -70,14 +70,16 @@ enum pug_status pug_counts_status(const struct pug_counts *counts);
 
 /**
  * All of them, sorted by context, start, end and the rest; valid until the counts change. Equal
- * counts are equal arrays, in whatever way they were added up. *count: how many. NULL: none.
+ * counts are equal arrays, in whatever way they were added up. *count: how many. NULL: no memory,
+ * which pug_counts_status() says, too.
  */
 const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_t *count);
 /** The same of branches, sorted by context, from and to. */
 const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t *count);
 /**
  * Source and context of ranges: elements in which nothing else is set but, in counts of a capture,
- * `value`: the number of their address space, for pug_capture_space().
+ * `value`: the number of their address space, for pug_capture_space(). Otherwise as
+ * pug_counts_ranges().
  */
 const struct pug_element *pug_counts_contexts(struct pug_counts *counts, size_t *count);
 

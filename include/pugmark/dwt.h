@@ -103,6 +103,7 @@ struct pug_dwt {
     uint32_t comparator_address[PUG_DWT_COMPARATORS]; /**< what each watches */
     struct pug_dwt_event access[PUG_DWT_COMPARATORS]; /**< accesses whose parts come one by one */
     struct pug_dwt_event events[PUG_DWT_EVENTS];      /**< what is complete */
+    uint64_t spare[4];                                /**< for what it keeps in later versions */
 };
 
 /**

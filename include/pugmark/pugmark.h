@@ -48,6 +48,8 @@
  * - pug_X_new(), pug_X_open(), pug_X_load() make objects that the caller frees with pug_X_free();
  *   freeing NULL does nothing. An object does not own what it was given, which must outlive it,
  *   unless the header says that it is copied. Strings that come out live as long as their object.
+ * - A pointer that comes out is NULL only where the header says so, and where the n-th of something
+ *   is asked for and there are not so many; that of an array with nothing in it may be NULL.
  * - Functions that cannot fail must be given their object: those that only ask it, or tell it who
  *   listens. Those that may be given NULL say so.
  * - Two objects never meet: they may be used on two threads at once. One object belongs to one

@@ -68,7 +68,7 @@ LD_LIBRARY_PATH=$bin/../lib "$work/nulls" 2>/dev/null >"$work/said" || { cat "$w
 # Options and what describes something are filled by name, and have room.
 perl -0777 -ne '
   while (/^struct\s(pug_\w+_(?:options|config|wanted|limits|replacement|roots|program|selection|decode|choice|input)|
-                     pug_(?:correlate_source|description|jobs|parts|report|profile_object))\s\{(.*?)^\};/gmsx) {
+                     pug_(?:correlate_source|correlate_stream|travel|peers|dwt|description|jobs|parts|report|profile_object))\s\{(.*?)^\};/gmsx) {
     print "$ARGV: struct $1 has no spare room\n" unless $2 =~ /\bspare\b/;
   }' $(find pugmark -name '*.h' ! -path '*/packet/*') >"$work/full"
 [[ ! -s $work/full ]] || { cat "$work/full"; exit 1; }

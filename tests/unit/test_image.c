@@ -129,6 +129,44 @@ static void no_place_is_everywhere(void **state)
     }
 }
 
+static uint32_t answers(void *context, uint64_t address, const struct pug_reader_space *space,
+                        uint32_t wanted, uint8_t *buffer)
+{
+    (void)context, (void)address, (void)space;
+    memset(buffer, 0x5a, wanted);
+    return wanted;
+}
+
+/* The same of files, ELF files and callbacks. */
+static void no_place_is_everywhere_for_each_kind(void **state)
+{
+    (void)state;
+    static const char program[] = PUG_SOURCE_DIR "/examples/crash/crash";
+    static const struct pug_region region = {.address = 0x70000000, .size = 4};
+    const struct pug_reader_space reader = {
+        .space = PUG_SPACE_ROOT, .has_vmid = true, .vmid = 3, .source = 0x44};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct pug_place *place = i == 0 ? NULL : &zeroed;
+        struct pug_image *image = pug_image_new();
+        uint8_t got[4];
+        assert_int_equal(pug_image_add_file(image, place, program, &region, 1), PUG_OK);
+        assert_int_equal(pug_image_read(image, &reader, 0x70000000, got, 4), 4);
+        assert_memory_equal(got, "\177ELF", 4);
+        assert_int_equal(
+            pug_image_add_callback(image, place, 0x80000000, 0x80000fff, answers, NULL), PUG_OK);
+        assert_int_equal(pug_image_read(image, &reader, 0x80000ff0, got, 1), 1);
+        assert_int_equal(got[0], 0x5a);
+        enum pug_status status = pug_image_add_elf(image, place, program, 0);
+        struct pug_image_range range = {0};
+        if (status != PUG_ERR_NOT_BUILT) {
+            assert_int_equal(status, PUG_OK);
+            assert_true(pug_image_range(image, 2, &range));
+            assert_int_equal(pug_image_read(image, &reader, range.start, got, 4), 4);
+        }
+        pug_image_free(image);
+    }
+}
+
 /* What lies at odd places is read as what lies at even ones. */
 static void odd_buffers_are_read_whole(void **state)
 {
@@ -629,6 +667,7 @@ int main(void)
         cmocka_unit_test(spaces_have_names),
         cmocka_unit_test(ranges_are_checked),
         cmocka_unit_test(no_place_is_everywhere),
+        cmocka_unit_test(no_place_is_everywhere_for_each_kind),
         cmocka_unit_test(odd_buffers_are_read_whole),
         cmocka_unit_test(overlaps_are_refused),
         cmocka_unit_test(reads_end_with_memory),
