@@ -79,10 +79,10 @@ static const struct pug_block *plain_block(struct pug_ptm_decoder *decoder, bool
 
 /** `cycles` may be NULL. */
 static inline void put_range(struct pug_ptm_decoder *decoder, const struct pug_block *block,
-                             bool taken, const struct cycles *cycles)
+                             bool taken, const struct cycles *cycles, const enum pug_want want)
 {
     struct pug_out *out = &decoder->stage->out;
-    if (decoder->counts) {
+    if (want == PUG_WANT_COUNTS && decoder->counts) {
         pug_chain_hop(&decoder->chain, block, taken);
         return;
     }
@@ -134,22 +134,26 @@ static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block
 /* ---- packets ---- */
 
 /** Atoms of a header; how many are left, from the first one that is not plain. */
-static unsigned take_atoms(struct pug_ptm_decoder *decoder, unsigned bits, unsigned count,
-                           const struct cycles *cycles)
+static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_decoder *decoder,
+                                                                 unsigned bits, unsigned count,
+                                                                 const struct cycles *cycles,
+                                                                 const enum pug_want want)
 {
     for (; count > 0 && decoder->has_address; count--, bits >>= 1) {
         const struct pug_block *block = plain_block(decoder, true);
         if (!block)
             return count;
-        put_range(decoder, block, bits & 1, cycles);
+        put_range(decoder, block, bits & 1, cycles, want);
         go_on(decoder, block, bits & 1);
     }
     return 0;
 }
 
 /** A branch and the waypoint that it stands for. False: that is not plain. */
-static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
-                        const uint8_t *at, size_t size)
+static inline __attribute__((always_inline)) bool take_branch(struct pug_ptm_reader *reader,
+                                                              struct pug_ptm_decoder *decoder,
+                                                              const uint8_t *at, size_t size,
+                                                              const enum pug_want want)
 {
     struct pug_ptm_packet *packet = &reader->packet;
     const struct pug_block *block = plain_block(decoder, false);
@@ -159,13 +163,14 @@ static bool take_branch(struct pug_ptm_reader *reader, struct pug_ptm_decoder *d
     packet->type = PUG_PTM_BRANCH_ADDRESS;
     pug_ptm_parse(reader, at, size);
     const struct cycles cycles = {.count = packet->cycle_count};
-    put_range(decoder, block, true, packet->has_cycle_count ? &cycles : NULL);
+    put_range(decoder, block, true, packet->has_cycle_count ? &cycles : NULL, want);
     if (block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
     decoder->isa = block->insn.next_isa;
     pug_ptm_branch_to(decoder, packet);
     bool told = pug_block_next(block, block->insn.type == PUG_INSTR_BR) == decoder->address;
-    if (decoder->counts && !told && block->last_type != PUG_INSTR_BR_INDIRECT)
+    if (want == PUG_WANT_COUNTS && decoder->counts && !told &&
+        block->last_type != PUG_INSTR_BR_INDIRECT)
         pug_chain_break(&decoder->chain); /* it went elsewhere than its opcode says */
     leave(decoder, block, true, told);
     return true;
@@ -179,8 +184,9 @@ static bool can_ride(const struct pug_ptm_reader *reader, const struct pug_ptm_d
 }
 
 /** The next packet, if it is plain: its size, else 0. `left`: atoms of it that are not. */
-static size_t take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
-                          const struct pug_span *span, unsigned *left)
+static inline __attribute__((always_inline)) size_t
+take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
+            const struct pug_span *span, unsigned *left, const enum pug_want want)
 {
     const struct pug_ptm_config *config = decoder->config;
     const uint8_t *at = span->at;
@@ -189,15 +195,15 @@ static size_t take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder 
     decoder->index = pug_span_index(span);
     if (*at & 1) {
         size = branch_size(config, at, span->end);
-        if (size == 0 || !take_branch(reader, decoder, at, size))
+        if (size == 0 || !take_branch(reader, decoder, at, size, want))
             size = 0;
     } else if (config->atoms[*at].count > 0 && !config->cycle_accurate) {
         size = 1;
-        *left = take_atoms(decoder, config->atoms[*at].bits, config->atoms[*at].count, NULL);
+        *left = take_atoms(decoder, config->atoms[*at].bits, config->atoms[*at].count, NULL, want);
     } else if (config->atoms[*at].count > 0) {
         struct cycles cycles = read_cycles(at, span->end);
         size = cycles.size;
-        if (size > 0 && take_atoms(decoder, config->atoms[*at].bits, 1, &cycles) > 0)
+        if (size > 0 && take_atoms(decoder, config->atoms[*at].bits, 1, &cycles, want) > 0)
             size = 0;
     }
     if (size == 0)
@@ -242,7 +248,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
            batch->response < PUG_RESP_WAIT) {
         const uint8_t header = *span->at;
         unsigned left = 0;
-        size_t size = take_packet(reader, decoder, span, &left);
+        size_t size = take_packet(reader, decoder, span, &left, want);
         if (size == 0)
             break;
         span->at += size;
