@@ -55,6 +55,7 @@ struct pug_travel {
      * False: no memory.
      */
     bool (*fold)(void *part, void *later);
+    uint64_t spare[5]; /**< zero */
 };
 
 /**

@@ -81,10 +81,10 @@ struct pug_source_config {
 /**
  * Create a source, which belongs to the tree; `source` may be NULL. It sits at the trace id that
  * its configuration gives (a single-source transport: in the one slot there is).
- * PUG_ERR_INVALID_PARAM_VAL: neither a name nor a definition; PUG_ERR_DCDREG_NAME_UNKNOWN: no
- * protocol of that name; PUG_ERR_DCD_INTERFACE_UNUSED: it cannot decode;
- * PUG_ERR_ATTACH_TOO_MANY: the slot is taken; others are those of the protocol, about its settings,
- * and in the log.
+ * PUG_ERR_INVALID_PARAM_VAL: neither a name nor a definition, or one without a function that must
+ * be there; PUG_ERR_DCDREG_NAME_UNKNOWN: no protocol of that name; PUG_ERR_DCD_INTERFACE_UNUSED: it
+ * cannot decode; PUG_ERR_ATTACH_TOO_MANY: the slot is taken; others are those of the protocol,
+ * about its settings, and in the log.
  */
 enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
                                     struct pug_source **source);

@@ -81,6 +81,20 @@ static inline void pug_rawbytes_add_byte(struct pug_rawbytes *raw, uint8_t byte)
     pug_rawbytes_add(raw, &byte, 1);
 }
 
+/**
+ * A packet that ends with these bytes, in one piece, and its size: they themselves, or, if there
+ * are bytes before them already, all of them here.
+ */
+static inline const uint8_t *pug_rawbytes_whole(struct pug_rawbytes *raw, const uint8_t *last,
+                                                size_t *size)
+{
+    if (raw->size == 0)
+        return last;
+    pug_rawbytes_add(raw, last, *size);
+    *size = raw->size;
+    return pug_rawbytes_at(raw);
+}
+
 /** Forget the first `count` bytes. */
 static inline void pug_rawbytes_drop(struct pug_rawbytes *raw, size_t count)
 {

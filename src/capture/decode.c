@@ -229,7 +229,8 @@ static bool fold(void *context, void *taken)
 
 static const struct pug_travel *travel_of(const struct pug_capture_decode *config)
 {
-    static const struct pug_travel one_by_one = {pack, unpack, NULL}, folded = {pack, unpack, fold};
+    static const struct pug_travel one_by_one = {.pack = pack, .unpack = unpack},
+                                   folded = {.pack = pack, .unpack = unpack, .fold = fold};
     return !config->travel ? NULL : config->travel->fold ? &folded : &one_by_one;
 }
 

@@ -284,6 +284,15 @@ static void path_in_value(struct rust *rust)
     path(rust, true);
 }
 
+static void type_as_path(struct rust *rust)
+{
+    put(rust, "<");
+    type(rust);
+    put(rust, " as ");
+    path(rust, false);
+    put(rust, ">");
+}
+
 /* "<impl>": where it stands is not shown. */
 static void skip_impl(struct rust *rust)
 {
@@ -336,19 +345,9 @@ static void path(struct rust *rust, bool in_value)
         break;
     case 'X':
         skip_impl(rust);
-        put(rust, "<");
-        type(rust);
-        put(rust, " as ");
-        path(rust, false);
-        put(rust, ">");
+        type_as_path(rust);
         break;
-    case 'Y':
-        put(rust, "<");
-        type(rust);
-        put(rust, " as ");
-        path(rust, false);
-        put(rust, ">");
-        break;
+    case 'Y': type_as_path(rust); break;
     case 'I':
         path(rust, in_value);
         put(rust, in_value ? "::<" : "<");

@@ -105,6 +105,12 @@ static struct pug_names_file *new_file(struct pug_names *names, const char *want
     return NULL;
 }
 
+static void keep(struct pug_names *names, struct pug_names_file *file)
+{
+    file->next = names->files;
+    names->files = file;
+}
+
 static struct pug_names_file *known_file(const struct pug_names *names,
                                          const struct pug_names_wanted *wanted)
 {
@@ -176,8 +182,7 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
             free_file(file);
             return status;
         }
-        file->next = names->files;
-        names->files = file;
+        keep(names, file);
     }
     *out = file;
     return PUG_OK;
@@ -205,8 +210,7 @@ static enum pug_status take_text(struct pug_names *names, const struct pug_names
         free_file(file);
         return status;
     }
-    file->next = names->files;
-    names->files = file;
+    keep(names, file);
     *out = file;
     return PUG_OK;
 }

@@ -98,8 +98,10 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
  */
 static const struct pug_travel *travel_of(const struct counting *counting)
 {
-    static const struct pug_travel folded = {pug_profile_part_pack, unpack, pug_profile_part_fold},
-                                   one_by_one = {pug_profile_part_pack, unpack, NULL};
+    static const struct pug_travel folded = {.pack = pug_profile_part_pack,
+                                             .unpack = unpack,
+                                             .fold = pug_profile_part_fold},
+                                   one_by_one = {.pack = pug_profile_part_pack, .unpack = unpack};
     const bool named = !counting->objects.capture->way->space;
     const bool told = counting->stacks || counting->from_elements;
     if (told && !named)

@@ -48,6 +48,20 @@ static inline unsigned pug_armv7_context_id_bytes(const struct pug_armv7_registe
     return bytes[registers->control >> 14 & 3];
 }
 
+/* ---- packets ---- */
+
+/** A packet that a reader gives: its bytes, and what it is besides (PUG_PACKET_BAD, _SYNC). */
+static inline void pug_armv7_give(struct pug_packet *packet, uint32_t type, const void *data,
+                                  uint64_t index, const uint8_t *bytes, size_t size, uint32_t is)
+{
+    packet->index = index;
+    packet->data = data;
+    packet->raw = bytes;
+    packet->raw_size = (uint32_t)size;
+    packet->type = type;
+    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE | is;
+}
+
 /* ---- values in packets ---- */
 
 /** The low `bits` bits of a word. */

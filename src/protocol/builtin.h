@@ -16,4 +16,7 @@ extern const struct pug_protocol pug_protocol_ntrace;
 extern const struct pug_protocol pug_protocol_osd_ctm;
 extern const struct pug_protocol pug_protocol_osd_stm;
 
+/** Has it all functions that are called without a look whether they are there? */
+bool pug_protocol_is_whole(const struct pug_protocol *protocol);
+
 #endif

@@ -39,10 +39,21 @@ const struct pug_protocol *pug_protocol_find(const char *name)
     return NULL;
 }
 
+bool pug_protocol_is_whole(const struct pug_protocol *protocol)
+{
+    if (!protocol->name || !protocol->config_new || !protocol->trace_id || !protocol->reader_new ||
+        !protocol->reader_free)
+        return false;
+    if (protocol->operate)
+        return true;
+    return protocol->read &&
+           (!protocol->decoder_new || (protocol->decoder_free && protocol->decode &&
+                                       protocol->decode_end && protocol->decoder_reset));
+}
+
 enum pug_status pug_protocol_register(const struct pug_protocol *protocol)
 {
-    if (!protocol || !protocol->name || !protocol->config_new || !protocol->trace_id ||
-        !protocol->reader_new || !protocol->read)
+    if (!protocol || !pug_protocol_is_whole(protocol))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (protocol->abi != PUG_AUTHOR_ABI)
         return PUG_ERR_DCD_INTERFACE_UNUSED;

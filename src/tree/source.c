@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file One source: drives its packet reader and its decoder, and tells who listens. */
 #include "image/paths.h"
+#include "protocol/builtin.h"
 #include "tree/tree_internal.h"
 
 #include <stdio.h>
@@ -130,6 +131,8 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
         return PUG_ERR_DCDREG_NAME_UNKNOWN;
     if (config->definition && protocol->abi != PUG_AUTHOR_ABI)
         return PUG_ERR_DCD_INTERFACE_UNUSED;
+    if (config->definition && !pug_protocol_is_whole(protocol))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (config->decode && !protocol->decoder_new && !protocol->operate)
         return PUG_ERR_DCD_INTERFACE_UNUSED;
     struct pug_source *source = calloc(1, sizeof(*source));

@@ -72,6 +72,13 @@ capture red $'red\e[31m'
 rm $'red\e[31m'
 ends "a name with control bytes" 1 'came [0-9]+ times to .*/red\\x1b\[31m, whose text is missing' pc red.data
 
+# So is one with C1, which some terminals take as commands, and with bytes that are no text.
+odd=$'odd\xc2\x9b31m\xff'
+cp plain "$odd"
+capture odd "$odd"
+rm "$odd"
+ends "a name with C1 and no UTF-8" 1 'came [0-9]+ times to .*/odd\\xc2\\x9b31m\\xff, whose text is missing' pc odd.data
+
 # With build ids nothing has to be guessed.
 build named -O2 -Wl,--build-id
 capture named named

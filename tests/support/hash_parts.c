@@ -104,8 +104,8 @@ static bool fold(void *context, void *folded)
     return true;
 }
 
-const struct pug_travel hash_parts_travel = {pack, unpack, NULL};
-const struct pug_travel hash_parts_folded = {pack, unpack, fold};
+const struct pug_travel hash_parts_travel = {.pack = pack, .unpack = unpack};
+const struct pug_travel hash_parts_folded = {.pack = pack, .unpack = unpack, .fold = fold};
 
 struct pug_parts hash_parts(struct outcome *outcome, size_t portion)
 {

@@ -363,12 +363,43 @@ static void test_classifiers(void **state)
     pug_image_free(image);
 }
 
+/* Who forgot a function hears of it at once, by either way into a tree. */
+static void test_whole(void **state)
+{
+    const struct pug_protocol whole = bus_protocol;
+    struct pug_protocol lacks[10];
+    (void)state;
+    for (size_t i = 0; i < 10; i++)
+        lacks[i] = whole;
+    lacks[0].name = NULL;
+    lacks[1].config_new = NULL;
+    lacks[2].trace_id = NULL;
+    lacks[3].reader_new = NULL;
+    lacks[4].reader_free = NULL;
+    lacks[5].read = NULL;
+    lacks[6].decoder_free = NULL;
+    lacks[7].decode = NULL;
+    lacks[8].decode_end = NULL;
+    lacks[9].decoder_reset = NULL;
+    for (size_t i = 0; i < 10; i++) {
+        struct pug_source_config config = {.definition = &lacks[i], .decode = true};
+        struct pug_tree *tree;
+        assert_int_equal(pug_protocol_register(&lacks[i]), PUG_ERR_INVALID_PARAM_VAL);
+        assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree),
+                         PUG_OK);
+        assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_ERR_INVALID_PARAM_VAL);
+        pug_tree_free(tree);
+    }
+    assert_int_equal(pug_protocol_register(&whole), PUG_OK);
+    assert_int_equal(pug_protocol_unregister("BUS"), PUG_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bus_transfers), cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_options),       cmocka_unit_test(test_transport),
-        cmocka_unit_test(test_classifiers),
+        cmocka_unit_test(test_whole),     cmocka_unit_test(test_bus_transfers),
+        cmocka_unit_test(test_packets),   cmocka_unit_test(test_options),
+        cmocka_unit_test(test_transport), cmocka_unit_test(test_classifiers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

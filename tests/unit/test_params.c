@@ -115,7 +115,7 @@ static void test_sources(void **state)
 }
 
 /** The transport is told what only the sources' own files say. */
-static void test_shared(void **state)
+static void test_what_the_transport_is_told(void **state)
 {
     (void)state;
     write_file("a.params", "type_bits = 1\nsource 1 = b.params\nsource 0x20 = c.params\n");
@@ -249,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),    cmocka_unit_test(test_included),
-        cmocka_unit_test(test_sources), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_what_the_transport_is_told),
         cmocka_unit_test(test_derived), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_limits),  cmocka_unit_test(test_only_files),
     };

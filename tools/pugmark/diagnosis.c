@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "diagnosis_private.h"
 
+#include "text/sink.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,15 +34,10 @@ void diagnosis_free(struct diagnosis *diagnosis)
 
 /* ---- the paragraph ---- */
 
-/** A line in which names from files cannot steer a terminal. */
-static void put_line(const char *line)
+static void put_error(void *context, const void *bytes, size_t size)
 {
-    for (; *line; line++) {
-        if (((unsigned char)*line < 0x20 && *line != '\n') || *line == 0x7f)
-            fprintf(stderr, "\\x%02x", (unsigned char)*line);
-        else
-            fputc(*line, stderr);
-    }
+    (void)context;
+    (void)fwrite(bytes, 1, size, stderr);
 }
 
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
@@ -56,9 +53,12 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    put_line(line);
-    if (length >= (int)sizeof(line))
-        fprintf(stderr, " …\n");
+    const bool whole = length >= 0 && (size_t)length < sizeof(line);
+    if (whole && length > 0 && line[length - 1] == '\n')
+        line[length - 1] = 0;
+    /* names from files steer no terminal, and end no line */
+    pug_sink_printable(&(struct pug_sink){.put = put_error}, line);
+    fprintf(stderr, whole ? "\n" : " …\n");
 }
 
 const char *diagnosis_grouped(uint64_t value, char buffer[32])

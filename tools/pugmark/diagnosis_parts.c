@@ -14,6 +14,16 @@ struct double_part {
     void *inner;
 };
 
+/** Of a part that was begun, or only half of it. */
+static void drop_part(void *context)
+{
+    struct double_part *part = context;
+    if (part->inner)
+        part->diagnosis->inner->drop(part->inner);
+    pug_diagnosis_drop(part->evidence);
+    free(part);
+}
+
 static void *begin_part(void *context, unsigned worker)
 {
     struct diagnosis *diagnosis = context;
@@ -25,10 +35,7 @@ static void *begin_part(void *context, unsigned worker)
     part->inner = diagnosis->inner->begin(diagnosis->inner->context, worker);
     if (part->inner && part->evidence)
         return part;
-    if (part->inner)
-        diagnosis->inner->drop(part->inner);
-    pug_diagnosis_drop(part->evidence);
-    free(part);
+    drop_part(part);
     return NULL;
 }
 
@@ -72,14 +79,6 @@ static bool take_part(void *context, void *taken)
     return diagnosis->inner->take(diagnosis->inner->context, inner);
 }
 
-static void drop_part(void *context)
-{
-    struct double_part *part = context;
-    part->diagnosis->inner->drop(part->inner);
-    pug_diagnosis_drop(part->evidence);
-    free(part);
-}
-
 static struct pug_counts *part_counts(void *context)
 {
     struct double_part *part = context;
@@ -111,10 +110,7 @@ static void *unpack_part(void *context, const uint8_t *bytes, size_t size)
         diagnosis->inner->travel->unpack(diagnosis->inner->context, left.at, pug_bytes_left(&left));
     if (part->inner && (part->evidence || !has_evidence))
         return part;
-    if (part->inner)
-        diagnosis->inner->drop(part->inner);
-    pug_diagnosis_drop(part->evidence);
-    free(part);
+    drop_part(part);
     return NULL;
 }
 
@@ -130,8 +126,9 @@ static bool fold_part(void *context, void *taken)
 /** As the inner parts do. */
 static const struct pug_travel *travel_of(const struct pug_parts *inner)
 {
-    static const struct pug_travel one_by_one = {pack_part, unpack_part, NULL},
-                                   folded = {pack_part, unpack_part, fold_part};
+    static const struct pug_travel one_by_one = {.pack = pack_part, .unpack = unpack_part},
+                                   folded = {
+                                       .pack = pack_part, .unpack = unpack_part, .fold = fold_part};
     return !inner->travel ? NULL : inner->travel->fold ? &folded : &one_by_one;
 }
 

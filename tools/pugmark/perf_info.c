@@ -13,12 +13,7 @@
 /** A name from the file, for people: what is no printable character is shown as its number. */
 static void put_name(const char *name)
 {
-    for (; *name; name++) {
-        if ((unsigned char)*name < 0x20 || *name == 0x7f)
-            output_text("\\x%02x", (unsigned char)*name);
-        else
-            output_text("%c", *name);
-    }
+    pug_sink_printable(output_sink(), name);
 }
 
 static void print_times(const char *what, const struct pug_capture_time *times)

@@ -83,7 +83,8 @@ static void *counts_unpack(void *context, const uint8_t *bytes, size_t size)
     return counts;
 }
 
-static const struct pug_travel counts_travel = {counts_pack, counts_unpack, counts_take};
+static const struct pug_travel counts_travel = {
+    .pack = counts_pack, .unpack = counts_unpack, .fold = counts_take};
 
 static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {

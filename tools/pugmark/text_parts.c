@@ -134,7 +134,7 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
     return NULL;
 }
 
-static const struct pug_travel travel = {pack, unpack, NULL};
+static const struct pug_travel travel = {.pack = pack, .unpack = unpack};
 
 struct pug_parts text_parts(struct text_printer *printer)
 {

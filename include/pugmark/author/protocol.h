@@ -216,7 +216,12 @@ enum pug_want {
 /** The version of this interface. */
 #define PUG_AUTHOR_ABI 1
 
-/** A protocol: its names, its configuration, its reader and its decoder. */
+/**
+ * A protocol: its names, its configuration, its reader and its decoder. There must be: name,
+ * config_new, trace_id, reader_new, reader_free, and read or operate; with a decoder (decoder_new)
+ * also decoder_free, decode, decode_end and decoder_reset; `resume` where it suspends itself. What
+ * else is NULL is not there: a protocol without packet_text has packets without words.
+ */
 struct pug_protocol {
     uint32_t abi;             /**< PUG_AUTHOR_ABI, of a protocol that lives outside the library */
     const char *name;         /**< "ETMV4I"; what sources are created by */

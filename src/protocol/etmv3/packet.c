@@ -299,17 +299,11 @@ static bool take_header(struct pug_etmv3_reader *reader, uint8_t header)
 bool pug_etmv3_give(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_t size,
                     struct pug_packet *packet)
 {
-    uint8_t type = reader->packet.type;
-    packet->index = reader->index;
-    packet->data = &reader->packet;
-    packet->raw = bytes;
-    packet->raw_size = (uint32_t)size;
-    packet->type = type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
-    if (type >= TYPE(BAD_SEQUENCE))
-        packet->flags |= PUG_PACKET_BAD;
-    else if (type == TYPE(A_SYNC))
-        packet->flags |= PUG_PACKET_SYNC;
+    const uint8_t type = reader->packet.type;
+    const uint32_t is = type >= TYPE(BAD_SEQUENCE) ? PUG_PACKET_BAD
+                        : type == TYPE(A_SYNC)     ? PUG_PACKET_SYNC
+                                                   : 0;
+    pug_armv7_give(packet, type, &reader->packet, reader->index, bytes, size, is);
     return true;
 }
 
@@ -318,11 +312,7 @@ static bool complete(struct pug_etmv3_reader *reader, const uint8_t *start, cons
                      struct pug_packet *packet)
 {
     size_t size = (size_t)(end - start);
-    if (reader->raw.size > 0) {
-        pug_rawbytes_add(&reader->raw, start, size);
-        start = pug_rawbytes_at(&reader->raw);
-        size = reader->raw.size;
-    }
+    start = pug_rawbytes_whole(&reader->raw, start, &size);
     reader->state = PUG_ETMV3_AT_HEADER;
     pug_etmv3_parse(reader, start, size);
     return pug_etmv3_give(reader, start, size, packet);

@@ -164,16 +164,11 @@ static bool take_header(struct pug_ptm_reader *reader, uint8_t header)
 bool pug_ptm_give(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t size,
                   struct pug_packet *packet)
 {
-    packet->index = reader->index;
-    packet->data = &reader->packet;
-    packet->raw = bytes;
-    packet->raw_size = (uint32_t)size;
-    packet->type = reader->packet.type;
-    packet->flags = PUG_PACKET_MONITOR | PUG_PACKET_DECODE;
-    if (packet->type >= TYPE(BAD_SEQUENCE))
-        packet->flags |= PUG_PACKET_BAD;
-    else if (packet->type == TYPE(A_SYNC))
-        packet->flags |= PUG_PACKET_SYNC;
+    const uint8_t type = reader->packet.type;
+    const uint32_t is = type >= TYPE(BAD_SEQUENCE) ? PUG_PACKET_BAD
+                        : type == TYPE(A_SYNC)     ? PUG_PACKET_SYNC
+                                                   : 0;
+    pug_armv7_give(packet, type, &reader->packet, reader->index, bytes, size, is);
     return true;
 }
 
@@ -182,11 +177,7 @@ static bool complete(struct pug_ptm_reader *reader, const uint8_t *start, const 
                      struct pug_packet *packet)
 {
     size_t size = (size_t)(end - start);
-    if (reader->raw.size > 0) {
-        pug_rawbytes_add(&reader->raw, start, size);
-        start = pug_rawbytes_at(&reader->raw);
-        size = reader->raw.size;
-    }
+    start = pug_rawbytes_whole(&reader->raw, start, &size);
     reader->state = PUG_PTM_AT_HEADER;
     pug_ptm_parse(reader, start, size);
     return pug_ptm_give(reader, start, size, packet);
