@@ -21,6 +21,11 @@ struct pug_capture_bytes {
     struct pug_map *map; /**< that they are of; NULL: they are allocated */
 };
 
+/** What a space is called by all that opened the same input: numbers are each one's own. */
+struct pug_space_name {
+    uint64_t words[6];
+};
+
 struct pug_address_space {
     const struct pug_image *image;
     struct pug_reader_space reader; /**< who reads it: where the image knows contexts */
@@ -93,6 +98,10 @@ struct pug_capture_way {
     bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
     /** As pug_capture_space(); NULL: spaces are those of image_space.c. */
     const struct pug_address_space *(*space)(const struct pug_capture *capture, uint64_t number);
+    /** What a space is called, and the space of a name; NULL: image_space.c knows. */
+    void (*name)(const struct pug_address_space *space, struct pug_space_name *name);
+    const struct pug_address_space *(*named)(struct pug_capture *capture,
+                                             const struct pug_space_name *name);
     /** NULL: by the files of the space's image. */
     bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
                    uint64_t address, struct pug_location *location);
@@ -218,6 +227,12 @@ const struct pug_address_space *pug_capture_element_space(struct pug_capture *ca
                                                           const struct pug_element *element);
 const struct pug_address_space *pug_capture_numbered_space(struct pug_capture *capture,
                                                            uint64_t number);
+/** The name of a number; false: no space has it. */
+bool pug_capture_space_name(struct pug_capture *capture, uint64_t number,
+                            struct pug_space_name *name);
+/** NULL: there is none with that name. */
+const struct pug_address_space *pug_capture_space_named(struct pug_capture *capture,
+                                                        const struct pug_space_name *name);
 bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,
                                  uint64_t address, struct pug_location *location);
 /** Make objects of the files in a buffer's image. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding: one stretch after the other, each on all threads or many at once. */
 #include "capture/decode.h"
+
+#include "capture/named.h"
 #include "counts/counts.h"
 #include "jobs/peers.h"
 #include "pugmark/author/transport.h"
@@ -328,6 +330,71 @@ static void give_counts(const struct pug_capture_decoding *decoding)
             config->counted(config->context, decoding->lanes[i].counts);
 }
 
+/* ---- what other processes counted ---- */
+
+/** Nothing goes over from one's counts to those of the next. */
+static void add_counts(struct pug_counts *all, struct pug_counts *counts)
+{
+    if (!counts)
+        return;
+    pug_counts_end(counts);
+    pug_counts_append(all, counts);
+}
+
+static void send_counts(struct pug_capture *capture, unsigned to, const struct pug_counts *counts)
+{
+    struct pug_peers *peers = capture->options.peers;
+    struct pug_named named = {.failed = false};
+    struct pug_state bytes = {0};
+    pug_named_note_counts(&named, counts);
+    pug_named_pack(&named, capture, &bytes);
+    pug_counts_pack(counts, &bytes);
+    if (bytes.failed)
+        pug_peers_fail(peers, "out of memory");
+    pug_peers_send(peers, to, PUG_PEERS_DATA, bytes.bytes, bytes.size);
+    pug_state_free(&bytes);
+}
+
+static void receive_counts(struct pug_capture *capture, unsigned from, struct pug_counts *all)
+{
+    struct pug_peers *peers = capture->options.peers;
+    struct pug_peers_message message;
+    struct pug_named_known known;
+    (void)pug_peers_receive(peers, from, PUG_PEERS_DATA, true, &message);
+    struct pug_bytes bytes = pug_bytes_of(message.bytes, message.size);
+    const bool named = pug_named_unpack(&known, capture, &bytes);
+    struct pug_counts *counts = named ? pug_counts_unpack(&bytes) : NULL;
+    if (!counts)
+        pug_peers_fail(peers, "out of memory");
+    pug_named_renumber(&known, counts);
+    add_counts(all, counts);
+    pug_counts_free(counts);
+    free(known.spaces);
+    free(message.bytes);
+}
+
+/** All counts go pairwise to number 0, which gives them as if it had made them. */
+static void reduce_counts(const struct pug_capture_decoding *decoding)
+{
+    struct pug_peers *peers = decoding->capture->options.peers;
+    struct pug_counts *all = pug_counts_new();
+    if (!all)
+        pug_peers_fail(peers, "out of memory");
+    pug_peers_begin(peers);
+    add_counts(all, decoding->counted);
+    for (unsigned i = 0; i < decoding->threads; i++)
+        add_counts(all, decoding->lanes[i].counts);
+    unsigned bit = 1;
+    for (; bit < peers->count && !(peers->number & bit); bit *= 2)
+        if (peers->number + bit < peers->count)
+            receive_counts(decoding->capture, peers->number + bit, all);
+    if (peers->number > 0)
+        send_counts(decoding->capture, peers->number - bit, all);
+    else
+        decoding->config->counted(decoding->config->context, all);
+    pug_counts_free(all);
+}
+
 /** Stretches of a part of it: from *first on, up to where the result is. */
 static uint32_t cut(struct pug_capture_decoding *decoding, uint32_t *first)
 {
@@ -410,7 +477,9 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
     for (; good && opened < decoding.threads; opened++)
         good = pug_capture_lane_open(&decoding.lanes[opened], &decoding);
     enum pug_status status = good ? decode_all(&decoding) : PUG_ERR_MEM;
-    if (status == PUG_OK)
+    if (decoding.counts && pug_peers_any(capture->options.peers))
+        reduce_counts(&decoding); /* also of who could decode nothing */
+    else if (status == PUG_OK)
         give_counts(&decoding);
     share_result(&decoding, &status);
     pug_counts_free(decoding.counted);

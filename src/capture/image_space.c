@@ -70,6 +70,54 @@ const struct pug_address_space *pug_capture_numbered_space(struct pug_capture *c
     return found;
 }
 
+/* ---- names ---- */
+
+/** The buffer, and who reads: what pug_capture_image_space() is asked for. */
+static bool name_image_space(struct pug_capture *capture, uint64_t number,
+                             struct pug_space_name *name)
+{
+    const struct pug_capture_images *images = capture->images.items;
+    bool found = false;
+    pthread_mutex_lock(&capture->lock);
+    for (size_t i = 0; i < capture->images.count; i++) {
+        struct pug_address_space *const *spaces = images[i].spaces.items;
+        for (size_t n = 0; n < images[i].spaces.count && !found; n++) {
+            const struct pug_reader_space *reader = &spaces[n]->reader;
+            found = spaces[n]->number == number;
+            *name = (struct pug_space_name){{i, (uint64_t)reader->space, reader->source,
+                                             reader->has_context_id | reader->has_vmid << 1,
+                                             reader->context_id, reader->vmid}};
+        }
+    }
+    pthread_mutex_unlock(&capture->lock);
+    return found;
+}
+
+bool pug_capture_space_name(struct pug_capture *capture, uint64_t number,
+                            struct pug_space_name *name)
+{
+    if (!capture->way->name)
+        return name_image_space(capture, number, name);
+    const struct pug_address_space *space = pug_capture_space(capture, number);
+    if (space)
+        capture->way->name(space, name);
+    return space != NULL;
+}
+
+const struct pug_address_space *pug_capture_space_named(struct pug_capture *capture,
+                                                        const struct pug_space_name *name)
+{
+    const uint64_t *words = name->words;
+    const struct pug_reader_space reader = {.space = (uint8_t)words[1],
+                                            .source = (uint16_t)words[2],
+                                            .has_context_id = words[3] & 1,
+                                            .has_vmid = words[3] >> 1 & 1,
+                                            .context_id = (uint32_t)words[4],
+                                            .vmid = (uint32_t)words[5]};
+    return capture->way->named ? capture->way->named(capture, name)
+                               : pug_capture_image_space(capture, (uint32_t)words[0], &reader);
+}
+
 void pug_capture_images_free(struct pug_capture *capture)
 {
     struct pug_capture_images *images = capture->images.items;

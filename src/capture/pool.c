@@ -5,10 +5,8 @@
  * A worker claims the next stretch and decodes it in pieces, which wait in the stretch's queue
  * until the caller's thread has taken all before them. Queues are short: who is ahead waits.
  */
-#include "capture/decode.h"
+#include "capture/pool.h"
 #include "counts/counts.h"
-#include "jobs/products.h"
-#include "log/records.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -20,39 +18,6 @@
 /* Stretches that are claimed ahead of the caller, for each thread. */
 #define AHEAD 4u
 
-struct piece {
-    struct piece *next;
-    void *part;
-    struct pug_log_records records;
-    uint64_t bytes;
-    /* Without a part: the end of a stretch that was fatal, there. */
-    bool fatal;
-    uint64_t at;
-};
-
-/** One stretch at work. */
-struct job {
-    struct piece *first, **last;
-    unsigned count;
-    bool ended, fatal;
-    uint64_t at; /* fatal: where */
-};
-
-struct pool {
-    struct pug_capture_decoding *decoding;
-    uint32_t *stretches; /* that are chosen */
-    uint32_t count;
-    unsigned workers;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t room;  /* workers wait to go on */
-    pthread_cond_t ready; /* the caller waits for pieces */
-    uint32_t claimed, taken;
-    struct job *jobs; /* of stretches, in turn */
-    uint32_t window;
-    bool stop, failed;
-    struct pug_products *products; /* for another process, which takes them; or NULL */
-};
-
 struct worker {
     struct pug_passage passage; /* first: it is the way from a passage to its worker */
     struct pool *pool;
@@ -63,6 +28,7 @@ struct worker {
     uint32_t n;          /* of its stretch */
     bool unwanted;       /* nobody wants the stretch any more … */
     bool starved;        /* … since there was no memory */
+    uint64_t read;       /* bytes */
     pthread_t thread;
     bool running;
 };
@@ -104,7 +70,7 @@ static struct piece *piece_new(struct worker *worker)
     return piece;
 }
 
-static void piece_drop(const struct pool *pool, struct piece *piece)
+void pug_pool_drop(const struct pool *pool, struct piece *piece)
 {
     if (piece->part)
         pool->decoding->config->drop(piece->part);
@@ -126,8 +92,7 @@ static void note_fatal(const struct pool *pool, uint64_t at)
     pool->decoding->result->at = at;
 }
 
-/** Take a piece on the caller's thread; false: the consumer wants no more. */
-static bool piece_take(struct pool *pool, struct piece *piece)
+bool pug_pool_take(struct pool *pool, struct piece *piece)
 {
     struct pug_capture_decoding *decoding = pool->decoding;
     const struct pug_capture_decode *config = decoding->config;
@@ -136,7 +101,7 @@ static bool piece_take(struct pool *pool, struct piece *piece)
     if (piece->fatal)
         note_fatal(pool, piece->at);
     if (!piece->part) {
-        piece_drop(pool, piece);
+        pug_pool_drop(pool, piece);
         return true;
     }
     pug_log_records_give(&piece->records, pug_capture_decode_log(decoding));
@@ -144,7 +109,7 @@ static bool piece_take(struct pool *pool, struct piece *piece)
     piece->part = NULL;
     decoding->done += piece->bytes;
     decoding->result->bytes += piece->bytes;
-    piece_drop(pool, piece);
+    pug_pool_drop(pool, piece);
     more = more && pug_capture_goes_on(decoding, 0);
     decoding->result->ended |= !more;
     return more;
@@ -156,7 +121,7 @@ static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
     struct pool *pool = worker->pool;
     struct job *job = job_of(pool, n);
     if (pool->workers == 1)
-        return piece_take(pool, piece);
+        return pug_pool_take(pool, piece);
     pthread_mutex_lock(&pool->lock);
     while (!pool->stop && job->count >= QUEUE)
         pthread_cond_wait(&pool->room, &pool->lock);
@@ -170,7 +135,7 @@ static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
     }
     pthread_mutex_unlock(&pool->lock);
     if (stop)
-        piece_drop(pool, piece);
+        pug_pool_drop(pool, piece);
     return !stop;
 }
 
@@ -188,7 +153,7 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
     }
     worker->starved |= !piece;
     if (piece && worker->unwanted)
-        piece_drop(worker->pool, piece);
+        pug_pool_drop(worker->pool, piece);
     else if (!piece || !piece_put(worker, worker->n, piece))
         worker->unwanted = true;
     return !worker->unwanted;
@@ -196,8 +161,7 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
 
 /* ---- one stretch ---- */
 
-/** What it counted is in the lane's counts then. */
-static void stop_counting(struct pug_tree *tree)
+void pug_pool_stop_counting(struct pug_tree *tree)
 {
     if (tree)
         pug_tree_count(tree, NULL);
@@ -212,7 +176,7 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
     struct pug_capture_lane_tree *slot = &lane->trees[kind % PUG_CAPTURE_LANE_TREES];
     enum pug_status status = PUG_OK;
     if (!slot->tree || slot->kind != kind) {
-        stop_counting(slot->tree);
+        pug_pool_stop_counting(slot->tree);
         pug_tree_free(slot->tree);
         *slot = (struct pug_capture_lane_tree){.kind = kind};
         status = capture->way->tree(capture, stretch, true, lane->log, &slot->tree);
@@ -289,6 +253,7 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
                                                                 .text = capture->path});
     bool good = feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
     *at += used;
+    worker->read += used;
     worker->piece->bytes = used;
     if (worker->unwanted)
         return false;
@@ -321,7 +286,7 @@ static bool decode_stretch(struct worker *worker, uint32_t n)
         more = status == PUG_OK && read_block(worker, stretch, &at, job);
         worker->piece = NULL;
         if (worker->unwanted)
-            piece_drop(pool, piece);
+            pug_pool_drop(pool, piece);
         if (worker->unwanted || !piece_put(worker, n, piece))
             return false;
     }
@@ -351,7 +316,11 @@ static bool claim(struct pool *pool, uint32_t *n)
     while (!pool->stop && pool->claimed < pool->count &&
            pool->claimed >= pool->taken + pool->window)
         pthread_cond_wait(&pool->room, &pool->lock);
-    const bool more = !pool->stop && pool->claimed < pool->count;
+    if (pool->claimed > pool->begun && pool->claimed < pool->count && pug_kept_due(&pool->kept)) {
+        pool->paused = true;
+        pthread_cond_signal(&pool->ready);
+    }
+    const bool more = !pool->stop && !pool->paused && pool->claimed < pool->count;
     if (more) {
         *n = pool->claimed++;
         struct job *job = job_of(pool, *n);
@@ -398,7 +367,8 @@ static void note_end(struct pool *pool, const struct job *job)
 static struct piece *next_piece(struct pool *pool, uint32_t n)
 {
     struct job *job = job_of(pool, n);
-    while (!pool->failed && (pool->claimed <= n || (!job->first && !job->ended)))
+    while (!pool->failed && !(pool->paused && pool->claimed <= n) &&
+           (pool->claimed <= n || (!job->first && !job->ended)))
         pthread_cond_wait(&pool->ready, &pool->lock);
     struct piece *piece = pool->claimed > n ? job->first : NULL;
     if (!piece)
@@ -419,10 +389,10 @@ static void take_all(struct pool *pool)
     while (more && !pool->failed && pool->taken < pool->count) {
         while (more && (piece = next_piece(pool, pool->taken)) != NULL) {
             pthread_mutex_unlock(&pool->lock);
-            more = piece_take(pool, piece);
+            more = pug_pool_take(pool, piece);
             pthread_mutex_lock(&pool->lock);
         }
-        if (pool->failed)
+        if (pool->failed || pool->claimed <= pool->taken)
             break;
         note_end(pool, job_of(pool, pool->taken));
         pool->taken++;
@@ -436,12 +406,15 @@ static void take_all(struct pool *pool)
 static void decode_alone(struct worker *worker)
 {
     struct pool *pool = worker->pool;
-    for (uint32_t n = 0; n < pool->count && !pool->decoding->result->ended && !pool->failed; n++) {
-        struct job *job = job_of(pool, n);
+    while (pool->taken < pool->count && !pool->decoding->result->ended && !pool->failed &&
+           !pool->paused) {
+        struct job *job = job_of(pool, pool->taken);
         *job = (struct job){.last = &job->first};
-        if (!decode_stretch(worker, n))
+        if (!decode_stretch(worker, pool->taken))
             pool->failed = worker->starved || !pool->decoding->result->ended;
         note_end(pool, job);
+        pool->taken++;
+        pool->paused = pug_kept_due(&pool->kept);
     }
 }
 
@@ -460,7 +433,7 @@ static void decode_together(struct pool *pool, struct worker *workers)
     for (uint32_t i = 0; i < pool->window; i++) {
         for (struct piece *piece = pool->jobs[i].first, *next; piece; piece = next) {
             next = piece->next;
-            piece_drop(pool, piece);
+            pug_pool_drop(pool, piece);
         }
     }
 }
@@ -480,112 +453,16 @@ static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
     return pool->stretches != NULL;
 }
 
-/* ---- other processes ---- */
-
-static void pack_piece(void *context, const void *product, struct pug_state *to)
-{
-    const struct pool *pool = context;
-    const struct piece *piece = product;
-    pug_state_number(to, piece->bytes);
-    pug_state_number(to, piece->fatal);
-    pug_state_number(to, piece->at);
-    pug_state_number(to, piece->part != NULL);
-    pug_log_records_pack(&piece->records, to);
-    if (piece->part)
-        pool->decoding->config->travel->pack(piece->part, to);
-}
-
-static void *unpack_piece(void *context, const uint8_t *bytes, size_t size)
-{
-    const struct pool *pool = context;
-    const struct pug_capture_decode *config = pool->decoding->config;
-    struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct piece *piece = calloc(1, sizeof(*piece));
-    if (!piece)
-        return NULL;
-    piece->bytes = pug_bytes_take_64(&left);
-    piece->fatal = pug_bytes_take_64(&left);
-    piece->at = pug_bytes_take_64(&left);
-    const bool has_part = pug_bytes_take_64(&left);
-    pug_log_records_unpack(&piece->records, &left);
-    if (has_part)
-        piece->part = config->travel->unpack(config->context, left.at, pug_bytes_left(&left));
-    if (piece->part || !has_part)
-        return piece;
-    piece_drop(pool, piece);
-    return NULL;
-}
-
-static void drop_piece(void *context, void *product)
-{
-    piece_drop(context, product);
-}
-
-static bool take_piece(void *context, struct pug_jobs_block *block)
-{
-    return piece_take(context, block->product);
-}
-
-static const struct pug_jobs_travel travel = {pack_piece, unpack_piece, NULL};
-
-/** Which of the stretches are this process's: about as many bytes as others have. */
-static void cut_among(struct pool *pool, const struct pug_peers *peers)
-{
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
-    uint64_t all = 0, before = 0;
-    uint32_t first = 0, end = 0;
-    for (uint32_t i = 0; i < pool->count; i++)
-        all += stretches[pool->stretches[i]].size;
-    for (uint32_t i = 0; i < pool->count; i++) {
-        const uint64_t owner = before / (all / peers->count + 1);
-        first += owner < peers->number;
-        end += owner <= peers->number;
-        before += stretches[pool->stretches[i]].size;
-    }
-    memmove(pool->stretches, pool->stretches + first, (end - first) * sizeof(*pool->stretches));
-    pool->count = end - first;
-}
-
-/** Who else decodes some of it; NULL: nobody. */
-static struct pug_peers *peers_of(const struct pug_capture_decoding *decoding)
-{
-    struct pug_peers *peers = decoding->capture->options.peers;
-    const bool can = decoding->config->travel && !decoding->cut && !decoding->capture->live;
-    return can && pug_peers_any(peers) ? peers : NULL;
-}
-
-static bool begin_among(struct pool *pool, struct pug_peers *peers,
-                        const struct pug_jobs_client *client)
-{
-    pug_peers_begin(peers);
-    cut_among(pool, peers);
-    if (peers->number > 0)
-        pool->products = pug_products_new(client);
-    return peers->number == 0 || pool->products;
-}
-
-/** The first process takes what the others made. False: no memory. */
-static bool finish_among(struct pool *pool, struct pug_peers *peers,
-                         const struct pug_jobs_client *client)
-{
-    struct pug_products *none = peers->number == 0 ? pug_products_new(client) : NULL;
-    struct pug_products *products = none ? none : pool->products;
-    const bool good = products && pug_products_give(products, peers, pool->decoding->result->ended);
-    pug_products_free(products);
-    pool->products = NULL;
-    return good;
-}
-
 bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end)
 {
-    struct pug_peers *peers = peers_of(decoding);
+    struct pug_peers *peers = pug_pool_peers(decoding);
     struct pool pool = {.decoding = decoding,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .room = PTHREAD_COND_INITIALIZER,
                         .ready = PTHREAD_COND_INITIALIZER};
-    const struct pug_jobs_client client = {
-        .context = &pool, .take = take_piece, .drop = drop_piece, .travel = &travel};
-    bool good = list_stretches(&pool, first, end) && (!peers || begin_among(&pool, peers, &client));
+    const struct pug_jobs_client client = pug_pool_client(&pool);
+    bool good = list_stretches(&pool, first, end) &&
+                (!peers || pug_pool_begin_among(&pool, peers, &client));
     if (!peers && pug_peers_helps(decoding->capture->options.peers))
         pool.count = 0; /* the first one does it */
     pool.workers = decoding->threads < pool.count ? decoding->threads : pool.count;
@@ -595,20 +472,29 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     good = good && pool.jobs && workers;
     for (unsigned i = 0; good && i < pool.workers; i++)
         good = worker_open(&workers[i], &pool, i);
-    if (good && pool.workers == 1)
-        decode_alone(&workers[0]);
-    else if (good && pool.workers > 1)
-        decode_together(&pool, workers);
+    good = good && (!pool.kept.keep || pug_pool_take_kept(&pool));
+    while (good && pool.taken < pool.count && !pool.failed && !decoding->result->ended) {
+        pool.paused = pool.stop = false;
+        pool.begun = pool.claimed;
+        if (pool.workers == 1)
+            decode_alone(&workers[0]);
+        else
+            decode_together(&pool, workers);
+        good = pool.failed || pug_pool_keep(&pool);
+    }
     decoding->result->threads = pool.workers;
     for (unsigned i = 0; workers && i < pool.workers; i++) {
+        if (peers)
+            peers->read_bytes += workers[i].read;
         free(workers[i].bytes);
         for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
-            stop_counting(decoding->lanes[i].trees[n].tree);
+            pug_pool_stop_counting(decoding->lanes[i].trees[n].tree);
     }
     free(workers);
     free(pool.jobs);
     free(pool.stretches);
-    if (peers && !(good && !pool.failed && finish_among(&pool, peers, &client)))
+    free(pool.kept_bytes);
+    if (peers && !(good && !pool.failed && pug_pool_finish_among(&pool, peers, &client)))
         pug_peers_fail(peers, "out of memory");
     return good && !pool.failed;
 }

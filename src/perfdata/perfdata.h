@@ -189,6 +189,8 @@ struct pug_perf_process {
 /** A version of an address space: ranges that do not change any more. Several spaces have it. */
 struct pug_perf_version {
     struct pug_perf_node *ranges;
+    uint32_t process; /**< whose: a life's number */
+    size_t to;        /**< its changes so far */
 };
 
 /** Which version there is while nothing is taken away: up to so many changes. */
@@ -435,6 +437,9 @@ uint32_t pug_perf_process_at(const struct pug_perf *perf, int32_t pid, uint64_t 
  */
 const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t process,
                                                   struct pug_perf_moment moment);
+/** The version that has these; NULL: there is none, or no memory. Under the lock. */
+const struct pug_perf_version *pug_perf_version_named(struct pug_perf *perf, uint64_t process,
+                                                      uint64_t to);
 void pug_perf_process_free(struct pug_perf_process *process);
 
 /* space.c */
@@ -443,6 +448,9 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
                                                const struct pug_perf_version *user,
                                                const struct pug_perf_version *before,
                                                const struct pug_perf_version *kernel);
+void pug_perf_space_name(const struct pug_address_space *space, struct pug_space_name *name);
+const struct pug_address_space *pug_perf_space_named(struct pug_capture *capture,
+                                                     const struct pug_space_name *name);
 bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space *space,
                      uint64_t address, struct pug_location *location);
 

@@ -139,6 +139,8 @@ static bool make_epoch(struct pug_perf *perf, struct pug_perf_process *process)
     if (!epoch)
         return false;
     version->ranges = pug_perf_ranges_hold(process->now);
+    version->process = (uint32_t)(process - process_at(perf, 0));
+    version->to = process->applied;
     *epoch = (struct pug_perf_epoch){process->applied, version};
     return true;
 }
@@ -185,11 +187,10 @@ static bool list_parents(const struct pug_perf *perf, struct step step, struct p
     }
 }
 
-const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t number,
-                                                  struct pug_perf_moment moment)
+static const struct pug_perf_version *ranges_in(struct pug_perf *perf, uint32_t number,
+                                                size_t state)
 {
     struct pug_perf_process *process = process_at(perf, number);
-    const size_t state = changes_until(process, &moment);
     const struct pug_perf_epoch *known = known_epoch(process, state);
     if (known)
         return known->version;
@@ -200,6 +201,20 @@ const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_
         good = make_epochs(perf, process_at(perf, steps[i].process), steps[i].state);
     free(list.items);
     return good ? known_epoch(process, state)->version : NULL;
+}
+
+const struct pug_perf_version *pug_perf_ranges_at(struct pug_perf *perf, uint32_t number,
+                                                  struct pug_perf_moment moment)
+{
+    return ranges_in(perf, number, changes_until(process_at(perf, number), &moment));
+}
+
+const struct pug_perf_version *pug_perf_version_named(struct pug_perf *perf, uint64_t process,
+                                                      uint64_t to)
+{
+    if (process >= perf->processes.count || to > process_at(perf, (uint32_t)process)->changes.count)
+        return NULL;
+    return ranges_in(perf, (uint32_t)process, (size_t)to);
 }
 
 void pug_perf_process_free(struct pug_perf_process *process)

@@ -156,6 +156,40 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
     return *place = space;
 }
 
+/* ---- names ---- */
+
+/** Of its versions: whose they are, plus 1, and how many changes they had; 0: there is none. */
+void pug_perf_space_name(const struct pug_address_space *public, struct pug_space_name *name)
+{
+    const struct pug_perf_space *space = (const struct pug_perf_space *)public;
+    const struct pug_perf_version *versions[] = {space->user, space->user_before, space->kernel};
+    for (size_t i = 0; i < 3; i++) {
+        name->words[2 * i] = versions[i] ? versions[i]->process + UINT64_C(1) : 0;
+        name->words[2 * i + 1] = versions[i] ? versions[i]->to : 0;
+    }
+}
+
+const struct pug_address_space *pug_perf_space_named(struct pug_capture *capture,
+                                                     const struct pug_space_name *name)
+{
+    struct pug_perf *perf = capture->own;
+    const struct pug_perf_version *versions[3];
+    const struct pug_perf_space *space = NULL;
+    bool good = true;
+    pthread_mutex_lock(&capture->lock);
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t process = name->words[2 * i];
+        versions[i] =
+            process ? pug_perf_version_named(perf, process - 1, name->words[2 * i + 1]) : NULL;
+        good &= !process || versions[i];
+    }
+    if (good)
+        space = pug_perf_space_of(perf, versions[0], versions[1], versions[2]);
+    capture->starved |= !space;
+    pthread_mutex_unlock(&capture->lock);
+    return space ? &space->public : NULL;
+}
+
 /* ---- places ---- */
 
 /** What an address is in the object's own file. */

@@ -71,6 +71,7 @@ struct profile_step {
 };
 
 struct profile_part {
+    struct pug_capture *capture;
     struct pug_counts *counts; /* of ranges that are given as elements; NULL: none were */
     uint32_t stretch;          /* PUG_PROFILE_NONE: there were no elements */
     struct profile_step *steps;
@@ -109,7 +110,7 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after);
 /* part.c */
-struct profile_part *pug_profile_part_new(bool stacks);
+struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stacks);
 void pug_profile_part_free(struct profile_part *part);
 void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
                                const struct pug_element *elements, size_t count);

@@ -2,17 +2,18 @@
 /** @file What a part of the trace has for a profile beside counts: notes, and steps of calls. */
 #include "profile/lane.h"
 
-#include "capture/capture.h"
+#include "capture/named.h"
 #include "counts/counts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct profile_part *pug_profile_part_new(bool stacks)
+struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stacks)
 {
     struct profile_part *part = calloc(1, sizeof(*part));
     if (part)
-        *part = (struct profile_part){.stacks = stacks, .stretch = PUG_PROFILE_NONE};
+        *part = (struct profile_part){
+            .capture = capture, .stacks = stacks, .stretch = PUG_PROFILE_NONE};
     return part;
 }
 
@@ -25,53 +26,95 @@ void pug_profile_part_free(struct profile_part *part)
 
 /* ---- other processes ---- */
 
+static uint64_t number_of(const struct profile_step *step)
+{
+    return step->situation.space ? step->situation.space->number : 0;
+}
+
+/** All spaces that a part's counts and steps are in, with their names. */
+static void pack_spaces(const struct profile_part *part, struct pug_state *bytes)
+{
+    struct pug_named named = {.failed = false};
+    if (part->counts)
+        pug_named_note_counts(&named, part->counts);
+    for (size_t i = 0; i < part->step_count; i++)
+        if (i == 0 || part->steps[i].situation.space != part->steps[i - 1].situation.space)
+            pug_named_note(&named, number_of(&part->steps[i]));
+    pug_named_pack(&named, part->capture, bytes);
+}
+
+/** Steps have the number of their space in place of it. */
+static void pack_steps(const struct profile_part *part, struct pug_state *bytes)
+{
+    pug_state_number(bytes, part->step_count);
+    for (size_t i = 0; i < part->step_count; i++) {
+        struct profile_step step = part->steps[i];
+        const uint64_t number = number_of(&step);
+        step.situation.space = NULL;
+        pug_state_number(bytes, number);
+        pug_state_put(bytes, &step, sizeof(step));
+    }
+}
+
 void pug_profile_part_pack(const void *context, struct pug_state *bytes)
 {
     const struct profile_part *part = context;
     bytes->failed |= part->failed;
     pug_state_number(bytes, part->stretch);
     pug_state_put(bytes, part->notes, sizeof(part->notes));
+    pack_spaces(part, bytes);
     pug_state_number(bytes, part->counts != NULL);
     if (part->counts)
         pug_counts_pack(part->counts, bytes);
-    pug_state_number(bytes, part->step_count);
-    pug_state_put(bytes, part->steps, part->step_count * sizeof(*part->steps));
+    pack_steps(part, bytes);
 }
 
-/** Where steps were is told by a pointer of another process: it is found anew. */
-static bool unpack_steps(struct profile_part *part, struct pug_capture *capture,
-                         struct pug_bytes *bytes)
+static bool unpack_counts(struct profile_part *part, struct pug_bytes *bytes,
+                          const struct pug_named_known *known)
 {
-    part->step_count = part->step_room = (size_t)pug_bytes_take_64(bytes);
-    const size_t size = part->step_count * sizeof(*part->steps);
-    const uint8_t *at = pug_bytes_take(bytes, size);
-    part->steps = at ? malloc(size + 1) : NULL;
-    if (!part->steps)
+    if (!pug_bytes_take_64(bytes))
+        return true;
+    part->counts = pug_counts_unpack(bytes);
+    if (part->counts)
+        pug_named_renumber(known, part->counts);
+    return part->counts != NULL;
+}
+
+static bool unpack_steps(struct profile_part *part, struct pug_bytes *bytes,
+                         const struct pug_named_known *known)
+{
+    const uint64_t count = pug_bytes_take_64(bytes);
+    if (count > pug_bytes_left(bytes) / sizeof(*part->steps))
         return false;
-    memcpy(part->steps, at, size);
-    for (size_t i = 0; i < part->step_count; i++) {
-        struct pug_situation *situation = &part->steps[i].situation;
-        situation->space =
-            pug_capture_element_space(capture, situation->buffer, &part->steps[i].element);
+    part->step_count = part->step_room = (size_t)count;
+    part->steps = malloc((part->step_count + 1) * sizeof(*part->steps));
+    for (size_t i = 0; part->steps && i < part->step_count; i++) {
+        const uint64_t number = pug_bytes_take_64(bytes);
+        const uint8_t *at = pug_bytes_take(bytes, sizeof(*part->steps));
+        if (!at)
+            return false;
+        memcpy(&part->steps[i], at, sizeof(*part->steps));
+        part->steps[i].situation.space = pug_named_space(known, number);
     }
-    return true;
+    return part->steps != NULL;
 }
 
 struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const uint8_t *from,
                                              size_t size)
 {
     struct pug_bytes bytes = pug_bytes_of(from, size);
-    struct profile_part *part = pug_profile_part_new(false);
+    struct profile_part *part = pug_profile_part_new(capture, false);
+    struct pug_named_known known;
     if (!part)
         return NULL;
     part->stretch = (uint32_t)pug_bytes_take_64(&bytes);
     const uint8_t *notes = pug_bytes_take(&bytes, sizeof(part->notes));
     if (notes)
         memcpy(part->notes, notes, sizeof(part->notes));
-    const bool counts = pug_bytes_take_64(&bytes);
-    if (counts)
-        part->counts = pug_counts_unpack(&bytes);
-    if ((part->counts || !counts) && unpack_steps(part, capture, &bytes))
+    const bool good = pug_named_unpack(&known, capture, &bytes) &&
+                      unpack_counts(part, &bytes, &known) && unpack_steps(part, &bytes, &known);
+    free(known.spaces);
+    if (good)
         return part;
     pug_profile_part_free(part);
     return NULL;

@@ -5,7 +5,6 @@
 #include "capture/capture.h"
 #include "counts/counts.h"
 #include "jobs/peers.h"
-#include "profile/peers.h"
 #include "pugmark/jobs.h"
 
 struct counting {
@@ -32,7 +31,8 @@ static void fail(struct counting *counting, enum pug_status status)
 static void *begin(void *context, unsigned worker)
 {
     const struct counting *counting = context;
-    struct profile_part *part = pug_profile_part_new(counting->stacks != NULL);
+    struct profile_part *part =
+        pug_profile_part_new(counting->objects.capture, counting->stacks != NULL);
     (void)worker;
     if (part && counting->from_elements && !(part->counts = pug_counts_new())) {
         pug_profile_part_free(part);
@@ -92,20 +92,12 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
     return pug_profile_part_unpack(counting->objects.capture, bytes, size);
 }
 
-/**
- * Spaces of perf.data have no names that another process would know, so steps in them stay; and
- * selections of elements of them are counted where they are.
- */
 static const struct pug_travel *travel_of(const struct counting *counting)
 {
     static const struct pug_travel folded = {.pack = pug_profile_part_pack,
                                              .unpack = unpack,
                                              .fold = pug_profile_part_fold},
                                    one_by_one = {.pack = pug_profile_part_pack, .unpack = unpack};
-    const bool named = !counting->objects.capture->way->space;
-    const bool told = counting->stacks || counting->from_elements;
-    if (told && !named)
-        return NULL;
     return counting->stacks ? &one_by_one : &folded;
 }
 
@@ -206,8 +198,6 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     }
     if (status == PUG_OK)
         status = finish(&counting, &result);
-    if (pug_peers_any(capture->options.peers) && status == PUG_OK)
-        status = pug_profile_merge_peers(capture->options.peers, own);
     if (own != profile)
         pug_profile_free(own);
     close_counting(&counting);

@@ -7,8 +7,8 @@
 #include "support/captures.h"
 #include "support/crew.h"
 #include "support/hash_parts.h"
+#include "support/kept_folder.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #define SIZE  ((size_t)192 << 10)
 #define PIECE ((size_t)8 << 10)
-#define ALL   UINT32_MAX
 
 struct manner {
     unsigned peers, threads;
@@ -42,19 +40,6 @@ struct running {
     struct outcome outcome; /* of the first process */
     uint64_t read[8];
 };
-
-/* In memory where that can be: what is kept is made safe each time. */
-static char folder[64] = "/dev/shm/pugmark-kept-XXXXXX";
-
-/** As if the process died when it kept something once more. */
-static bool settle(void *context)
-{
-    unsigned *left = context;
-    if (*left == 0)
-        return false;
-    *left -= *left != ALL;
-    return true;
-}
 
 static struct outcome decode(const struct running *running, struct pug_peers *peers)
 {
@@ -85,7 +70,7 @@ static void decode_span(struct pug_peers *peers, void *context)
     struct running *running = context;
     struct pug_peers_keep keep = {.folder = running->folder,
                                   .identity = running->identity,
-                                  .settle = settle,
+                                  .settle = kept_folder_settle,
                                   .context = &running->times[peers->number]};
     peers->keep = &keep;
     const struct outcome outcome = decode(running, peers);
@@ -105,23 +90,12 @@ static uint64_t run(struct running *running, const struct outcome *wanted)
     return read;
 }
 
-static void empty_folder(void)
-{
-    DIR *all = opendir(folder);
-    char path[512];
-    for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
-        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        (void)unlink(path);
-    }
-    closedir(all);
-}
-
 static struct running running_of(const struct capture *capture, const struct manner *manner)
 {
     struct running running = {
-        .capture = capture, .manner = manner, .folder = folder, .identity = 7};
+        .capture = capture, .manner = manner, .folder = kept_folder(), .identity = 7};
     for (unsigned i = 0; i < 8; i++)
-        running.times[i] = ALL;
+        running.times[i] = KEPT_ALWAYS;
     return running;
 }
 
@@ -131,7 +105,7 @@ static void end_and_go_on(const struct capture *capture, const struct manner *ma
 {
     for (unsigned n = 0; n < 3; n++) {
         struct running running = running_of(capture, manner);
-        empty_folder();
+        (void)kept_folder_empty();
         for (unsigned i = 0; i < manner->peers; i++)
             running.times[i] = n * (1 + i * 7 % 4) * 5;
         (void)run(&running, wanted);
@@ -177,7 +151,7 @@ static void read_little(struct capture *capture, void *context)
     struct running running = running_of(&repeated, &manner);
     const struct outcome wanted = decode(&running, NULL);
     (void)context;
-    empty_folder();
+    (void)kept_folder_empty();
     running.times[1] = 80;
     (void)run(&running, &wanted);
     running = running_of(&repeated, &manner);
@@ -204,7 +178,7 @@ static void keep_of_others(struct capture *capture, void *context)
     const struct outcome wanted = decode(&running, NULL);
     char path[512];
     (void)context;
-    empty_folder();
+    (void)kept_folder_empty();
     (void)run(&running, &wanted);
     running = running_of(&repeated, &two);
     running.identity = 8;
@@ -212,7 +186,7 @@ static void keep_of_others(struct capture *capture, void *context)
     running = running_of(&repeated, &three);
     running.identity = 8;
     assert_true(run(&running, &wanted) >= repeated.size);
-    snprintf(path, sizeof(path), "%s/000001.1.record", folder);
+    snprintf(path, sizeof(path), "%s/000001.1.record", kept_folder());
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
     (void)fseek(file, 60, SEEK_SET);
@@ -231,22 +205,6 @@ static void test_others(void **state)
     captures_bundled(keep_of_others, NULL);
 }
 
-static int open_folder(void **state)
-{
-    (void)state;
-    if (mkdtemp(folder))
-        return 0;
-    snprintf(folder, sizeof(folder), "/tmp/pugmark-kept-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    empty_folder();
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,5 +212,5 @@ int main(void)
         cmocka_unit_test(test_done_is_not_read),
         cmocka_unit_test(test_others),
     };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return cmocka_run_group_tests(tests, kept_folder_open, kept_folder_close);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark pc: the address of every executed instruction, one hexadecimal number a line. */
+#include "base/bytes.h"
 #include "base/text.h"
 #include "command.h"
 #include "input.h"
@@ -311,6 +312,38 @@ static bool thread_take(void *context, void *taken)
     return !state->failed;
 }
 
+static void thread_pack(const void *context, struct pug_state *bytes)
+{
+    const struct thread_part *part = context;
+    bytes->failed |= part->text.failed;
+    pug_state_number(bytes, part->count);
+    pug_state_put(bytes, part->slices, part->count * sizeof(*part->slices));
+    pug_state_put(bytes, part->text.bytes, part->text.count);
+}
+
+static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
+{
+    struct pug_bytes left = pug_bytes_of(bytes, size);
+    struct thread_part *part = thread_begin(context, 0);
+    if (!part)
+        return NULL;
+    part->count = part->room = (size_t)pug_bytes_take_64(&left);
+    const size_t slices = part->count * sizeof(*part->slices);
+    const uint8_t *at = pug_bytes_take(&left, slices);
+    part->text.count = part->text.room = pug_bytes_left(&left);
+    part->slices = malloc(slices + 1);
+    part->text.bytes = malloc(part->text.count + 1);
+    if (at && part->slices && part->text.bytes) {
+        memcpy(part->slices, at, slices);
+        memcpy(part->text.bytes, left.at, part->text.count);
+        return part;
+    }
+    thread_drop(part);
+    return NULL;
+}
+
+static const struct pug_travel thread_travel = {thread_pack, thread_unpack, NULL};
+
 static int by_thread_and_time(const void *left, const void *right)
 {
     const struct slice *a = left, *b = right;
@@ -352,6 +385,7 @@ static int run_by_thread(struct pc_state *pc)
                                         .take = thread_take,
                                         .drop = thread_drop,
                                         .passage = thread_passage,
+                                        .travel = &thread_travel,
                                         .times = true};
     int code = EXIT_INPUT;
     if (!state.kept)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/** @file The pool from inside: pool.c decodes, pool_peers.c has other processes, and later runs. */
+#ifndef PUG_CAPTURE_POOL_H
+#define PUG_CAPTURE_POOL_H
+
+#include "capture/decode.h"
+#include "jobs/kept.h"
+#include "jobs/products.h"
+#include "log/records.h"
+
+#include <pthread.h>
+
+struct piece {
+    struct piece *next;
+    void *part;
+    struct pug_log_records records;
+    uint64_t bytes;
+    /* Without a part: the end of a stretch that was fatal, there. */
+    bool fatal;
+    uint64_t at;
+};
+
+/** One stretch at work. */
+struct job {
+    struct piece *first, **last;
+    unsigned count;
+    bool ended, fatal;
+    uint64_t at; /* fatal: where */
+};
+
+struct pool {
+    struct pug_capture_decoding *decoding;
+    uint32_t *stretches; /* that are chosen */
+    uint32_t count;
+    unsigned workers;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t room;  /* workers wait to go on */
+    pthread_cond_t ready; /* the caller waits for pieces */
+    uint32_t claimed, taken;
+    struct job *jobs; /* of stretches, in turn */
+    uint32_t window;
+    bool stop, failed;
+    uint32_t begun;                /* what was claimed when this round began */
+    bool paused;                   /* no stretch is claimed: what is done is to be kept */
+    struct pug_products *products; /* that are not taken yet: for another process; or NULL */
+    struct pug_kept kept;
+    uint8_t *kept_bytes;          /* of an earlier run, … */
+    struct pug_bytes kept_record; /* … what is still to be taken of it */
+};
+
+/* pool.c */
+void pug_pool_drop(const struct pool *pool, struct piece *piece);
+/** Take a piece on the caller's thread; false: the consumer wants no more. */
+bool pug_pool_take(struct pool *pool, struct piece *piece);
+/** What it counted is in the lane's counts then. */
+void pug_pool_stop_counting(struct pug_tree *tree);
+
+/* pool_peers.c */
+/** The pool as others know it. */
+struct pug_jobs_client pug_pool_client(struct pool *pool);
+/** Who else decodes some of it; NULL: nobody. */
+struct pug_peers *pug_pool_peers(const struct pug_capture_decoding *decoding);
+/** This process's stretches, and what was kept of them. False: no memory, or no room. */
+bool pug_pool_begin_among(struct pool *pool, struct pug_peers *peers,
+                          const struct pug_jobs_client *client);
+/** The first process takes what the others made. False: no memory. */
+bool pug_pool_finish_among(struct pool *pool, struct pug_peers *peers,
+                           const struct pug_jobs_client *client);
+/** Keep what there is while nobody is at work. False: no memory, or no room. */
+bool pug_pool_keep(struct pool *pool);
+/** The lanes' counts that were kept; false: no memory. */
+bool pug_pool_take_kept(struct pool *pool);
+
+#endif
