@@ -147,13 +147,13 @@ void done_receive(struct done *done, struct pug_peers *peers, unsigned from)
 /* ---- to go on later ---- */
 
 /** What tells an input from another one, and from itself when it has changed. */
-static bool describe(const char *input, char text[512])
+static bool describe(const char *input, uint64_t command, char text[512])
 {
     struct stat status;
     const bool there = stat(input, &status) == 0;
     if (there)
-        snprintf(text, 512, "%.400s\n%" PRIu64 " %" PRIu64 "\n", input, (uint64_t)status.st_size,
-                 (uint64_t)status.st_mtime);
+        snprintf(text, 512, "%.400s\n%" PRIu64 " %" PRIu64 " %" PRIx64 "\n", input,
+                 (uint64_t)status.st_size, (uint64_t)status.st_mtime, command);
     return there;
 }
 
@@ -169,12 +169,13 @@ static void save_piece(void *context, const uint8_t *bytes, size_t size)
     sink->put(sink->context, bytes, size);
 }
 
-void done_save(struct done *done, const char *folder, uint32_t number, const char *input)
+void done_save(struct done *done, const char *folder, uint32_t number, const char *input,
+               uint64_t command)
 {
     struct header header = {done->code, {size_of(done->printed[0]), size_of(done->printed[1])}};
     char path[4096], text[512];
     struct pug_outfile *file;
-    if (!path_of(folder, number, path) || !describe(input, text) ||
+    if (!path_of(folder, number, path) || !describe(input, command, text) ||
         pug_outfile_open(path, &file) != PUG_OK)
         return; /* it will be done again */
     struct pug_sink sink = pug_outfile_sink(file);
@@ -185,13 +186,14 @@ void done_save(struct done *done, const char *folder, uint32_t number, const cha
     (void)pug_outfile_commit(file);
 }
 
-bool done_load(struct done *done, const char *folder, uint32_t number, const char *input)
+bool done_load(struct done *done, const char *folder, uint32_t number, const char *input,
+               uint64_t command)
 {
     char path[4096], text[512];
     struct header header;
     uint8_t *bytes = NULL;
     size_t size = 0;
-    if (!path_of(folder, number, path) || !describe(input, text) ||
+    if (!path_of(folder, number, path) || !describe(input, command, text) ||
         pug_infile_load(path, SIZE_LIMIT, &bytes, &size) != PUG_OK)
         return false;
     const size_t begin = strlen(text);

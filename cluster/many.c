@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct work {
     const struct many *many;
@@ -18,6 +19,7 @@ struct work {
     uint32_t *numbers; /* those that are not */
     uint32_t count;
     struct done *done; /* by input: what this process did */
+    uint64_t identity; /* of the command without its inputs */
     bool open;         /* output is being kept, of: */
     uint32_t number;
 };
@@ -49,7 +51,7 @@ static void end_one(struct work *work, int code)
     done_end(&work->done[work->number], code);
     if (work->many->keep)
         done_save(&work->done[work->number], work->many->keep, work->number,
-                  work->many->inputs->items[work->number]);
+                  work->many->inputs->items[work->number], work->identity);
 }
 
 /** The next one for this process; false: there is none. Its output is kept. */
@@ -66,7 +68,7 @@ static bool begin_one(struct work *work, uint32_t *number)
 static bool was_done(struct work *work, uint32_t number)
 {
     return work->many->keep && done_load(&work->done[number], work->many->keep, number,
-                                         work->many->inputs->items[number]);
+                                         work->many->inputs->items[number], work->identity);
 }
 
 /* ---- what was printed ---- */
@@ -169,6 +171,21 @@ static bool next(void *context, int code, size_t *n)
     return more;
 }
 
+static const char *kept(void *context, bool *done, int *code)
+{
+    static char path[4096];
+    struct work *work = context;
+    const int length = work->many->keep ? snprintf(path, sizeof(path), "%s/%06u.profile",
+                                                   work->many->keep, (unsigned)work->number)
+                                        : 0;
+    if (length <= 0 || (size_t)length >= sizeof(path))
+        return NULL;
+    *done = access(path, F_OK) == 0 && was_done(work, work->number);
+    work->open &= !*done;
+    *code = work->done[work->number].code;
+    return path;
+}
+
 static int finish(void *context)
 {
     return tell_all(context, false);
@@ -176,7 +193,7 @@ static int finish(void *context)
 
 static int run_sum(struct work *work)
 {
-    const struct input_spread spread = {work, is_shared, next, finish};
+    const struct input_spread spread = {work, is_shared, next, kept, finish};
     cluster_hand_out(work->many->cluster, work->count);
     input_spread_over(&spread);
     const int code = run_command(work, 0, work->many->inputs->count);
@@ -205,6 +222,7 @@ int many_run(const struct many *many)
     const size_t count = many->inputs->count;
     struct work work = {.many = many,
                         .peers = cluster_peers(many->cluster),
+                        .identity = inputs_identity(many->words, (size_t)many->word_count),
                         .shared = calloc(count, sizeof(*work.shared)),
                         .numbers = calloc(count, sizeof(*work.numbers)),
                         .done = calloc(count, sizeof(*work.done))};

@@ -115,6 +115,22 @@ many_inputs() {
     quiet_mpi "$tmp/err.many"
     same "many inputs, some of them cut: another profile" "$tmp/sum.one" "$tmp/sum.many"
     [ $code = 3 ] && grep -q '/nowhere/trace: No such file' "$tmp/err.many"
+    for round in first again other; do # the same, with what was done kept; then another command
+        rm -f "$tmp/sum.many" "$tmp/sums/000003.profile"
+        local command=(profile -o "$tmp/sum.many")
+        if [ $round = other ]; then
+            command=(profile --stacks -o "$tmp/sum.many")
+            "$bin/pugmark" profile --stacks -o "$tmp/sum.one" $(sed 2d "$list") 2>"$tmp/err.one"
+        fi
+        code=0
+        mpi 3 "$bin/pugmark-mpi" --resume "$tmp/sums" --traffic --large 20000 --piece 1024 --block 64 "${command[@]}" "@$list" 2>"$tmp/err.many" || code=$?
+        same "many inputs, added up, $round: another sum" "$tmp/sum.one" "$tmp/sum.many"
+        [ $code = 3 ] && grep -q '/nowhere/trace: No such file' "$tmp/err.many" || differ "many inputs, added up, $round: exit code $code"
+        case $round in
+            again) [ "$(bytes_read "$tmp/err.many")" = 0 ] ;;
+            *) [ "$(bytes_read "$tmp/err.many")" -gt 20000 ] ;;
+        esac || differ "many inputs, added up, $round: what was done was done again"
+    done
 }
 
 # With --output all processes write one file.

@@ -24,6 +24,11 @@ struct input_spread {
     bool (*is_shared)(void *context, size_t n);
     /** What became of the one before, if there was one; and the next for this process. */
     bool (*next)(void *context, int code, size_t *n);
+    /**
+     * Of that one: the file for what it counted, to go on later, or NULL. *done: it was done by an
+     * earlier run, with this code, and if anything was counted the file is there.
+     */
+    const char *(*kept)(void *context, bool *done, int *code);
     /** All processes are through: the worst code of all. */
     int (*finish)(void *context);
 };

@@ -342,7 +342,7 @@ static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
     return NULL;
 }
 
-static const struct pug_travel thread_travel = {thread_pack, thread_unpack, NULL};
+static const struct pug_travel thread_travel = {.pack = thread_pack, .unpack = thread_unpack};
 
 static int by_thread_and_time(const void *left, const void *right)
 {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* 64 GiB, where so much can be in memory. */
 #define SIZE_LIMIT    (UINT64_C(64) << 30)
@@ -122,18 +123,42 @@ bool profile_goes_on(int code)
     return code == EXIT_DONE || code == EXIT_TRACE_ERRORS;
 }
 
-/** One of many inputs: where it fails nothing of it counts. */
+/** One of many inputs: where it fails nothing of it counts. With `kept` it is kept there. */
 static int add_one(const struct profile_input *what, const char *operand,
-                   struct pug_profile *profile)
+                   struct pug_profile *profile, const char *kept)
 {
     struct pug_profile *one = pug_profile_new();
+    uint8_t *bytes = NULL;
+    size_t size;
     int code = one ? profile_add(what, operand, one) : EXIT_INPUT;
     if (input_forgive() && profile_goes_on(code))
         code = EXIT_INPUT;
+    if (!profile_goes_on(code)) {
+        pug_profile_free(one);
+        one = pug_profile_new();
+    }
+    if (kept && one &&
+        (pug_profile_write(one, &bytes, &size) != PUG_OK ||
+         pug_outfile_save(kept, bytes, size) != PUG_OK))
+        unlink(kept); /* what is there is not of it: it will be done again */
+    free(bytes);
     if (profile_goes_on(code) && pug_profile_merge(profile, one) != PUG_OK)
         code = EXIT_INPUT;
     pug_profile_free(one);
     return code;
+}
+
+/** The one that the spread gave last: what is kept of it, or all of it. */
+static int add_given(const struct profile_input *what, const char *operand,
+                     struct pug_profile *profile)
+{
+    const struct input_spread *spread = input_spread();
+    bool done = false;
+    int code = EXIT_DONE;
+    const char *kept = spread->kept(spread->context, &done, &code);
+    if (done && profile_goes_on(code) && add_file(kept, profile) != EXIT_DONE)
+        code = EXIT_INPUT;
+    return done ? code : add_one(what, operand, profile, kept);
 }
 
 /** What this process adds of those that are spread, which then goes to the first one. */
@@ -147,12 +172,12 @@ static int add_spread(const struct profile_input *what, char **operands,
     size_t n;
     for (n = 0; own && operands[n]; n++)
         if (spread->is_shared(spread->context, n)) {
-            const int added = add_one(what, operands[n], profile);
+            const int added = add_one(what, operands[n], profile, NULL);
             code = added > code ? added : code;
         }
     input_among(NULL);
     for (int last = EXIT_DONE; own && spread->next(spread->context, last, &n);)
-        last = add_one(what, operands[n], own);
+        last = add_given(what, operands[n], own);
     input_among(peers);
     if (own && pug_profile_merge_peers(peers, own) != PUG_OK)
         code = EXIT_INPUT;
