@@ -133,18 +133,67 @@ static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block
 
 /* ---- packets ---- */
 
-/** Atoms of a header; how many are left, from the first one that is not plain. */
+/** Atoms of a header, from the lowest bit on. */
+struct atoms {
+    unsigned bits, count;
+};
+
+/**
+ * Atoms from a plain block on, over those that are linked, up to an indirect branch; *atoms: what
+ * is left.
+ */
+static inline __attribute__((always_inline)) void hop(struct pug_ptm_decoder *decoder,
+                                                      const struct pug_block *block,
+                                                      struct atoms *atoms, const enum pug_want want)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    const struct pug_range_context context = pug_range_context(&decoder->stage->out.blank);
+    const bool stacks = decoder->config->return_stack;
+    const bool counts = want == PUG_WANT_COUNTS && decoder->counts;
+    const uint64_t index = decoder->index;
+    const uint32_t epoch = decoder->code->epoch;
+    const struct pug_block *last;
+    struct pug_element *element = &batch->elements[batch->count];
+    bool taken;
+    do {
+        taken = atoms->bits & 1;
+        if (counts)
+            pug_chain_hop(&decoder->chain, block, taken);
+        else
+            pug_block_range(element++, block, index, &context, taken);
+        if (stacks && taken && block->insn.link)
+            pug_ptm_push(decoder, block->end, block->isa);
+        last = block;
+        block = block->links[taken & (block->last_type == PUG_INSTR_BR)];
+        atoms->bits >>= 1;
+    } while (--atoms->count > 0 && pug_block_hops(block, epoch) &&
+             block->last_type != PUG_INSTR_BR_INDIRECT);
+    batch->count = (uint32_t)(element - batch->elements);
+    decoder->address = pug_block_next(last, taken && last->last_type == PUG_INSTR_BR);
+    decoder->isa = taken ? last->insn.next_isa : last->isa;
+    leave(decoder, last, taken, true);
+}
+
+/** How many atoms of a header are left, from the first one that is not plain. */
 static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_decoder *decoder,
-                                                                 unsigned bits, unsigned count,
+                                                                 struct atoms atoms,
                                                                  const struct cycles *cycles,
                                                                  const enum pug_want want)
 {
-    for (; count > 0 && decoder->has_address; count--, bits >>= 1) {
+    const bool hops = !cycles && decoder->stage->options.range_limit == 0 &&
+                      !decoder->stage->quirks.ptm_untaken_blx;
+    while (atoms.count > 0 && decoder->has_address) {
         const struct pug_block *block = plain_block(decoder, true);
         if (!block)
-            return count;
-        put_range(decoder, block, bits & 1, cycles, want);
-        go_on(decoder, block, bits & 1);
+            return atoms.count;
+        if (hops && block->last_type != PUG_INSTR_BR_INDIRECT) {
+            hop(decoder, block, &atoms, want);
+            continue;
+        }
+        put_range(decoder, block, atoms.bits & 1, cycles, want);
+        go_on(decoder, block, atoms.bits & 1);
+        atoms.bits >>= 1;
+        atoms.count--;
     }
     return 0;
 }
@@ -191,19 +240,21 @@ take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
     const struct pug_ptm_config *config = decoder->config;
     const uint8_t *at = span->at;
     uint64_t before = decoder->index;
+    struct atoms atoms = {config->atoms[*at].bits, config->atoms[*at].count};
     size_t size = 0;
     decoder->index = pug_span_index(span);
     if (*at & 1) {
         size = branch_size(config, at, span->end);
         if (size == 0 || !take_branch(reader, decoder, at, size, want))
             size = 0;
-    } else if (config->atoms[*at].count > 0 && !config->cycle_accurate) {
+    } else if (atoms.count > 0 && !config->cycle_accurate) {
         size = 1;
-        *left = take_atoms(decoder, config->atoms[*at].bits, config->atoms[*at].count, NULL, want);
-    } else if (config->atoms[*at].count > 0) {
+        *left = take_atoms(decoder, atoms, NULL, want);
+    } else if (atoms.count > 0) {
         struct cycles cycles = read_cycles(at, span->end);
         size = cycles.size;
-        if (size > 0 && take_atoms(decoder, config->atoms[*at].bits, 1, &cycles, want) > 0)
+        atoms.count = 1;
+        if (size > 0 && take_atoms(decoder, atoms, &cycles, want) > 0)
             size = 0;
     }
     if (size == 0)
