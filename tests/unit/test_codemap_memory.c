@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+/** @file The code map over memory that a callback answers for, and that may change: pages. */
+#include "support/code_map.h"
+
+struct guest {
+    uint32_t code[1024]; /* at 0x1000 */
+    uint32_t size;       /* bytes that are there */
+    unsigned calls;
+    uint32_t lie; /* say this many more than given */
+    unsigned batch_seen;
+    struct pug_batch *batch;
+    struct pug_reader_space space;
+    uint64_t asked;
+};
+
+static uint32_t guest_memory(void *context, uint64_t address, const struct pug_reader_space *space,
+                             uint32_t wanted, uint8_t *buffer)
+{
+    struct guest *guest = context;
+    guest->calls++;
+    guest->space = *space;
+    guest->asked = address;
+    if (guest->batch)
+        guest->batch_seen = guest->batch->count;
+    assert_int_equal(wanted, PUG_CODE_PAGE);
+    if (address < 0x1000 || address >= 0x1000 + (uint64_t)guest->size)
+        return 0;
+    uint32_t left = guest->size - (uint32_t)(address - 0x1000);
+    uint32_t size = left < wanted ? left : wanted;
+    memcpy(buffer, (const uint8_t *)guest->code + (address - 0x1000), size);
+    return size + guest->lie;
+}
+
+static struct guest *new_guest(struct pug_image **image)
+{
+    struct guest *guest = calloc(1, sizeof(*guest));
+    for (size_t i = 0; i < 1024; i++)
+        guest->code[i] = NOP;
+    guest->size = sizeof(guest->code);
+    *image = pug_image_new();
+    assert_int_equal(pug_image_add_callback(*image, &anywhere, 0, UINT64_MAX, guest_memory, guest),
+                     PUG_OK);
+    return guest;
+}
+
+static void pages_are_read_once_a_context(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = B(-8);
+    struct pug_codemap *map = new_map(image);
+    pug_codemap_space(map, &(struct pug_reader_space){.space = PUG_SPACE_EL1N});
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->count, 5);
+    assert_int_equal(guest->calls, 1);
+    assert_int_equal(guest->asked, 0x1000);
+    assert_int_equal(guest->space.space, PUG_SPACE_EL1N);
+    assert_int_equal(guest->space.source, 0x10);
+    for (int i = 0; i < 100; i++) {
+        block = pug_block_follow(map, block, true);
+        block = pug_block_follow(map, block, true);
+    }
+    assert_int_equal(guest->calls, 1);
+    uint64_t made = stats_of(map).blocks_made;
+
+    /* the same bytes in the new context: one more reading, the blocks stay */
+    pug_codemap_context_changed(map);
+    for (int i = 0; i < 100; i++) {
+        block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+        assert_int_equal(pug_block_follow(map, block, true)->start, 0x1020);
+    }
+    assert_int_equal(guest->calls, 2);
+    assert_int_equal(stats_of(map).blocks_made, made);
+
+    /* other bytes: other blocks, also behind links that were made before */
+    guest->code[8] = RET;
+    guest->code[9] = RET;
+    pug_codemap_context_changed(map);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    block = pug_block_follow(map, block, true);
+    assert_int_equal(block->insn.subtype, PUG_SUB_V8_RET);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(pug_block_follow(map, block, true)->insn.subtype, PUG_SUB_V8_RET);
+    assert_int_equal(guest->calls, 3);
+
+    /* a change that nobody announces is not seen, one that is forgotten is */
+    guest->code[8] = B(0);
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_forget_volatile(map);
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.type, PUG_INSTR_BR);
+
+    /* another context id is another context without being told */
+    guest->code[8] = RET;
+    pug_codemap_space(map, &(struct pug_reader_space){
+                               .space = PUG_SPACE_EL1N, .has_context_id = true, .context_id = 1});
+    assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void links_that_lapsed_hold_again(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = RET;
+    guest->code[12] = RET;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_null(pug_block_known_next(map, block, true, map->epoch)); /* not made yet */
+    const struct pug_block *next = pug_block_follow(map, block, true);
+    assert_int_equal(next->start, 0x1020);
+    assert_ptr_equal(pug_block_known_next(map, block, true, map->epoch), next);
+
+    /* nobody is asked: whether it is as it was is known when the page was read for another */
+    pug_codemap_context_changed(map);
+    assert_null(pug_block_known_next(map, block, true, map->epoch));
+    assert_int_equal(guest->calls, 1);
+    (void)pug_codemap_block(map, 0x1030, PUG_ISA_A64, 0);
+    assert_ptr_equal(pug_block_known_next(map, block, true, map->epoch), next);
+    assert_int_equal(guest->calls, 2);
+
+    guest->code[9] = RET;
+    pug_codemap_context_changed(map);
+    (void)pug_codemap_block(map, 0x1030, PUG_ISA_A64, 0);
+    assert_null(pug_block_known_next(map, block, true, map->epoch));
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+/* A consumer may set another page size while a decoder stands on a block and delivers. */
+static void a_block_outlives_other_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[4] = B(4);
+    guest->code[8] = RET;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    (void)pug_block_follow(map, block, true);
+    assert_false(pug_codemap_outdated(map));
+    assert_int_equal(pug_codemap_set_page(map, PUG_CODE_PAGE), PUG_OK);
+    assert_true(pug_codemap_outdated(map));
+    assert_int_equal(block->end, 0x1014);
+    assert_int_equal(pug_block_follow(map, block, true)->start, 0x1020);
+    assert_false(pug_codemap_outdated(map));
+    assert_int_equal(guest->calls, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static enum pug_status counted(void *context, const struct pug_isa_config *config, enum pug_isa isa,
+                               uint64_t address, const uint8_t *bytes, unsigned avail, uint8_t *it,
+                               struct pug_insn *insn)
+{
+    ++*(unsigned *)context;
+    return pug_isa_classify(config, isa, address, bytes, avail, it, insn);
+}
+
+static void instructions_stay_as_blocks_do(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    struct pug_insn insn;
+    unsigned classified = 0;
+    uint8_t it = 0;
+    struct pug_codemap *map = pug_codemap_new(&(struct pug_codemap_config){
+        .image = image, .classify = counted, .classify_context = &classified});
+    for (unsigned round = 1; round <= 3; round++) {
+        for (uint64_t address = 0x1000; address < 0x1040; address += 4)
+            assert_int_equal(pug_codemap_insn(map, address, PUG_ISA_A64, &it, &insn), PUG_OK);
+        assert_int_equal(classified, 16);
+        assert_int_equal(guest->calls, round);
+        pug_codemap_context_changed(map);
+    }
+    guest->code[3] = RET;
+    assert_int_equal(pug_codemap_insn(map, 0x100c, PUG_ISA_A64, &it, &insn), PUG_OK);
+    assert_int_equal(insn.subtype, PUG_SUB_V8_RET);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void empty_answers_are_not_kept(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    struct pug_codemap *map = new_map(image);
+    guest->code[1] = RET;
+    guest->size = 0;
+    for (unsigned i = 1; i <= 3; i++) {
+        const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+        assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+        assert_int_equal(block->count, 0);
+        assert_int_equal(guest->calls, i);
+    }
+    guest->size = 6; /* a short answer: what it holds can be used, the rest is asked for again */
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_NO_ACCESS);
+    assert_int_equal(block->count, 1);
+    assert_int_equal(block->end, 0x1004);
+    guest->size = sizeof(guest->code);
+    block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->count, 2);
+    uint8_t bytes[8];
+    assert_int_equal(pug_codemap_read(map, 0x1ffc, bytes, 8), 4);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void code_crosses_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[600] = B(0);
+    struct pug_codemap *map = new_map(image);
+    /* T32: the page from 0x1002 ends in the middle of a word */
+    const struct pug_block *block = pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->last, 0x1000 + 2400);
+    assert_int_equal(guest->calls, 2);
+    guest->code[599] = RET; /* on the second page */
+    pug_codemap_context_changed(map);
+    block = pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0);
+    assert_int_equal(block->last, 0x1000 + 2396);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void instructions_straddle_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    uint16_t *code = (uint16_t *)guest->code; /* T32: nops, and a bl.w over the page's end */
+    for (size_t i = 0; i < 2048; i++)
+        code[i] = LE16(0xbf00);
+    code[1023] = LE16(0xf000);
+    code[1024] = LE16(0xf800);
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_FLOW);
+    assert_int_equal(block->last, 0x1000 + 2046);
+    assert_int_equal(block->insn.target, 0x1000 + 2050);
+    assert_int_equal(guest->calls, 2);
+    assert_int_equal(guest->asked, 0x1000 + 2046);
+    for (int i = 0; i < 10; i++) {
+        (void)pug_codemap_block(map, 0x1000 + 2046, PUG_ISA_T32, 0);
+        (void)pug_codemap_block(map, 0x1000 + 2000 - (uint64_t)i * 2, PUG_ISA_T32, 0);
+    }
+    assert_int_equal(guest->calls, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void too_long_answers_are_errors(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->lie = 1;
+    struct pug_codemap *map = new_map(image);
+    const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_ERROR);
+    assert_int_equal(block->status, PUG_ERR_MEM_ACC_BAD_LEN);
+    guest->lie = 0;
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->ending, PUG_BLOCK_LONG);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static bool take_all(struct pug_batch *batch)
+{
+    batch->count = 0;
+    return true;
+}
+
+static void elements_go_first(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[1] = RET;
+    struct pug_batch batch = {.count = 3, .limit = 16, .flush = take_all};
+    guest->batch = &batch;
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .batch = &batch});
+    (void)pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+    assert_int_equal(guest->batch_seen, 0);
+    batch.count = 3; /* nothing is asked: nothing is delivered */
+    (void)pug_codemap_block(map, 0x1004, PUG_ISA_A64, 0);
+    assert_int_equal(batch.count, 3);
+    batch.response = PUG_RESP_WAIT; /* the consumer waits: it gets nothing */
+    (void)pug_codemap_block(map, 0x1c00, PUG_ISA_A64, 0);
+    assert_int_equal(guest->batch_seen, 3);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void zeros_for_ever_end(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    memset(guest->code, 0, sizeof(guest->code));
+    struct pug_codemap *map = new_map(image);
+    struct pug_code_walk walk;
+    pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1002, 1000, &walk);
+    assert_int_equal(walk.status, PUG_ERR_LIMIT);
+    assert_int_equal(walk.count, 1000);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+static void pages_are_bounded_too(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    for (size_t i = 0; i < 1024; i++)
+        guest->code[i] = B(1);
+    struct pug_codemap *map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = image, .limit = 1});
+    const struct pug_block *block = NULL;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t address = 0x1ffc; address >= 0x1000; address -= 4) {
+            block = pug_codemap_block(map, address, PUG_ISA_A64, 0);
+            assert_int_equal(block->start, address);
+            assert_int_equal(block->count, 1);
+            assert_true(stats_of(map).bytes <= 64 * 1024);
+            if (address % 0x100 == 0)
+                pug_codemap_context_changed(map);
+        }
+    }
+    assert_true(stats_of(map).restarts > 0);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_are_read_once_a_context),
+        cmocka_unit_test(links_that_lapsed_hold_again),
+        cmocka_unit_test(a_block_outlives_other_pages),
+        cmocka_unit_test(instructions_stay_as_blocks_do),
+        cmocka_unit_test(empty_answers_are_not_kept),
+        cmocka_unit_test(code_crosses_pages),
+        cmocka_unit_test(instructions_straddle_pages),
+        cmocka_unit_test(too_long_answers_are_errors),
+        cmocka_unit_test(elements_go_first),
+        cmocka_unit_test(zeros_for_ever_end),
+        cmocka_unit_test(pages_are_bounded_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
