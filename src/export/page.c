@@ -4,45 +4,14 @@
  * library as text, with a mark where the data go.
  */
 #include "export/page.h"
-#include "base/bisect.h"
 #include "base/text.h"
-#include "export/coverage.h"
-#include "files/infile.h"
-#include "pugmark/disasm.h"
-#include "pugmark/isa.h"
+#include "export/page_data.h"
 #include "pugmark/names.h"
 #include "pugmark/pugmark.h"
-#include "text/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CODE_FUNCTIONS 300u               /* so many functions have their instructions in it */
-#define CODE_MOST      200000u            /* so many instructions have all of them together */
-#define SOURCE_LIMIT   ((size_t)4 << 20)  /* bytes of one source file */
-#define SOURCES_LIMIT  ((size_t)32 << 20) /* of all */
-
-/** Texts by number. */
-struct texts {
-    const char **items;
-    size_t count, room;
-    uint32_t *table; /* number + 1, by hash; 0: free */
-    size_t table_size;
-};
-
-struct page {
-    const struct export *export;
-    struct export_functions functions;
-    struct coverage coverage;
-    struct texts files;
-    struct pug_json json;
-    struct pug_disasm *disasm;
-    bool *has_code;    /* by function */
-    bool *wanted_file; /* by number */
-    size_t wanted_room;
-    enum pug_status status;
-};
 
 /* ---- texts ---- */
 
@@ -54,7 +23,7 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
-static bool grow_texts(struct texts *texts)
+static bool grow_texts(struct page_texts *texts)
 {
     size_t room = texts->room ? 2 * texts->room : 256, size = 4 * room;
     const char **items = realloc(texts->items, room * sizeof(*items));
@@ -76,10 +45,9 @@ static bool grow_texts(struct texts *texts)
     return true;
 }
 
-/** The number of a text; -1 of NULL, and where there is no memory. */
-static int64_t number_of(struct page *page, const char *text)
+int64_t pug_page_number(struct page *page, const char *text)
 {
-    struct texts *texts = &page->files;
+    struct page_texts *texts = &page->files;
     if (!text)
         return -1;
     if (texts->count == texts->room && !grow_texts(texts)) {
@@ -98,8 +66,7 @@ static int64_t number_of(struct page *page, const char *text)
 
 /* ---- numbers ---- */
 
-/** Beyond 2^53 a reader of JSON would lose digits: then they are a string. */
-static void put_count(struct pug_json *json, const char *key, uint64_t count)
+void pug_page_count(struct pug_json *json, const char *key, uint64_t count)
 {
     char digits[24];
     if (count <= UINT64_C(1) << 53) {
@@ -154,11 +121,11 @@ static void put_overview(struct page *page)
     }
     pug_json_close(json);
     pug_json_object(json, "totals");
-    put_count(json, "instructions", page->functions.instructions);
-    put_count(json, "taken branches", taken);
-    put_count(json, "calls", calls);
-    put_count(json, "functions", page->functions.count);
-    put_count(json, "objects", objects);
+    pug_page_count(json, "instructions", page->functions.instructions);
+    pug_page_count(json, "taken branches", taken);
+    pug_page_count(json, "calls", calls);
+    pug_page_count(json, "functions", page->functions.count);
+    pug_page_count(json, "objects", objects);
     pug_json_close(json);
     pug_json_array(json, "warnings");
     for (unsigned note = 0; note < PUG_NOTE_COUNT; note++) {
@@ -188,7 +155,7 @@ static void put_line_of(struct page *page, const struct export_function *functio
     if (number)
         pug_json_number(&page->json, NULL, line.line);
     else
-        pug_json_signed(&page->json, NULL, number_of(page, line.path));
+        pug_json_signed(&page->json, NULL, pug_page_number(page, line.path));
 }
 
 static void put_functions(struct page *page)
@@ -216,15 +183,15 @@ static void put_functions(struct page *page)
     pug_json_close(json);
     pug_json_array(json, "own");
     for (size_t i = 0; i < functions->count; i++)
-        put_count(json, NULL, item[i].self);
+        pug_page_count(json, NULL, item[i].self);
     pug_json_close(json);
     pug_json_array(json, "total");
     for (size_t i = 0; i < functions->count; i++)
-        put_count(json, NULL, functions->has_stacks ? item[i].inclusive : item[i].self);
+        pug_page_count(json, NULL, functions->has_stacks ? item[i].inclusive : item[i].self);
     pug_json_close(json);
     pug_json_array(json, "calls");
     for (size_t i = 0; i < functions->count; i++)
-        put_count(json, NULL, item[i].calls);
+        pug_page_count(json, NULL, item[i].calls);
     pug_json_close(json);
     pug_json_close(json);
 }
@@ -246,7 +213,7 @@ static void put_weights(struct page *page, enum pug_export_weight weight, size_t
     uint64_t *weights = pug_export_frame_weights(page->export, weight);
     pug_json_array(&page->json, NULL);
     for (size_t i = 0; i < count; i++)
-        put_count(&page->json, NULL, weights ? weights[i] : 0);
+        pug_page_count(&page->json, NULL, weights ? weights[i] : 0);
     pug_json_close(&page->json);
     if (!weights)
         page->status = PUG_ERR_MEM;
@@ -287,266 +254,7 @@ static void put_flame(struct page *page)
     pug_json_close(json);
 }
 
-/* ---- code ---- */
-
-static int compare_self(const void *a, const void *b)
-{
-    const uint64_t x = (*(const struct export_function *const *)a)->self;
-    const uint64_t y = (*(const struct export_function *const *)b)->self;
-    if (x != y)
-        return x < y ? 1 : -1;
-    return *(const struct export_function *const *)a < *(const struct export_function *const *)b
-               ? -1
-               : 1;
-}
-
-/** Which functions have their instructions in the page: those that ran most. */
-static bool choose_code(struct page *page)
-{
-    const size_t count = page->functions.count;
-    const struct export_function **order = calloc(count + 1, sizeof(*order));
-    page->has_code = calloc(count + 1, sizeof(*page->has_code));
-    if (!order || !page->has_code) {
-        free(order);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++)
-        order[i] = &page->functions.items[i];
-    qsort(order, count, sizeof(*order), compare_self);
-    for (size_t i = 0; i < count && i < CODE_FUNCTIONS && order[i]->self > 0; i++)
-        page->has_code[order[i] - page->functions.items] = true;
-    free(order);
-    return true;
-}
-
-/** The function that begins at a place, or NULL. */
-static const struct export_function *function_at(const struct page *page, uint32_t object,
-                                                 uint64_t start)
-{
-    const struct export_function *items = page->functions.items;
-    size_t low = 0, high = page->functions.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        bool before = items[middle].object != object ? items[middle].object < object
-                                                     : items[middle].start < start;
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < page->functions.count && items[low].object == object && items[low].start == start
-               ? &items[low]
-               : NULL;
-}
-
-/** Instructions of an object, as they come. */
-struct coding {
-    struct page *page;
-    uint32_t object;
-    struct pug_names_file *file;
-    struct export_counts counts;
-    uint64_t start, end; /* of the function that is being told */
-    bool open;
-    size_t told;
-};
-
-static uint64_t taken_from(const struct export_counts *counts, uint64_t vaddr)
-{
-    uint64_t taken = 0;
-    size_t low = pug_bisect_below(counts->branches, counts->branch_count, sizeof(*counts->branches),
-                                  offsetof(struct export_branch, from), vaddr);
-    for (; low < counts->branch_count && counts->branches[low].from == vaddr; low++)
-        taken = pug_profile_sum(taken, counts->branches[low].count);
-    return taken;
-}
-
-static bool is_conditional(const struct export_instruction *it)
-{
-    static const struct pug_isa_config config;
-    struct pug_insn insn;
-    uint8_t in_it = 0;
-    return pug_isa_classify(&config, (enum pug_isa)it->isa, it->vaddr, it->bytes, it->size, &in_it,
-                            &insn) == PUG_OK &&
-           insn.conditional && (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT);
-}
-
-/** Enter the function that an instruction is in, if its code is wanted. */
-static void enter_function(struct coding *coding, uint64_t vaddr)
-{
-    struct page *page = coding->page;
-    struct pug_names_function function;
-    if (coding->open)
-        pug_json_close(&page->json);
-    coding->open = false;
-    coding->end = vaddr + 1;
-    if (!pug_names_function(coding->file, vaddr, &function))
-        return;
-    coding->end = function.start + function.size;
-    const struct export_function *told = function_at(page, coding->object, function.start);
-    if (!told || !page->has_code[told - page->functions.items])
-        return;
-    char key[16];
-    struct pug_text text = PUG_TEXT(key, sizeof(key));
-    pug_text_decimal(&text, (uint64_t)(told - page->functions.items));
-    pug_text_end(&text);
-    pug_json_array(&page->json, key);
-    page->has_code[told - page->functions.items] = false; /* once */
-    coding->open = true;
-}
-
-static bool want_file(struct page *page, int64_t number)
-{
-    if (number < 0)
-        return true;
-    if ((size_t)number >= page->wanted_room) {
-        size_t room = (size_t)number + 64;
-        bool *wanted = realloc(page->wanted_file, room * sizeof(*wanted));
-        if (!wanted)
-            return false;
-        memset(wanted + page->wanted_room, 0, (room - page->wanted_room) * sizeof(*wanted));
-        page->wanted_file = wanted;
-        page->wanted_room = room;
-    }
-    page->wanted_file[number] = true;
-    return true;
-}
-
-static bool take_instruction(void *context, const struct export_instruction *it)
-{
-    struct coding *coding = context;
-    struct page *page = coding->page;
-    struct pug_json *json = &page->json;
-    if (it->vaddr >= coding->end || it->vaddr < coding->start) {
-        coding->start = it->vaddr;
-        enter_function(coding, it->vaddr);
-    }
-    if (!coding->open)
-        return true;
-    char address[24], words[PUG_DISASM_TEXT];
-    struct pug_text text = PUG_TEXT(address, sizeof(address));
-    pug_text_hex(&text, it->vaddr, 1);
-    pug_text_end(&text);
-    pug_disasm_text(page->disasm, (enum pug_isa)it->isa, it->vaddr, it->bytes, it->size, words,
-                    sizeof(words));
-    const int64_t file = number_of(page, it->path);
-    if (!want_file(page, file))
-        page->status = PUG_ERR_MEM;
-    pug_json_array(json, NULL);
-    pug_json_string(json, NULL, address);
-    pug_json_string(json, NULL, words);
-    put_count(json, NULL, it->count);
-    pug_json_signed(json, NULL, file);
-    pug_json_number(json, NULL, it->line);
-    if (is_conditional(it)) {
-        uint64_t taken = taken_from(&coding->counts, it->vaddr);
-        put_count(json, NULL, taken);
-        put_count(json, NULL, it->count > taken ? it->count - taken : 0);
-    }
-    pug_json_close(json);
-    return ++coding->told < CODE_MOST && page->status == PUG_OK;
-}
-
-static void put_code(struct page *page)
-{
-    struct coding coding = {.page = page};
-    pug_json_object(&page->json, "code");
-    for (size_t i = 0; i < page->export->object_count && page->status == PUG_OK; i++) {
-        coding.object = page->export->objects[i];
-        coding.file = pug_export_file(page->export, coding.object);
-        coding.start = coding.end = 0;
-        if (!coding.file)
-            continue;
-        page->status = pug_export_counts(page->export, coding.object, &coding.counts);
-        if (page->status == PUG_OK) {
-            enum pug_status status =
-                pug_export_instructions(page->export, coding.object, take_instruction, &coding);
-            if (status != PUG_OK && status != PUG_ERR_NOT_FOUND)
-                page->status = status;
-        }
-        if (coding.open)
-            pug_json_close(&page->json);
-        coding.open = false;
-        pug_export_counts_free(&coding.counts);
-    }
-    pug_json_close(&page->json);
-}
-
-/* ---- sources ---- */
-
-static void put_text_lines(struct pug_json *json, const char *text, size_t size)
-{
-    pug_json_array(json, "text");
-    for (const char *end = text + size; text < end;) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        const char *next = stop ? stop + 1 : end;
-        if (!stop)
-            stop = end;
-        pug_json_string_n(json, NULL, text, (size_t)(stop - text));
-        text = next;
-    }
-    pug_json_close(json);
-}
-
-/** A source file where it was recorded, or with as much of its path as there is below a folder. */
-static bool load_source(const struct page *page, const char *path, size_t most, uint8_t **bytes,
-                        size_t *size)
-{
-    const struct pug_report *report = page->export->options->report;
-    char place[4096];
-    if (pug_infile_load(path, most, bytes, size) == PUG_OK)
-        return true;
-    for (size_t i = 0; report && i < report->source_dir_count; i++) {
-        for (const char *rest = path; rest; rest = strchr(rest, '/')) {
-            rest += strspn(rest, "/");
-            if (strstr(rest, "../"))
-                continue;
-            const int length =
-                snprintf(place, sizeof(place), "%s/%s", report->source_dirs[i], rest);
-            if (length > 0 && (size_t)length < sizeof(place) && *rest &&
-                pug_infile_load(place, most, bytes, size) == PUG_OK)
-                return true;
-        }
-    }
-    return false;
-}
-
-static void put_source(struct page *page, const struct coverage_file *file, size_t *left)
-{
-    struct pug_json *json = &page->json;
-    const int64_t number = number_of(page, file->path);
-    uint8_t *bytes;
-    size_t size;
-    if (number < 0 || (size_t)number >= page->wanted_room || !page->wanted_file[number] ||
-        !load_source(page, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size))
-        return;
-    *left -= size;
-    char key[24];
-    struct pug_text text = PUG_TEXT(key, sizeof(key));
-    pug_text_decimal(&text, (uint64_t)number);
-    pug_text_end(&text);
-    pug_json_object(json, key);
-    pug_json_number(json, "first", 1);
-    put_text_lines(json, (const char *)bytes, size);
-    pug_json_array(json, "counts");
-    for (size_t i = 0; i < file->line_count; i++) {
-        pug_json_array(json, NULL);
-        pug_json_number(json, NULL, file->lines[i].line);
-        put_count(json, NULL, file->lines[i].count);
-        pug_json_close(json);
-    }
-    pug_json_close(json);
-    pug_json_close(json);
-    free(bytes);
-}
-
-static void put_sources(struct page *page)
-{
-    size_t left = SOURCES_LIMIT;
-    pug_json_object(&page->json, "sources");
-    for (size_t i = 0; i < page->coverage.file_count; i++)
-        put_source(page, &page->coverage.files[i], &left);
-    pug_json_close(&page->json);
-}
+/* ---- coverage, files, timelines ---- */
 
 static void put_coverage(struct page *page)
 {
@@ -556,7 +264,7 @@ static void put_coverage(struct page *page)
         const struct coverage_file *file = &page->coverage.files[i];
         const struct coverage_sum sum = pug_coverage_sum(file);
         pug_json_array(json, NULL);
-        pug_json_signed(json, NULL, number_of(page, file->path));
+        pug_json_signed(json, NULL, pug_page_number(page, file->path));
         pug_json_number(json, NULL, sum.lines);
         pug_json_number(json, NULL, sum.lines_seen);
         pug_json_number(json, NULL, sum.outcomes);
@@ -596,8 +304,8 @@ static void put_data(struct page *page)
     put_functions(page);
     put_objects(page);
     put_flame(page);
-    put_code(page);
-    put_sources(page);
+    pug_page_code(page);
+    pug_page_sources(page);
     put_coverage(page);
     put_files(page);
     put_timelines(page);
@@ -609,7 +317,7 @@ enum pug_status pug_export_report(const struct export *export)
     struct page page = {.export = export};
     const char *mark = strstr(pug_page_text, PUG_PAGE_MARK);
     enum pug_status status = pug_export_functions(export, &page.functions);
-    if (status == PUG_OK && !choose_code(&page))
+    if (status == PUG_OK && !pug_page_choose_code(&page))
         status = PUG_ERR_MEM;
     if (status == PUG_OK)
         status = pug_disasm_new(NULL, &page.disasm);
