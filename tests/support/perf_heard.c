@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "support/perf_heard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct part {
+    struct perf_heard *heard;
+    struct perf_heard own;
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    struct part *part = calloc(1, sizeof(*part));
+    (void)worker;
+    assert_non_null(part);
+    part->heard = context;
+    return part;
+}
+
+static void *more(void *items, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return items;
+    *room = *room * 2 + 64;
+    items = realloc(items, *room * size);
+    assert_non_null(items);
+    return items;
+}
+
+static void add_range(struct part *part, const struct pug_situation *situation,
+                      const struct pug_element *range)
+{
+    struct perf_heard *own = &part->own;
+    struct pug_location place;
+    own->ranges++;
+    own->places += pug_capture_locate(part->heard->capture, situation, range->start, &place) &&
+                   place.first <= range->start && range->start <= place.last;
+    for (uint32_t i = 0; i < range->count; i++) {
+        own->pcs = more(own->pcs, &own->room, own->count, sizeof(*own->pcs));
+        own->pcs[own->count++] = range->start + 4 * (uint64_t)i;
+    }
+}
+
+static void elements(void *context, const struct pug_situation *situation,
+                     const struct pug_element *given, size_t count)
+{
+    struct part *part = context;
+    struct perf_heard *own = &part->own;
+    const struct pug_capture_task *task =
+        situation->task == PUG_NO_TASK ? NULL
+                                       : pug_capture_task_at(part->heard->capture, situation->task);
+    struct perf_heard_slice slice = {
+        .tid = task ? task->tid : -1, .time = situation->time, .from = own->count};
+    for (size_t i = 0; i < count; i++)
+        if (given[i].type == PUG_ELEM_INSTR_RANGE)
+            add_range(part, situation, &given[i]);
+    slice.count = own->count - slice.from;
+    own->slices = more(own->slices, &own->slice_room, own->slice_count, sizeof(*own->slices));
+    own->slices[own->slice_count++] = slice;
+}
+
+static void drop(void *context)
+{
+    struct part *part = context;
+    free(part->own.pcs);
+    free(part->own.slices);
+    free(part);
+}
+
+static bool take(void *context, void *taken)
+{
+    struct perf_heard *heard = context;
+    struct part *part = taken;
+    for (size_t i = 0; i < part->own.slice_count; i++) {
+        struct perf_heard_slice slice = part->own.slices[i];
+        slice.from += heard->count;
+        slice.number = heard->slice_count;
+        heard->slices =
+            more(heard->slices, &heard->slice_room, heard->slice_count, sizeof(*heard->slices));
+        heard->slices[heard->slice_count++] = slice;
+    }
+    for (size_t i = 0; i < part->own.count; i++) {
+        heard->pcs = more(heard->pcs, &heard->room, heard->count, sizeof(*heard->pcs));
+        heard->pcs[heard->count++] = part->own.pcs[i];
+    }
+    heard->ranges += part->own.ranges;
+    heard->places += part->own.places;
+    drop(part);
+    return true;
+}
+
+static int by_thread_and_time(const void *left, const void *right)
+{
+    const struct perf_heard_slice *a = left, *b = right;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void perf_heard_listen(struct pug_capture *capture, unsigned threads,
+                       const struct pug_capture_selection *selection, struct perf_heard *heard)
+{
+    struct pug_capture_result result;
+    const struct pug_capture_decode config = {.context = heard,
+                                              .begin = begin,
+                                              .elements = elements,
+                                              .take = take,
+                                              .drop = drop,
+                                              .threads = threads,
+                                              .piece = 4096,
+                                              .selection = selection,
+                                              .times = true};
+    *heard = (struct perf_heard){.capture = capture};
+    assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
+    if (heard->slice_count > 0)
+        qsort(heard->slices, heard->slice_count, sizeof(*heard->slices), by_thread_and_time);
+}
+
+void perf_heard_free(struct perf_heard *heard)
+{
+    free(heard->pcs);
+    free(heard->slices);
+}
+
+void perf_heard_check(const struct perf_heard *heard, const struct perf_story_path *path)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < heard->slice_count; i++) {
+        const struct perf_heard_slice *slice = &heard->slices[i];
+        for (size_t n = 0; slice->tid == path->tid && n < slice->count; n++, at++) {
+            assert_true(at < path->count);
+            assert_int_equal(heard->pcs[slice->from + n], path->pcs[at]);
+        }
+    }
+    assert_int_equal(at, path->count);
+}
+
+struct pug_capture *perf_heard_open(struct perf_story *story, struct pug_log *log)
+{
+    struct pug_capture *capture;
+    const struct pug_capture_options options = {.log = log,
+                                                .roots = {.symfs = story->folder, .build_ids = ""}};
+    assert_int_equal(pug_capture_open(perf_story_write(story), &options, &capture), PUG_OK);
+    return capture;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/** @file What a capture of perf.data tells, thread by thread. */
+#ifndef PUG_TESTS_SUPPORT_PERF_HEARD_H
+#define PUG_TESTS_SUPPORT_PERF_HEARD_H
+
+#include "pugmark/pugmark.h"
+#include "support/perf_story.h"
+
+struct perf_heard_slice {
+    int32_t tid;
+    uint64_t time;
+    size_t number, from, count; /* in pcs */
+};
+
+struct perf_heard {
+    struct pug_capture *capture;
+    uint64_t *pcs;
+    size_t count, room;
+    struct perf_heard_slice *slices;
+    size_t slice_count, slice_room;
+    uint64_t ranges, places;
+};
+
+/** Decode a capture, or what is selected of it (NULL: all). Free what was heard. */
+void perf_heard_listen(struct pug_capture *capture, unsigned threads,
+                       const struct pug_capture_selection *selection, struct perf_heard *heard);
+void perf_heard_free(struct perf_heard *heard);
+
+/** The program counters of a thread, as they were heard, against what ran. */
+void perf_heard_check(const struct perf_heard *heard, const struct perf_story_path *path);
+
+/** A story as a capture, which the caller frees. */
+struct pug_capture *perf_heard_open(struct perf_story *story, struct pug_log *log);
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/** @file The records of a story's file, one by one. */
+#ifndef PUG_TESTS_SUPPORT_PERF_RECORDS_H
+#define PUG_TESTS_SUPPORT_PERF_RECORDS_H
+
+#include "support/perf_story.h"
+
+static inline uint64_t number_at(const uint8_t *bytes, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/** Where the records begin, and the size of the one at `at` with what stands behind it. */
+static inline size_t data_of(const struct perf_story *story)
+{
+    return (size_t)number_at(story->file.data + 40, 8);
+}
+
+static inline size_t record_size(const struct perf_story *story, size_t at)
+{
+    const uint8_t *record = story->file.data + at;
+    const size_t size = (size_t)number_at(record + 6, 2);
+    return size + (number_at(record, 4) == 71 ? (size_t)number_at(record + 8, 8) : 0);
+}
+
+/** A story that there are many kinds of containers for. */
+static const struct perf_story_config container = {.seed = 21, .slices = 120, .cpus = 3};
+
+#endif

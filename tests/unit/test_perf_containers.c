@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/** @file perf.data: other containers of the same records, and simpleperf's ways to put them. */
+#include "support/perf_heard.h"
+#include "support/perf_records.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+/** The story's file with other records: those of `data`. */
+static void replace_records(struct perf_story *story, struct rec_bytes *data)
+{
+    struct rec_bytes file = {0};
+    rec_put_n(&file, story->file.data, 48);
+    rec_put_le(&file, data->size, 8);
+    rec_put_n(&file, story->file.data + 56, data_of(story) - 56);
+    if (data->size > 0)
+        rec_put_n(&file, data->data, data->size);
+    rec_bytes_free(data);
+    rec_bytes_free(&story->file);
+    story->file = file;
+}
+
+static void check_paths(const struct perf_story *story, const char *path)
+{
+    struct pug_capture *capture;
+    struct perf_heard heard;
+    const struct pug_capture_options options = {.roots = {.symfs = story->folder, .build_ids = ""}};
+    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    perf_heard_listen(capture, 2, NULL, &heard);
+    for (size_t i = 0; i < story->path_count; i++)
+        perf_heard_check(&heard, &story->paths[i]);
+    perf_heard_free(&heard);
+    pug_capture_free(capture);
+}
+
+/** A directory: one file with a header, and one of records for each thread that read them. */
+static void test_directory(void **state)
+{
+    struct perf_story story;
+    struct rec_bytes first = {0}, files[3] = {{0}};
+    char path[160];
+    (void)state;
+    perf_story_make(&story, &container);
+    size_t number = 0;
+    for (size_t at = data_of(&story), size; at < story.file.size; at += size, number++) {
+        size = record_size(&story, at);
+        /* A stretch and its trace stay together: AUX, then the piece of the buffer. */
+        struct rec_bytes *to = number < 2 ? &first : &files[number / 2 % 3];
+        rec_put_n(to, story.file.data + at, size);
+    }
+    replace_records(&story, &first);
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct rec_bytes *bytes = i < 3 ? &files[i] : &story.file;
+        snprintf(path, sizeof(path), i < 3 ? "%s/bin/dir/data.%u" : "%s/bin/dir/data", story.folder,
+                 i);
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+        fclose(file);
+    }
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    check_paths(&story, path);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), i < 3 ? "%s/bin/dir/data.%u" : "%s/bin/dir/data", story.folder,
+                 i);
+        unlink(path);
+        rec_bytes_free(i < 3 ? &files[i] : &first);
+    }
+    snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
+    rmdir(path);
+    perf_story_free(&story);
+}
+
+/* ---- simpleperf's ways to put records ---- */
+
+/** A record of simpleperf's own: its size has 32 bits. */
+static void put_own(struct rec_bytes *out, uint32_t type, const uint8_t *bytes, size_t size)
+{
+    rec_put_le(out, type, 4);
+    rec_put_le(out, (8 + size) >> 16, 2);
+    rec_put_le(out, (8 + size) & 0xffff, 2);
+    if (size > 0)
+        rec_put_n(out, bytes, size);
+}
+
+/** Records of maps come in pieces, which are put together where the last one says so. */
+static void test_split(void **state)
+{
+    struct perf_story story;
+    struct rec_bytes data = {0};
+    size_t pieces = 0;
+    (void)state;
+    perf_story_make(&story, &container);
+    for (size_t at = data_of(&story), size; at < story.file.size; at += size) {
+        const uint8_t *record = story.file.data + at;
+        size = record_size(&story, at);
+        if (number_at(record, 4) != 10) {
+            rec_put_n(&data, record, size);
+            continue;
+        }
+        for (size_t from = 0; from < size; from += 24, pieces++)
+            put_own(&data, 32772, record + from, size - from < 24 ? size - from : 24);
+        put_own(&data, 32773, NULL, 0);
+    }
+    assert_true(pieces > 8);
+    replace_records(&story, &data);
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
+/** What was mapped before recording began stands in a feature (134), not among the records. */
+static void test_init_map(void **state)
+{
+    struct perf_story_config config = container;
+    struct perf_story story;
+    struct rec_bytes maps = {0}, file = {0};
+    size_t attributes = 16;
+    (void)state;
+    config.pipe = true;
+    perf_story_make(&story, &config);
+    while (number_at(story.file.data + attributes, 4) == 64)
+        attributes += record_size(&story, attributes);
+    rec_put_n(&file, story.file.data, attributes);
+    for (size_t at = attributes, size; at < story.file.size; at += size) {
+        size = record_size(&story, at);
+        if (maps.size < 2000 &&
+            (number_at(story.file.data + at, 4) == 10 || number_at(story.file.data + at, 4) == 3))
+            rec_put_n(&maps, story.file.data + at, size);
+    }
+    rec_put_le(&file, 80, 4);
+    rec_put_le(&file, 0, 2);
+    rec_put_le(&file, 16 + maps.size, 2);
+    rec_put_le(&file, 134, 8);
+    rec_put_n(&file, maps.data, maps.size);
+    size_t left_out = 0;
+    for (size_t at = attributes, size; at < story.file.size; at += size) {
+        size = record_size(&story, at);
+        const bool moved = left_out < maps.size && (number_at(story.file.data + at, 4) == 10 ||
+                                                    number_at(story.file.data + at, 4) == 3);
+        left_out += moved ? size : 0;
+        if (!moved)
+            rec_put_n(&file, story.file.data + at, size);
+    }
+    assert_int_equal(left_out, maps.size);
+    rec_bytes_free(&maps);
+    rec_bytes_free(&story.file);
+    story.file = file;
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
+/** Flags of AUX records are told; the trace is that of the record all the same. */
+static void test_flags(void **state)
+{
+    struct perf_story story;
+    const struct pug_capture_stretch *stretch;
+    (void)state;
+    perf_story_make(&story, &container);
+    for (size_t at = data_of(&story); at < story.file.size; at += record_size(&story, at))
+        if (number_at(story.file.data + at, 4) == 11)
+            story.file.data[at + 24] |= 1 | 4 | 8;
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    size_t count = 0;
+    for (; (stretch = pug_capture_stretch_at(capture, count)) != NULL; count++)
+        assert_int_equal(stretch->flags,
+                         PUG_STRETCH_LOST | PUG_STRETCH_GAPS | PUG_STRETCH_COLLISION);
+    assert_int_equal(count, story.stretches);
+    pug_capture_free(capture);
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
+#ifdef PUG_WITH_ZSTD
+#include <zstd.h>
+
+/** One record of compressed bytes; with the second kind padded, and its size told. */
+static void put_compressed(struct rec_bytes *out, const uint8_t *bytes, size_t size, bool second)
+{
+    const size_t padding = second ? (8 - size % 8) % 8 : 0;
+    rec_put_le(out, second ? 83 : 81, 4);
+    rec_put_le(out, 0, 2);
+    rec_put_le(out, 8 + (second ? 8u : 0u) + size + padding, 2);
+    if (second)
+        rec_put_le(out, size, 8);
+    rec_put_n(out, bytes, size);
+    for (size_t i = 0; i < padding; i++)
+        rec_put(out, 0);
+}
+
+/** All records but those of trace in one stream, cut anywhere. */
+static void compress(struct perf_story *story, bool second)
+{
+    struct rec_bytes plain = {0}, trace = {0}, data = {0};
+    for (size_t at = data_of(story), size; at < story->file.size; at += size) {
+        const uint64_t type = number_at(story->file.data + at, 4);
+        size = record_size(story, at);
+        rec_put_n(type >= 64 ? &trace : &plain, story->file.data + at, size);
+    }
+    const size_t room = ZSTD_compressBound(plain.size);
+    uint8_t *packed = malloc(room);
+    assert_non_null(packed);
+    const size_t size = ZSTD_compress(packed, room, plain.data, plain.size, 3);
+    assert_false(ZSTD_isError(size));
+    for (size_t at = 0, step; at < size; at += step) {
+        step = size - at < 37 ? size - at : 37;
+        put_compressed(&data, packed + at, step, second);
+    }
+    rec_put_n(&data, trace.data, trace.size);
+    rec_bytes_free(&plain);
+    rec_bytes_free(&trace);
+    free(packed);
+    replace_records(story, &data);
+}
+
+/** A build without zstd says that it cannot; no other one fails. */
+static void test_compressed(void **state)
+{
+    (void)state;
+    for (unsigned second = 0; second < 2; second++) {
+        struct perf_story story;
+        struct pug_capture *capture;
+        const struct pug_capture_options options = {.buffer = NULL};
+        perf_story_make(&story, &container);
+        compress(&story, second);
+        const enum pug_status status =
+            pug_capture_open(perf_story_write(&story), &options, &capture);
+        if (status == PUG_OK) {
+            pug_capture_free(capture);
+            check_paths(&story, perf_story_write(&story));
+        } else {
+            assert_int_equal(status, PUG_ERR_NO_PROTOCOL);
+        }
+        perf_story_free(&story);
+    }
+}
+#else
+static void test_compressed(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_directory), cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_split),     cmocka_unit_test(test_init_map),
+        cmocka_unit_test(test_flags),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
