@@ -126,7 +126,7 @@ void fuzz_mend(uint8_t *data, size_t size)
 {
     if (size < FORMAT_AT_UNIT)
         return;
-    format_put64(data + FORMAT_AT_SIZE, size);
-    format_put64(data + FORMAT_AT_CHECKSUM,
-                 pug_profile_checksum(data + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));
+    pug_bytes_set_64(data + FORMAT_AT_SIZE, size);
+    pug_bytes_set_64(data + FORMAT_AT_CHECKSUM,
+                     pug_profile_checksum(data + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));
 }

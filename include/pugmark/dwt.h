@@ -91,7 +91,7 @@ size_t pug_dwt_exception_name(unsigned number, char *buffer, size_t size);
 /** So many events wait at most. */
 #define PUG_DWT_EVENTS 64u
 
-/** Joins packets to events, of one source. Use the functions; `events` is for reading. */
+/** Puts packets of one source together to events. Use the functions; `events` is for reading. */
 struct pug_dwt {
     bool timed;             /**< events wait for the local timestamp that follows them */
     size_t count;           /**< events in `events` */

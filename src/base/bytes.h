@@ -47,6 +47,11 @@ static inline void pug_bytes_set_64(uint8_t *bytes, uint64_t number)
     memcpy(bytes, &number, sizeof(number));
 }
 
+static inline void pug_bytes_set_32(uint8_t *bytes, uint32_t number)
+{
+    pug_bytes_set(bytes, number, 4);
+}
+
 /** Bytes that are read from the front. Once something did not fit it is `bad`, and all is 0. */
 struct pug_bytes {
     const uint8_t *at, *end;

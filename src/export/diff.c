@@ -60,7 +60,7 @@ static int by_name(const void *left, const void *right)
 }
 
 /* What is of the same thing becomes one. */
-static void join(struct changes *changes)
+static void add_up(struct changes *changes)
 {
     size_t kept = 0;
     if (changes->count > 0)
@@ -256,8 +256,8 @@ enum pug_status pug_export_changes(const struct export *before, const struct exp
         status = PUG_ERR_MEM;
     if (status == PUG_OK) {
         memcpy(lines.all, functions.all, sizeof(lines.all));
-        join(&functions);
-        join(&lines);
+        add_up(&functions);
+        add_up(&lines);
         if (!before->options->json)
             pug_sink_format(before->sink, "%" PRIu64 " instructions before, %" PRIu64 " after\n",
                             functions.all[0], functions.all[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The page's sources: lines of the files that its instructions come from. */
-#include "export/page_data.h"
 #include "base/text.h"
+#include "export/page_data.h"
 #include "files/infile.h"
 #include "pugmark/names.h"
 

@@ -90,7 +90,7 @@ static bool enter_piece(struct pug_jobs_state *jobs, struct pug_jobs_strand *str
 }
 
 /**
- * Join the other strand behind this block, if that can be; waits until the other has read it, but
+ * Meet the other strand behind this block, if that can be; waits until the other has read it, but
  * not where that holds too much and waits for its turn, which would not come.
  */
 static bool meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,

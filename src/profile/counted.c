@@ -86,8 +86,8 @@ static enum pug_status end_by_branch(struct profile_counted *counted,
                                      const struct profile_node *node, uint64_t count)
 {
     const struct ending wanted = {
-        .from = {node->end - node_last_size(node), node->object},
-        .isa = node_isa(node),
+        .from = {node->end - pug_profile_node_last_size(node), node->object},
+        .isa = pug_profile_node_isa(node),
         .has_target = node->has_target,
         .target = node->target,
     };
@@ -96,7 +96,7 @@ static enum pug_status end_by_branch(struct profile_counted *counted,
     enum pug_status status = pug_profile_table_add(&counted->endings, &wanted, &number, &is_new);
     if (status != PUG_OK)
         return status;
-    struct ending *ending = profile_item(&counted->endings, number);
+    struct ending *ending = pug_profile_item(&counted->endings, number);
     ending->taken = pug_profile_sum(ending->taken, count);
     return PUG_OK;
 }
@@ -118,7 +118,7 @@ static enum pug_status add_range(struct profile_counted *counted,
     added.cycles = item->cycles;
     if (status == PUG_OK)
         status = pug_profile_range(counted->objects->profile, &added, NULL);
-    return status == PUG_OK && (node_end(&node) & PUG_END_TAKEN)
+    return status == PUG_OK && (pug_profile_node_end(&node) & PUG_END_TAKEN)
                ? end_by_branch(counted, &node, item->count)
                : status;
 }
@@ -150,7 +150,7 @@ static enum pug_status add_jump(struct profile_counted *counted,
     const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
     const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
     struct ending *ending =
-        number != PUG_PROFILE_NONE ? profile_item(&counted->endings, number) : NULL;
+        number != PUG_PROFILE_NONE ? pug_profile_item(&counted->endings, number) : NULL;
     if (!ending)
         return PUG_OK;
     if (ending->has_target) {
@@ -205,7 +205,7 @@ enum pug_status pug_profile_counted_end(struct profile_counted *counted)
     static const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < counted->endings.count && status == PUG_OK; i++) {
-        const struct ending *ending = profile_item(&counted->endings, i);
+        const struct ending *ending = pug_profile_item(&counted->endings, i);
         const uint64_t rest = ending->taken > ending->jumped ? ending->taken - ending->jumped : 0;
         if (!ending->has_target)
             note(counted, PUG_NOTE_NO_TARGET, rest);

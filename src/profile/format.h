@@ -3,6 +3,7 @@
 #ifndef PUG_PROFILE_FORMAT_H
 #define PUG_PROFILE_FORMAT_H
 
+#include "base/bytes.h"
 #include "profile/profile.h"
 
 #define FORMAT_MAGIC   "PUGPROF\n" /* without an end */
@@ -47,27 +48,5 @@ enum format_place {
 
 /** FNV-1a, by words of eight bytes; the size is a multiple of that. */
 uint64_t pug_profile_checksum(const uint8_t *bytes, size_t size);
-
-static inline void format_put32(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
-static inline void format_put64(uint8_t *at, uint64_t value)
-{
-    for (int i = 0; i < 8; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
-static inline uint32_t format_get32(const uint8_t *at)
-{
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static inline uint64_t format_get64(const uint8_t *at)
-{
-    return format_get32(at) | (uint64_t)format_get32(at + 4) << 32;
-}
 
 #endif

@@ -80,7 +80,7 @@ static uint8_t end_of(const struct pug_element *range)
 void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
                              const struct pug_element *range, struct profile_node *node)
 {
-    if ((node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN)
+    if ((pug_profile_node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN)
         return;
     const struct pug_isa_config config = {.zcmp_zcmt = true};
     const uint64_t last = range->end - range->last_size;

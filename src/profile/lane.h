@@ -29,17 +29,17 @@ struct profile_node {
 #define NODE_KIND(end, isa, last_size)                                                             \
     ((uint32_t)(end) | (uint32_t)(isa) << 8 | (uint32_t)(last_size) << 16)
 
-static inline uint8_t node_end(const struct profile_node *node)
+static inline uint8_t pug_profile_node_end(const struct profile_node *node)
 {
     return (uint8_t)node->kind;
 }
 
-static inline uint8_t node_isa(const struct profile_node *node)
+static inline uint8_t pug_profile_node_isa(const struct profile_node *node)
 {
     return (uint8_t)(node->kind >> 8);
 }
 
-static inline uint8_t node_last_size(const struct profile_node *node)
+static inline uint8_t pug_profile_node_last_size(const struct profile_node *node)
 {
     return (uint8_t)(node->kind >> 16);
 }

@@ -172,7 +172,7 @@ static enum pug_status find_function(struct profile_loops *loops,
     enum pug_status status = pug_profile_table_add(&loops->functions, function, &number, &is_new);
     if (status != PUG_OK)
         return status;
-    struct function *kept = profile_item(&loops->functions, number);
+    struct function *kept = pug_profile_item(&loops->functions, number);
     const uint64_t size = step->frame->function.size;
     if (is_new && step->image && size <= FUNCTION_LIMIT && size <= CODE_LIMIT - loops->code) {
         loops->code += size;
@@ -370,7 +370,7 @@ static uint32_t first_head(const struct profile_loops *loops, const struct activ
 static void run_range(struct profile_loops *loops, struct stack *stack,
                       struct activation *activation, const struct profile_node *node)
 {
-    const uint64_t last = node->end - node_last_size(node);
+    const uint64_t last = node->end - pug_profile_node_last_size(node);
     const bool jumped = activation->expects && node->start == activation->expected;
     if (node->start > activation->last)
         jump_over(loops, activation, node->start);
@@ -380,7 +380,7 @@ static void run_range(struct profile_loops *loops, struct stack *stack,
             break;
         begin_round(loops, stack, activation, n, jumped && head == node->start);
     }
-    activation->expects = node->has_target && !(node_end(node) & PUG_END_CALL) &&
+    activation->expects = node->has_target && !(pug_profile_node_end(node) & PUG_END_CALL) &&
                           node->target.object == node->object && node->target.vaddr <= last;
     activation->expected = node->target.vaddr;
     activation->last = last;

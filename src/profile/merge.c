@@ -20,9 +20,9 @@ static enum pug_status merge_names(struct pug_profile *profile, const struct pug
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < other->objects.count && status == PUG_OK; i++)
         status =
-            pug_profile_object(profile, profile_item(&other->objects, i), &numbers->objects[i]);
+            pug_profile_object(profile, pug_profile_item(&other->objects, i), &numbers->objects[i]);
     for (uint32_t i = 0; i < other->tasks.count && status == PUG_OK; i++)
-        status = pug_profile_task(profile, profile_item(&other->tasks, i), &numbers->tasks[i]);
+        status = pug_profile_task(profile, pug_profile_item(&other->tasks, i), &numbers->tasks[i]);
     return status;
 }
 
@@ -32,20 +32,20 @@ static enum pug_status merge_counts(struct pug_profile *profile, const struct pu
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < other->ranges.count && status == PUG_OK; i++) {
         struct pug_profile_range range =
-            *(const struct pug_profile_range *)profile_item(&other->ranges, i);
+            *(const struct pug_profile_range *)pug_profile_item(&other->ranges, i);
         range.object = renumbered(numbers->objects, range.object);
         status = pug_profile_range(profile, &range, &numbers->ranges[i]);
     }
     for (uint32_t i = 0; i < other->branches.count && status == PUG_OK; i++) {
         struct pug_profile_branch branch =
-            *(const struct pug_profile_branch *)profile_item(&other->branches, i);
+            *(const struct pug_profile_branch *)pug_profile_item(&other->branches, i);
         branch.object = renumbered(numbers->objects, branch.object);
         branch.to_object = renumbered(numbers->objects, branch.to_object);
         status = pug_profile_branch(profile, &branch);
     }
     for (uint32_t i = 0; i < other->loops.count && status == PUG_OK; i++) {
         struct pug_profile_loop loop =
-            *(const struct pug_profile_loop *)profile_item(&other->loops, i);
+            *(const struct pug_profile_loop *)pug_profile_item(&other->loops, i);
         loop.object = renumbered(numbers->objects, loop.object);
         status = pug_profile_loop(profile, &loop);
     }
@@ -67,7 +67,7 @@ static enum pug_status merge_frame(struct pug_profile *profile,
         return status;
     *number = frame.parent;
     pug_profile_note(profile, PUG_NOTE_FRAMES_FULL, 1);
-    struct pug_profile_frame *parent = profile_item(&profile->frames, frame.parent);
+    struct pug_profile_frame *parent = pug_profile_item(&profile->frames, frame.parent);
     parent->cycles = pug_profile_sum(parent->cycles, frame.cycles);
     parent->time = pug_profile_sum(parent->time, frame.time);
     return PUG_OK;
@@ -79,9 +79,10 @@ static enum pug_status merge_stacks(struct pug_profile *profile, const struct pu
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < other->frames.count && status == PUG_OK; i++)
         status =
-            merge_frame(profile, profile_item(&other->frames, i), numbers, &numbers->frames[i]);
+            merge_frame(profile, pug_profile_item(&other->frames, i), numbers, &numbers->frames[i]);
     for (uint32_t i = 0; i < other->uses.count && status == PUG_OK; i++) {
-        struct pug_profile_use use = *(const struct pug_profile_use *)profile_item(&other->uses, i);
+        struct pug_profile_use use =
+            *(const struct pug_profile_use *)pug_profile_item(&other->uses, i);
         use.frame = numbers->frames[use.frame];
         use.range = numbers->ranges[use.range];
         status = pug_profile_use(profile, &use);

@@ -96,11 +96,11 @@ enum pug_status pug_profile_range_of(struct profile_objects *objects,
 {
     *range = (struct pug_profile_range){
         .first = node->start,
-        .last = node->end - node_last_size(node),
+        .last = node->end - pug_profile_node_last_size(node),
         .instructions = node->instructions,
-        .last_size = node_last_size(node),
-        .isa = node_isa(node),
-        .end = node_end(node),
+        .last_size = pug_profile_node_last_size(node),
+        .isa = pug_profile_node_isa(node),
+        .end = pug_profile_node_end(node),
     };
     return pug_profile_object_number(objects, node->object, &range->object);
 }

@@ -147,9 +147,9 @@ void pug_profile_free(struct pug_profile *profile)
     if (!profile)
         return;
     for (uint32_t i = 0; i < profile->objects.count; i++)
-        free_object(profile_item(&profile->objects, i));
+        free_object(pug_profile_item(&profile->objects, i));
     for (uint32_t i = 0; i < profile->tasks.count; i++)
-        free((char *)((struct pug_profile_task *)profile_item(&profile->tasks, i))->name);
+        free((char *)((struct pug_profile_task *)pug_profile_item(&profile->tasks, i))->name);
     pug_profile_table_free(&profile->objects);
     pug_profile_table_free(&profile->tasks);
     pug_profile_table_free(&profile->ranges);
@@ -221,7 +221,7 @@ enum pug_status pug_profile_object(struct pug_profile *profile,
     enum pug_status status = pug_profile_table_add(&profile->objects, object, number, &is_new);
     if (status != PUG_OK)
         return status;
-    struct pug_profile_object *kept = profile_item(&profile->objects, *number);
+    struct pug_profile_object *kept = pug_profile_item(&profile->objects, *number);
     if (!is_new)
         return complete_object(kept, object);
     if (own_object(kept))
@@ -242,7 +242,7 @@ enum pug_status pug_profile_task(struct pug_profile *profile, const struct pug_p
     enum pug_status status = pug_profile_table_add(&profile->tasks, &named, number, &is_new);
     if (status != PUG_OK || !is_new)
         return status;
-    struct pug_profile_task *kept = profile_item(&profile->tasks, *number);
+    struct pug_profile_task *kept = pug_profile_item(&profile->tasks, *number);
     kept->name = strdup(named.name);
     if (kept->name)
         return PUG_OK;
@@ -277,7 +277,7 @@ enum pug_status pug_profile_range(struct pug_profile *profile,
     if (status != PUG_OK)
         return status;
     if (!is_new) {
-        struct pug_profile_range *kept = profile_item(&profile->ranges, found);
+        struct pug_profile_range *kept = pug_profile_item(&profile->ranges, found);
         add(&kept->count, range->count);
         add(&kept->cycles, range->cycles);
     }
@@ -298,7 +298,7 @@ enum pug_status pug_profile_branch(struct pug_profile *profile,
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_profile_table_add(&profile->branches, branch, &found, &is_new);
     if (status == PUG_OK && !is_new)
-        add(&((struct pug_profile_branch *)profile_item(&profile->branches, found))->count,
+        add(&((struct pug_profile_branch *)pug_profile_item(&profile->branches, found))->count,
             branch->count);
     return status;
 }
@@ -325,7 +325,7 @@ enum pug_status pug_profile_frame(struct pug_profile *profile,
         pug_profile_table_rehash(table);
         return PUG_ERR_LIMIT;
     }
-    struct pug_profile_frame *kept = profile_item(table, *number);
+    struct pug_profile_frame *kept = pug_profile_item(table, *number);
     add(&kept->calls, frame->calls);
     add(&kept->cycles, frame->cycles);
     add(&kept->time, frame->time);
@@ -342,7 +342,8 @@ enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_pr
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_profile_table_add(&profile->uses, use, &found, &is_new);
     if (status == PUG_OK && !is_new)
-        add(&((struct pug_profile_use *)profile_item(&profile->uses, found))->count, use->count);
+        add(&((struct pug_profile_use *)pug_profile_item(&profile->uses, found))->count,
+            use->count);
     return status;
 }
 
@@ -357,7 +358,7 @@ enum pug_status pug_profile_loop(struct pug_profile *profile, const struct pug_p
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_profile_table_add(&profile->loops, loop, &found, &is_new);
     if (status == PUG_OK && !is_new)
-        pug_profile_loop_add(profile_item(&profile->loops, found), loop);
+        pug_profile_loop_add(pug_profile_item(&profile->loops, found), loop);
     return status;
 }
 
@@ -430,11 +431,11 @@ static uint64_t saturated(const struct pug_profile *profile)
 {
     uint64_t full = 0;
     for (uint32_t i = 0; i < profile->ranges.count; i++)
-        full +=
-            ((struct pug_profile_range *)profile_item(&profile->ranges, i))->count == UINT64_MAX;
+        full += ((struct pug_profile_range *)pug_profile_item(&profile->ranges, i))->count ==
+                UINT64_MAX;
     for (uint32_t i = 0; i < profile->branches.count; i++)
-        full +=
-            ((struct pug_profile_branch *)profile_item(&profile->branches, i))->count == UINT64_MAX;
+        full += ((struct pug_profile_branch *)pug_profile_item(&profile->branches, i))->count ==
+                UINT64_MAX;
     return full;
 }
 

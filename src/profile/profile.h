@@ -36,7 +36,7 @@ uint32_t pug_profile_table_find(const struct profile_table *table, const void *i
 void pug_profile_table_rehash(struct profile_table *table);
 void pug_profile_table_free(struct profile_table *table);
 
-static inline void *profile_item(const struct profile_table *table, uint32_t number)
+static inline void *pug_profile_item(const struct profile_table *table, uint32_t number)
 {
     return (char *)table->items + number * table->size;
 }

@@ -22,27 +22,27 @@ bool pug_profile_is(const uint8_t *bytes, size_t size)
 static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size)
 {
     if (!pug_profile_is(bytes, size) || size < FORMAT_HEADER || size % 8 != 0 ||
-        format_get32(bytes + FORMAT_AT_VERSION) < FORMAT_OLDEST ||
-        format_get32(bytes + FORMAT_AT_VERSION) > FORMAT_VERSION ||
-        (format_get32(bytes + FORMAT_AT_VERSION) == FORMAT_OLDEST &&
-         format_get32(bytes + FORMAT_AT_LOOPS) != 0) ||
-        format_get32(bytes + FORMAT_AT_HEADER) != FORMAT_HEADER ||
-        format_get64(bytes + FORMAT_AT_SIZE) != size ||
-        format_get64(bytes + FORMAT_AT_CHECKSUM) !=
+        pug_bytes_32(bytes + FORMAT_AT_VERSION) < FORMAT_OLDEST ||
+        pug_bytes_32(bytes + FORMAT_AT_VERSION) > FORMAT_VERSION ||
+        (pug_bytes_32(bytes + FORMAT_AT_VERSION) == FORMAT_OLDEST &&
+         pug_bytes_32(bytes + FORMAT_AT_LOOPS) != 0) ||
+        pug_bytes_32(bytes + FORMAT_AT_HEADER) != FORMAT_HEADER ||
+        pug_bytes_64(bytes + FORMAT_AT_SIZE) != size ||
+        pug_bytes_64(bytes + FORMAT_AT_CHECKSUM) !=
             pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE))
         return false;
     *reader = (struct reader){
         .at = bytes + FORMAT_HEADER,
-        .text_size = format_get64(bytes + FORMAT_AT_TEXT),
-        .notes = format_get32(bytes + FORMAT_AT_NOTES),
-        .objects = format_get32(bytes + FORMAT_AT_OBJECTS),
-        .segments = format_get32(bytes + FORMAT_AT_SEGMENTS),
-        .tasks = format_get32(bytes + FORMAT_AT_TASKS),
-        .ranges = format_get32(bytes + FORMAT_AT_RANGES),
-        .branches = format_get32(bytes + FORMAT_AT_BRANCHES),
-        .frames = format_get32(bytes + FORMAT_AT_FRAMES),
-        .uses = format_get32(bytes + FORMAT_AT_USES),
-        .loops = format_get32(bytes + FORMAT_AT_LOOPS),
+        .text_size = pug_bytes_64(bytes + FORMAT_AT_TEXT),
+        .notes = pug_bytes_32(bytes + FORMAT_AT_NOTES),
+        .objects = pug_bytes_32(bytes + FORMAT_AT_OBJECTS),
+        .segments = pug_bytes_32(bytes + FORMAT_AT_SEGMENTS),
+        .tasks = pug_bytes_32(bytes + FORMAT_AT_TASKS),
+        .ranges = pug_bytes_32(bytes + FORMAT_AT_RANGES),
+        .branches = pug_bytes_32(bytes + FORMAT_AT_BRANCHES),
+        .frames = pug_bytes_32(bytes + FORMAT_AT_FRAMES),
+        .uses = pug_bytes_32(bytes + FORMAT_AT_USES),
+        .loops = pug_bytes_32(bytes + FORMAT_AT_LOOPS),
     };
     /* each product is below 2^38, so the sum cannot overflow */
     const uint64_t records =
@@ -53,7 +53,7 @@ static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size
         (uint64_t)reader->uses * FORMAT_USE + (uint64_t)reader->loops * FORMAT_LOOP;
     if (records > size || reader->text_size > size - records ||
         ((records + reader->text_size + 7) & ~UINT64_C(7)) != size ||
-        format_get32(bytes + FORMAT_AT_UNIT) > PUG_PROFILE_TICKS)
+        pug_bytes_32(bytes + FORMAT_AT_UNIT) > PUG_PROFILE_TICKS)
         return false;
     reader->text = (const char *)bytes + records;
     return reader->text_size == 0 || reader->text[reader->text_size - 1] == '\0';
@@ -62,7 +62,7 @@ static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size
 /* A text that begins within the texts ends there: the last one is closed. */
 static bool get_text(const struct reader *reader, const uint8_t *at, const char **text)
 {
-    const uint32_t begin = format_get32(at);
+    const uint32_t begin = pug_bytes_32(at);
     if (begin >= reader->text_size)
         return false;
     *text = reader->text + begin;
@@ -78,10 +78,10 @@ static bool read_segments(struct reader *reader)
         return false;
     for (uint32_t i = 0; i < reader->segments; i++, at += FORMAT_SEGMENT)
         reader->all_segments[i] = (struct pug_profile_segment){
-            .vaddr = format_get64(at),
-            .offset = format_get64(at + 8),
-            .size = format_get64(at + 16),
-            .executable = format_get32(at + 24) != 0,
+            .vaddr = pug_bytes_64(at),
+            .offset = pug_bytes_64(at + 8),
+            .size = pug_bytes_64(at + 16),
+            .executable = pug_bytes_32(at + 24) != 0,
         };
     return true;
 }
@@ -89,12 +89,12 @@ static bool read_segments(struct reader *reader)
 static bool read_object(struct reader *reader, struct pug_profile *profile, uint32_t expected)
 {
     const uint8_t *at = reader->at;
-    const uint32_t first = format_get32(at + 8), count = format_get32(at + 12);
-    const uint32_t id_size = format_get32(at + 16);
+    const uint32_t first = pug_bytes_32(at + 8), count = pug_bytes_32(at + 12);
+    const uint32_t id_size = pug_bytes_32(at + 16);
     struct pug_profile_object object = {.segment_count = count};
     if (first > reader->segments || count > reader->segments - first ||
         id_size > PUG_PROFILE_BUILD_ID || !get_text(reader, at, &object.path) ||
-        (format_get32(at + 4) != FORMAT_NO_TEXT && !get_text(reader, at + 4, &object.file)))
+        (pug_bytes_32(at + 4) != FORMAT_NO_TEXT && !get_text(reader, at + 4, &object.file)))
         return false;
     object.segments = reader->all_segments + first;
     object.build_id_size = (uint8_t)id_size;
@@ -106,8 +106,8 @@ static bool read_object(struct reader *reader, struct pug_profile *profile, uint
 
 static bool read_task(struct reader *reader, struct pug_profile *profile, uint32_t expected)
 {
-    struct pug_profile_task task = {.pid = (int32_t)format_get32(reader->at),
-                                    .tid = (int32_t)format_get32(reader->at + 4)};
+    struct pug_profile_task task = {.pid = (int32_t)pug_bytes_32(reader->at),
+                                    .tid = (int32_t)pug_bytes_32(reader->at + 4)};
     uint32_t number;
     if (!get_text(reader, reader->at + 8, &task.name))
         return false;
@@ -119,12 +119,12 @@ static bool read_range(struct reader *reader, struct pug_profile *profile, uint3
 {
     const uint8_t *at = reader->at;
     const struct pug_profile_range range = {
-        .first = format_get64(at),
-        .last = format_get64(at + 8),
-        .count = format_get64(at + 16),
-        .cycles = format_get64(at + 24),
-        .object = format_get32(at + 32),
-        .instructions = format_get32(at + 36),
+        .first = pug_bytes_64(at),
+        .last = pug_bytes_64(at + 8),
+        .count = pug_bytes_64(at + 16),
+        .cycles = pug_bytes_64(at + 24),
+        .object = pug_bytes_32(at + 32),
+        .instructions = pug_bytes_32(at + 36),
         .last_size = at[40],
         .isa = at[41],
         .end = at[42],
@@ -138,11 +138,11 @@ static bool read_branch(struct reader *reader, struct pug_profile *profile, uint
 {
     const uint8_t *at = reader->at;
     const struct pug_profile_branch branch = {
-        .from = format_get64(at),
-        .to = format_get64(at + 8),
-        .count = format_get64(at + 16),
-        .object = format_get32(at + 24),
-        .to_object = format_get32(at + 28),
+        .from = pug_bytes_64(at),
+        .to = pug_bytes_64(at + 8),
+        .count = pug_bytes_64(at + 16),
+        .object = pug_bytes_32(at + 24),
+        .to_object = pug_bytes_32(at + 28),
     };
     reader->at += FORMAT_BRANCH;
     return pug_profile_branch(profile, &branch) == PUG_OK &&
@@ -153,15 +153,15 @@ static bool read_frame(struct reader *reader, struct pug_profile *profile, uint3
 {
     const uint8_t *at = reader->at;
     const struct pug_profile_frame frame = {
-        .function = format_get64(at),
-        .site = format_get64(at + 8),
-        .calls = format_get64(at + 16),
-        .cycles = format_get64(at + 24),
-        .time = format_get64(at + 32),
-        .parent = format_get32(at + 40),
-        .task = format_get32(at + 44),
-        .object = format_get32(at + 48),
-        .site_object = format_get32(at + 52),
+        .function = pug_bytes_64(at),
+        .site = pug_bytes_64(at + 8),
+        .calls = pug_bytes_64(at + 16),
+        .cycles = pug_bytes_64(at + 24),
+        .time = pug_bytes_64(at + 32),
+        .parent = pug_bytes_32(at + 40),
+        .task = pug_bytes_32(at + 44),
+        .object = pug_bytes_32(at + 48),
+        .site_object = pug_bytes_32(at + 52),
     };
     uint32_t number;
     reader->at += FORMAT_FRAME;
@@ -171,9 +171,9 @@ static bool read_frame(struct reader *reader, struct pug_profile *profile, uint3
 static bool read_use(struct reader *reader, struct pug_profile *profile, uint32_t expected)
 {
     const struct pug_profile_use use = {
-        .count = format_get64(reader->at),
-        .frame = format_get32(reader->at + 8),
-        .range = format_get32(reader->at + 12),
+        .count = pug_bytes_64(reader->at),
+        .frame = pug_bytes_32(reader->at + 8),
+        .range = pug_bytes_32(reader->at + 12),
     };
     reader->at += FORMAT_USE;
     return pug_profile_use(profile, &use) == PUG_OK && profile->uses.count == expected + 1;
@@ -183,14 +183,14 @@ static bool read_loop(struct reader *reader, struct pug_profile *profile, uint32
 {
     const uint8_t *at = reader->at;
     const struct pug_profile_loop loop = {
-        .head = format_get64(at),
-        .visits = format_get64(at + 8),
-        .rounds = format_get64(at + 16),
-        .squares = format_get64(at + 24),
-        .squares_high = format_get64(at + 32),
-        .least = format_get64(at + 40),
-        .most = format_get64(at + 48),
-        .object = format_get32(at + 56),
+        .head = pug_bytes_64(at),
+        .visits = pug_bytes_64(at + 8),
+        .rounds = pug_bytes_64(at + 16),
+        .squares = pug_bytes_64(at + 24),
+        .squares_high = pug_bytes_64(at + 32),
+        .least = pug_bytes_64(at + 40),
+        .most = pug_bytes_64(at + 48),
+        .object = pug_bytes_32(at + 56),
     };
     reader->at += FORMAT_LOOP;
     return pug_profile_loop(profile, &loop) == PUG_OK && profile->loops.count == expected + 1;
@@ -209,7 +209,7 @@ static bool read_all(struct reader *reader, struct pug_profile *profile, uint32_
 static bool read_records(struct reader *reader, struct pug_profile *profile)
 {
     for (uint32_t note = 0; note < reader->notes; note++, reader->at += FORMAT_NOTE)
-        pug_profile_note(profile, note, format_get64(reader->at));
+        pug_profile_note(profile, note, pug_bytes_64(reader->at));
     if (!read_segments(reader) || !read_all(reader, profile, reader->objects, read_object))
         return false;
     reader->at += (size_t)reader->segments * FORMAT_SEGMENT;
@@ -231,7 +231,7 @@ enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_p
         return PUG_ERR_MEM;
     pug_profile_set_frame_limit(profile,
                                 PROFILE_LIMIT - 1); /* the file has no more than fit in it */
-    profile->unit = (enum pug_profile_unit)format_get32(bytes + FORMAT_AT_UNIT);
+    profile->unit = (enum pug_profile_unit)pug_bytes_32(bytes + FORMAT_AT_UNIT);
     const bool good = read_records(&reader, profile);
     free(reader.all_segments);
     if (!good) {

@@ -134,7 +134,7 @@ static int by_item(const void *left, const void *right)
         return a->rank[0] < b->rank[0] ? -1 : 1;
     if (a->rank[1] != b->rank[1])
         return a->rank[1] < b->rank[1] ? -1 : 1;
-    return a->compare(profile_item(a->table, a->was), profile_item(b->table, b->was));
+    return a->compare(pug_profile_item(a->table, a->was), pug_profile_item(b->table, b->was));
 }
 
 /** How a kind is sorted; `rank` may be NULL. */
@@ -163,16 +163,16 @@ static void sort_part(struct profile_table *table, uint32_t from, uint32_t to,
     for (uint32_t i = 0; i < count; i++) {
         moves[i] = (struct moved){.table = table, .was = from + i, .compare = kind->compare};
         if (kind->rank)
-            kind->rank(profile_item(table, from + i), moves[i].rank);
+            kind->rank(pug_profile_item(table, from + i), moves[i].rank);
     }
     qsort(moves, count, sizeof(*moves), by_item);
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(scratch + i * table->size, profile_item(table, moves[i].was), table->size);
+        memcpy(scratch + i * table->size, pug_profile_item(table, moves[i].was), table->size);
         if (becomes)
             becomes[moves[i].was] = from + i;
     }
     if (count > 0)
-        memcpy(profile_item(table, from), scratch, count * table->size);
+        memcpy(pug_profile_item(table, from), scratch, count * table->size);
 }
 
 static void renumber(uint32_t *number, const uint32_t *becomes)
@@ -239,18 +239,18 @@ static void sort_all(struct profile_table *table, const struct kind *kind, struc
 static void renumber_objects(struct pug_profile *profile, const struct sorting *sorting)
 {
     for (uint32_t i = 0; i < profile->ranges.count; i++)
-        renumber(&((struct pug_profile_range *)profile_item(&profile->ranges, i))->object,
+        renumber(&((struct pug_profile_range *)pug_profile_item(&profile->ranges, i))->object,
                  sorting->objects);
     for (uint32_t i = 0; i < profile->branches.count; i++) {
-        struct pug_profile_branch *branch = profile_item(&profile->branches, i);
+        struct pug_profile_branch *branch = pug_profile_item(&profile->branches, i);
         renumber(&branch->object, sorting->objects);
         renumber(&branch->to_object, sorting->objects);
     }
     for (uint32_t i = 0; i < profile->loops.count; i++)
-        renumber(&((struct pug_profile_loop *)profile_item(&profile->loops, i))->object,
+        renumber(&((struct pug_profile_loop *)pug_profile_item(&profile->loops, i))->object,
                  sorting->objects);
     for (uint32_t i = 0; i < profile->frames.count; i++) {
-        struct pug_profile_frame *frame = profile_item(&profile->frames, i);
+        struct pug_profile_frame *frame = pug_profile_item(&profile->frames, i);
         renumber(&frame->object, sorting->objects);
         renumber(&frame->site_object, sorting->objects);
         renumber(&frame->task, sorting->tasks);
@@ -263,7 +263,7 @@ static uint32_t to_levels(struct profile_table *table, struct sorting *sorting)
 {
     uint32_t *const depths = sorting->depths, *const starts = sorting->starts, deepest = 0;
     for (uint32_t i = 0; i < table->count; i++) {
-        const struct pug_profile_frame *frame = profile_item(table, i);
+        const struct pug_profile_frame *frame = pug_profile_item(table, i);
         depths[i] = frame->parent == PUG_PROFILE_NONE ? 0 : depths[frame->parent] + 1;
         deepest = depths[i] > deepest ? depths[i] : deepest;
         starts[depths[i] + 1]++;
@@ -272,7 +272,7 @@ static uint32_t to_levels(struct profile_table *table, struct sorting *sorting)
         starts[i + 1] += starts[i];
     for (uint32_t i = 0; i < table->count; i++) {
         sorting->places[i] = starts[depths[i]]++;
-        memcpy(sorting->scratch + sorting->places[i] * table->size, profile_item(table, i),
+        memcpy(sorting->scratch + sorting->places[i] * table->size, pug_profile_item(table, i),
                table->size);
     }
     if (table->count > 0)
@@ -292,7 +292,7 @@ static void sort_frames(struct profile_table *table, struct sorting *sorting)
     for (uint32_t level = 0; level <= deepest && table->count > 0; level++) {
         const uint32_t to = sorting->starts[level];
         for (uint32_t i = from; i < to; i++) {
-            struct pug_profile_frame *frame = profile_item(table, i);
+            struct pug_profile_frame *frame = pug_profile_item(table, i);
             if (frame->parent != PUG_PROFILE_NONE)
                 frame->parent = becomes[sorting->places[frame->parent]];
         }
@@ -306,7 +306,7 @@ static void sort_frames(struct profile_table *table, struct sorting *sorting)
 static void renumber_uses(struct pug_profile *profile, const struct sorting *sorting)
 {
     for (uint32_t i = 0; i < profile->uses.count; i++) {
-        struct pug_profile_use *use = profile_item(&profile->uses, i);
+        struct pug_profile_use *use = pug_profile_item(&profile->uses, i);
         renumber(&use->frame, sorting->frames);
         renumber(&use->range, sorting->ranges);
     }

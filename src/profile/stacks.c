@@ -223,7 +223,7 @@ static void count_use(struct profile_stacks *stacks, uint32_t frame, uint32_t no
 
 static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
 {
-    struct pug_profile_frame *kept = profile_item(&stacks->objects->profile->frames, frame);
+    struct pug_profile_frame *kept = pug_profile_item(&stacks->objects->profile->frames, frame);
     kept->cycles = pug_profile_sum(kept->cycles, cycles);
     kept->time = pug_profile_sum(kept->time, time);
 }

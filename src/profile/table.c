@@ -11,7 +11,7 @@ static uint32_t slot_of(const struct profile_table *table, const void *item)
     uint32_t slot = (uint32_t)(table->hash(item) * UINT64_C(0x9E3779B97F4A7C15) >> 32) &
                     (table->slot_count - 1);
     while (table->slots[slot] != 0 &&
-           !table->same(profile_item(table, table->slots[slot] - 1), item))
+           !table->same(pug_profile_item(table, table->slots[slot] - 1), item))
         slot = (slot + 1) & (table->slot_count - 1);
     return slot;
 }
@@ -22,7 +22,7 @@ void pug_profile_table_rehash(struct profile_table *table)
         return;
     memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
     for (uint32_t i = 0; i < table->count; i++)
-        table->slots[slot_of(table, profile_item(table, i))] = i + 1;
+        table->slots[slot_of(table, pug_profile_item(table, i))] = i + 1;
 }
 
 /* Room for one more item, with at least half of the slots free. */
@@ -58,7 +58,7 @@ enum pug_status pug_profile_table_add(struct profile_table *table, const void *i
         return PUG_ERR_LIMIT;
     if (table->count == table->room && !grow(table))
         return PUG_ERR_MEM;
-    memcpy(profile_item(table, table->count), item, table->size);
+    memcpy(pug_profile_item(table, table->count), item, table->size);
     *number = table->count++;
     table->slots[slot_of(table, item)] = *number + 1;
     return PUG_OK;

@@ -9,7 +9,7 @@ uint64_t pug_profile_checksum(const uint8_t *bytes, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i + 8 <= size; i += 8)
-        hash = (hash ^ format_get64(bytes + i)) * UINT64_C(0x100000001b3);
+        hash = (hash ^ pug_bytes_64(bytes + i)) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -33,11 +33,11 @@ static void put_object(struct writer *writer, const struct pug_profile_object *o
                        uint32_t *first_segment)
 {
     uint8_t *at = writer->at;
-    format_put32(at, put_text(writer, object->path));
-    format_put32(at + 4, put_text(writer, object->file));
-    format_put32(at + 8, *first_segment);
-    format_put32(at + 12, (uint32_t)object->segment_count);
-    format_put32(at + 16, object->build_id_size);
+    pug_bytes_set_32(at, put_text(writer, object->path));
+    pug_bytes_set_32(at + 4, put_text(writer, object->file));
+    pug_bytes_set_32(at + 8, *first_segment);
+    pug_bytes_set_32(at + 12, (uint32_t)object->segment_count);
+    pug_bytes_set_32(at + 16, object->build_id_size);
     memcpy(at + 20, object->build_id, object->build_id_size);
     *first_segment += (uint32_t)object->segment_count;
     writer->at += FORMAT_OBJECT;
@@ -45,30 +45,30 @@ static void put_object(struct writer *writer, const struct pug_profile_object *o
 
 static void put_segment(struct writer *writer, const struct pug_profile_segment *segment)
 {
-    format_put64(writer->at, segment->vaddr);
-    format_put64(writer->at + 8, segment->offset);
-    format_put64(writer->at + 16, segment->size);
-    format_put32(writer->at + 24, segment->executable);
+    pug_bytes_set_64(writer->at, segment->vaddr);
+    pug_bytes_set_64(writer->at + 8, segment->offset);
+    pug_bytes_set_64(writer->at + 16, segment->size);
+    pug_bytes_set_32(writer->at + 24, segment->executable);
     writer->at += FORMAT_SEGMENT;
 }
 
 static void put_task(struct writer *writer, const struct pug_profile_task *task)
 {
-    format_put32(writer->at, (uint32_t)task->pid);
-    format_put32(writer->at + 4, (uint32_t)task->tid);
-    format_put32(writer->at + 8, put_text(writer, task->name));
+    pug_bytes_set_32(writer->at, (uint32_t)task->pid);
+    pug_bytes_set_32(writer->at + 4, (uint32_t)task->tid);
+    pug_bytes_set_32(writer->at + 8, put_text(writer, task->name));
     writer->at += FORMAT_TASK;
 }
 
 static void put_range(struct writer *writer, const struct pug_profile_range *range)
 {
     uint8_t *at = writer->at;
-    format_put64(at, range->first);
-    format_put64(at + 8, range->last);
-    format_put64(at + 16, range->count);
-    format_put64(at + 24, range->cycles);
-    format_put32(at + 32, range->object);
-    format_put32(at + 36, range->instructions);
+    pug_bytes_set_64(at, range->first);
+    pug_bytes_set_64(at + 8, range->last);
+    pug_bytes_set_64(at + 16, range->count);
+    pug_bytes_set_64(at + 24, range->cycles);
+    pug_bytes_set_32(at + 32, range->object);
+    pug_bytes_set_32(at + 36, range->instructions);
     at[40] = range->last_size;
     at[41] = range->isa;
     at[42] = range->end;
@@ -77,48 +77,48 @@ static void put_range(struct writer *writer, const struct pug_profile_range *ran
 
 static void put_branch(struct writer *writer, const struct pug_profile_branch *branch)
 {
-    format_put64(writer->at, branch->from);
-    format_put64(writer->at + 8, branch->to);
-    format_put64(writer->at + 16, branch->count);
-    format_put32(writer->at + 24, branch->object);
-    format_put32(writer->at + 28, branch->to_object);
+    pug_bytes_set_64(writer->at, branch->from);
+    pug_bytes_set_64(writer->at + 8, branch->to);
+    pug_bytes_set_64(writer->at + 16, branch->count);
+    pug_bytes_set_32(writer->at + 24, branch->object);
+    pug_bytes_set_32(writer->at + 28, branch->to_object);
     writer->at += FORMAT_BRANCH;
 }
 
 static void put_frame(struct writer *writer, const struct pug_profile_frame *frame)
 {
     uint8_t *at = writer->at;
-    format_put64(at, frame->function);
-    format_put64(at + 8, frame->site);
-    format_put64(at + 16, frame->calls);
-    format_put64(at + 24, frame->cycles);
-    format_put64(at + 32, frame->time);
-    format_put32(at + 40, frame->parent);
-    format_put32(at + 44, frame->task);
-    format_put32(at + 48, frame->object);
-    format_put32(at + 52, frame->site_object);
+    pug_bytes_set_64(at, frame->function);
+    pug_bytes_set_64(at + 8, frame->site);
+    pug_bytes_set_64(at + 16, frame->calls);
+    pug_bytes_set_64(at + 24, frame->cycles);
+    pug_bytes_set_64(at + 32, frame->time);
+    pug_bytes_set_32(at + 40, frame->parent);
+    pug_bytes_set_32(at + 44, frame->task);
+    pug_bytes_set_32(at + 48, frame->object);
+    pug_bytes_set_32(at + 52, frame->site_object);
     writer->at += FORMAT_FRAME;
 }
 
 static void put_use(struct writer *writer, const struct pug_profile_use *use)
 {
-    format_put64(writer->at, use->count);
-    format_put32(writer->at + 8, use->frame);
-    format_put32(writer->at + 12, use->range);
+    pug_bytes_set_64(writer->at, use->count);
+    pug_bytes_set_32(writer->at + 8, use->frame);
+    pug_bytes_set_32(writer->at + 12, use->range);
     writer->at += FORMAT_USE;
 }
 
 static void put_loop(struct writer *writer, const struct pug_profile_loop *loop)
 {
     uint8_t *at = writer->at;
-    format_put64(at, loop->head);
-    format_put64(at + 8, loop->visits);
-    format_put64(at + 16, loop->rounds);
-    format_put64(at + 24, loop->squares);
-    format_put64(at + 32, loop->squares_high);
-    format_put64(at + 40, loop->least);
-    format_put64(at + 48, loop->most);
-    format_put32(at + 56, loop->object);
+    pug_bytes_set_64(at, loop->head);
+    pug_bytes_set_64(at + 8, loop->visits);
+    pug_bytes_set_64(at + 16, loop->rounds);
+    pug_bytes_set_64(at + 24, loop->squares);
+    pug_bytes_set_64(at + 32, loop->squares_high);
+    pug_bytes_set_64(at + 40, loop->least);
+    pug_bytes_set_64(at + 48, loop->most);
+    pug_bytes_set_32(at + 56, loop->object);
     writer->at += FORMAT_LOOP;
 }
 
@@ -128,12 +128,12 @@ static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
     uint64_t text = 0;
     *segments = 0;
     for (uint32_t i = 0; i < profile->objects.count; i++) {
-        const struct pug_profile_object *object = profile_item(&profile->objects, i);
+        const struct pug_profile_object *object = pug_profile_item(&profile->objects, i);
         text += strlen(object->path) + 1 + (object->file ? strlen(object->file) + 1 : 0);
         *segments += object->segment_count;
     }
     for (uint32_t i = 0; i < profile->tasks.count; i++)
-        text += strlen(((struct pug_profile_task *)profile_item(&profile->tasks, i))->name) + 1;
+        text += strlen(((struct pug_profile_task *)pug_profile_item(&profile->tasks, i))->name) + 1;
     return text;
 }
 
@@ -142,46 +142,46 @@ static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64
 {
     static const char magic[8] = FORMAT_MAGIC;
     memcpy(bytes, magic, sizeof(magic));
-    format_put32(bytes + FORMAT_AT_VERSION, FORMAT_VERSION);
-    format_put32(bytes + FORMAT_AT_HEADER, FORMAT_HEADER);
-    format_put64(bytes + FORMAT_AT_SIZE, size);
-    format_put32(bytes + FORMAT_AT_UNIT, profile->unit);
-    format_put32(bytes + FORMAT_AT_NOTES, PUG_NOTE_SATURATED);
-    format_put32(bytes + FORMAT_AT_OBJECTS, profile->objects.count);
-    format_put32(bytes + FORMAT_AT_SEGMENTS, (uint32_t)segments);
-    format_put32(bytes + FORMAT_AT_TASKS, profile->tasks.count);
-    format_put32(bytes + FORMAT_AT_RANGES, profile->ranges.count);
-    format_put32(bytes + FORMAT_AT_BRANCHES, profile->branches.count);
-    format_put32(bytes + FORMAT_AT_FRAMES, profile->frames.count);
-    format_put32(bytes + FORMAT_AT_USES, profile->uses.count);
-    format_put32(bytes + FORMAT_AT_LOOPS, profile->loops.count);
-    format_put64(bytes + FORMAT_AT_TEXT, text);
+    pug_bytes_set_32(bytes + FORMAT_AT_VERSION, FORMAT_VERSION);
+    pug_bytes_set_32(bytes + FORMAT_AT_HEADER, FORMAT_HEADER);
+    pug_bytes_set_64(bytes + FORMAT_AT_SIZE, size);
+    pug_bytes_set_32(bytes + FORMAT_AT_UNIT, profile->unit);
+    pug_bytes_set_32(bytes + FORMAT_AT_NOTES, PUG_NOTE_SATURATED);
+    pug_bytes_set_32(bytes + FORMAT_AT_OBJECTS, profile->objects.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_SEGMENTS, (uint32_t)segments);
+    pug_bytes_set_32(bytes + FORMAT_AT_TASKS, profile->tasks.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_RANGES, profile->ranges.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_BRANCHES, profile->branches.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_FRAMES, profile->frames.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_USES, profile->uses.count);
+    pug_bytes_set_32(bytes + FORMAT_AT_LOOPS, profile->loops.count);
+    pug_bytes_set_64(bytes + FORMAT_AT_TEXT, text);
 }
 
 static void put_all(const struct pug_profile *profile, struct writer *writer)
 {
     uint32_t first_segment = 0;
     for (int note = 0; note < PUG_NOTE_SATURATED; note++, writer->at += FORMAT_NOTE)
-        format_put64(writer->at, profile->notes[note]);
+        pug_bytes_set_64(writer->at, profile->notes[note]);
     for (uint32_t i = 0; i < profile->objects.count; i++)
-        put_object(writer, profile_item(&profile->objects, i), &first_segment);
+        put_object(writer, pug_profile_item(&profile->objects, i), &first_segment);
     for (uint32_t i = 0; i < profile->objects.count; i++) {
-        const struct pug_profile_object *object = profile_item(&profile->objects, i);
+        const struct pug_profile_object *object = pug_profile_item(&profile->objects, i);
         for (size_t j = 0; j < object->segment_count; j++)
             put_segment(writer, &object->segments[j]);
     }
     for (uint32_t i = 0; i < profile->tasks.count; i++)
-        put_task(writer, profile_item(&profile->tasks, i));
+        put_task(writer, pug_profile_item(&profile->tasks, i));
     for (uint32_t i = 0; i < profile->ranges.count; i++)
-        put_range(writer, profile_item(&profile->ranges, i));
+        put_range(writer, pug_profile_item(&profile->ranges, i));
     for (uint32_t i = 0; i < profile->branches.count; i++)
-        put_branch(writer, profile_item(&profile->branches, i));
+        put_branch(writer, pug_profile_item(&profile->branches, i));
     for (uint32_t i = 0; i < profile->frames.count; i++)
-        put_frame(writer, profile_item(&profile->frames, i));
+        put_frame(writer, pug_profile_item(&profile->frames, i));
     for (uint32_t i = 0; i < profile->uses.count; i++)
-        put_use(writer, profile_item(&profile->uses, i));
+        put_use(writer, pug_profile_item(&profile->uses, i));
     for (uint32_t i = 0; i < profile->loops.count; i++)
-        put_loop(writer, profile_item(&profile->loops, i));
+        put_loop(writer, pug_profile_item(&profile->loops, i));
 }
 
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size)
@@ -210,8 +210,8 @@ enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, 
     struct writer writer = {.at = file + FORMAT_HEADER, .text = file + records};
     put_header(profile, file, whole, segments, text);
     put_all(profile, &writer);
-    format_put64(file + FORMAT_AT_CHECKSUM,
-                 pug_profile_checksum(file + FORMAT_AT_SIZE, (size_t)whole - FORMAT_AT_SIZE));
+    pug_bytes_set_64(file + FORMAT_AT_CHECKSUM,
+                     pug_profile_checksum(file + FORMAT_AT_SIZE, (size_t)whole - FORMAT_AT_SIZE));
     *bytes = file;
     *size = (size_t)whole;
     return PUG_OK;

@@ -3,27 +3,20 @@
 #ifndef PUG_TESTS_SUPPORT_PERF_RECORDS_H
 #define PUG_TESTS_SUPPORT_PERF_RECORDS_H
 
+#include "base/bytes.h"
 #include "support/perf_story.h"
-
-static inline uint64_t number_at(const uint8_t *bytes, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
-}
 
 /** Where the records begin, and the size of the one at `at` with what stands behind it. */
 static inline size_t data_of(const struct perf_story *story)
 {
-    return (size_t)number_at(story->file.data + 40, 8);
+    return (size_t)pug_bytes_number(story->file.data + 40, 8);
 }
 
 static inline size_t record_size(const struct perf_story *story, size_t at)
 {
     const uint8_t *record = story->file.data + at;
-    const size_t size = (size_t)number_at(record + 6, 2);
-    return size + (number_at(record, 4) == 71 ? (size_t)number_at(record + 8, 8) : 0);
+    const size_t size = (size_t)pug_bytes_number(record + 6, 2);
+    return size + (pug_bytes_number(record, 4) == 71 ? (size_t)pug_bytes_number(record + 8, 8) : 0);
 }
 
 /** A story that there are many kinds of containers for. */

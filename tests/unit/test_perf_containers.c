@@ -104,7 +104,7 @@ static void test_split(void **state)
     for (size_t at = data_of(&story), size; at < story.file.size; at += size) {
         const uint8_t *record = story.file.data + at;
         size = record_size(&story, at);
-        if (number_at(record, 4) != 10) {
+        if (pug_bytes_number(record, 4) != 10) {
             rec_put_n(&data, record, size);
             continue;
         }
@@ -128,13 +128,13 @@ static void test_init_map(void **state)
     (void)state;
     config.pipe = true;
     perf_story_make(&story, &config);
-    while (number_at(story.file.data + attributes, 4) == 64)
+    while (pug_bytes_number(story.file.data + attributes, 4) == 64)
         attributes += record_size(&story, attributes);
     rec_put_n(&file, story.file.data, attributes);
     for (size_t at = attributes, size; at < story.file.size; at += size) {
         size = record_size(&story, at);
-        if (maps.size < 2000 &&
-            (number_at(story.file.data + at, 4) == 10 || number_at(story.file.data + at, 4) == 3))
+        if (maps.size < 2000 && (pug_bytes_number(story.file.data + at, 4) == 10 ||
+                                 pug_bytes_number(story.file.data + at, 4) == 3))
             rec_put_n(&maps, story.file.data + at, size);
     }
     rec_put_le(&file, 80, 4);
@@ -145,8 +145,9 @@ static void test_init_map(void **state)
     size_t left_out = 0;
     for (size_t at = attributes, size; at < story.file.size; at += size) {
         size = record_size(&story, at);
-        const bool moved = left_out < maps.size && (number_at(story.file.data + at, 4) == 10 ||
-                                                    number_at(story.file.data + at, 4) == 3);
+        const bool moved =
+            left_out < maps.size && (pug_bytes_number(story.file.data + at, 4) == 10 ||
+                                     pug_bytes_number(story.file.data + at, 4) == 3);
         left_out += moved ? size : 0;
         if (!moved)
             rec_put_n(&file, story.file.data + at, size);
@@ -167,7 +168,7 @@ static void test_flags(void **state)
     (void)state;
     perf_story_make(&story, &container);
     for (size_t at = data_of(&story); at < story.file.size; at += record_size(&story, at))
-        if (number_at(story.file.data + at, 4) == 11)
+        if (pug_bytes_number(story.file.data + at, 4) == 11)
             story.file.data[at + 24] |= 1 | 4 | 8;
     struct pug_capture *capture = perf_heard_open(&story, NULL);
     size_t count = 0;
@@ -202,7 +203,7 @@ static void compress(struct perf_story *story, bool second)
 {
     struct rec_bytes plain = {0}, trace = {0}, data = {0};
     for (size_t at = data_of(story), size; at < story->file.size; at += size) {
-        const uint64_t type = number_at(story->file.data + at, 4);
+        const uint64_t type = pug_bytes_number(story->file.data + at, 4);
         size = record_size(story, at);
         rec_put_n(type >= 64 ? &trace : &plain, story->file.data + at, size);
     }

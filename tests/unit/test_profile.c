@@ -271,9 +271,9 @@ static void test_first_version(void **state)
     assert_int_equal(pug_profile_range(profile, &range, NULL), PUG_OK);
     size_t size;
     uint8_t *bytes = file_of(profile, &size);
-    assert_int_equal(format_get32(bytes + FORMAT_AT_VERSION), 2);
+    assert_int_equal(pug_bytes_32(bytes + FORMAT_AT_VERSION), 2);
     for (uint32_t version = 0; version < 5; version++) {
-        format_put32(bytes + FORMAT_AT_VERSION, version);
+        pug_bytes_set_32(bytes + FORMAT_AT_VERSION, version);
         const bool known = version == 1 || version == 2;
         assert_int_equal(pug_profile_read(bytes, size, &read), known ? PUG_OK : PUG_ERR_FORMAT);
         if (known) {
@@ -330,9 +330,9 @@ static void test_damaged_files(void **state)
         for (size_t kind = 0; kind < sizeof(damage); kind++) {
             bytes[at] ^= damage[kind];
             assert_int_equal(pug_profile_read(bytes, size, &read), PUG_ERR_FORMAT);
-            const uint64_t checksum = format_get64(bytes + FORMAT_AT_CHECKSUM);
-            format_put64(bytes + FORMAT_AT_CHECKSUM,
-                         pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));
+            const uint64_t checksum = pug_bytes_64(bytes + FORMAT_AT_CHECKSUM);
+            pug_bytes_set_64(bytes + FORMAT_AT_CHECKSUM,
+                             pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));
             if (pug_profile_read(bytes, size, &read) == PUG_OK) {
                 size_t again;
                 free(file_of(read, &again));
@@ -340,7 +340,7 @@ static void test_damaged_files(void **state)
             } else {
                 refused++;
             }
-            format_put64(bytes + FORMAT_AT_CHECKSUM, checksum);
+            pug_bytes_set_64(bytes + FORMAT_AT_CHECKSUM, checksum);
             bytes[at] ^= damage[kind];
         }
     }

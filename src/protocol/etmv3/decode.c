@@ -333,7 +333,7 @@ void pug_etmv3_decoder_reset(void *pointer)
 enum pug_status pug_etmv3_options_changed(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    decoder->stage->refused = !decoder->plain && !decoder->stage->options.data_elements;
+    decoder->stage->refused = !decoder->only_instructions && !decoder->stage->options.data_elements;
     return PUG_OK;
 }
 
@@ -349,7 +349,7 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     decoder->config = config;
     decoder->stage = stage;
     decoder->code = stage->code;
-    decoder->plain = config->instructions && !pug_etmv3_traces_data(config);
+    decoder->only_instructions = config->instructions && !pug_etmv3_traces_data(config);
     pug_etmv3_options_changed(decoder);
     decoder->quirky = quirks->etmv3_hold_whole_list || quirks->etmv3_cancel_keeps_count ||
                       quirks->etmv3_stale_elements || quirks->etmv3_blx_forgotten;

@@ -155,8 +155,8 @@ struct pug_etmv3_decoder {
     enum pug_response response; /**< of the packet whose elements are on their way out */
     struct pug_etmv3_list list;
 
-    bool plain;  /**< instructions are traced, and no data */
-    bool quirky; /**< how P-headers become elements depends on quirks */
+    bool only_instructions; /**< instructions are traced, and no data */
+    bool quirky;            /**< how P-headers become elements depends on quirks */
 
     struct pug_etmv3_insns insns;
     struct pug_etmv3_counting counting;

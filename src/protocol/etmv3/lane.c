@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file ETMv3: P-headers and plain branches in a row, from bytes to elements at once.
+ * @file ETMv3: P-headers and usual branches in a row, from bytes to elements at once.
  *
  * How many atoms a P-header has cannot be foretold, and a loop over them would stumble at its end.
  * So the atoms of several headers are laid out first, with copies of a fixed size, and then taken
@@ -449,7 +449,7 @@ static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_
 static bool can_ride(const struct pug_etmv3_reader *reader, const struct pug_etmv3_decoder *decoder)
 {
     const struct pug_etmv3_list *list = &decoder->list;
-    return decoder->plain && decoder->state == PUG_ETMV3_DECODE &&
+    return decoder->only_instructions && decoder->state == PUG_ETMV3_DECODE &&
            reader->state == PUG_ETMV3_AT_HEADER && (uint32_t)list->count <= 1 &&
            list->held == list->count;
 }

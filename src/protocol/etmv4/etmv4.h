@@ -42,7 +42,7 @@ struct pug_etmv4_header {
 /** How the packet's fields are to be read. */
 enum pug_etmv4_form {
     PUG_ETMV4_FORM_ATOM, /**< the header says it all */
-    PUG_ETMV4_FORM_PLAIN,
+    PUG_ETMV4_FORM_BARE, /**< there are none */
     PUG_ETMV4_FORM_RESERVED,
     PUG_ETMV4_FORM_RESERVED_CFG,
     PUG_ETMV4_FORM_EXTENSION,
@@ -156,7 +156,7 @@ struct pug_etmv4_reader {
 };
 
 /** The size of a packet that is all there and needs no scan; 0 for others. */
-static inline size_t pug_etmv4_plain_size(const struct pug_etmv4_header *header, const uint8_t *raw,
+static inline size_t pug_etmv4_fixed_size(const struct pug_etmv4_header *header, const uint8_t *raw,
                                           const uint8_t *end)
 {
     size_t size = header->size;
@@ -340,7 +340,7 @@ struct pug_etmv4_decoder {
     bool from_taken;
     uint64_t address;
     const struct pug_block *from; /**< the block before, if `epoch` is still the map's */
-    /** The block at hand is no plain one: found in this packet, so that memory is asked once. */
+    /** The block at hand is no usual one: found in this packet, so that memory is asked once. */
     const struct pug_block *unusual;
     uint32_t epoch;
     uint8_t space; /**< enum pug_space */

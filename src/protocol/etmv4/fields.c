@@ -309,7 +309,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     uint8_t header = raw[0], is = r->header->is;
     switch ((enum pug_etmv4_form)r->header->form) {
     case PUG_ETMV4_FORM_ATOM:
-    case PUG_ETMV4_FORM_PLAIN: break;
+    case PUG_ETMV4_FORM_BARE: break;
     case PUG_ETMV4_FORM_RESERVED: read_reserved(r, header, PUG_ETMV4_RESERVED); break;
     case PUG_ETMV4_FORM_RESERVED_CFG: read_reserved(r, header, PUG_ETMV4_RESERVED_CFG); break;
     case PUG_ETMV4_FORM_EXTENSION: read_extension(r, raw, size); break;

@@ -23,7 +23,7 @@ static inline size_t pug_etmv4_address_size(const struct pug_etmv4_header *heade
     const bool address = header->type >= PUG_ETMV4_ADDR_MATCH &&
                          header->type <= PUG_ETMV4_ADDR_L_64IS1 &&
                          header->form != PUG_ETMV4_FORM_RESERVED;
-    return address ? pug_etmv4_plain_size(header, at, end) : 0;
+    return address ? pug_etmv4_fixed_size(header, at, end) : 0;
 }
 
 static inline struct pug_element *pug_etmv4_batch_end(const struct pug_batch *batch)

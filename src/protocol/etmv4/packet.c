@@ -170,7 +170,7 @@ static PUG_NOINLINE bool begin(reader *r, struct pug_span *span, struct pug_pack
     const uint8_t *raw = span->at;
     r->index = pug_span_index(span);
     r->header = &r->config->headers[*raw];
-    size_t size = pug_etmv4_plain_size(r->header, raw, span->end);
+    size_t size = pug_etmv4_fixed_size(r->header, raw, span->end);
     if (size > 0) {
         span->at = raw + size;
         return finish(r, raw, size, packet);

@@ -10,7 +10,7 @@
 enum use { LEFT_TO_THE_READER, PASSED_OVER, ADDRESS };
 
 static const uint8_t uses[] = {
-    [PUG_ETMV4_FORM_ATOM] = PASSED_OVER,    [PUG_ETMV4_FORM_PLAIN] = PASSED_OVER,
+    [PUG_ETMV4_FORM_ATOM] = PASSED_OVER,    [PUG_ETMV4_FORM_BARE] = PASSED_OVER,
     [PUG_ETMV4_FORM_CCNT_F1] = PASSED_OVER, [PUG_ETMV4_FORM_CCNT_F2] = PASSED_OVER,
     [PUG_ETMV4_FORM_CCNT_F3] = PASSED_OVER, [PUG_ETMV4_FORM_COMMIT] = PASSED_OVER,
     [PUG_ETMV4_FORM_CANCEL] = PASSED_OVER,  [PUG_ETMV4_FORM_CANCEL_F1] = PASSED_OVER,
@@ -29,7 +29,7 @@ static inline bool has_mark(uint32_t type)
 static inline size_t size_of(const struct pug_etmv4_header *header, const uint8_t *at,
                              const uint8_t *end)
 {
-    size_t size = pug_etmv4_plain_size(header, at, end);
+    size_t size = pug_etmv4_fixed_size(header, at, end);
     if (size == 0 && header->fields == PUG_ETMV4_FIELD_LEB && end - at > 1 && !(at[1] & 0x80))
         size = 2;
     return size;

@@ -593,9 +593,9 @@ enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *sta
     unsigned width = d->config->iaddress_width;
     d->address_mask = UINT64_MAX >> (64 - (width < d->config->xlen ? width : d->config->xlen));
     d->address_bits = (uint8_t)(width - d->config->iaddress_lsb);
-    d->runs = d->config->layout == PUG_ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
-              d->address_bits > 0 && d->address_bits < 64;
-    d->plain_addresses = width >= d->config->xlen && !d->config->sign_extend_address;
+    d->rides = d->config->layout == PUG_ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
+               d->address_bits > 0 && d->address_bits < 64;
+    d->exact_addresses = width >= d->config->xlen && !d->config->sign_extend_address;
     d->data = pug_etrace_data_new(config);
     if (!d->data || !pug_etrace_set_options(d, &d->config->options)) {
         pug_etrace_decoder_free(d);

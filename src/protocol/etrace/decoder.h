@@ -144,8 +144,8 @@ struct pug_etrace_decoder {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
-    bool runs;            /**< the lane knows the layout of packets */
-    bool plain_addresses; /**< every address of the program is as the trace has it */
+    bool rides;           /**< the lane knows the layout of packets */
+    bool exact_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
     uint8_t address_bits; /**< of an address as sent */
     uint8_t return_width; /**< of the field irdepth or irets */

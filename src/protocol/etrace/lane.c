@@ -269,8 +269,8 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
 {
     const struct pug_run *run = span->run;
     struct pug_batch *batch = d->out->batch;
-    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE || !d->runs ||
-        reader->unknown_mode)
+    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE ||
+        !d->rides || reader->unknown_mode)
         return;
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {

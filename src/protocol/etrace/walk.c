@@ -254,7 +254,7 @@ static enum pug_etrace_walk_result execute(struct pug_etrace_decoder *d,
 static bool may_hop(const struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_walk *w = &d->walk;
-    return w->range_count == 0 && d->plain_addresses && !d->data_counts &&
+    return w->range_count == 0 && d->exact_addresses && !d->data_counts &&
            w->outcomes <= d->config->branch_limit && !pug_codemap_outdated(d->code);
 }
 

@@ -87,7 +87,7 @@ bool pug_dwt_meaning(const struct pug_element *element, struct pug_dwt_event *ev
     return true;
 }
 
-/* ---- joining ---- */
+/* ---- packets to events ---- */
 
 void pug_dwt_init(struct pug_dwt *dwt, bool timed)
 {
@@ -153,7 +153,7 @@ static void close_accesses(struct pug_dwt *dwt)
 }
 
 /** A data packet: PC and address wait for the value, which completes the access. */
-static void join(struct pug_dwt *dwt, const struct pug_dwt_event *packet)
+static void take_data(struct pug_dwt *dwt, const struct pug_dwt_event *packet)
 {
     unsigned n = packet->comparator;
     struct pug_dwt_event *access = &dwt->access[n];
@@ -208,7 +208,7 @@ size_t pug_dwt_push(struct pug_dwt *dwt, const struct pug_element *element)
     begin(dwt);
     if (pug_dwt_meaning(element, &event)) {
         if (event.kind == PUG_DWT_DATA) {
-            join(dwt, &event);
+            take_data(dwt, &event);
         } else {
             close_accesses(dwt);
             add(dwt, &event);

@@ -18,7 +18,7 @@ static size_t local_time_size(const uint8_t *at, size_t left)
     return 0;
 }
 
-static inline size_t plain_size(const uint8_t *at, size_t left)
+static inline size_t usual_size(const uint8_t *at, size_t left)
 {
     static const uint8_t sizes[4] = {0, 2, 3, 5};
     const uint8_t header = *at;
@@ -38,7 +38,7 @@ static uint32_t local_time(const uint8_t *at, size_t size)
     return time;
 }
 
-/** What a plain packet is: written by software or hardware, lost, or a time. */
+/** What a usual packet is: written by software or hardware, lost, or a time. */
 static struct pug_mark mark_of(const uint8_t *at, size_t size)
 {
     const uint8_t header = *at;
@@ -57,7 +57,7 @@ void pug_itm_skim(void *reader, struct pug_span *span)
     size_t size;
     if (!r->synced || r->open)
         return;
-    for (; at < end && (size = plain_size(at, (size_t)(end - at))) > 0; at += size) {
+    for (; at < end && (size = usual_size(at, (size_t)(end - at))) > 0; at += size) {
         if (!pug_mark_list_ready(list))
             break;
         const struct pug_mark mark = mark_of(at, size);

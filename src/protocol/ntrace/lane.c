@@ -7,8 +7,8 @@
 #include "protocol/ntrace/message.h"
 #include "protocol/ntrace/reader.h"
 
-/** A plain message. */
-struct plain {
+/** A usual message. */
+struct usual {
     uint64_t icnt, addr, hist, stamp;
     uint8_t type;
     bool stamped;
@@ -17,7 +17,7 @@ struct plain {
 /** By TCODE, their fixed fields: BTYPE of no trap, RCODE of a history. Those that are here. */
 static const struct {
     uint8_t bits, value;
-    bool plain;
+    bool usual;
 } shapes[64] = {[PUG_NTRACE_DIRECT_BRANCH] = {0, 0, true},
                 [PUG_NTRACE_INDIRECT_BRANCH] = {2, 0, true},
                 [PUG_NTRACE_INDIRECT_BRANCH_HIST] = {2, 0, true},
@@ -47,77 +47,77 @@ static inline bool is_last(const uint8_t *behind)
     return (behind[-1] & 3) == PUG_NEXUS_MSEO_END_MESSAGE;
 }
 
-/** The message that begins at `at`, if all of it is there and it is a plain one of this source;
+/** The message that begins at `at`, if all of it is there and it is a usual one of this source;
     where it ends. Else NULL. */
-static inline const uint8_t *read_plain(const struct pug_ntrace_reader *reader, const uint8_t *at,
-                                        const uint8_t *end, struct plain *plain)
+static inline const uint8_t *read_usual(const struct pug_ntrace_reader *reader, const uint8_t *at,
+                                        const uint8_t *end, struct usual *usual)
 {
     const struct pug_ntrace_config *config = reader->config;
     const unsigned type = *at >> 2, own = 6 + config->src_bits, fixed = shapes[type].bits;
     uint64_t first;
     unsigned bits;
-    if ((*at & 3) != PUG_NEXUS_MSEO_MORE || !shapes[type].plain)
+    if ((*at & 3) != PUG_NEXUS_MSEO_MORE || !shapes[type].usual)
         return NULL;
     at = take_segment(at, end, &first, &bits);
     if (!at || (first & ((1u << own) - 1)) >> 6 != (config->src_bits ? reader->src : 0u) ||
         (first >> own & ((1u << fixed) - 1)) != shapes[type].value || bits <= own + fixed)
         return NULL;
-    *plain = (struct plain){.type = (uint8_t)type, .icnt = first >> own >> fixed, .hist = 1};
+    *usual = (struct usual){.type = (uint8_t)type, .icnt = first >> own >> fixed, .hist = 1};
     if (type == PUG_NTRACE_RESOURCE_FULL) {
-        plain->hist = plain->icnt;
-        plain->icnt = 0;
+        usual->hist = usual->icnt;
+        usual->icnt = 0;
     } else if (type != PUG_NTRACE_DIRECT_BRANCH) {
-        at = is_last(at) ? NULL : take_segment(at, end, &plain->addr, &bits);
-        plain->addr = pug_ntrace_extend_address(config, plain->addr, bits);
+        at = is_last(at) ? NULL : take_segment(at, end, &usual->addr, &bits);
+        usual->addr = pug_ntrace_extend_address(config, usual->addr, bits);
     }
     if (type == PUG_NTRACE_INDIRECT_BRANCH_HIST && at)
-        at = is_last(at) ? NULL : take_segment(at, end, &plain->hist, &bits);
-    if (!at || plain->hist == 0 || plain->hist >> pug_ntrace_field_bits[PUG_NTRACE_HIST] ||
-        plain->icnt >> pug_ntrace_field_bits[PUG_NTRACE_ICNT])
+        at = is_last(at) ? NULL : take_segment(at, end, &usual->hist, &bits);
+    if (!at || usual->hist == 0 || usual->hist >> pug_ntrace_field_bits[PUG_NTRACE_HIST] ||
+        usual->icnt >> pug_ntrace_field_bits[PUG_NTRACE_ICNT])
         return NULL;
-    plain->stamped = !is_last(at);
-    if (plain->stamped && config->timestamps != PUG_NTRACE_TS_OFF && !config->sifive)
-        at = take_segment(at, end, &plain->stamp, &bits);
+    usual->stamped = !is_last(at);
+    if (usual->stamped && config->timestamps != PUG_NTRACE_TS_OFF && !config->sifive)
+        at = take_segment(at, end, &usual->stamp, &bits);
     return at && is_last(at) ? at : NULL;
 }
 
 /** What a message of `size` bytes asks for, into d->walk. False: there is something to say of it.
  */
-static inline bool begin(struct pug_ntrace_decoder *d, const struct plain *plain, uint32_t size)
+static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual, uint32_t size)
 {
-    const bool full = plain->type == PUG_NTRACE_RESOURCE_FULL;
-    const int64_t budget = (int64_t)plain->icnt + d->full;
+    const bool full = usual->type == PUG_NTRACE_RESOURCE_FULL;
+    const int64_t budget = (int64_t)usual->icnt + d->full;
     struct pug_ntrace_walk *walk = &d->walk;
     d->walk_limit = pug_ntrace_walk_limit(d, size);
     if (!full && (budget < 0 || budget > d->walk_limit))
         return false;
     walk->budget = full ? pug_ntrace_history_guard(d, 0) : budget;
     walk->passed = 0;
-    walk->hist = plain->hist;
-    walk->bits = 63 - (unsigned)__builtin_clzll(plain->hist);
+    walk->hist = usual->hist;
+    walk->bits = 63 - (unsigned)__builtin_clzll(usual->hist);
     walk->history_only = full;
     walk->end = full                                      ? PUG_NTRACE_END_NONE
-                : plain->type == PUG_NTRACE_DIRECT_BRANCH ? PUG_NTRACE_END_DIRECT
+                : usual->type == PUG_NTRACE_DIRECT_BRANCH ? PUG_NTRACE_END_DIRECT
                                                           : PUG_NTRACE_END_INDIRECT;
     walk->range_start = d->pc;
     if (!full)
         d->full = 0;
     d->branch = (struct pug_ntrace_branch){
-        .valid = !full, .type = plain->type, .icnt = plain->icnt, .hist = plain->hist};
-    d->tell_time = plain->stamped && d->ts_known;
-    d->ts += d->tell_time ? plain->stamp : 0;
+        .valid = !full, .type = usual->type, .icnt = usual->icnt, .hist = usual->hist};
+    d->tell_time = usual->stamped && d->ts_known;
+    d->ts += d->tell_time ? usual->stamp : 0;
     return true;
 }
 
 /** It was walked. */
-static inline void land(struct pug_ntrace_decoder *d, const struct plain *plain)
+static inline void land(struct pug_ntrace_decoder *d, const struct usual *usual)
 {
     if (d->tell_time)
         pug_ntrace_push_time(d);
-    if (plain->type == PUG_NTRACE_RESOURCE_FULL)
+    if (usual->type == PUG_NTRACE_RESOURCE_FULL)
         d->full -= d->walk.passed;
-    else if (plain->type != PUG_NTRACE_DIRECT_BRANCH && d->ref_known)
-        pug_ntrace_land_at(d, pug_ntrace_unique_address(d, plain->addr));
+    else if (usual->type != PUG_NTRACE_DIRECT_BRANCH && d->ref_known)
+        pug_ntrace_land_at(d, pug_ntrace_unique_address(d, usual->addr));
 }
 
 /** The walk did not end: the general way is to go on, with the same message. */
@@ -149,15 +149,15 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
     d->now = (struct pug_ntrace_branch){.valid = true};
     while (span->at < span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT) {
-        struct plain plain;
-        const uint8_t *behind = read_plain(reader, span->at, span->end, &plain);
-        if (!behind || !begin(d, &plain, (uint32_t)(behind - span->at)))
+        struct usual usual;
+        const uint8_t *behind = read_usual(reader, span->at, span->end, &usual);
+        if (!behind || !begin(d, &usual, (uint32_t)(behind - span->at)))
             break;
         d->index = pug_span_index(span);
         enum pug_ntrace_walked walked = pug_ntrace_walk(d);
         if (walked != PUG_NTRACE_WALKED)
             return go_on(reader, d, span, walked);
-        land(d, &plain);
+        land(d, &usual);
         reader->count++;
         span->at = behind;
         if (each && batch->count > 0 && !pug_batch_give(batch))

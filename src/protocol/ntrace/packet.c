@@ -315,8 +315,9 @@ static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/** The message whose last piece is the `size` bytes at `bytes`, in one piece. */
-static const uint8_t *join(struct pug_ntrace_reader *reader, const uint8_t *bytes, size_t *size)
+/** The message whose last piece is the `size` bytes at `bytes`. */
+static const uint8_t *in_one_piece(struct pug_ntrace_reader *reader, const uint8_t *bytes,
+                                   size_t *size)
 {
     if (reader->kept == 0)
         return bytes;
@@ -345,7 +346,7 @@ static bool read_message(struct pug_ntrace_reader *reader, struct pug_span *span
     bool whole = !endless && (*at & 3) == PUG_NEXUS_MSEO_END_MESSAGE;
     span->at = endless ? at : at + 1;
     size_t size = (size_t)(span->at - from);
-    const uint8_t *raw = join(reader, from, &size);
+    const uint8_t *raw = in_one_piece(reader, from, &size);
     if (whole)
         return finish(reader, packet, raw, size);
     if (endless)

@@ -24,7 +24,7 @@ static size_t branch_size(const uint8_t *at, const uint8_t *end)
 }
 
 /** An atom, or a branch, and how many bytes it has; 0: it is something else, or not whole. */
-static inline size_t plain_size(const uint8_t *at, const uint8_t *end)
+static inline size_t usual_size(const uint8_t *at, const uint8_t *end)
 {
     if (*at & 1)
         return branch_size(at, end);
@@ -40,7 +40,7 @@ void pug_ptm_skim(void *pointer, struct pug_span *span)
     size_t size;
     if (reader->state != PUG_PTM_AT_HEADER || reader->config->cycle_accurate)
         return;
-    for (; at < end && (size = plain_size(at, end)) > 0; at += size) {
+    for (; at < end && (size = usual_size(at, end)) > 0; at += size) {
         if (!(*at & 1))
             continue;
         if (!pug_mark_list_ready(list))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to elements at once, where nobody looks at packets. Only what is plain is done
+ * @file Packets to elements at once, where nobody looks at packets. Only what is usual is done
  * here: all else is left to the reader and the decoder.
  */
 #include "protocol/stm/elements.h"
 #include "protocol/stm/fields.h"
 
 /** As many nibbles at a time as a view can count. */
-#define PLAIN_NIBBLES (1u << 30)
+#define VIEW_NIBBLES (1u << 30)
 
 /** How far a piece was decoded, in nibbles, and why not further. */
 struct reached {
@@ -286,10 +286,10 @@ static inline struct piece long_piece(const struct pug_stm_reader *r, const stru
 {
     size_t left = (size_t)(span->end - span->at);
     struct piece piece = {
-        .view = {.bytes = span->at, .at = r->odd, .end = PLAIN_NIBBLES},
+        .view = {.bytes = span->at, .at = r->odd, .end = VIEW_NIBBLES},
         .place = (size_t)(span->at - span->run->bytes),
     };
-    if (left < PLAIN_NIBBLES / 2)
+    if (left < VIEW_NIBBLES / 2)
         piece.view.end = 2 * (unsigned)left;
     piece.stop = piece.view.end - 2 * PUG_STM_LOOK_BYTES + 1;
     piece.own = index_at(r, span->run, piece.place, r->odd);

@@ -128,7 +128,7 @@ static void skip_far(struct pug_stm_reader *r, struct pug_span *span, uint64_t l
 }
 
 /** Bytes without any F are no part of an ASYNC. */
-static void skip_plain(struct pug_stm_reader *r, struct pug_span *span, uint64_t limit)
+static void skip_no_f(struct pug_stm_reader *r, struct pug_span *span, uint64_t limit)
 {
     skip_far(r, span, limit);
     while (span->at != span->end && r->count < limit && (*span->at & 0xf) != 0xf &&
@@ -154,7 +154,7 @@ static void take_piece(struct pug_stm_reader *r, struct pug_span *span)
     const uint8_t *from = span->at + r->odd;
     while (!r->found && span->at != span->end) {
         if (!r->odd && !r->started) {
-            skip_plain(r, span, limit);
+            skip_no_f(r, span, limit);
             if (span->at == span->end || r->count >= limit)
                 break;
         }
