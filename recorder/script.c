@@ -3,6 +3,7 @@
 
 #include "files/outfile.h"
 #include "recorder/frames.h"
+#include "recorder/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,45 +102,24 @@ static bool save(const char *folder, const char *name, const void *bytes, size_t
     return pug_outfile_save(path, bytes, size) == PUG_OK;
 }
 
-/** A text file underway, in memory. */
-struct page {
-    FILE *file;
-    char *text;
-    size_t size;
-};
-
-static bool page_open(struct page *page)
+static bool page_save(struct rec_page *page, const char *folder, const char *name)
 {
-    page->text = NULL;
-    page->file = open_memstream(&page->text, &page->size);
-    return page->file != NULL;
-}
-
-/** All of the text is there. */
-static bool page_close(struct page *page)
-{
-    const bool good = !ferror(page->file);
-    return fclose(page->file) == 0 && good && page->text;
-}
-
-static bool page_save(struct page *page, const char *folder, const char *name)
-{
-    bool good = page_close(page) && save(folder, name, page->text, page->size);
-    free(page->text);
-    return good;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return rec_page_save(page, path);
 }
 
 /** source_N.ini; false where there is no such source, or something failed (`*good` then). */
 static bool save_source(const struct rec_script_class *of, const struct rec_script *script,
                         const char *folder, unsigned n, bool *good)
 {
-    struct page registers, page;
+    struct rec_page registers, page;
     char name[32];
-    *good = page_open(&registers);
+    *good = rec_page_open(&registers);
     if (!*good)
         return false;
     const char *type = of->source(script, n, registers.file);
-    *good = page_close(&registers) && (!type || page_open(&page));
+    *good = rec_page_close(&registers) && (!type || rec_page_open(&page));
     if (*good && type) {
         fprintf(page.file, "[device]\nname=source_%u\nclass=trace_source\ntype=%s\n\n[regs]\n%s", n,
                 type, registers.text);
@@ -153,12 +133,12 @@ static bool save_source(const struct rec_script_class *of, const struct rec_scri
 static bool save_snapshot(const struct rec_script_class *of, const struct rec_script *script,
                           const struct rec_bytes *trace, const char *folder)
 {
-    struct page page;
+    struct rec_page page;
     unsigned count = 0;
     bool good = true;
     while (save_source(of, script, folder, count, &good))
         count++;
-    if (!good || !page_open(&page))
+    if (!good || !rec_page_open(&page))
         return false;
     fprintf(page.file,
             "[trace_buffers]\nbuffers=buffer0\n\n[buffer0]\nname=buffer_0\nfile=trace.bin\n"
@@ -166,7 +146,7 @@ static bool save_snapshot(const struct rec_script_class *of, const struct rec_sc
             of->format);
     for (unsigned n = 0; n < count; n++)
         fprintf(page.file, "source_%u=buffer_0\n", n);
-    if (!page_save(&page, folder, "trace.ini") || !page_open(&page))
+    if (!page_save(&page, folder, "trace.ini") || !rec_page_open(&page))
         return false;
     fprintf(page.file, "[snapshot]\nversion=1.0\ndescription=made by pugmark record\n\n"
                        "[device_list]\n");

@@ -7,6 +7,7 @@
 #include "recorder/snapshot_write.h"
 
 #include "files/outfile.h"
+#include "recorder/page.h"
 #include "recorder/session.h"
 
 #include <errno.h>
@@ -104,31 +105,6 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 
 /* ---- descriptions ---- */
 
-/** A text file underway, in memory. */
-struct page {
-    FILE *file;
-    char *text;
-    size_t size;
-};
-
-static bool page_open(struct page *page)
-{
-    page->text = NULL;
-    page->file = open_memstream(&page->text, &page->size);
-    return page->file != NULL;
-}
-
-static bool page_save(struct page *page, const char *name)
-{
-    bool good = !ferror(page->file);
-    good = fclose(page->file) == 0 && good && page->text &&
-           pug_outfile_save(name, page->text, page->size) == PUG_OK;
-    int error = errno;
-    free(page->text);
-    errno = error;
-    return good;
-}
-
 static void put_dumps(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
     char name[64];
@@ -146,14 +122,14 @@ static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, u
 {
     const char *core = snapshot->config->core ? snapshot->config->core : class_of(snapshot)->core;
     char name[4096], plain[64];
-    struct page page;
-    if (!page_open(&page))
+    struct rec_page page;
+    if (!rec_page_open(&page))
         return false;
     plain_name(SNAPSHOT_CORE, buffer, cpu, plain, sizeof(plain));
     fprintf(page.file, "[device]\nname=%s\nclass=core\ntype=%s\n\n[regs]\n", plain, core);
     put_dumps(snapshot, buffer, page.file);
     snapshot_write_name(snapshot, SNAPSHOT_CORE, buffer, cpu, name, sizeof(name));
-    return page_save(&page, name);
+    return rec_page_save(&page, name);
 }
 
 static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot, unsigned stream)
@@ -172,8 +148,8 @@ static bool write_source(const struct snapshot_write *snapshot, unsigned buffer,
     const struct rec_unit_class *unit_class = class_of(snapshot);
     const struct rec_unit_setup setup = setup_of(snapshot, stream);
     char name[4096], plain[64];
-    struct page page;
-    if (!page_open(&page))
+    struct rec_page page;
+    if (!rec_page_open(&page))
         return false;
     plain_name(SNAPSHOT_SOURCE, buffer, cpu, plain, sizeof(plain));
     fprintf(page.file, "[device]\nname=%s\nclass=trace_source\ntype=%s\n\n[regs]\n", plain,
@@ -182,7 +158,7 @@ static bool write_source(const struct snapshot_write *snapshot, unsigned buffer,
     if (!unit_class->frames)
         put_dumps(snapshot, buffer, page.file);
     snapshot_write_name(snapshot, SNAPSHOT_SOURCE, buffer, cpu, name, sizeof(name));
-    return page_save(&page, name);
+    return rec_page_save(&page, name);
 }
 
 /** For each buffer and each of its streams; `line` writes into the page. */
@@ -255,8 +231,8 @@ static void put_buffers(const struct snapshot_write *snapshot, FILE *file)
 static bool write_metadata(const struct snapshot_write *snapshot, const struct rec_engine *engine)
 {
     char name[4096];
-    struct page page;
-    if (!page_open(&page))
+    struct rec_page page;
+    if (!rec_page_open(&page))
         return false;
     put_buffers(snapshot, page.file);
     fprintf(page.file, "\n[source_buffers]\n");
@@ -266,21 +242,21 @@ static bool write_metadata(const struct snapshot_write *snapshot, const struct r
         each_device(snapshot, engine, core_line, page.file);
     }
     snprintf(name, sizeof(name), "%s/trace.ini", snapshot->config->folder);
-    return page_save(&page, name);
+    return rec_page_save(&page, name);
 }
 
 static bool write_main(const struct snapshot_write *snapshot, const struct rec_engine *engine)
 {
     char name[4096];
-    struct page page;
-    if (!page_open(&page))
+    struct rec_page page;
+    if (!rec_page_open(&page))
         return false;
     fprintf(page.file, "[snapshot]\nversion=1.0\ndescription=made by pugmark record\n\n"
                        "[device_list]\n");
     each_device(snapshot, engine, device_line, page.file);
     fprintf(page.file, "\n[trace]\nmetadata=trace.ini\n");
     snprintf(name, sizeof(name), "%s/snapshot.ini", snapshot->config->folder);
-    return page_save(&page, name);
+    return rec_page_save(&page, name);
 }
 
 bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct rec_engine *engine)

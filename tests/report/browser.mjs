@@ -85,3 +85,18 @@ export async function browse(program, path, work) {
     } catch { /* one of them wrote once more: a folder below /tmp stays */ }
   }
 }
+
+/** Text without blanks, which a page sets as it likes. */
+export const plain = (text) => text.replace(/\s/g, '');
+
+let bad = 0;
+/** Something is wrong; the process will say so. */
+export function complain(what) {
+  console.error(what);
+  bad = 1;
+}
+export function expect(what, got, want) {
+  if (String(got) !== String(want)) complain(`${what}: the page has '${got}', wanted '${want}'`);
+}
+/** 1 if anything was not as expected. */
+export const outcome = () => bad;

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
 // node large.mjs CHROMIUM PAGE COUNT: walks through a report of a great many functions, each of which two captures called once.
-import { browse } from './browser.mjs';
+import { browse, expect, outcome, plain } from './browser.mjs';
 
 const [program, path, countText] = process.argv.slice(2);
 const functions = Number(countText);
-const plain = (text) => text.replace(/\s/g, '');
-let bad = 0;
-function expect(what, got, want) {
-  if (String(got) === String(want)) return;
-  console.error(`${what}: the page has '${got}', wanted '${want}'`);
-  bad = 1;
-}
 
 await browse(program, path, async (page) => {
   console.log(`opened in ${page.milliseconds} ms`);
@@ -50,4 +43,4 @@ await browse(program, path, async (page) => {
   expect('requests', page.seen.requests.filter((url) => url !== 'file://' + path).length, 0);
   expect('errors', page.seen.errors.join('; '), '');
 });
-process.exit(bad);
+process.exit(outcome());

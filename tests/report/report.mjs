@@ -2,18 +2,11 @@
 // node report.mjs CHROMIUM PAGE TABLE [FOLDER]: clicks through a report as a person would, and compares the numbers that the page
 // shows with those of `pugmark profile --json` (TABLE). FOLDER takes a picture of each view.
 import { readFileSync } from 'node:fs';
-import { browse } from './browser.mjs';
+import { browse, complain, expect, outcome, plain } from './browser.mjs';
 
 const [program, path, tablePath, folder] = process.argv.slice(2);
 const rows = readFileSync(tablePath, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const wanted = rows.filter((row) => 'function' in row && 'with callees' in row);
-const plain = (text) => text.replace(/\s/g, '');
-let bad = 0;
-function expect(what, got, want) {
-  if (String(got) === String(want)) return;
-  console.error(`${what}: the page has '${got}', wanted '${want}'`);
-  bad = 1;
-}
 
 await browse(program, path, async (page) => {
   const picture = async (name) => { if (folder) await page.picture(`${folder}/${name}.png`); };
@@ -31,7 +24,7 @@ await browse(program, path, async (page) => {
   const byName = new Map(wanted.map((row) => [row.function, row]));
   for (const cells of shown) {
     const row = byName.get(cells[5]);
-    if (!row) { console.error(`the page has a function ${cells[5]} that the profile has not`); bad = 1; continue; }
+    if (!row) { complain(`the page has a function ${cells[5]} that the profile has not`); continue; }
     expect(`own of ${row.function}`, plain(cells[0]), row.instructions);
     expect(`inclusive of ${row.function}`, plain(cells[2]), row['with callees']);
     expect(`calls of ${row.function}`, plain(cells[4]), row.calls);
@@ -77,4 +70,4 @@ await browse(program, path, async (page) => {
   expect('requests', page.seen.requests.filter((url) => url !== 'file://' + path).length, 0);
   expect('errors', page.seen.errors.join('; '), '');
 });
-process.exit(bad);
+process.exit(outcome());

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "support/program.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static enum op_kind random_kind(struct rec_random *random)
 {
@@ -262,4 +269,16 @@ uint64_t execution_step(struct execution *execution)
     }
     execution->at = next;
     return op->address;
+}
+
+/* ---- program counters ---- */
+
+void path_add(struct path *path, uint64_t pc)
+{
+    if (path->count == path->capacity) {
+        path->capacity = path->capacity * 2 + 1024;
+        path->pcs = realloc(path->pcs, path->capacity * sizeof(*path->pcs));
+        assert_non_null(path->pcs);
+    }
+    path->pcs[path->count++] = pc;
 }

@@ -62,4 +62,12 @@ struct execution {
 /** The instruction to run; then move on. */
 uint64_t execution_step(struct execution *execution);
 
+/** Program counters, one after another; free() `pcs`. */
+struct path {
+    uint64_t *pcs;
+    size_t count, capacity;
+};
+
+void path_add(struct path *path, uint64_t pc);
+
 #endif

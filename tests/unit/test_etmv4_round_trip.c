@@ -21,21 +21,6 @@
 #define STEPS 4000u
 #define SEEDS 60u
 
-struct path {
-    uint64_t *pcs;
-    size_t count, capacity;
-};
-
-static void path_add(struct path *path, uint64_t pc)
-{
-    if (path->count == path->capacity) {
-        path->capacity = path->capacity * 2 + 1024;
-        path->pcs = realloc(path->pcs, path->capacity * sizeof(*path->pcs));
-        assert_non_null(path->pcs);
-    }
-    path->pcs[path->count++] = pc;
-}
-
 /** What one case is made of. */
 struct trip {
     struct rec_random random;
