@@ -4,6 +4,7 @@
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "recorder/perfdata.h"
+#include "support/kernel_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,107 +22,10 @@
 #define KERNEL UINT64_C(0xffffffc008000000) /* and where it ran */
 #define MODULE UINT64_C(0xffffffc000120000)
 #define NOP    0xd503201fu
-#define TEXT   0x1000u /* where a file's text begins */
 
 static uint32_t branch(uint32_t from, uint32_t to)
 {
     return 0x14000000u | (((to - from) / 4) & 0x3ffffff);
-}
-
-/* ---- files ---- */
-
-struct symbol {
-    const char *name;
-    uint64_t value;
-    uint16_t section; /* 1: .text; 0: undefined */
-};
-
-struct file {
-    uint16_t type; /* 1: a module, 2: a program, 4: a core */
-    uint64_t vaddr;
-    const uint32_t *text;
-    size_t words;
-    const struct symbol *symbols;
-    size_t symbol_count;
-    uint64_t call_at; /* of a module: the offset of a call of symbol 1 */
-};
-
-static void put_section(struct rec_bytes *out, uint32_t name, uint32_t type, uint64_t flags,
-                        uint64_t vaddr, uint64_t offset, uint64_t size, uint32_t link,
-                        uint32_t info, uint64_t entry)
-{
-    rec_put_le(out, name, 4);
-    rec_put_le(out, type, 4);
-    rec_put_le(out, flags, 8);
-    rec_put_le(out, vaddr, 8);
-    rec_put_le(out, offset, 8);
-    rec_put_le(out, size, 8);
-    rec_put_le(out, link, 4);
-    rec_put_le(out, info, 4);
-    rec_put_le(out, 4, 8);
-    rec_put_le(out, entry, 8);
-}
-
-static void put_symbols(struct rec_bytes *out, const struct file *file, struct rec_bytes *names)
-{
-    rec_put(names, 0);
-    for (unsigned i = 0; i < 24; i++)
-        rec_put(out, 0);
-    for (size_t i = 0; i < file->symbol_count; i++) {
-        rec_put_le(out, names->size, 4);
-        rec_put_le(out, 0x12, 2); /* a global function */
-        rec_put_le(out, file->symbols[i].section, 2);
-        rec_put_le(out, file->symbols[i].value, 8);
-        rec_put_le(out, 4, 8);
-        rec_put_n(names, file->symbols[i].name, strlen(file->symbols[i].name) + 1);
-    }
-}
-
-static void put_file(struct rec_bytes *out, const struct file *file)
-{
-    static const char section_names[] = "\0.text\0.symtab\0.strtab\0.rela.text\0.shstrtab";
-    struct rec_bytes rest = {0}, names = {0};
-    const bool module = file->type == 1;
-    const uint64_t text_size = 4 * file->words, symbols = TEXT + text_size;
-    put_symbols(&rest, file, &names);
-    const uint64_t strings = symbols + rest.size, relocations = strings + names.size;
-    const uint64_t section_strings = relocations + 24, sections = section_strings + 64;
-    rec_put_n(out, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
-    rec_put_le(out, file->type, 2);
-    rec_put_le(out, 183, 2);
-    rec_put_le(out, 1, 4);
-    rec_put_le(out, 0, 8);
-    rec_put_le(out, 64, 8);
-    rec_put_le(out, sections, 8);
-    rec_put_le(out, 0, 4);
-    const uint16_t sizes[] = {64, 56, module ? 0 : 1, 64, 6, 5};
-    for (unsigned i = 0; i < 6; i++)
-        rec_put_le(out, sizes[i], 2);
-    const uint64_t segment[] = {TEXT, file->vaddr, file->vaddr, text_size, text_size, 4};
-    rec_put_le(out, 1, 4);
-    rec_put_le(out, 5, 4);
-    for (unsigned i = 0; i < 6; i++)
-        rec_put_le(out, segment[i], 8);
-    while (out->size < TEXT)
-        rec_put(out, 0);
-    for (size_t i = 0; i < file->words; i++)
-        rec_put_le(out, file->text[i], 4);
-    rec_put_n(out, rest.data, rest.size);
-    rec_put_n(out, names.data, names.size);
-    rec_put_le(out, file->call_at, 8);
-    rec_put_le(out, UINT64_C(1) << 32 | 283, 8); /* R_AARCH64_CALL26 of symbol 1 */
-    rec_put_le(out, 0, 8);
-    rec_put_n(out, section_names, sizeof(section_names));
-    while (out->size < sections)
-        rec_put(out, 0);
-    put_section(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    put_section(out, 1, 1, 6, module ? 0 : file->vaddr, TEXT, text_size, 0, 0, 0);
-    put_section(out, 7, 2, 0, 0, symbols, rest.size, 3, 1, 24);
-    put_section(out, 15, 3, 0, 0, strings, names.size, 0, 0, 0);
-    put_section(out, 23, module ? 4 : 0, 0, 0, relocations, 24, 2, 1, 24);
-    put_section(out, 34, 3, 0, 0, section_strings, sizeof(section_names), 0, 0, 0);
-    rec_bytes_free(&rest);
-    rec_bytes_free(&names);
 }
 
 /* ---- a recording ---- */
@@ -150,10 +54,10 @@ static void write_bytes(const struct recording *r, const char *name, const void 
     fclose(file);
 }
 
-static void write_file(const struct recording *r, const char *name, const struct file *file)
+static void write_file(const struct recording *r, const char *name, const struct kernel_file *file)
 {
     struct rec_bytes bytes = {0};
-    put_file(&bytes, file);
+    kernel_file_put(&bytes, file);
     write_bytes(r, name, bytes.data, bytes.size);
     rec_bytes_free(&bytes);
 }
@@ -336,13 +240,14 @@ static const char *name_at(const struct heard *heard, struct pug_names *names, c
 /** Two NOPs and a branch to 0x20, two and a branch back. */
 static const uint32_t kernel_text[] = {NOP, NOP, 0x14000006, NOP, NOP,        NOP,
                                        NOP, NOP, NOP,        NOP, 0x17fffff6, NOP};
-static const struct symbol kernel_symbols[] = {{"_stext", LINKED, 1}, {"helper", LINKED + 0x20, 1}};
-static const struct file vmlinux = {.type = 2,
-                                    .vaddr = LINKED,
-                                    .text = kernel_text,
-                                    .words = 12,
-                                    .symbols = kernel_symbols,
-                                    .symbol_count = 2};
+static const struct kernel_symbol kernel_symbols[] = {{"_stext", LINKED, 1},
+                                                      {"helper", LINKED + 0x20, 1}};
+static const struct kernel_file vmlinux = {.type = 2,
+                                           .vaddr = LINKED,
+                                           .text = kernel_text,
+                                           .words = 12,
+                                           .symbols = kernel_symbols,
+                                           .symbol_count = 2};
 
 #define AT(offset) (KERNEL + (offset))
 
@@ -418,8 +323,8 @@ static void check_names(const struct heard *heard, uint64_t in_module, uint64_t 
 static void test_module(void **state)
 {
     static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
-    static const struct symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
-    static const struct file module = {
+    static const struct kernel_symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
+    static const struct kernel_file module = {
         .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
     static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
                                       AT(0x28)};
@@ -457,7 +362,8 @@ static void test_module(void **state)
 /** A directory with a copy of the kernel's memory: no slide, and modules are in it. */
 static void test_kcore(void **state)
 {
-    static const struct file kcore = {.type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
+    static const struct kernel_file kcore = {
+        .type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
     static const uint64_t wanted[] = {AT(0x20), AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
     struct recording r;
     char folder[128], lines[256];
@@ -518,8 +424,8 @@ static void run_at(struct recording *r, uint8_t el, uint64_t address, uint64_t e
 static void test_guest_is_not_the_host(void **state)
 {
     static const uint32_t text[] = {NOP, NOP, 0x17fffffe, NOP};
-    static const struct symbol symbols[] = {{"foo_work", 0, 1}};
-    static const struct file module = {
+    static const struct kernel_symbol symbols[] = {{"foo_work", 0, 1}};
+    static const struct kernel_file module = {
         .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 1};
     static const uint64_t wanted[] = {AT(0), AT(4), AT(8)};
     struct recording r;
@@ -545,13 +451,13 @@ static void test_guest_is_not_the_host(void **state)
 static void test_guest_kernel(void **state)
 {
     static const uint32_t text[] = {NOP, 0x14000003, NOP, NOP, NOP, 0x17fffffb};
-    static const struct symbol symbols[] = {{"_stext", 0xffff000000080000, 1}};
-    static const struct file guest = {.type = 2,
-                                      .vaddr = 0xffff000000080000,
-                                      .text = text,
-                                      .words = 6,
-                                      .symbols = symbols,
-                                      .symbol_count = 1};
+    static const struct kernel_symbol symbols[] = {{"_stext", 0xffff000000080000, 1}};
+    static const struct kernel_file guest = {.type = 2,
+                                             .vaddr = 0xffff000000080000,
+                                             .text = text,
+                                             .words = 6,
+                                             .symbols = symbols,
+                                             .symbol_count = 1};
     static const uint64_t wanted[] = {AT(0), AT(4), AT(0), AT(4), AT(8), AT(0), AT(4)};
     struct recording r;
     char path[128], guest_path[128];
@@ -637,8 +543,8 @@ static const struct {
 static void test_packed(void **state)
 {
     static const uint32_t text[] = {NOP, NOP, 0x17fffffe, NOP};
-    static const struct symbol symbols[] = {{"foo_work", 0, 1}};
-    static const struct file module = {
+    static const struct kernel_symbol symbols[] = {{"foo_work", 0, 1}};
+    static const struct kernel_file module = {
         .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 1};
     static const uint64_t wanted[] = {MODULE, MODULE + 4, MODULE + 8};
     (void)state;
@@ -653,7 +559,7 @@ static void test_packed(void **state)
         map(&r, MODULE, 0x3000, 0, path);
         run(&r, 100, MODULE, 1, MODULE);
         finish(&r, "perf.data");
-        put_file(&bytes, &module);
+        kernel_file_put(&bytes, &module);
         uint8_t *packed = malloc(bytes.size + 4096);
         assert_non_null(packed);
         const size_t size = packers[i].pack(&bytes, packed, bytes.size + 4096);
