@@ -25,6 +25,16 @@ done
 for name in $(grep -oE '`(src|include|docs|cases)/[a-z0-9_/.]+`' $page | tr -d '`' | sort -u); do
   [[ -e $name || -e tests/$name ]] || { echo "$page: no $name"; exit 1; }
 done
+# What the tests of other hosts leave out is told, and nothing that they do not leave out.
+page=docs/hosts.md
+filter=$(grep '"name": "host".*' -A2 CMakePresets.json | sed -nE 's/.*"exclude": \{"name": "\^\((.*)\)\$"\}.*/\1/p')
+wanted=$(sed -E 's/\(_shared\)\?//g; s/\.\*/\*/g' <<<"$filter" | grep -oE '(run|test)_\([^)]*\)|vectors_\*' |
+  sed -E 's/^(run|test)_\((.*)\)/\1 \2/' | while read -r kind names; do
+    [[ -z $names ]] && echo "$kind"
+    tr '|' '\n' <<<"$names" | sed -n "s/..*/${kind}_&/p"
+  done | sort)
+told=$(sed -n '/^Left out/,/^`/{/^`/!p}' $page | grep -oE '`(run|test|vectors)_[a-z0-9_*]+`' | tr -d '`' | sort -u)
+[[ -n $wanted && $wanted == "$told" ]] || { echo "$page does not say what is left out:"; diff <(echo "$wanted") <(echo "$told"); exit 1; }
 if ! command -v doxygen >/dev/null; then
   echo "skipped: there is no doxygen"
   exit 77
