@@ -16,28 +16,33 @@
  * The transport "encapsulation" of a decode tree (tree.h) is the same reader with a tree behind it.
  * Both take these settings:
  *
- *     src_bits            width of srcID, 0 (the default) to 16 bits. Also: srcid_bits; trTeSrcBits
- *                         with trTeInhibitSrc
- *     timestamp_bytes     width of timestamps, 0 (the default) to 8 bytes. Also: trTsWidth, in
- * bits, with trTsEnable type_bits           width of the payload's type field, 0 (the default) to
- * 32 bits instruction_type    its value for E-Trace instruction trace; 0 by default data_type … for
- * E-Trace data trace; 1 by default. Packets of other types are no error: they are given to who
- * wants them, and passed over by E-Trace type_bits_N, instruction_type_N, data_type_N the same of
- * source N (a decimal number) alone; of any number of sources only_data           1: without a type
- * field, all packets are data trace padding             what fills the last byte of a packet, where
- * srcID and type are no multiple of 8 bits. "auto", the default: found out from what the stream
- * begins with. "sign": copies of the payload's last bit, so that it may be cut to the bit.
- * "dontcare": anything; a payload is whole bytes then framed              1, the default: the
- * stream begins with a header, as in a file and in what marks its packets or frames itself; if no
- * packets follow the first one, while they do from another place on, the stream was cut, and is
- * searched. 0: it begins anywhere start               the same in more detail: "auto" (framed=1);
- * "search" (framed=0); "synced": the first byte is a header, whatever follows bit_stream 1: bytes
- * may begin at any bit, as behind a port of 1, 2 or 4 bits. The stream is read from its first
- * synchronisation sequence on ("start" synced: from its first bit on), and realigned at each
- *     block_size          packets do not straddle blocks of so many bytes (64 or more), and each
- *                         block begins with a header; 0, the default: there are no such blocks
- *     flow                only packets with these flow fields: a number 0 to 3, or several with
- *                         commas between them; all by default
+ * - src_bits: width of srcID, 0 (the default) to 16 bits. Also: srcid_bits; trTeSrcBits with
+ *   trTeInhibitSrc
+ * - timestamp_bytes: width of timestamps, 0 (the default) to 8 bytes. Also: trTsWidth, in bits,
+ * with trTsEnable
+ * - type_bits: width of the payload's type field, 0 (the default) to 32 bits
+ * - instruction_type: its value for E-Trace instruction trace; 0 by default
+ * - data_type: its value for E-Trace data trace; 1 by default. Packets of other types are no error:
+ *   they are given to who wants them, and passed over by E-Trace
+ * - type_bits_N, instruction_type_N, data_type_N: the same of source N (a decimal number) alone; of
+ *   any number of sources
+ * - only_data: 1: without a type field, all packets are data trace
+ * - padding: what fills the last byte of a packet, where srcID and type are no multiple of 8 bits.
+ *   "auto", the default: found out from what the stream begins with, which is a guess. "sign":
+ *   copies of the payload's last bit, so that it may be cut to the bit. "dontcare": anything; a
+ *   payload is whole bytes then
+ * - framed: 1, the default: the stream begins with a header, as in a file and in what marks its
+ *   packets or frames itself; if no packets follow the first one, while they do from another place
+ *   on, the stream was cut, and is searched. 0: it begins anywhere
+ * - start: the same in more detail: "auto" (framed=1); "search" (framed=0); "synced": the first
+ * byte is a header, whatever follows
+ * - bit_stream: 1: bytes may begin at any bit, as behind a port of 1, 2 or 4 bits. The stream is
+ *   read from its first synchronisation sequence on ("start" synced: from its first bit on), and
+ *   realigned at each
+ * - block_size: packets do not straddle blocks of so many bytes (64 or more), and each block begins
+ *   with a header; 0, the default: there are no such blocks
+ * - flow: only packets with these flow fields: a number 0 to 3, or several with commas between
+ * them; all by default
  *
  * A reader belongs to one thread at a time. Nothing depends on how the bytes are cut.
  */

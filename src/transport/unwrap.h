@@ -141,7 +141,11 @@ bool pug_unwrap_pads(const struct pug_unwrap_config *config);
 
 /** The padding of a stream by some of its packets, put in one after another. */
 struct pug_unwrap_padding_guess {
-    int sign, zeros, ones;    /**< how well each explains them, against any other */
+    int sign, zeros, ones;    /**< how well each explains them, against any other … */
+    int learned;              /**< … and a sign behind places that are as usual as `seen` says */
+    uint16_t seen[7][8];      /**< by bits behind the whole bytes: how many of them are equal … */
+    uint8_t before[7];        /**< … and what the last ones were, behind a 1 */
+    bool varies;              /**< they were not always the same */
     unsigned payloads, whole; /**< … whose last byte could have been left out */
     bool cut;                 /**< a payload has no whole byte */
 };

@@ -12,6 +12,8 @@
  * - Cut to the bit, the payload's shortest form has 0 to 7 copies of its sign behind it, each as
  *   likely as the others: `run` is 1 to 8 with a probability of 1/8 each.
  * - Filled with anything, `run` is 1 with 1/2, 2 with 1/4 and so on, up to `rest` bits.
+ *   That holds for any payloads. Where these are much the same, cut payloads end at few of the 8
+ *   places: how often each was seen so far is another guess of what comes next.
  * - Filled with zeros, or with ones, they are these, whatever the sign before.
  *
  * Of payloads that are filled with anything, those that are shortened to whole bytes never have a
@@ -26,6 +28,7 @@
 #define UNIT    16
 #define MOST    8u    /* equal bits */
 #define PENALTY (-64) /* zeros and ones are believed when they explain more than one packet */
+#define CHANCE  128   /* so much better explains by chance once in 256 times */
 
 static unsigned bit_at(const struct pug_unwrapped *packet, unsigned at)
 {
@@ -41,6 +44,40 @@ static unsigned run_of(const struct pug_unwrapped *packet, unsigned bits, unsign
     return run;
 }
 
+/** The logarithm of a number above 0. */
+static int logarithm(uint32_t number)
+{
+    const int whole = 31 - __builtin_clz(number);
+    uint64_t part = (uint64_t)number << (31 - whole); /* of 1 to 2, with 31 bits behind the point */
+    int result = whole;
+    for (int unit = UNIT; unit > 1; unit /= 2) {
+        part = part * part >> 31;
+        const bool over = part >> 32 != 0;
+        part >>= over;
+        result = 2 * result + over;
+    }
+    return result;
+}
+
+/** What is seen often is expected. Bits that are always the same are no payload's, but filled. */
+static void learn(struct pug_unwrap_padding_guess *guess, const struct pug_unwrapped *packet,
+                  unsigned rest, unsigned run)
+{
+    unsigned bits = 1;
+    for (unsigned i = packet->bits - rest; i < packet->bits; i++)
+        bits = bits << 1 | bit_at(packet, i);
+    guess->varies |= guess->before[rest - 1] != 0 && guess->before[rest - 1] != bits;
+    guess->before[rest - 1] = (uint8_t)bits;
+    const unsigned kind = run > rest ? rest : run - 1;
+    uint16_t *seen = guess->seen[rest - 1];
+    uint32_t all = rest + 1;
+    for (unsigned i = 0; i <= rest; i++)
+        all += seen[i];
+    guess->learned += logarithm(seen[kind] + 1u) - logarithm(all);
+    guess->learned += UNIT * (int)(run < rest ? run : rest);
+    seen[kind] += seen[kind] < UINT16_MAX;
+}
+
 void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
                              const struct pug_unwrapped *packet)
 {
@@ -48,7 +85,7 @@ void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
     static const int logarithms[] = {0, 0, 16, 25, 32, 37, 41, 45};
     const int never = -1000 * UNIT;
     unsigned rest = packet->bits % 8;
-    if (packet->null || rest == 0)
+    if (packet->null || rest == 0 || packet->kind == PUG_PAYLOAD_OTHER)
         return;
     if (packet->bits < 8) {
         guess->cut = true;
@@ -59,6 +96,7 @@ void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
     guess->whole += run_of(packet, first, MOST + 1) > MOST;
     int room = (int)rest * UNIT;
     guess->sign += run > rest ? room - 3 * UNIT + logarithms[8 - rest] : ((int)run - 3) * UNIT;
+    learn(guess, packet, rest, run);
     bool equal = run >= rest, one = bit_at(packet, first);
     /* a UNIT less: a payload that is cut may well have no other sign, either */
     guess->zeros += equal && !one ? room - UNIT : never;
@@ -71,7 +109,7 @@ enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_paddi
         return PUG_PADDING_SIGN;
     int filled = guess->zeros > guess->ones ? guess->zeros : guess->ones;
     filled += PENALTY;
-    if (guess->sign > 0 && guess->sign >= filled)
+    if ((guess->sign > 0 || (guess->varies && guess->learned > CHANCE)) && guess->sign >= filled)
         return PUG_PADDING_SIGN;
     return 8 * guess->whole > guess->payloads ? PUG_PADDING_WHOLE : PUG_PADDING_ANY;
 }

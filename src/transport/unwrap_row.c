@@ -142,6 +142,11 @@ void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
         pug_state_number(state, (uint64_t)unwrap->guess.sign);
         pug_state_number(state, (uint64_t)unwrap->guess.zeros);
         pug_state_number(state, (uint64_t)unwrap->guess.ones);
+        pug_state_number(state, (uint64_t)unwrap->guess.learned);
+        for (unsigned i = 0; i < sizeof(unwrap->guess.seen) / sizeof(uint16_t); i++)
+            pug_state_number(state, unwrap->guess.seen[i / 8][i % 8]);
+        pug_state_put(state, unwrap->guess.before, sizeof(unwrap->guess.before));
+        pug_state_number(state, unwrap->guess.varies);
         pug_state_number(state, unwrap->guess.payloads);
         pug_state_number(state, unwrap->guess.whole);
         pug_state_number(state, unwrap->guess.cut);

@@ -520,10 +520,12 @@ enum cutting { CUT_TO_BYTES, CUT_TO_BITS, CUT_NOT };
 #define ALL_BITS     (2 + ADDRESS_BITS + 2)
 
 /** Format 2: an address, and two flags that are told as differences to the bit before. */
-static uint64_t address_packet(struct packet *packet, enum cutting cutting)
+static uint64_t address_packet(struct packet *packet, enum cutting cutting, unsigned width,
+                               bool exact)
 {
-    unsigned width = 1 + below(&wire, 62);
     uint64_t value = rec_random(&wire.random) >> (63 - width);
+    if (exact)
+        value |= UINT64_C(1) << width;
     if (below(&wire, 2))
         value = ~value;
     value &= (UINT64_C(1) << ADDRESS_BITS) - 1;
@@ -542,7 +544,35 @@ static uint64_t address_packet(struct packet *packet, enum cutting cutting)
     return value << 1;
 }
 
-static void round_of_padding(enum cutting cutting, enum filling filling, bool bit_stream)
+struct padding {
+    enum cutting cutting;
+    enum filling filling;
+    bool bit_stream;
+    bool alike;   /* cut to the bit, most payloads end with a byte, the others one bit before */
+    bool foreign; /* packets of another type are between the others, filled with anything */
+};
+
+static void put_padded(const struct padding *padding, uint64_t seed, uint64_t *wanted)
+{
+    const unsigned type_bits = (unsigned)seed % 8;
+    const unsigned shared = wire.src_bits + type_bits + 4; /* format, highest bit and sign */
+    const unsigned narrow = 16 + (7 - shared % 8);
+    for (size_t i = 0; i < PACKETS; i++) {
+        const unsigned width =
+            padding->alike ? narrow + (below(&wire, 8) > 0) : 1 + below(&wire, 62);
+        wanted[i] = address_packet(&packets[i], padding->cutting, width, padding->alike);
+        packets[i].type_bits = type_bits;
+        put_packet(&wire, &packets[i], padding->filling);
+        if (!padding->foreign || type_bits < 2)
+            continue;
+        struct packet other = {.type = 2, .type_bits = type_bits, .bits = 1 + below(&wire, 100)};
+        for (unsigned n = 0; n < 16; n++)
+            other.payload[n] = (uint8_t)below(&wire, 256);
+        put_packet(&wire, &other, FILL_ANY);
+    }
+}
+
+static void round_of_padding(const struct padding *padding)
 {
     static uint64_t wanted[PACKETS];
     static struct addresses addresses;
@@ -553,14 +583,10 @@ static void round_of_padding(enum cutting cutting, enum filling filling, bool bi
         set(&setup, "xlen", 64);
         set(&setup, "iaddress_width_p", 64);
         set(&setup, "full_address", 1);
-        set(&setup, "bit_stream", bit_stream);
-        if (bit_stream)
+        set(&setup, "bit_stream", padding->bit_stream);
+        if (padding->bit_stream)
             put_sequence(&wire, 0);
-        for (size_t i = 0; i < PACKETS; i++) {
-            wanted[i] = address_packet(&packets[i], cutting);
-            packets[i].type_bits = (unsigned)seed % 8;
-            put_packet(&wire, &packets[i], filling);
-        }
+        put_padded(padding, seed, wanted);
         size_t size;
         uint8_t *bytes = bytes_of(&wire, 0, &size);
         struct pug_settings settings = settings_of(&setup);
@@ -568,8 +594,9 @@ static void round_of_padding(enum cutting cutting, enum filling filling, bool bi
         assert_int_equal(addresses.count, PACKETS);
         for (size_t i = 0; i < PACKETS; i++)
             if (addresses.values[i] != wanted[i])
-                fail_msg("seed %" PRIu64 ": packet %zu: %" PRIx64 " is not %" PRIx64, seed, i,
-                         addresses.values[i], wanted[i]);
+                fail_msg(
+                    "cut %d, fill %d, seed %" PRIu64 ": packet %zu: %" PRIx64 " is not %" PRIx64,
+                    padding->cutting, padding->filling, seed, i, addresses.values[i], wanted[i]);
         free(bytes);
     }
 }
@@ -578,33 +605,61 @@ static void round_of_padding(enum cutting cutting, enum filling filling, bool bi
 static void test_padding_of_bytes(void **state)
 {
     (void)state;
-    round_of_padding(CUT_TO_BYTES, FILL_ANY, false);
-    round_of_padding(CUT_TO_BYTES, FILL_SIGN, false);
-    round_of_padding(CUT_TO_BYTES, FILL_ZERO, false);
-    round_of_padding(CUT_TO_BYTES, FILL_ONE, false);
-    round_of_padding(CUT_TO_BYTES, FILL_ANY, true);
+    round_of_padding(&(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ANY});
+    round_of_padding(&(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_SIGN});
+    round_of_padding(&(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ZERO});
+    round_of_padding(&(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ONE});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ANY, .bit_stream = true});
 }
 
 /** … payloads that are cut to the bit … */
 static void test_padding_of_bits(void **state)
 {
     (void)state;
-    round_of_padding(CUT_TO_BITS, FILL_SIGN, false);
-    round_of_padding(CUT_TO_BITS, FILL_SIGN, true);
+    round_of_padding(&(struct padding){.cutting = CUT_TO_BITS, .filling = FILL_SIGN});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BITS, .filling = FILL_SIGN, .bit_stream = true});
 }
 
-/** … and such as are not shortened at all. */
+/** … such as are not shortened at all … */
 static void test_padding_of_all(void **state)
 {
     (void)state;
-    round_of_padding(CUT_NOT, FILL_ANY, false);
-    round_of_padding(CUT_NOT, FILL_SIGN, false);
-    round_of_padding(CUT_NOT, FILL_ZERO, false);
+    round_of_padding(&(struct padding){.cutting = CUT_NOT, .filling = FILL_ANY});
+    round_of_padding(&(struct padding){.cutting = CUT_NOT, .filling = FILL_SIGN});
+    round_of_padding(&(struct padding){.cutting = CUT_NOT, .filling = FILL_ZERO});
+}
+
+/** … where packets of other types are between them, which say nothing of it … */
+static void test_padding_between_others(void **state)
+{
+    (void)state;
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ZERO, .foreign = true});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ANY, .foreign = true});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BITS, .filling = FILL_SIGN, .foreign = true});
+}
+
+/** … and where all payloads end at much the same place. */
+static void test_padding_of_alike(void **state)
+{
+    (void)state;
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ANY, .alike = true});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BYTES, .filling = FILL_ZERO, .alike = true});
+    round_of_padding(
+        &(struct padding){.cutting = CUT_TO_BITS, .filling = FILL_SIGN, .alike = true});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_padding_between_others),
+        cmocka_unit_test(test_padding_of_alike),
         cmocka_unit_test(test_slips),
         cmocka_unit_test(test_cut_at_any_bit),
         cmocka_unit_test(test_no_sequence),
