@@ -415,6 +415,16 @@ static size_t first_place(const struct pug_jobs_span *span)
     return place;
 }
 
+/** Nothing counts; that is kept, too. */
+static void drop(struct pug_jobs_span *span)
+{
+    const bool known = span->dropped || !has_span(span->jobs, span->peers->number);
+    pug_products_drop(span->products);
+    span->over = true;
+    if (!known && !pug_jobs_span_keep(span, true))
+        starve(span);
+}
+
 void pug_jobs_span_finish(struct pug_jobs_state *jobs)
 {
     struct pug_jobs_span *span = jobs->span;
@@ -432,7 +442,9 @@ void pug_jobs_span_finish(struct pug_jobs_state *jobs)
     if (peers->number == 0 || !span->empty)
         tell_right(span);
     if (peers->number > 0 && span->empty)
-        pug_products_drop(span->products);
+        drop(span);
+    else if (span->dropped)
+        pug_peers_fail(peers, "what was kept does not fit together");
     else if (peers->number > 0)
         pug_products_keep(span->products, first_place(span));
     if (!pug_products_give(span->products, peers, span->empty))

@@ -47,7 +47,8 @@ struct pug_jobs_span {
     bool met; /* it takes over with this block: */
     uint64_t met_at;
     struct pug_products *products;
-    bool over; /* what is to be read was */
+    bool over;    /* what is to be read was */
+    bool dropped; /* nothing counts: an earlier run was told so */
     /* Where it is kept: */
     struct pug_kept kept;
     bool keeps;

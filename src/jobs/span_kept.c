@@ -32,6 +32,7 @@ bool pug_jobs_span_keep(struct pug_jobs_span *span, bool now)
         return true;
     pug_state_number(&record, span->jobs->taken);
     pug_state_number(&record, span->over);
+    pug_state_number(&record, span->empty);
     pug_state_number(&record, span->met);
     pug_state_number(&record, span->met_at);
     pug_state_number(&record, span->right);
@@ -79,6 +80,7 @@ static bool take_record(struct pug_jobs_span *span, struct pug_bytes *record)
 {
     span->goes_on = pug_bytes_take_64(record);
     span->over = pug_bytes_take_64(record);
+    span->dropped = pug_bytes_take_64(record);
     span->met = pug_bytes_take_64(record);
     span->met_at = pug_bytes_take_64(record);
     span->right = (unsigned)pug_bytes_take_64(record);
@@ -96,7 +98,7 @@ static bool begin_anew(struct pug_jobs_span *span)
     free(span->places);
     span->wanted = NULL;
     span->places = NULL;
-    span->over = span->met = span->final = false;
+    span->over = span->dropped = span->met = span->final = false;
     span->count = span->room = 0;
     span->goes_on = 0;
     span->met_at = 0;

@@ -169,14 +169,14 @@ bytes_read() { # FILE: by all processes together
 
 # A process dies in the middle of one capture: a second run goes on with what was done, and a third one has nothing to do.
 resumed() {
-    local size command passes run=0
+    local size command passes some run=0
     repeated cut 2048
     size=$(stat -c %s "$tmp/cut/trace.bin")
     for command in "${commands[@]}"; do
-        passes=1
+        passes=1 some=2000
         case $command in
             *--packets*) continue ;;
-            index*) passes=3 ;; # marks, elements, and both again where states do not meet
+            index*) passes=3 some=800 ;; # marks, elements, and both again where states do not meet
             pc | *autofdo) ;;
             *) [ -n "${PUG_CLUSTER_ALL:-}" ] || continue ;;
         esac
@@ -188,7 +188,7 @@ resumed() {
         (
             for _ in $(seq 1000); do
                 for record in "$tmp"/keep/*.1.record; do
-                    if [ "$(stat -c %s "$record" 2>/dev/null || echo 0)" -gt 800 ]; then
+                    if [ "$(stat -c %s "$record" 2>/dev/null || echo 0)" -gt $some ]; then
                         kill -9 "$(process_of 1 "--resume $tmp/keep")" && exit 0
                     fi
                 done

@@ -116,6 +116,7 @@ static void threads_hand_it_on(void **state)
 struct among {
     const struct rec_bytes *capture;
     struct outcome outcome; /* of the first peer */
+    uint64_t read[8];       /* by peer: bytes */
 };
 
 static struct outcome decode_parts(const struct rec_bytes *capture, struct pug_peers *peers)
@@ -135,6 +136,7 @@ static void decode_span(struct pug_peers *peers, void *context)
 {
     struct among *among = context;
     const struct outcome outcome = decode_parts(among->capture, peers);
+    among->read[peers->number] = peers->read_bytes;
     if (peers->number == 0)
         among->outcome = outcome;
 }
@@ -150,6 +152,50 @@ static void peers_do_not_lose_it(void **state)
         (void)crew_run(count, 0, 0, decode_span, &among);
         assert_true(alone.elements > 3 && outcome_equals(&among.outcome, &alone));
     }
+    rec_bytes_free(&capture);
+}
+
+/** One synchronisation, at the beginning: nobody else can begin anywhere, and the first peer reads
+ * it all. */
+static void nothing_to_begin_with(void **state)
+{
+    struct rec_bytes capture = {0};
+    struct rec_frames frames = {.out = &capture};
+    (void)state;
+    put(&frames, BUSY, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 24 3 70");
+    for (unsigned n = 0; n < MESSAGES; n++)
+        put(&frames, BUSY, n % 2 ? "4 12" : "6 00000001");
+    rec_frames_finish(&frames);
+    const struct outcome alone = decode_parts(&capture, NULL);
+    for (unsigned count = 2; count <= 8; count += 3) {
+        struct among among = {.capture = &capture};
+        (void)crew_run(count, 0, 0, decode_span, &among);
+        assert_true(alone.elements > MESSAGES && outcome_equals(&among.outcome, &alone));
+        assert_true(among.read[0] >= capture.size);
+    }
+    rec_bytes_free(&capture);
+}
+
+/** A source that speaks again, and is synchronised, behind the border: there the next one goes on.
+ */
+static void met_where_it_speaks(void **state)
+{
+    struct rec_bytes capture = {0};
+    struct rec_frames frames = {.out = &capture};
+    (void)state;
+    for (unsigned n = 0; n < 16 * MESSAGES; n++) {
+        if (n % 100 == 0)
+            put(&frames, BUSY, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 24 3 70");
+        if (n == 10 || n == 16 * MESSAGES * 5 / 8)
+            put(&frames, RARE, "FFFFFFFFFFFFFFFFFFFFF0 F003 1 42 3 11 4 12");
+        put(&frames, BUSY, "4 34");
+    }
+    rec_frames_finish(&frames);
+    const struct outcome alone = decode_parts(&capture, NULL);
+    struct among among = {.capture = &capture};
+    (void)crew_run(2, 0, 0, decode_span, &among);
+    assert_true(outcome_equals(&among.outcome, &alone));
+    assert_true(among.read[0] > capture.size * 5 / 8 && among.read[0] < capture.size * 7 / 8);
     rec_bytes_free(&capture);
 }
 
@@ -232,10 +278,9 @@ static void places_are_reached(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_hand_it_on),
-        cmocka_unit_test(peers_do_not_lose_it),
-        cmocka_unit_test(indexes_are_the_same),
-        cmocka_unit_test(places_are_reached),
+        cmocka_unit_test(threads_hand_it_on),    cmocka_unit_test(peers_do_not_lose_it),
+        cmocka_unit_test(nothing_to_begin_with), cmocka_unit_test(met_where_it_speaks),
+        cmocka_unit_test(indexes_are_the_same),  cmocka_unit_test(places_are_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "diagnosis.h"
 #include "input_private.h"
+#include "jobs/peers.h"
 #include "output.h"
 #include "perf_diagnosis.h"
 #include "progress.h"
@@ -225,6 +226,9 @@ static void conclude(struct input *input)
     if (input->described || !output_wanted())
         return;
     input->examined = true;
+    /* Who helps has nothing to conclude from, and would look for long at what is not wrong. */
+    if (pug_peers_helps(input_peers()))
+        return;
     input->wrong |= diagnosis_conclude(input->diagnosis, quiet);
     messages_forget(&input->messages);
 }
@@ -301,7 +305,7 @@ static void look_again(struct input *input)
     input->silent = true;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
         input->wrong |= perf_diagnosis(input, input->by_elements ? LOOK_MOST : LOOK_SHORT);
-    else
+    else if (!pug_peers_helps(input_peers()))
         look_at_stretches(input);
     messages_forget(&input->messages);
     input->silent = false;
