@@ -21,14 +21,20 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     const struct pug_names_file *file = *user;
     (void)name;
     (void)base;
-    const int told = file->debug ? pug_names_open_regular(file->debug) : -1;
-    if (told >= 0) {
+    int opened = file->debug ? pug_names_open_regular(file->debug) : -1;
+    if (opened >= 0) {
         *found = strdup(file->debug);
-        return told;
+    } else {
+        int size = dwfl_module_build_id(module, &id, &where);
+        opened = pug_names_separate(file->names, path ? path : file->path, id,
+                                    size > 0 ? (size_t)size : 0, link, checksum, found);
     }
-    int size = dwfl_module_build_id(module, &id, &where);
-    return pug_names_separate(file->names, path ? path : file->path, id,
-                              size > 0 ? (size_t)size : 0, link, checksum, found);
+    if (opened < 0 || pug_names_file_bounded(opened))
+        return opened;
+    close(opened);
+    free(*found);
+    *found = NULL;
+    return -1;
 }
 
 static const Dwfl_Callbacks callbacks = {
@@ -88,7 +94,7 @@ static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
 
 bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
 {
-    Dwfl *dwfl = dwfl_begin(&callbacks);
+    Dwfl *dwfl = pug_names_elf_bounded(elf->elf) ? dwfl_begin(&callbacks) : NULL;
     const int descriptor = dwfl ? dup(elf->file) : -1;
     if (descriptor < 0) {
         if (dwfl)

@@ -23,6 +23,12 @@ bool pug_names_elf_each_symbol(Elf *elf, pug_names_symbol_fn *take, void *contex
 bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym *symbol,
                           const char *name);
 
+/* bounded.c */
+/** Does little enough come of what is packed in a file for libdw to unpack it? False of no ELF
+ * file. */
+bool pug_names_elf_bounded(Elf *elf);
+bool pug_names_file_bounded(int file);
+
 /* dwfl.c */
 /** Open with libdw, and take the symbols that it finds; false: no memory. */
 bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf);

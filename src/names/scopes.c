@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define DEPTH_LIMIT   200u /* of DIEs in each other */
-#define SCOPE_LIMIT   (1u << 24)
+#define SCOPE_LIMIT   (1u << 22)
 #define NO_SCOPE      UINT32_MAX
 #define DW_AT_gnu_dis 0x2136 /* DW_AT_GNU_discriminator: of a call */
 

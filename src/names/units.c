@@ -6,12 +6,14 @@
 #ifdef PUG_WITH_DWARF
 
 #include "names/dwarf.h"
+#include "names/elf.h"
 
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define UNIT_LIMIT   (1u << 22)
 #define EXTENT_LIMIT (1u << 24)
@@ -75,8 +77,18 @@ static int by_start(const void *left, const void *right)
     return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
+/* Of a file that is there. */
+static bool may_open(const char *path)
+{
+    const int file = pug_names_open_regular(path);
+    const bool may = file >= 0 && pug_names_file_bounded(file);
+    if (file >= 0)
+        close(file);
+    return may;
+}
+
 /* libdw would open whatever a split unit names; only a regular file is to be touched. */
-static bool split_file_is_regular(const struct names_dwarf *dwarf, Dwarf_Die *die)
+static bool may_open_split(const struct names_dwarf *dwarf, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     const char *name = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute));
@@ -96,7 +108,7 @@ static bool split_file_is_regular(const struct names_dwarf *dwarf, Dwarf_Die *di
                      slash ? path : ".", name);
         else
             snprintf(tried, sizeof(tried), "%s/%s", folder ? folder : ".", name);
-        if (stat(tried, &status) == 0 && !S_ISREG(status.st_mode))
+        if (stat(tried, &status) == 0 && !may_open(tried))
             return false;
     }
     return true;
@@ -115,7 +127,7 @@ static bool add_unit(struct names_dwarf *dwarf, Dwarf_CU *cu, uint8_t type, Dwar
     }
     struct names_unit unit = {.die = *die, .main = *die};
     Dwarf_Die split;
-    if (type == DW_UT_skeleton && split_file_is_regular(dwarf, die)) {
+    if (type == DW_UT_skeleton && may_open_split(dwarf, die)) {
         memset(&split, 0, sizeof(split));
         if (dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.addr)
             unit.die = split;

@@ -76,8 +76,10 @@ struct profile_part {
     uint32_t stretch;          /* PUG_PROFILE_NONE: there were no elements */
     struct profile_step *steps;
     size_t step_count, step_room;
-    bool stacks; /* steps are kept */
-    bool failed; /* no memory */
+    bool stacks;   /* steps are kept */
+    bool failed;   /* no memory */
+    bool unwanted; /* it does not count, nor would what follows */
+    struct pug_passage *passage;
     uint64_t notes[PUG_NOTE_COUNT];
 };
 

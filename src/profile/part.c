@@ -4,6 +4,7 @@
 
 #include "capture/named.h"
 #include "counts/counts.h"
+#include "pugmark/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +171,30 @@ static bool is_step(const struct pug_element *element)
     }
 }
 
+/* Some hundreds of kilobytes: a few bytes of trace may stand for any number of steps. */
+#define PORTION 4096u
+
+/** Hand on the steps that there are, as a part that has nothing else. */
+static void hand_on(struct profile_part *part)
+{
+    struct profile_part *portion = pug_profile_part_new(part->capture, true);
+    if (portion) {
+        portion->stretch = part->stretch;
+        portion->steps = part->steps;
+        portion->step_count = part->step_count;
+        part->steps = NULL;
+        part->step_count = part->step_room = 0;
+    }
+    part->unwanted = !pug_passage_give(part->passage, portion, PORTION * sizeof(*part->steps));
+}
+
 static void keep_step(struct profile_part *part, const struct pug_situation *situation,
                       const struct pug_element *element)
 {
+    if (part->step_count >= PORTION && part->passage)
+        hand_on(part);
+    if (part->unwanted)
+        return;
     if (part->step_count == part->step_room) {
         const size_t room = part->step_room ? part->step_room * 2 : 256;
         void *steps = realloc(part->steps, room * sizeof(*part->steps));

@@ -41,6 +41,12 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct profile_part *part = context;
+    part->passage = passage;
+}
+
 static void elements(void *part, const struct pug_situation *situation,
                      const struct pug_element *given, size_t count)
 {
@@ -183,6 +189,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .elements = elements,
         .take = take,
         .drop = drop,
+        .passage = options->stacks ? set_passage : NULL,
         .threads = options->threads,
         .piece = options->piece,
         .selection = options->selection ? &selection : NULL,

@@ -69,6 +69,18 @@ for capture in "${captures[@]%/}" stm itm dwt osd; do
         ((code <= 1)) || grep -qE ': no (ITM|source|call)' said && ! grep -q memory said || wrong "$command of $capture: exit $code within 512 MiB: $(head -n 1 said)"
     done
 done
+# Debug information that is packed: 256 KB of file, 256 MB of nulls in it, as zlib's and as xz's.
+if command -v perl >/dev/null && perl -MCompress::Zlib -e1 2>/dev/null; then
+    cp -r "$source/examples/crash" bomb
+    for section in .debug_aranges .zdebug_aranges $(command -v xz >/dev/null && echo .gnu_debugdata); do
+        perl "$source/tests/support/packed_section.pl" "$source/examples/crash/crash" $section bomb/crash || { wrong "no $section"; continue; }
+        for command in calls trace "report --output made" "coverage --format lcov"; do
+            ([[ $limit == unlimited ]] || ulimit -d 131072; exec timeout 300 "$bin/pugmark" $command --quiet bomb) >out 2>said
+            code=$?
+            ((code <= 1)) && ! grep -q memory said || wrong "$command with a packed $section: exit $code: $(head -n 1 said)"
+        done
+    done
+fi
 # Atoms that each stand for a whole loop's round, and for all the code that there is: ETMv4 in a branch to itself, and in 16 MB of NOPs.
 printf '\x00\x00\x00\x14' >self.bin
 head -c 16777216 /dev/zero | tr '\0' '\037' >nops.bin # not one instruction that branches

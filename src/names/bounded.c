@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/** @file What a file's sections become when they are unpacked, before libdw does that: a few bytes
+ * may stand for gigabytes. */
+#include "names/names.h"
+
+#ifdef PUG_WITH_DWARF
+
+#include "files/unpack.h"
+#include "names/elf.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Compilers' debug information becomes some four times as long; a small file may have more. */
+#define MOST_UNPACKED ((uint64_t)16 << 20)
+#define MOST_FACTOR   16u
+#define MOST_SECTIONS 65536u
+
+struct unpacked {
+    uint64_t size, most;
+};
+
+static bool count(void *context, const uint8_t *bytes, size_t size)
+{
+    struct unpacked *unpacked = context;
+    (void)bytes;
+    unpacked->size += size;
+    errno = EFBIG;
+    return unpacked->size <= unpacked->most;
+}
+
+/** What xz says of itself need not be so. */
+static bool add_xz(struct unpacked *unpacked, const Elf_Data *data)
+{
+    struct pug_unpack *unpack = pug_unpack_new(PUG_UNPACK_XZ);
+    bool few = unpack != NULL;
+    if (unpack && !pug_unpack_bytes(unpack, data->d_buf, data->d_size, count, unpacked))
+        few = errno == EINVAL; /* it is damaged, and libdw leaves it alone, too */
+    pug_unpack_free(unpack);
+    return few;
+}
+
+/** False: it is too much. */
+static bool add_section(struct unpacked *unpacked, Elf_Scn *section, const GElf_Shdr *header,
+                        const char *name)
+{
+    GElf_Chdr packed = {.ch_size = 0};
+    const Elf_Data *data = NULL;
+    if (header->sh_flags & SHF_COMPRESSED)
+        gelf_getchdr(section, &packed);
+    else if (strncmp(name, ".zdebug", 7) == 0 || strcmp(name, ".gnu_debugdata") == 0)
+        data = elf_rawdata(section, NULL);
+    if (data && data->d_buf && name[1] == 'g')
+        return add_xz(unpacked, data);
+    const uint8_t *bytes = data ? data->d_buf : NULL;
+    for (size_t i = 4; bytes && data->d_size >= 12 && i < 12; i++) /* "ZLIB", highest byte first */
+        packed.ch_size = packed.ch_size << 8 | bytes[i];
+    unpacked->size += packed.ch_size < UINT64_MAX / 2 ? packed.ch_size : UINT64_MAX / 2;
+    return unpacked->size <= unpacked->most;
+}
+
+bool pug_names_elf_bounded(Elf *elf)
+{
+    struct unpacked unpacked = {.most = MOST_UNPACKED};
+    GElf_Shdr header;
+    Elf_Scn *section = NULL;
+    size_t names, size = 0, seen = 0;
+    if (elf_kind(elf) != ELF_K_ELF || !elf_rawfile(elf, &size))
+        return false;
+    if (size > MOST_UNPACKED / MOST_FACTOR)
+        unpacked.most = (uint64_t)size * MOST_FACTOR;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return true; /* no section has a name, and libdw knows none */
+    while (seen++ < MOST_SECTIONS && (section = elf_nextscn(elf, section)) != NULL) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && !add_section(&unpacked, section, &header, name))
+            return false;
+    }
+    return seen <= MOST_SECTIONS;
+}
+
+bool pug_names_file_bounded(int file)
+{
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    const bool bounded = pug_names_elf_bounded(elf);
+    elf_end(elf);
+    return bounded;
+}
+
+#endif
