@@ -19,7 +19,7 @@ enum pug_status __wrap_pug_tree_decode(struct pug_tree *tree, const struct pug_j
                                        const uint8_t *bytes, size_t size,
                                        struct pug_jobs_result *result)
 {
-    if (!million_runs || !config || config->threads < 2)
+    if (!million_runs || million_runs->plain || !config || config->threads < 2)
         return __real_pug_tree_decode(tree, config, bytes, size, result);
     struct pug_jobs small = *config;
     struct pug_jobs_result own;
@@ -39,7 +39,19 @@ size_t __wrap_pug_guess_format(const uint8_t *bytes, size_t size,
 size_t __wrap_pug_guess_format(const uint8_t *bytes, size_t size,
                                struct pug_guess guesses[PUG_GUESSES])
 {
-    return million_runs && !million_runs->guess ? 0 : __real_pug_guess_format(bytes, size, guesses);
+    return million_runs && !million_runs->plain ? 0 : __real_pug_guess_format(bytes, size, guesses);
+}
+
+void __real_pug_diagnosis_elements(struct pug_diagnosis_part *part,
+                                   const struct pug_element *elements, size_t count);
+void __wrap_pug_diagnosis_elements(struct pug_diagnosis_part *part,
+                                   const struct pug_element *elements, size_t count);
+
+void __wrap_pug_diagnosis_elements(struct pug_diagnosis_part *part,
+                                   const struct pug_element *elements, size_t count)
+{
+    if (!million_runs || million_runs->plain)
+        __real_pug_diagnosis_elements(part, elements, count);
 }
 
 #define MAPS 64

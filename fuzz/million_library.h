@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What runs in a row need of the library: small pieces for threads, so that they have
- * something to do with short inputs; a share of the costly guesses at what damaged bytes are; and
- * what a process keeps for good. */
+ * something to do with short inputs, but for a share with the diagnosis of what is wrong, which is
+ * costly, and looks at windows of 4 KiB that no piece cuts; and what a process keeps for good. */
 #ifndef PUG_FUZZ_MILLION_LIBRARY_H
 #define PUG_FUZZ_MILLION_LIBRARY_H
 
@@ -10,7 +10,7 @@
 struct million_runs {
     unsigned piece; /**< bytes that a thread takes at once, where several do */
     unsigned most;  /**< how many worked at something */
-    bool guess;     /**< whether bytes that are no such trace are looked at for what they are */
+    bool plain;     /**< pieces are as always, and what is wrong is diagnosed */
 };
 
 /** Set by who runs commands; NULL: all is as always. */

@@ -74,7 +74,7 @@ if command -v perl >/dev/null && perl -MCompress::Zlib -e1 2>/dev/null; then
     cp -r "$source/examples/crash" bomb
     for section in .debug_aranges .zdebug_aranges $(command -v xz >/dev/null && echo .gnu_debugdata); do
         perl "$source/tests/support/packed_section.pl" "$source/examples/crash/crash" $section bomb/crash || { wrong "no $section"; continue; }
-        for command in calls trace "report --output made" "coverage --format lcov"; do
+        for command in calls trace "report --output made"; do
             ([[ $limit == unlimited ]] || ulimit -d 131072; exec timeout 300 "$bin/pugmark" $command --quiet bomb) >out 2>said
             code=$?
             ((code <= 1)) && ! grep -q memory said || wrong "$command with a packed $section: exit $code: $(head -n 1 said)"
