@@ -364,7 +364,7 @@ enum pug_status pug_perf_cut(struct pug_perf *perf)
 {
     struct cutting cutting = {.perf = perf};
     sort_pieces(&perf->auxtrace);
-    bool good = list_buffers(&cutting) && (perf->aux.count > 0 || make_records(perf));
+    bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf));
     sort_records(&perf->aux);
     const struct pug_perf_aux *aux = perf->aux.items;
     const size_t count = perf->aux.count;

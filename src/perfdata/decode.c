@@ -6,14 +6,14 @@
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define KNOWN 64u /* threads that a desk remembers */
 
 /** A thread in the stretch, where its memory is the same all along. */
 struct known {
+    uint64_t round; /* of the desk: others are of earlier stretches */
     int32_t tid;
-    bool guest, valid;
+    bool guest;
     const struct pug_perf_space *space;
 };
 
@@ -26,7 +26,10 @@ struct desk {
     struct pug_perf_moment end; /* the same as `to`, among records */
     struct pug_capture_marks *marks;
     bool marks_read;
-    uint64_t last_time[128]; /* by trace id: it never goes back */
+    uint64_t round; /* one for each stretch, from 1 on */
+    struct {
+        uint64_t time, round;
+    } last[128]; /* by trace id: times never go back */
     struct known known[KNOWN];
 };
 
@@ -179,14 +182,14 @@ static const struct pug_perf_space *space_at(struct desk *desk, int32_t tid, boo
                                              uint16_t source, uint64_t index)
 {
     struct known *known = &desk->known[((uint32_t)tid * 2u + guest) % KNOWN];
-    if (known->valid && known->tid == tid && known->guest == guest)
+    if (known->round == desk->round && known->tid == tid && known->guest == guest)
         return known->space;
     bool stays;
     pthread_mutex_lock(&desk->perf->capture->lock);
     const struct pug_perf_space *space = find_space(desk, tid, guest, source, index, &stays);
     pthread_mutex_unlock(&desk->perf->capture->lock);
     if (stays)
-        *known = (struct known){.tid = tid, .guest = guest, .valid = true, .space = space};
+        *known = (struct known){.tid = tid, .guest = guest, .round = desk->round, .space = space};
     return space;
 }
 
@@ -208,13 +211,15 @@ static uint64_t situation_time(struct desk *desk, const struct pug_capture_momen
                                uint64_t otherwise)
 {
     uint64_t time = pug_perf_counts_ticks(desk->perf) ? 0 : otherwise;
-    uint64_t *last = &desk->last_time[moment->source % 128];
+    const unsigned number = moment->source % 128;
+    const uint64_t last = desk->last[number].round == desk->round ? desk->last[number].time : 0;
     if (desk->base.times && !clock_time(desk, moment->source, moment->index, &time) &&
         trace_time(desk, moment->source, moment->index, &time))
         time = pug_capture_from_ticks(desk->base.capture, time);
-    if (time < *last)
-        time = *last;
-    return *last = time;
+    if (time < last)
+        time = last;
+    desk->last[number].round = desk->round;
+    return desk->last[number].time = time;
 }
 
 static void situate(struct pug_capture_desk *base, const struct pug_capture_moment *moment,
@@ -265,8 +270,7 @@ static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tre
     desk->end = pug_perf_cut_end(stretch, desk->cut);
     desk->tid = pug_capture_buffers(base->capture)[stretch->buffer].tid;
     desk->marks_read = false;
-    memset(desk->last_time, 0, sizeof(desk->last_time));
-    memset(desk->known, 0, sizeof(desk->known));
+    desk->round++;
     tree->chooser = (struct pug_memory_chooser){choose, desk};
     return PUG_OK;
 }

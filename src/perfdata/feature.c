@@ -16,6 +16,7 @@ enum {
     FEATURE_CPUID = 9,
     FEATURE_TOTAL_MEM = 10,
     FEATURE_CMDLINE = 11,
+    FEATURE_AUXTRACE = 18,
     FEATURE_SAMPLE_TIME = 21,
     FEATURE_SIMPLEPERF = 128,
 };
@@ -129,6 +130,7 @@ void pug_perf_take_feature(struct pug_perf *perf, uint64_t bit, const uint8_t *c
     case FEATURE_CMDLINE: take_command(perf, &bytes); break;
     case FEATURE_NRCPUS: take_processors(perf, &bytes); break;
     case FEATURE_TOTAL_MEM: take_memory(perf, &bytes); break;
+    case FEATURE_AUXTRACE: pug_perf_take_index(perf, bytes.at, pug_bytes_left(&bytes)); break;
     case FEATURE_SAMPLE_TIME:
         perf->first_sample = pug_bytes_take_64(&bytes);
         perf->last_sample = pug_bytes_take_64(&bytes);

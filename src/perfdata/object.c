@@ -189,6 +189,8 @@ static void take_file_facts(struct pug_perf *perf)
         details->min_vaddr = facts[i].min_vaddr;
         details->memory_offset = facts[i].offset;
         details->has_memory_offset = facts[i].in_memory;
+        details->no_offset = facts[i].no_offset;
+        details->symbols = facts[i].symbols;
     }
 }
 

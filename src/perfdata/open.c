@@ -217,7 +217,7 @@ static enum pug_status read_file(struct pug_perf *perf, const uint8_t *header, u
     } else if (size >= FILE_HEADER) {
         read_features(perf, header + OLD_HEADER, data.offset + data.size);
     }
-    return pug_perf_walk(perf, 0, data.offset, data.offset + data.size);
+    return pug_perf_walk_all(perf, data.offset, data.offset + data.size);
 }
 
 static enum pug_status read_container(struct pug_perf *perf)

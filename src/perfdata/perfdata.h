@@ -48,6 +48,7 @@ enum pug_perf_type {
     PUG_PERF_HEADER_ATTR = 64,
     PUG_PERF_TRACING_DATA = 66,
     PUG_PERF_BUILD_ID = 67,
+    PUG_PERF_FINISHED_ROUND = 68,
     PUG_PERF_AUXTRACE_INFO = 70,
     PUG_PERF_AUXTRACE = 71,
     PUG_PERF_AUXTRACE_ERROR = 72,
@@ -98,6 +99,9 @@ struct pug_perf_aux {
     uint32_t order; /**< of records in the files */
     uint16_t flags, file;
 };
+
+/** Parts of a file that are looked through at once. */
+#define PUG_PERF_SCOUTS 8u
 
 struct pug_perf_auxtrace {
     uint64_t offset, size; /**< in the buffer's endless stream */
@@ -235,6 +239,8 @@ struct pug_perf_object {
     /* What simpleperf's FILE features say. */
     bool has_memory_offset;
     uint64_t memory_offset, min_vaddr;
+    bool no_offset;      /**< as in struct pug_perf_file_fact */
+    const char *symbols; /**< the same */
 };
 
 /* ---- the whole ---- */
@@ -249,7 +255,9 @@ struct pug_perf_told {
 struct pug_perf_file_fact {
     const char *path;
     uint64_t min_vaddr, offset;
-    bool in_memory; /**< a module: `offset` is from where it is mapped */
+    bool in_memory;      /**< a module: `offset` is from where it is mapped */
+    bool no_offset;      /**< nobody tells it: `min_vaddr` is where its code is mapped */
+    const char *symbols; /**< lines "ADDRESS SIZE NAME" of its own addresses, or NULL */
 };
 
 /** A library in a package. */
@@ -296,7 +304,8 @@ struct pug_perf {
     bool many_mounts; /**< there are others */
     bool told_id;     /**< that an event id is nobody's */
 
-    struct pug_list aux;      /**< struct pug_perf_aux */
+    bool has_aux;             /**< there are such records */
+    struct pug_list aux;      /**< struct pug_perf_aux: those with trace */
     struct pug_list auxtrace; /**< struct pug_perf_auxtrace */
     struct pug_list hw_ids;   /**< struct pug_perf_hw_id */
     struct pug_list events;   /**< struct pug_perf_event */
@@ -308,6 +317,9 @@ struct pug_perf {
     char *kallsyms;        /**< that the file holds, or NULL */
     const char *release;   /**< of the kernel, or NULL */
     uint64_t first_sample, last_sample;
+
+    uint64_t bounds[PUG_PERF_SCOUTS]; /**< places of some AUXTRACE records, as the index says */
+    uint32_t bound_count;
 
     struct {
         bool known;
@@ -368,6 +380,34 @@ struct pug_perf_cut {
 /* walk.c */
 /** Read all records of a file's part. What is damaged ends it, with a message. */
 enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t from, uint64_t end);
+/** Records that many threads look through, each its part: what is of no order, and where the rest
+ * is.
+ */
+struct pug_perf_scout {
+    struct pug_perf perf;   /**< of its own: what it has of AUX and AUXTRACE records */
+    uint64_t from, end;     /**< of its part … */
+    uint64_t limit;         /**< … of all that ends here */
+    struct pug_list others; /**< struct pug_perf_other */
+    bool whole;             /**< it came to its end, and all of it can be done in parts */
+};
+
+/** A record for the one thread that knows all of them. */
+struct pug_perf_other {
+    uint64_t offset;
+    uint32_t order; /**< in its part */
+};
+
+void pug_perf_walk_scout(struct pug_perf_scout *scout);
+/** Take the others of a part that was whole, where so many records were before it. */
+enum pug_status pug_perf_walk_others(struct pug_perf *perf, const struct pug_perf_scout *scout,
+                                     uint32_t before);
+
+/* scout.c */
+/** As pug_perf_walk() of the first file, on many threads where it is long. */
+enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t end);
+/** Where parts may begin, of the index of AUXTRACE records. */
+void pug_perf_take_index(struct pug_perf *perf, const uint8_t *bytes, size_t size);
+
 /** Records in memory; returns how many bytes of it were whole ones. `place` is for messages. */
 size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place,
                             const uint8_t *bytes, size_t size, bool *damaged);
@@ -389,6 +429,10 @@ void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uin
 void pug_perf_unzip_free(struct pug_perf_unzip *state);
 
 /* record.c */
+/** Does a record change nothing that others depend on, and is it all right? */
+bool pug_perf_is_apart(const struct pug_perf *perf, const struct pug_perf_record *record);
+/** Event ids in order, for many threads. */
+void pug_perf_sort_ids(struct pug_perf *perf);
 void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *record);
 enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, size_t size,
                                    const uint8_t *ids, size_t id_count);

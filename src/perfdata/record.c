@@ -60,19 +60,28 @@ static int by_id(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+void pug_perf_sort_ids(struct pug_perf *perf)
+{
+    if (!perf->ids_sorted && perf->ids.count > 0)
+        qsort(perf->ids.items, perf->ids.count, sizeof(struct pug_perf_id), by_id);
+    perf->ids_sorted = true;
+}
+
+static const struct pug_perf_id *find_id(const struct pug_perf *perf, uint64_t id)
+{
+    const struct pug_perf_id key = {.id = id};
+    return perf->ids.count == 0
+               ? NULL
+               : bsearch(&key, perf->ids.items, perf->ids.count, sizeof(key), by_id);
+}
+
 /** The attribute of an event id; id 0 and those that nobody told have the first one. */
 static const struct pug_perf_attr *attr_of(struct pug_perf *perf,
                                            const struct pug_perf_record *record, uint64_t id)
 {
     const struct pug_perf_attr *attrs = perf->attrs.items;
-    if (!perf->ids_sorted && perf->ids.count > 0)
-        qsort(perf->ids.items, perf->ids.count, sizeof(struct pug_perf_id), by_id);
-    perf->ids_sorted = true;
-    const struct pug_perf_id key = {.id = id},
-                             *found = perf->ids.count == 0
-                                          ? NULL
-                                          : bsearch(&key, perf->ids.items, perf->ids.count,
-                                                    sizeof(key), by_id);
+    pug_perf_sort_ids(perf);
+    const struct pug_perf_id *found = find_id(perf, id);
     if (!found && id != 0 && !perf->told_id)
         pug_perf_damage(perf, record->file, record->offset, record->type,
                         "its event id is no event's; it is read, as others like it, as the first "
@@ -96,12 +105,22 @@ static uint64_t event_id(const struct pug_perf_attr *attr, const struct pug_perf
     return record->size >= from_end ? pug_bytes_64(record->body + record->size - from_end) : 0;
 }
 
+static const uint32_t sample_fields[] = {SAMPLE_TID,       SAMPLE_TIME, SAMPLE_ID,
+                                         SAMPLE_STREAM_ID, SAMPLE_CPU,  SAMPLE_IDENTIFIER};
+#define SAMPLE_FIELDS (sizeof(sample_fields) / sizeof(sample_fields[0]))
+
+static size_t sample_size(const struct pug_perf_attr *attr)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < SAMPLE_FIELDS; i++)
+        count += (attr->sample_type & sample_fields[i]) != 0;
+    return 8 * count;
+}
+
 /** Read the block and cut it off the body; false: the record is too short for it. */
 static bool take_sample(struct pug_perf *perf, struct pug_perf_record *record,
                         struct pug_perf_sample *sample)
 {
-    static const uint32_t fields[] = {SAMPLE_TID,       SAMPLE_TIME, SAMPLE_ID,
-                                      SAMPLE_STREAM_ID, SAMPLE_CPU,  SAMPLE_IDENTIFIER};
     *sample = (struct pug_perf_sample){.pid = -1, .tid = -1, .cpu = PUG_NO_CPU};
     if (perf->attrs.count == 0)
         return true;
@@ -110,22 +129,20 @@ static bool take_sample(struct pug_perf *perf, struct pug_perf_record *record,
         attr = attr_of(perf, record, event_id(attr, record));
     if (!(attr->flags & SAMPLE_ID_ALL))
         return true;
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        count += (attr->sample_type & fields[i]) != 0;
-    if (record->size < 8 * count)
+    const size_t size = sample_size(attr);
+    if (record->size < size)
         return false;
-    record->size -= 8 * count;
+    record->size -= size;
     const uint8_t *at = record->body + record->size;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (!(attr->sample_type & fields[i]))
+    for (size_t i = 0; i < SAMPLE_FIELDS; i++) {
+        if (!(attr->sample_type & sample_fields[i]))
             continue;
-        if (fields[i] == SAMPLE_TID) {
+        if (sample_fields[i] == SAMPLE_TID) {
             sample->pid = (int32_t)pug_bytes_32(at);
             sample->tid = (int32_t)pug_bytes_32(at + 4);
-        } else if (fields[i] == SAMPLE_TIME) {
+        } else if (sample_fields[i] == SAMPLE_TIME) {
             sample->time = pug_bytes_64(at);
-        } else if (fields[i] == SAMPLE_CPU) {
+        } else if (sample_fields[i] == SAMPLE_CPU) {
             sample->cpu = (int32_t)pug_bytes_32(at);
         }
         at += 8;
@@ -383,7 +400,10 @@ static void take_aux(struct pug_perf *perf, const struct pug_perf_record *record
     aux.offset = pug_bytes_take_64(body);
     aux.size = pug_bytes_take_64(body);
     aux.flags = (uint16_t)pug_bytes_take_64(body);
-    struct pug_perf_aux *taken = body->bad ? NULL : pug_list_add(&perf->aux, sizeof(*taken));
+    perf->has_aux |= !body->bad;
+    if (body->bad || aux.size == 0)
+        return; /* nothing to cut */
+    struct pug_perf_aux *taken = pug_list_add(&perf->aux, sizeof(*taken));
     if (taken)
         *taken = aux;
 }
@@ -517,6 +537,32 @@ static void take_kernel_symbols(struct pug_perf *perf, struct pug_bytes *body)
     (void)pug_bytes_take_32(body);
     if (!body->bad && !perf->kallsyms)
         perf->kallsyms = strndup((const char *)body->at, pug_bytes_left(body));
+}
+
+static bool is_apart_aux(const struct pug_perf *perf, const struct pug_perf_record *record)
+{
+    const struct pug_perf_attr *attrs = perf->attrs.items, *attr = attrs;
+    if (perf->attrs.count > 1) {
+        const uint64_t id = event_id(attr, record);
+        const struct pug_perf_id *found = find_id(perf, id);
+        if (!found && id != 0)
+            return false; /* that is told once */
+        attr = &attrs[found ? found->attr : 0];
+    }
+    const bool sampled = attr && (attr->flags & SAMPLE_ID_ALL);
+    return record->size >= 24 + (sampled ? sample_size(attr) : 0);
+}
+
+bool pug_perf_is_apart(const struct pug_perf *perf, const struct pug_perf_record *record)
+{
+    switch (record->type) {
+    case PUG_PERF_AUX: return is_apart_aux(perf, record);
+    case PUG_PERF_AUXTRACE:
+        return record->size >= 40 &&
+               pug_bytes_64(record->body) <= UINT64_MAX - pug_bytes_64(record->body + 8);
+    case PUG_PERF_FINISHED_ROUND: return true;
+    default: return false;
+    }
 }
 
 void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *given)

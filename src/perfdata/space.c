@@ -201,9 +201,12 @@ static void place(struct pug_perf *perf, const struct pug_perf_range *range,
     const struct pug_perf_program *program = program_of(perf, range->object);
     if (!counts_in_addresses(object->kind)) {
         if (!program || !pug_perf_program_vaddr(program, location->offset, &location->vaddr))
-            location->vaddr = details->min_vaddr
-                                  ? location->offset - details->memory_offset + details->min_vaddr
-                                  : location->offset;
+            location->vaddr =
+                location->offset +
+                (details->min_vaddr == 0
+                     ? 0
+                     : details->min_vaddr -
+                           (details->no_offset ? range->offset : details->memory_offset));
         return;
     }
     if (object->kind == PUG_OBJECT_KERNEL) {

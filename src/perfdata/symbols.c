@@ -206,6 +206,14 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
     return !details->guest && (symbols->file || symbols->text);
 }
 
+/** What the recorder knew of an object that is not here. */
+static bool told_symbols(const struct pug_perf_object *details, struct pug_names_symbols *symbols)
+{
+    symbols->kind = PUG_NAMES_JIT_MAP;
+    symbols->text = details->symbols;
+    return symbols->text != NULL;
+}
+
 bool pug_perf_symbols(struct pug_capture *capture, uint32_t number,
                       struct pug_names_symbols *symbols)
 {
@@ -219,6 +227,8 @@ bool pug_perf_symbols(struct pug_capture *capture, uint32_t number,
         found = jit_symbols(perf, &pug_perf_details(perf)[number], symbols);
     else if (object->kind == PUG_OBJECT_KERNEL || object->kind == PUG_OBJECT_MODULE)
         found = kernel_symbols(perf, number, module, symbols);
+    else
+        found = told_symbols(&pug_perf_details(perf)[number], symbols);
     if (found && object->kind == PUG_OBJECT_MODULE)
         symbols->module = pug_capture_keep(capture, module, sizeof(module));
     pthread_mutex_unlock(&capture->lock);

@@ -14,15 +14,23 @@
 #else
 #define WINDOW ((size_t)16 << 20)
 #endif
-#define HEADER 8u
+/* Where there are records on about every page, fewer of these at once stay in the caches. */
+#define DENSE        ((size_t)16 << 10)
+#define DENSE_WINDOW ((size_t)2 << 20)
+#define AHEAD        4u /* records of pieces that are fetched meanwhile … */
+#define LINES        7u /* … so many cache lines of each … */
+#define LINE         64u
+#define HEADER       8u
 
 struct walk {
     struct pug_perf *perf;
+    struct pug_perf_scout *scout; /* NULL: it is all in order */
     uint32_t file;
     uint64_t at, end;
     struct pug_map *window;
     uint64_t first; /* that is in the window */
     size_t held;
+    uint64_t piece, stride; /* where the last piece of trace was told, and how far behind another */
     struct pug_perf_unzip *unzip;
     struct pug_memory_bytes {
         uint8_t *bytes;
@@ -55,13 +63,18 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
         size <= walk->held - (size_t)(at - walk->first))
         return pug_map_bytes(walk->window) + (at - walk->first);
     const uint64_t left = walk->end - at;
-    const size_t wanted = size > WINDOW ? size : WINDOW;
+    const bool dense = walk->stride > 0 && walk->stride < DENSE;
+    const size_t window = dense && WINDOW > DENSE_WINDOW ? DENSE_WINDOW : WINDOW;
+    const size_t wanted = size > window ? size : window;
     pug_map_close(walk->window);
     walk->window = NULL;
     walk->held = left < wanted ? (size_t)left : wanted;
     walk->first = at;
-    if (pug_map_part(files[walk->file].in, at, walk->held, &walk->window) == PUG_OK)
+    if (pug_map_part(files[walk->file].in, at, walk->held, &walk->window) == PUG_OK) {
+        if (dense)
+            pug_map_want(walk->window);
         return pug_map_bytes(walk->window);
+    }
     walk->held = 0;
     return NULL;
 }
@@ -127,8 +140,31 @@ static enum pug_status take_compressed(struct walk *walk, const struct pug_perf_
     return pug_perf_unzip(walk->perf, &walk->unzip, walk->file, record->offset, bytes, size);
 }
 
+/** A record of a part; what cannot be done in parts ends it. */
+static enum pug_status take_in_part(struct walk *walk, const struct pug_perf_record *record)
+{
+    struct pug_perf_scout *scout = walk->scout;
+    switch (record->type) {
+    case PUG_PERF_COMPRESSED:
+    case PUG_PERF_COMPRESSED2:
+    case PUG_PERF_SPLIT:
+    case PUG_PERF_SPLIT_END: return PUG_ERR_HW_CFG_UNSUPP;
+    default: break;
+    }
+    if (pug_perf_is_apart(&scout->perf, record)) {
+        pug_perf_take_record(&scout->perf, record);
+        return PUG_OK;
+    }
+    struct pug_perf_other *other = pug_list_add(&scout->others, sizeof(*other));
+    if (other)
+        *other = (struct pug_perf_other){record->offset, ++scout->perf.order};
+    return other ? PUG_OK : PUG_ERR_MEM;
+}
+
 static enum pug_status take(struct walk *walk, const struct pug_perf_record *record)
 {
+    if (walk->scout)
+        return take_in_part(walk, record);
     switch (record->type) {
     case PUG_PERF_COMPRESSED:
     case PUG_PERF_COMPRESSED2: return take_compressed(walk, record);
@@ -139,6 +175,13 @@ static enum pug_status take(struct walk *walk, const struct pug_perf_record *rec
 }
 
 /* ---- walking ---- */
+
+/** Somebody else comes here again, and says so. */
+static void damage(const struct walk *walk, uint32_t type, const char *why)
+{
+    if (!walk->scout)
+        pug_perf_damage(walk->perf, walk->file, walk->at, type, why);
+}
 
 /** Type, misc and size of the header at `bytes`; the body's begin and size in the record. */
 static uint64_t read_header(const uint8_t *bytes, struct pug_perf_record *record)
@@ -152,6 +195,24 @@ static uint64_t read_header(const uint8_t *bytes, struct pug_perf_record *record
     return size;
 }
 
+/**
+ * A piece of trace ends: what is behind the next ones is as far away, often enough to fetch it now.
+ */
+static void look_ahead(struct walk *walk)
+{
+    walk->stride = walk->at - walk->piece;
+    walk->piece = walk->at;
+    if (walk->stride >= DENSE)
+        return;
+    for (unsigned n = 1; n <= AHEAD; n++) {
+        const uint64_t next = walk->at + n * walk->stride - walk->first;
+        if (next + LINES * LINE > walk->held)
+            return;
+        for (unsigned i = 0; i < LINES; i++)
+            __builtin_prefetch(pug_map_bytes(walk->window) + next + i * LINE);
+    }
+}
+
 /** The record at walk->at; false: the walk ends. */
 static bool step(struct walk *walk, enum pug_status *status)
 {
@@ -160,8 +221,7 @@ static bool step(struct walk *walk, enum pug_status *status)
     const uint8_t *header = left < HEADER ? NULL : peek(walk, walk->at, HEADER);
     const char *trouble = NULL;
     if (!header) {
-        pug_perf_damage(walk->perf, walk->file, walk->at, 0,
-                        left < HEADER ? "the data end inside its header" : "it cannot be read");
+        damage(walk, 0, left < HEADER ? "the data end inside its header" : "it cannot be read");
         return false;
     }
     const uint64_t size = read_header(header, &record);
@@ -177,19 +237,23 @@ static bool step(struct walk *walk, enum pug_status *status)
             trouble = "it cannot be read";
     }
     if (trouble) {
-        pug_perf_damage(walk->perf, walk->file, walk->at, record.type, trouble);
+        damage(walk, record.type, trouble);
         return false;
     }
     record.behind = walk->at + size;
     const int64_t behind = bytes_behind(&record);
     if (behind < 0 || (uint64_t)behind > left - size) {
-        pug_perf_damage(walk->perf, walk->file, walk->at, record.type,
-                        "the bytes behind it are not all there; what follows is not read");
+        damage(walk, record.type,
+               "the bytes behind it are not all there; what follows is not read");
         return false;
     }
     walk->at += size + (uint64_t)behind;
+    if (behind > 0)
+        look_ahead(walk);
     if (record.size + HEADER == size)
         *status = take(walk, &record);
+    else if (walk->scout)
+        *status = PUG_ERR_LIMIT;
     else
         pug_perf_damage(walk->perf, walk->file, record.offset, record.type,
                         "it is longer than can be; it is left out");
@@ -205,6 +269,32 @@ enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t fro
     pug_perf_unzip_end(perf, walk.unzip, file);
     pug_perf_unzip_free(walk.unzip);
     free(walk.split.bytes);
+    pug_map_close(walk.window);
+    return status;
+}
+
+void pug_perf_walk_scout(struct pug_perf_scout *scout)
+{
+    struct walk walk = {
+        .perf = &scout->perf, .scout = scout, .at = scout->from, .end = scout->limit};
+    enum pug_status status = PUG_OK;
+    while (walk.at < scout->end && step(&walk, &status))
+        continue;
+    scout->whole = walk.at == scout->end && status == PUG_OK;
+    pug_map_close(walk.window);
+}
+
+enum pug_status pug_perf_walk_others(struct pug_perf *perf, const struct pug_perf_scout *scout,
+                                     uint32_t before)
+{
+    const struct pug_perf_other *others = scout->others.items;
+    struct walk walk = {.perf = perf, .end = scout->limit};
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < scout->others.count && status == PUG_OK; i++) {
+        walk.at = others[i].offset;
+        perf->order = before + others[i].order - 1;
+        (void)step(&walk, &status);
+    }
     pug_map_close(walk.window);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -97,8 +98,139 @@ static void test_opening(void **state)
     unlink(path);
 }
 
+/* ---- many pieces, by many threads ---- */
+
+#define SMALL  UINT64_C(8192)
+#define SMALLS 6000u
+#define INDEX  18u
+
+static const struct rec_perf_cpu two[2] = {
+    {.unit = REC_PERF_ETMV4, .words = {0, 0x10, 0x28000ea1, 0x4100f403, 0x20001088}, .count = 7},
+    {.unit = REC_PERF_ETMV4,
+     .cpu = 1,
+     .words = {0, 0x12, 0x28000ea1, 0x4100f403, 0x20001088},
+     .count = 7},
+};
+
+static uint64_t get(const uint8_t *at)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/** Pieces of two processors, and between them names, maps, and records without trace. */
+static void make_pieces(struct rec_bytes *bytes)
+{
+    struct rec_perf perf;
+    struct rec_bytes trace = {0};
+    for (unsigned i = 0; i < SMALL; i++)
+        rec_put_le(&trace, 0, 1);
+    rec_perf_begin(&perf, &(struct rec_perf_config){
+                              .version = 1, .cpus = two, .cpu_count = 2, .arch = "aarch64"});
+    for (unsigned i = 0; i < SMALLS; i++) {
+        char name[32];
+        struct rec_perf_sample sample = {
+            .pid = 100 + (int32_t)(i / 500), .cpu = (int32_t)(i % 2), .time = 1000 + 10 * i};
+        sample.tid = sample.pid;
+        snprintf(name, sizeof(name), "/lib/number-%u", i / 700);
+        if (i % 500 == 0)
+            rec_perf_comm(&perf, &sample, name + 5, i % 1000 == 0);
+        if (i % 7 == 0)
+            rec_perf_map(&perf, &sample,
+                         &(struct rec_perf_map){
+                             .address = 0x400000, .size = 0x1000, .prot = 5, .path = name});
+        rec_perf_aux(&perf, &sample, i / 2 * SMALL, 0, 0);
+        rec_perf_aux(&perf, &sample, i / 2 * SMALL, SMALL / 2, 0);
+        rec_perf_aux(&perf, &sample, i / 2 * SMALL + SMALL / 2, SMALL / 2, 1);
+        rec_perf_trace(&perf, sample.cpu, -1, i / 2 * SMALL, &trace);
+        rec_perf_round(&perf);
+    }
+    rec_perf_finish(&perf, bytes);
+    rec_bytes_free(&trace);
+    rec_bytes_free(&perf.data);
+    rec_bytes_free(&perf.index);
+}
+
+/** Where the index begins; it has no other bytes behind its number. */
+static uint8_t *index_of(struct rec_bytes *bytes)
+{
+    uint8_t *table = bytes->data + get(bytes->data + 40) + get(bytes->data + 48);
+    assert_true(bytes->data[72 + INDEX / 8] >> INDEX % 8 & 1);
+    for (unsigned bit = 0; bit < INDEX; bit++)
+        table += bytes->data[72 + bit / 8] >> bit % 8 & 1 ? 16 : 0;
+    assert_int_equal(get(bytes->data + get(table)), SMALLS);
+    return bytes->data + get(table);
+}
+
+/** Everything that opening found, as a number. */
+static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
+{
+    struct pug_capture *capture;
+    const struct pug_capture_stretch *stretch;
+    const struct pug_capture_task *task;
+    const struct pug_capture_object *object;
+    uint64_t hash = 0, stretches = 0;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+    fclose(file);
+    const struct pug_capture_options options = {.roots = {.symfs = "/nowhere", .build_ids = ""}};
+    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(capture, n)) != NULL; n++) {
+        hash = hash * 31 +
+               (stretch->buffer ^ stretch->flags << 4 ^ stretch->offset << 8 ^ stretch->time << 40);
+        stretches++;
+    }
+    for (size_t n = 0; (task = pug_capture_task_at(capture, n)) != NULL; n++)
+        hash = hash * 31 + (uint64_t)task->tid + task->begin * 1000 + (uint8_t)task->comm[7];
+    for (size_t n = 0; (object = pug_capture_object_at(capture, n)) != NULL; n++)
+        for (const char *at = object->path; *at; at++)
+            hash = hash * 31 + (uint8_t)*at;
+    hash = hash * 31 + pug_capture_times(capture).last;
+    assert_int_equal(stretches, 2 * SMALLS);
+    pug_capture_free(capture);
+    return hash;
+}
+
+/** The same as by one thread, whatever the index says. */
+static void test_parts(void **state)
+{
+    char path[] = "/tmp/pug-large-XXXXXX";
+    struct rec_bytes bytes = {0};
+    (void)state;
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    make_pieces(&bytes);
+    uint8_t *const index = index_of(&bytes);
+    const uint64_t all = found_in(path, &bytes);
+    /* In the middle of a record; behind the file; before the data; one entry is wrong. */
+    static const uint64_t wrong[] = {8, UINT64_C(1) << 60, -UINT64_C(1), 0};
+    for (size_t n = 0; n < sizeof(wrong) / sizeof(wrong[0]); n++) {
+        uint8_t *const kept = malloc(16 * SMALLS);
+        assert_non_null(kept);
+        memcpy(kept, index + 8, 16 * SMALLS);
+        for (size_t i = 0; i < SMALLS; i++) {
+            uint8_t *at = index + 8 + 16 * i;
+            uint64_t value = wrong[n] == -UINT64_C(1) ? 0 : get(at) + wrong[n];
+            if (wrong[n] == 0 && i == SMALLS / 2)
+                value += 16;
+            for (unsigned k = 0; k < 8; k++)
+                at[k] = (uint8_t)(value >> 8 * k);
+        }
+        assert_true(found_in(path, &bytes) == all);
+        memcpy(index + 8, kept, 16 * SMALLS);
+        free(kept);
+    }
+    rec_bytes_free(&bytes);
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opening)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opening),
+                                       cmocka_unit_test(test_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
