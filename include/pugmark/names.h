@@ -10,7 +10,8 @@
  * A place is an ELF virtual address of a file. Functions come from its symbols (of the file, of
  * separate debug information, of .gnu_debugdata), lines and inlined functions from DWARF: in the
  * file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files (and
- * in packages of them, .dwp, where libdw reads these: from elfutils 0.191 on).
+ * in packages of them, .dwp, where libdw reads these: from elfutils 0.191 on; pug_names_unread()
+ * tells where it does not).
  * Symbols may also come from a kernel's kallsyms or from the map of a JIT compiler.
  *
  * What was read is kept, up to a limit; a lookup in it is two binary searches. Texts belong to the
@@ -192,6 +193,11 @@ size_t pug_names_segments(const struct pug_names_file *file,
                           const struct pug_names_segment **segments);
 /** How many bytes it has, 0: none; *build_id is theirs. */
 size_t pug_names_build_id(const struct pug_names_file *file, const uint8_t **build_id);
+/**
+ * Is there a package of split debug information (FILE.dwp) beside it that the libdw of this build
+ * does not read? Its path then; inlined functions are not known where it has them.
+ */
+bool pug_names_unread(const struct pug_names_file *file, char *package, size_t size);
 /** Has it lines? */
 bool pug_names_has_lines(struct pug_names_file *file);
 /** e_machine of its ELF header; 0 for a text. */

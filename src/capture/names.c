@@ -8,6 +8,25 @@ static bool has_functions(struct pug_names_file *file)
     return pug_names_function_at(file, 0, &first);
 }
 
+/** What of an object's debug information cannot be read, once. */
+static void say_unread(struct pug_capture *capture, uint32_t number,
+                       const struct pug_names_file *file)
+{
+    char package[4096];
+    const uint32_t *said = capture->unread.items;
+    for (size_t i = 0; i < capture->unread.count; i++)
+        if (said[i] == number)
+            return;
+    uint32_t *place = pug_list_add(&capture->unread, sizeof(*place));
+    if (place)
+        *place = number;
+    if (pug_names_unread(file, package, sizeof(package)))
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: this build's libdw does not read packages of split debug "
+                        "information (elfutils 0.191 does): inlined functions are not known",
+                        package);
+}
+
 bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_names *names,
                        struct pug_names_file **out)
 {
@@ -26,6 +45,8 @@ bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_
         capture->way->symbols(capture, number, &symbols) &&
         pug_names_open_symbols(names, &symbols, &text) == PUG_OK)
         file = text;
+    if (file && file != text)
+        say_unread(capture, number, file);
     *out = file;
     return file != NULL;
 }

@@ -71,7 +71,7 @@ void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *o
     if (length < 0 || (size_t)length >= sizeof(path) || !kept)
         return;
     *kept = (struct pug_perf_member){*object, PUG_NO_OBJECT, found.begin, found.size};
-    kept->object = pug_perf_object(perf, path, (size_t)length, NULL, 0, 0);
+    kept->object = pug_perf_object(perf, path, (size_t)length, NULL, 0, 0, 0);
     *object = kept->object;
     *offset -= found.begin;
 }

@@ -62,7 +62,7 @@ static uint32_t add_object(struct pug_perf *perf, const struct binary *binary)
     const uint32_t object =
         length == 0 ? PUG_NO_OBJECT
                     : pug_perf_object(perf, (const char *)binary->path.at, length, id, id_size,
-                                      binary->type == BINARY_FILE ? MODE_USER : MODE_KERNEL);
+                                      binary->type == BINARY_FILE ? MODE_USER : MODE_KERNEL, 0);
     if (object == PUG_NO_OBJECT)
         return object;
     struct pug_perf_object *details = &pug_perf_details(perf)[object];

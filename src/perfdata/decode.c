@@ -140,13 +140,17 @@ static struct layers layers_of(struct desk *desk, uint32_t process)
     return layers;
 }
 
-static uint32_t process_of(const struct desk *desk, int32_t tid, uint64_t time)
+/** The process of a thread; -1: not known. */
+static int32_t pid_of(const struct desk *desk, int32_t tid, uint64_t time)
 {
     const uint32_t task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
-    return task == PUG_NO_TASK
-               ? UINT32_MAX
-               : pug_perf_process_at(desk->perf, pug_capture_tasks(desk->base.capture)[task].pid,
-                                     time);
+    return task == PUG_NO_TASK ? -1 : pug_capture_tasks(desk->base.capture)[task].pid;
+}
+
+static uint32_t process_of(const struct desk *desk, int32_t tid, uint64_t time)
+{
+    const int32_t pid = pid_of(desk, tid, time);
+    return pid < 0 ? UINT32_MAX : pug_perf_process_at(desk->perf, pid, time);
 }
 
 /** The space of a thread at an index; *stays: it is the same in the whole stretch. */
@@ -155,7 +159,8 @@ static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, b
 {
     struct pug_perf *perf = desk->perf;
     const uint32_t process = process_of(desk, tid, desk->to);
-    const uint32_t kernel = guest ? PUG_PERF_GUEST_KERNEL : PUG_PERF_KERNEL;
+    const uint32_t kernel =
+        guest ? pug_perf_guest_kernel(perf, pid_of(desk, tid, desk->to)) : PUG_PERF_KERNEL;
     struct layers user = layers_of(desk, process), system = layers_of(desk, kernel);
     const uint32_t before = process_of(desk, tid, desk->from);
     uint64_t time;
@@ -165,7 +170,8 @@ static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, b
         const uint32_t then = process_of(desk, tid, time);
         user.now = then == UINT32_MAX ? NULL : pug_perf_ranges_at(perf, then, at);
         user.then = NULL;
-        system.now = pug_perf_ranges_at(perf, kernel, at);
+        if (kernel != UINT32_MAX)
+            system.now = pug_perf_ranges_at(perf, kernel, at);
     } else if (!*stays) {
         *stays = true;
     }
@@ -174,7 +180,7 @@ static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, b
 
 static bool in_guest(const struct desk *desk, const struct pug_reader_space *reader)
 {
-    return desk->perf->guests && desk->perf->ids_in == PUG_PERF_VMID &&
+    return desk->perf->guests.count > 0 && desk->perf->ids_in == PUG_PERF_VMID &&
            reader->space == PUG_SPACE_EL1N;
 }
 
@@ -300,9 +306,10 @@ static void free_objects(struct pug_perf *perf)
 {
     struct pug_perf_object *details = perf->details.items;
     for (size_t i = 0; i < perf->details.count; i++)
-        if (details[i].program != perf->memory)
+        if (!pug_perf_is_memory(perf, details[i].program))
             pug_perf_program_free(details[i].program);
     pug_perf_program_free(perf->memory);
+    pug_perf_free_guests(perf);
 }
 
 static void free_spaces(struct pug_perf *perf)

@@ -124,13 +124,16 @@ bool pug_perf_take_memory(struct pug_perf *perf, uint32_t number)
 {
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    const struct pug_perf_guest *guest = pug_perf_guest_of(perf, details->guest);
+    const bool is_guest = details->guest != PUG_PERF_NO_GUEST;
     if (!perf->memory_sought)
         seek_memory(perf);
-    if (!perf->memory || details->guest)
+    struct pug_perf_program *memory = !is_guest ? perf->memory : guest ? guest->memory : NULL;
+    if (!memory)
         return false;
-    details->program = perf->memory;
+    details->program = memory;
     object->state = PUG_OBJECT_FOUND;
-    object->file = perf->memory_path;
+    object->file = is_guest ? guest->memory_path : perf->memory_path;
     object->why = NULL;
     return true;
 }
@@ -189,6 +192,6 @@ void pug_perf_seek_kernel(struct pug_perf *perf, uint32_t number)
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     if (!details->program && pug_perf_take_memory(perf, number))
         return;
-    if (details->program || (!details->guest && try_vmlinux(perf, number)))
+    if (details->program || (details->guest == PUG_PERF_NO_GUEST && try_vmlinux(perf, number)))
         find_slide(perf, number);
 }

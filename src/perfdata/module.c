@@ -28,7 +28,7 @@ struct placing {
 /** Where the kernel that loaded the module has a symbol. Of a guest's nobody tells. */
 static bool kernel_symbol(const struct placing *placing, const char *name, uint64_t *address)
 {
-    return !placing->details->guest &&
+    return placing->details->guest == PUG_PERF_NO_GUEST &&
            pug_perf_kernel_symbol(placing->perf, placing->module, name, address);
 }
 

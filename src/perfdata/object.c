@@ -36,8 +36,8 @@ static bool is_object(const struct pug_capture_object *object, const char *path,
 }
 
 /** The slot of an object, or the free one where it would be. A guest's are not the host's. */
-static uint32_t *slot_of(const struct pug_perf *perf, bool guest, const char *path, size_t length,
-                         const uint8_t *id, size_t id_size)
+static uint32_t *slot_of(const struct pug_perf *perf, int32_t guest, const char *path,
+                         size_t length, const uint8_t *id, size_t id_size)
 {
     uint32_t *slots = perf->table.items;
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
@@ -120,9 +120,11 @@ static size_t without_deleted(const char *path, size_t length)
 }
 
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
-                         const uint8_t *build_id, size_t build_id_size, uint16_t misc)
+                         const uint8_t *build_id, size_t build_id_size, uint16_t misc, int32_t pid)
 {
-    const bool guest = (misc & MODE) == MODE_GUEST_KERNEL;
+    const int32_t guest = (misc & MODE) != MODE_GUEST_KERNEL ? PUG_PERF_NO_GUEST
+                          : pid > 0                          ? pid
+                                                             : 0;
     length = without_deleted(path, length);
     if (perf->capture->objects.count * 2 >= perf->table.room && !grow(perf))
         return PUG_NO_OBJECT;
@@ -182,7 +184,7 @@ static void take_file_facts(struct pug_perf *perf)
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     for (size_t i = 0; i < perf->file_facts.count; i++) {
         const uint32_t number =
-            *slot_of(perf, false, facts[i].path, strlen(facts[i].path), NULL, 0);
+            *slot_of(perf, PUG_PERF_NO_GUEST, facts[i].path, strlen(facts[i].path), NULL, 0);
         if (!number || strcmp(objects[number - 1]->path, facts[i].path) != 0)
             continue;
         struct pug_perf_object *details = &pug_perf_details(perf)[number - 1];
@@ -202,8 +204,8 @@ void pug_perf_settle_objects(struct pug_perf *perf)
         return;
     take_file_facts(perf);
     for (size_t i = 0; i < perf->told.count; i++) {
-        const uint32_t number =
-            *slot_of(perf, false, told[i].path, strlen(told[i].path), told[i].build_id, 0);
+        const uint32_t number = *slot_of(perf, PUG_PERF_NO_GUEST, told[i].path,
+                                         strlen(told[i].path), told[i].build_id, 0);
         if (number && objects[number - 1]->build_id_size == 0)
             take_told(objects[number - 1], &told[i]);
         for (size_t n = 0; is_kernel(told[i].path) && n < perf->capture->objects.count; n++)

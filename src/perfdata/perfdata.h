@@ -228,10 +228,21 @@ struct pug_perf_space {
 
 struct pug_perf_program;
 
+#define PUG_PERF_NO_GUEST (-1)
+
+/** A guest of the host's kernel. */
+struct pug_perf_guest {
+    int32_t pid;      /**< of the process that is the machine; 0: of a guest that nobody numbers */
+    uint32_t process; /**< that has its kernel's maps */
+    struct pug_perf_program *memory; /**< a copy of it in the directory, or NULL */
+    const char *memory_path, *kallsyms_path;
+    bool sought;
+};
+
 struct pug_perf_object {
     struct pug_perf_program *program; /**< its text, where it was found */
     _Atomic bool sought;
-    bool guest;
+    int32_t guest;   /**< of which guest's kernel it is, by its process; PUG_PERF_NO_GUEST */
     int32_t jit_pid; /**< of memory that a JIT compiler may have filled; 0: of other objects */
     uint64_t first_address; /**< kernel and modules: where it was mapped first */
     uint64_t first_offset;
@@ -329,7 +340,7 @@ struct pug_perf {
     bool virtual_time; /**< all sources' timestamps are the clock's cycles */
     bool has_trace_times;
     enum { PUG_PERF_NO_IDS, PUG_PERF_CONTEXT_ID, PUG_PERF_VMID } ids_in;
-    bool guests;
+    struct pug_list guests; /**< struct pug_perf_guest */
 
     struct pug_list cuts;       /**< struct pug_perf_cut: by stretch */
     struct pug_list lineups;    /**< struct pug_perf_lineup */
@@ -373,9 +384,8 @@ struct pug_perf_cut {
     uint32_t lineup; /**< number of the sources that may be in it */
 };
 
-#define PUG_PERF_NO_PARENT    UINT32_MAX
-#define PUG_PERF_KERNEL       0u /* number of the host kernel among the processes */
-#define PUG_PERF_GUEST_KERNEL 1u
+#define PUG_PERF_NO_PARENT UINT32_MAX
+#define PUG_PERF_KERNEL    0u /* number of the host kernel among the processes */
 
 /* walk.c */
 /** Read all records of a file's part. What is damaged ends it, with a message. */
@@ -498,11 +508,25 @@ const struct pug_address_space *pug_perf_space_named(struct pug_capture *capture
 bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space *space,
                      uint64_t address, struct pug_location *location);
 
+/* guest.c */
+/** The number of the process that has a guest's kernel maps, made if need be; UINT32_MAX: no
+ * memory.
+ */
+uint32_t pug_perf_add_guest(struct pug_perf *perf, int32_t pid);
+/** The same, for what runs in a machine of this process (-1: not known); UINT32_MAX: none. */
+uint32_t pug_perf_guest_kernel(const struct pug_perf *perf, int32_t pid);
+/** A guest, with what the directory has of it; NULL: there is none. */
+const struct pug_perf_guest *pug_perf_guest_of(struct pug_perf *perf, int32_t pid);
+/** Is it a kernel's memory, which many objects share? */
+bool pug_perf_is_memory(const struct pug_perf *perf, const struct pug_perf_program *program);
+void pug_perf_free_guests(struct pug_perf *perf);
+
 /* object.c */
 /** The object of a path and a build id (size 0: none), made if need be; PUG_NO_OBJECT: no memory.
+    `pid` counts where `misc` says that it is of a guest's kernel: the machine's process.
  */
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
-                         const uint8_t *build_id, size_t build_id_size, uint16_t misc);
+                         const uint8_t *build_id, size_t build_id_size, uint16_t misc, int32_t pid);
 /** A path has this build id, where its maps do not tell another. */
 void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
                             size_t size);

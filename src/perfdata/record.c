@@ -192,7 +192,7 @@ static uint32_t jit_object(struct pug_perf *perf, int32_t pid, uint16_t misc)
 {
     char path[64];
     const int length = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-    const uint32_t object = pug_perf_object(perf, path, (size_t)length, NULL, 0, misc);
+    const uint32_t object = pug_perf_object(perf, path, (size_t)length, NULL, 0, misc, 0);
     if (object != PUG_NO_OBJECT) {
         pug_capture_objects(perf->capture)[object]->kind = PUG_OBJECT_MEMORY;
         pug_perf_details(perf)[object].jit_pid = pid;
@@ -248,7 +248,7 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
         event->object = jit_object(perf, pid, record->misc);
         event->offset = address;
     } else {
-        event->object = pug_perf_object(perf, path, length, id, id_size, record->misc);
+        event->object = pug_perf_object(perf, path, length, id, id_size, record->misc, pid);
     }
 }
 
@@ -353,7 +353,7 @@ static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sam
     const int count = snprintf(path, sizeof(path), "[%s]", length > 0 ? name : "bpf");
     event->object =
         pug_perf_object(perf, path, (size_t)count < sizeof(path) ? (size_t)count : sizeof(path) - 1,
-                        NULL, 0, MODE_KERNEL);
+                        NULL, 0, MODE_KERNEL, 0);
 }
 
 static void take_poke(struct pug_perf *perf, const struct pug_perf_record *record,

@@ -362,7 +362,8 @@ static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     if (!found && pug_perf_take_memory(perf, number))
         return;
-    if (!found && pug_perf_details(perf)[number].guest) /* its paths are not those of the host */
+    if (!found && pug_perf_details(perf)[number].guest !=
+                      PUG_PERF_NO_GUEST) /* its paths are not those of the host */
         found = pug_perf_try_cache(perf, number);
     else if (!found)
         found = pug_perf_try_cache(perf, number) ||

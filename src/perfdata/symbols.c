@@ -191,10 +191,15 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
 {
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     const struct pug_perf_object *details = &pug_perf_details(perf)[number];
-    pug_perf_read_kallsyms(perf);
+    const struct pug_perf_guest *guest = pug_perf_guest_of(perf, details->guest);
     symbols->kind = PUG_NAMES_KALLSYMS;
-    symbols->file = perf->kallsyms_path;
-    symbols->text = perf->kallsyms;
+    if (details->guest != PUG_PERF_NO_GUEST) {
+        symbols->file = guest ? guest->kallsyms_path : NULL;
+    } else {
+        pug_perf_read_kallsyms(perf);
+        symbols->file = perf->kallsyms_path;
+        symbols->text = perf->kallsyms;
+    }
     if (object->kind == PUG_OBJECT_KERNEL) {
         symbols->module = "";
         symbols->moved = details->program ? details->program->slide : 0;
@@ -203,7 +208,7 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
         symbols->module = module;
         symbols->moved = module_moved(details);
     }
-    return !details->guest && (symbols->file || symbols->text);
+    return symbols->file || symbols->text;
 }
 
 /** What the recorder knew of an object that is not here. */

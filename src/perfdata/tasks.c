@@ -198,12 +198,13 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
     if (!kernel)
         pug_perf_enter_archive(perf, &object, &offset);
     if (kernel)
-        process = event->machine == PUG_PERF_GUEST ? PUG_PERF_GUEST_KERNEL : PUG_PERF_KERNEL;
+        process = event->machine == PUG_PERF_GUEST
+                      ? pug_perf_add_guest(perf, event->pid > 0 ? event->pid : 0)
+                      : PUG_PERF_KERNEL;
     else
         process = process_of(settling, event->pid, event->time);
     if (kernel)
         note_kernel(perf, event);
-    perf->guests |= process == PUG_PERF_GUEST_KERNEL;
     change(settling, process,
            &(struct pug_perf_change){.time = event->time,
                                      .order = event->order,
@@ -273,13 +274,11 @@ enum pug_status pug_perf_settle_events(struct pug_perf *perf)
 {
     struct settling settling = {.perf = perf};
     struct pug_perf_event *events = perf->events.items;
-    for (int i = 0; i < 2; i++) {
-        struct pug_perf_process *kernel = pug_list_add(&perf->processes, sizeof(*kernel));
-        if (!kernel)
-            return PUG_ERR_MEM;
-        kernel->pid = -1;
-        kernel->parent = PUG_PERF_NO_PARENT;
-    }
+    struct pug_perf_process *kernel = pug_list_add(&perf->processes, sizeof(*kernel));
+    if (!kernel)
+        return PUG_ERR_MEM;
+    kernel->pid = -1;
+    kernel->parent = PUG_PERF_NO_PARENT;
     if (perf->events.count > 0)
         qsort(events, perf->events.count, sizeof(*events), events_by_time);
     for (size_t i = 0; i < perf->events.count && !settling.failed; i++)

@@ -14,6 +14,10 @@
 
 #include <cmocka.h>
 
+#ifdef PUG_WITH_DWARF
+#include <elfutils/version.h>
+#endif
+
 static char folder[] = "/tmp/test_names.XXXXXX";
 
 static const char source[] = "#define INLINE static inline __attribute__((always_inline))\n"
@@ -221,6 +225,30 @@ static void test_split(void **state)
         expect_of("llvm-addr2line", programs[i], open_file(names, programs[i]));
         pug_names_free(names);
     }
+}
+
+/* A package of split units that this libdw does not read is named; a FIFO is not looked at. */
+static void test_package(void **state)
+{
+    char package[256];
+    (void)state;
+    if (!tools())
+        skip();
+    shell("mkdir -p packed && cd packed && cc -O2 -gdwarf-5 -gsplit-dwarf ../prog.c -o program && "
+          "mkfifo program.dwp");
+    struct pug_names *names = new_names(0);
+    struct pug_names_file *file = open_file(names, "packed/program");
+    assert_false(pug_names_unread(file, package, sizeof(package)));
+    shell("cd packed && rm program.dwp && printf x > program.dwp");
+    const bool unread = pug_names_unread(file, package, sizeof(package));
+#ifdef PUG_WITH_DWARF
+    assert_int_equal(unread, !_ELFUTILS_PREREQ(0, 191));
+#else
+    assert_false(unread);
+#endif
+    if (unread)
+        assert_non_null(strstr(package, "packed/program.dwp"));
+    pug_names_free(names);
 }
 
 static void test_other_file(void **state)
@@ -601,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_demangling_of_a_library),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_split),
+        cmocka_unit_test(test_package),
         cmocka_unit_test(test_other_file),
         cmocka_unit_test(test_build_id),
         cmocka_unit_test(test_symbols_alone),

@@ -65,11 +65,11 @@ static void write_file(const struct recording *r, const char *name, const struct
 static const struct rec_perf_sample early = {.pid = -1, .tid = 0, .time = 1};
 
 /** `mode`: 1 the kernel's, 4 the kernel's of a guest. */
-static void map_as(struct recording *r, uint16_t mode, uint64_t address, uint64_t size,
-                   uint64_t offset, const char *path)
+static void map_of(struct recording *r, uint32_t pid, uint16_t mode, uint64_t address,
+                   uint64_t size, uint64_t offset, const char *path)
 {
     struct rec_bytes body = {0};
-    rec_put_le(&body, UINT32_MAX, 4); /* of no process */
+    rec_put_le(&body, pid, 4);
     rec_put_le(&body, 0, 4);
     rec_put_le(&body, address, 8);
     rec_put_le(&body, size, 8);
@@ -80,6 +80,13 @@ static void map_as(struct recording *r, uint16_t mode, uint64_t address, uint64_
     while (body.size % 8 != 0);
     rec_perf_record(&r->perf, 1, mode, &body, &early);
     rec_bytes_free(&body);
+}
+
+/** Of no process. */
+static void map_as(struct recording *r, uint16_t mode, uint64_t address, uint64_t size,
+                   uint64_t offset, const char *path)
+{
+    map_of(r, UINT32_MAX, mode, address, size, offset, path);
 }
 
 static void map(struct recording *r, uint64_t address, uint64_t size, uint64_t offset,
@@ -208,10 +215,25 @@ static void check(const struct heard *heard, const uint64_t *wanted, size_t coun
 
 static void end(const struct recording *r, struct heard *heard)
 {
-    static const char *const files[] = {
-        "perf.data",  "vmlinux",         "kallsyms",           "foo.ko",    "data",
-        "kcore",      "kcore_dir/kcore", "kcore_dir/kallsyms", "foo.ko.gz", "foo.ko.xz",
-        "foo.ko.zst", "guest",           "kcore_dir"};
+    static const char *const files[] = {"perf.data",
+                                        "vmlinux",
+                                        "kallsyms",
+                                        "foo.ko",
+                                        "data",
+                                        "kcore",
+                                        "kcore_dir/kcore",
+                                        "kcore_dir/kallsyms",
+                                        "foo.ko.gz",
+                                        "foo.ko.xz",
+                                        "foo.ko.zst",
+                                        "guest",
+                                        "kcore_dir",
+                                        "kcore_dir__7/kcore",
+                                        "kcore_dir__7/kallsyms",
+                                        "kcore_dir__9/kcore",
+                                        "kcore_dir__9/kallsyms",
+                                        "kcore_dir__7",
+                                        "kcore_dir__9"};
     char path[256];
     pug_capture_free(heard->capture);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -409,15 +431,20 @@ static void begin_guest(struct recording *r)
 }
 
 /** One branch is taken at an exception level, by the task that CONTEXTIDR_EL2 tells. */
-static void run_at(struct recording *r, uint8_t el, uint64_t address, uint64_t end)
+static void run_by(struct recording *r, uint32_t tid, uint8_t el, uint64_t address, uint64_t end)
 {
     const struct rec_context context = {
-        .el = el, .sf = true, .ns = true, .has_vmid = true, .vmid = 7};
+        .el = el, .sf = true, .ns = true, .has_vmid = true, .vmid = tid};
     rec_etmv4_trace_on(r->unit);
     rec_etmv4_start(r->unit, address, false, &context);
     rec_etmv4_timestamp(r->unit, 100);
     rec_etmv4_atom(r->unit, true);
     rec_etmv4_exception(r->unit, 0x0e, end, false, false);
+}
+
+static void run_at(struct recording *r, uint8_t el, uint64_t address, uint64_t end)
+{
+    run_by(r, 7, el, address, end);
 }
 
 /** What runs at EL1 is a guest's: nothing of the host's kernel and files is taken for it. */
@@ -477,6 +504,68 @@ static void test_guest_kernel(void **state)
              &(struct pug_capture_roots){
                  .kernel = path, .build_ids = "", .replacements = &given, .replacement_count = 1});
     check(&heard, wanted, 7);
+    end(&r, &heard);
+}
+
+/** Each guest has its own kernel at the same address, and its own names; a third one nothing. */
+static void test_guests(void **state)
+{
+    static const uint32_t of_7[] = {0x14000004, NOP, NOP, NOP, NOP, NOP};
+    static const uint32_t of_9[] = {NOP, NOP, 0x17fffffe, NOP, NOP, NOP};
+    static const uint32_t *const texts[] = {of_7, of_9};
+    static const uint64_t wanted[] = {AT(0), AT(0), AT(4), AT(8), AT(0)};
+    static const char *const names[] = {"start_of_7", "start_of_9"};
+    struct recording r;
+    (void)state;
+    begin_with(&r, &vhe_cpu, &vhe_config);
+    for (uint32_t n = 0; n < 3; n++) {
+        const uint32_t pid = 7 + 2 * n;
+        char path[192], lines[128];
+        const struct rec_perf_sample task = {
+            .pid = (int32_t)pid, .tid = (int32_t)pid + 100, .time = 2};
+        snprintf(path, sizeof(path), "[guest.kernel.kallsyms.%u]_stext", (unsigned)pid);
+        map_of(&r, pid, 4, KERNEL, 0x10000, KERNEL, path);
+        rec_perf_comm(&r.perf, &task, "vcpu", false);
+        if (n == 2)
+            continue; /* of this one nothing was copied */
+        const struct kernel_file kcore = {.type = 4, .vaddr = KERNEL, .text = texts[n], .words = 6};
+        snprintf(path, sizeof(path), "%s/kcore_dir__%u", r.folder, (unsigned)pid);
+        assert_int_equal(mkdir(path, 0700), 0);
+        snprintf(path, sizeof(path), "kcore_dir__%u/kcore", (unsigned)pid);
+        write_file(&r, path, &kcore);
+        snprintf(path, sizeof(path), "kcore_dir__%u/kallsyms", (unsigned)pid);
+        const int size =
+            snprintf(lines, sizeof(lines), "%llx T %s\n", (unsigned long long)KERNEL, names[n]);
+        write_bytes(&r, path, lines, (size_t)size);
+    }
+    run_by(&r, 107, 1, KERNEL, AT(0x10));
+    run_by(&r, 109, 1, KERNEL, AT(0));
+    run_by(&r, 111, 1, KERNEL, AT(0x10));
+    run_by(&r, 107, 1, KERNEL, AT(0x10));
+    finish(&r, "data");
+    struct heard heard = hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
+    check(&heard, wanted, 5);
+    static const int32_t tids[] = {107, 109, 109, 109, 107};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(heard.tids[i], tids[i]);
+    const struct pug_capture_object *object;
+    struct pug_names *known = pug_names_new(NULL);
+    size_t guests = 0;
+    for (uint32_t n = 0; (object = pug_capture_object_at(heard.capture, n)) != NULL; n++) {
+        struct pug_names_file *file;
+        struct pug_names_function function;
+        if (strncmp(object->path, "[guest", 6) != 0)
+            continue;
+        assert_int_equal(object->state, guests < 2 ? PUG_OBJECT_FOUND : PUG_OBJECT_MISSING);
+        assert_int_equal(pug_capture_names(heard.capture, n, known, &file), guests < 2);
+        if (guests < 2) {
+            assert_true(pug_names_function(file, KERNEL + 4, &function));
+            assert_string_equal(function.name, names[guests]);
+        }
+        guests++;
+    }
+    assert_int_equal(guests, 3);
+    pug_names_free(known);
     end(&r, &heard);
 }
 
@@ -588,7 +677,7 @@ int main(void)
         cmocka_unit_test(test_moved),        cmocka_unit_test(test_poked),
         cmocka_unit_test(test_module),       cmocka_unit_test(test_kcore),
         cmocka_unit_test(test_packed),       cmocka_unit_test(test_guest_is_not_the_host),
-        cmocka_unit_test(test_guest_kernel),
+        cmocka_unit_test(test_guest_kernel), cmocka_unit_test(test_guests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void test_arm_module(void **state)
     put_module(&bytes, words, 5, relocations, 5);
     const char *path = made_folder_file(&folder, "x.ko", bytes.data, bytes.size);
     rec_bytes_free(&bytes);
-    const uint32_t number = pug_perf_object(&perf, "/x.ko", 5, NULL, 0, 1);
+    const uint32_t number = pug_perf_object(&perf, "/x.ko", 5, NULL, 0, 1, 0);
     struct pug_perf_object *details = &pug_perf_details(&perf)[number];
     details->first_address = 0x7f000000;
     details->first_size = 0x1000;
