@@ -44,7 +44,7 @@ test-i386 test-armhf test-s390x test-windows: test-%: build
 
 truth: build
 	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"
-	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 450 2; code=$$?; rm -rf $$work; exit $$code
+	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 470 2; code=$$?; rm -rf $$work; exit $$code
 
 mutants: build
 	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code

@@ -28,6 +28,13 @@ static bool parse_spike(const char *line, struct spike_line *spike)
     return true;
 }
 
+/** A control register that the line's instruction wrote: "… c384_satp 0x8000…". */
+static bool find_written(const char *line, const char *name, uint64_t *value)
+{
+    const char *at = strstr(line, name);
+    return at && sscanf(at + strlen(name), " 0x%" SCNx64, value) == 1;
+}
+
 /** "core   0: exception trap_user_ecall, epc 0x…", or "… exception interrupt #7, epc 0x…". */
 static bool parse_spike_trap(const char *line, struct rec_path_item *item)
 {
@@ -96,6 +103,7 @@ struct run {
     struct rec_convert *convert;
     struct rec_path_builder *builder;
     unsigned privilege[REC_PATH_CPUS]; /* + 1; 0: not known */
+    bool scontext[REC_PATH_CPUS];      /* that tells the context, not satp */
     struct pug_isa_config isa;
     uint64_t at[REC_PATH_CPUS]; /* QEMU: the block that runs, + 1; 0: none */
     enum rec_path_isa at_isa[REC_PATH_CPUS];
@@ -107,6 +115,23 @@ static bool wrong(struct run *run, const char *what, uint64_t address)
     snprintf(run->convert->why, sizeof(run->convert->why), "line %" PRIu64 ": %s 0x%" PRIx64,
              run->convert->lines, what, address);
     return false;
+}
+
+/** A context that is in force from the next instruction on: scontext, where it is used, else the
+ *  address space. */
+static bool take_context(struct run *run, unsigned cpu, const char *line)
+{
+    struct rec_path_item item = {.kind = REC_PATH_IN_CONTEXT, .cpu = cpu};
+    uint64_t value;
+    if (find_written(line, " c1448_scontext", &value)) {
+        run->scontext[cpu] = true;
+        item.value = (uint32_t)value;
+    } else if (!run->scontext[cpu] && find_written(line, " c384_satp", &value)) {
+        item.value = rec_path_asid((enum rec_path_family)run->convert->family, value);
+    } else {
+        return true;
+    }
+    return rec_path_builder_event(run->builder, &item);
 }
 
 static bool take_spike(struct run *run, const char *line)
@@ -129,7 +154,8 @@ static bool take_spike(struct run *run, const char *line)
         bytes[i] = (uint8_t)(spike.opcode >> 8 * i);
     unsigned size = rec_path_insn_size(REC_PATH_RISCV, bytes);
     return rec_path_builder_insn(run->builder, spike.cpu, spike.address, REC_PATH_RISCV, bytes,
-                                 size);
+                                 size) &&
+           take_context(run, spike.cpu, line);
 }
 
 /** Bytes of the instruction from the program. 0: it is not there. */

@@ -340,15 +340,23 @@ static void decide(struct rec_engine *engine, struct rec_stream *stream, const s
     stream->since = 0;
 }
 
-/** Time, context and synchronisation, where a waypoint has just been. */
-static void decorate(struct rec_engine *engine, struct rec_stream *stream,
-                     const struct rec_place *at)
+/** Another context, or privilege: who is told every instruction is told of that anywhere, others
+ *  where a waypoint has just been. */
+static unsigned context_changes(const struct rec_engine *engine, const struct rec_stream *stream)
+{
+    bool changes = stream->situation.context_id != stream->told.context_id ||
+                   stream->situation.privilege != stream->told.privilege;
+    return changes && (stream->since == 0 || engine->config.unit_class->every) ? REC_BETWEEN_CONTEXT
+                                                                               : 0;
+}
+
+/** Time and synchronisation where a waypoint has just been. */
+static unsigned periodic(struct rec_engine *engine, struct rec_stream *stream)
 {
     const struct rec_engine_config *config = &engine->config;
     unsigned what = 0;
-    if (stream->situation.context_id != stream->told.context_id ||
-        stream->situation.privilege != stream->told.privilege)
-        what |= REC_BETWEEN_CONTEXT;
+    if (stream->since > 0)
+        return 0;
     if (stream->ran >= stream->sync_at) {
         what |= REC_BETWEEN_SYNC;
         stream->sync_at = next_at(engine, stream, config->sync_every);
@@ -365,9 +373,17 @@ static void decorate(struct rec_engine *engine, struct rec_stream *stream,
         what |= REC_BETWEEN_OTHER;
         stream->other_at = next_at(engine, stream, config->other_every);
     }
-    stream->told = stream->situation;
+    return what;
+}
+
+static void decorate(struct rec_engine *engine, struct rec_stream *stream,
+                     const struct rec_place *at)
+{
+    unsigned what = context_changes(engine, stream) | periodic(engine, stream);
+    if (what & REC_BETWEEN_CONTEXT || stream->since == 0)
+        stream->told = stream->situation;
     if (what)
-        config->unit_class->between(stream->unit, what, at, &stream->situation);
+        engine->config.unit_class->between(stream->unit, what, at, &stream->situation);
 }
 
 /** A processor's own clock: an instruction takes a nanosecond, unless the path says otherwise. */
@@ -433,7 +449,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     bool was_on = stream->on;
     stream->situation = stream->coming;
     decide(engine, stream, &at);
-    if (stream->on && was_on && stream->since == 0)
+    if (stream->on && was_on)
         decorate(engine, stream, &at);
     stream->block = block;
     stream->count = item->count;

@@ -78,6 +78,12 @@ enum rec_path_trap {
 #define REC_PATH_CHUNK_BYTES (1u << 20)
 #define REC_PATH_ACCESSES    65536u /* of one block */
 
+/** The address space that a RISC-V core's satp says. */
+static inline uint32_t rec_path_asid(enum rec_path_family family, uint64_t satp)
+{
+    return family == REC_FAMILY_RV32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
+}
+
 /** A difference, small ones as small numbers; and back. */
 static inline uint64_t rec_path_fold(uint64_t difference)
 {

@@ -74,6 +74,11 @@ struct rec_option {
 
 #define REC_OPTIONS 40u
 
+/** What the protocol has and is not made, and why. */
+struct rec_absent {
+    const char *name, *why;
+};
+
 struct rec_unit_class;
 
 /** How a unit is made. */
@@ -98,6 +103,7 @@ struct rec_unit_class {
     bool frames;        /**< CoreSight frames carry it */
     const struct rec_option *options;
     unsigned option_count;
+    const struct rec_absent *absent; /**< its last one has no name; NULL: none */
     /** Mend what cannot be together. */
     void (*settle)(uint64_t *values, uint8_t family);
     struct rec_unit *(*make)(const struct rec_unit_setup *setup);

@@ -340,11 +340,19 @@ static const char *format(const struct rec_unit_setup *setup)
     .free = unit_free, .isa = isa, .begin = begin, .instruction = instruction, .trap = trap,       \
     .between = between, .end = end, .lose = lose, .format = format
 
+static const struct rec_absent absent[] = {
+    {"conditional", "QEMU does not tell whether an instruction's condition held, and nobody decodes "
+                    "conditional tracing (docs/architecture.md)"},
+    {"load_store_p0", "nobody decodes loads and stores that are P0 elements (docs/architecture.md)"},
+    {NULL, NULL},
+};
+
 const struct rec_unit_class rec_unit_etmv4 = {.name = "etmv4",
                                               .device = "ETM4",
                                               .core = "Cortex-A53",
                                               .options = etmv4_options,
                                               .option_count = OPTIONS - 1,
+                                              .absent = absent,
                                               .make = etmv4_make,
                                               .describe = etmv4_describe,
                                               ETMV4_COMMON};
@@ -354,6 +362,7 @@ const struct rec_unit_class rec_unit_ete = {.name = "ete",
                                             .core = "ARM-AA64",
                                             .options = ete_options,
                                             .option_count = OPTIONS,
+                                            .absent = absent,
                                             .make = ete_make,
                                             .describe = ete_describe,
                                             ETMV4_COMMON};

@@ -67,8 +67,6 @@ struct situation situation_of(unsigned cpu, enum rec_path_family family)
     bool arm = family == REC_FAMILY_A64 || family == REC_FAMILY_ARM;
     situation.known = true;
     situation.privilege = arm ? level_of((uint32_t)state) : (uint32_t)state & 3;
-    situation.context = arm                         ? (uint32_t)context
-                        : family == REC_FAMILY_RV32 ? context >> 22 & 0x1ff
-                                                    : context >> 44 & 0xffff;
+    situation.context = arm ? (uint32_t)context : rec_path_asid(family, context);
     return situation;
 }

@@ -63,6 +63,24 @@ for protocol in etrace ntrace; do
   [[ $(grep -c 'EXCEPTION(' "$tmp/said") == 2 ]]
 done
 
+# It tells contexts, too: the address space in satp, or scontext where that is written.
+cat >"$tmp/spike" <<'LOG'
+core   0: 1 0x0000000080000000 (0x18029073) c384_satp 0x8000500000080000
+core   0: 1 0x0000000080000004 (0x00000013)
+core   0: 1 0x0000000080000008 (0x5a829073) c1448_scontext 0x0000000000000033
+core   0: 1 0x000000008000000c (0x18029073) c384_satp 0x8000700000080000
+core   0: 1 0x0000000080000010 (0x00000463)
+core   0: 1 0x0000000080000018 (0x00000013)
+LOG
+sed 's/0x00000000\(800000..\) /0x\1 /;s/0x8000500000080000/0x81480000/;s/0x8000700000080000/0x81c80000/' "$tmp/spike" >"$tmp/spike32"
+for spike in spike spike32; do
+  for protocol in etrace ntrace; do
+    "$bin/pugmark" record --quiet --protocol $protocol --from "$tmp/$spike" --out "$tmp/$protocol" --path "$tmp/ran"
+    "$bin/pugmark" pc "$tmp/$protocol" --verify "$tmp/ran" | grep -q equal
+    [[ $("$bin/pugmark" list "$tmp/$protocol" | grep -o 'CTXTID=0x[0-9a-f]*' | tail -2 | tr '\n' ' ') == 'CTXTID=0x5 CTXTID=0x33 ' ]]
+  done
+done
+
 # All of them may be FIFOs.
 mkfifo "$tmp/fifo"
 cat "$path" >"$tmp/fifo" &
@@ -99,4 +117,9 @@ for bad in '--protocol nothing' '--protocol etmv4 --set nothing=1' '--protocol e
     exit 1
   fi
   grep -q pugmark: "$tmp/said"
+done
+for protocol in etmv4 ete; do
+  if "$bin/pugmark" record --protocol $protocol --set conditional=1 --from "$path" --elf "$tmp/program" --out "$tmp/d" \
+    2>"$tmp/said"; then exit 1; fi
+  grep -q 'nobody decodes conditional tracing' "$tmp/said"
 done

@@ -56,6 +56,9 @@ static bool take_setting(struct record *record, const char *setting, bool *given
         return refuse(setting, "expected NAME=VALUE, a number");
     snprintf(name, sizeof(name), "%.*s", (int)(equals - setting), setting);
     int at = rec_unit_option(record->unit, name);
+    for (const struct rec_absent *absent = record->unit->absent; absent && absent->name; absent++)
+        if (strcmp(absent->name, name) == 0)
+            return refuse(setting, absent->why);
     if (at < 0)
         return refuse(setting, "this protocol has no such option (`record --help` lists them)");
     if (value > record->unit->options[at].most)
