@@ -103,13 +103,15 @@ static uint64_t until_loss(struct rec_engine *engine, const struct rec_stream *s
     return next_at(engine, stream, (uint64_t)(LOST_AT_ONCE * (1 - loss) / loss) + 1);
 }
 
-/** The processor's stream; NULL: it has none. */
-static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu)
+/** The processor's stream, which it gets when something runs there; NULL: it has none. */
+static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu, bool runs)
 {
     if (cpu >= REC_PATH_CPUS)
         return NULL;
     if (engine->stream_of[cpu])
         return engine->streams[engine->stream_of[cpu] - 1];
+    if (!runs)
+        return NULL;
     if (engine->stream_count >= engine->config.sources || engine->stream_count == REC_STREAMS) {
         engine->left_out++;
         return NULL;
@@ -123,7 +125,9 @@ static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu)
     engine->streams[index] = stream;
     engine->stream_of[cpu] = (uint8_t)(index + 1);
     stream->cpu = cpu;
-    stream->coming.context_id = engine->config.context_ids ? cpu + 1 : 1;
+    stream->is = engine->before[cpu];
+    if (!stream->is.in_context)
+        stream->is.coming.context_id = engine->config.context_ids ? cpu + 1 : 1;
     stream->sync_at = next_at(engine, stream, engine->config.sync_every);
     stream->time_at = next_at(engine, stream, engine->config.time_every);
     stream->cycles_at = next_at(engine, stream, engine->config.cycles_every);
@@ -220,7 +224,7 @@ static bool give_stretch(struct rec_engine *engine, unsigned index)
         return false;
     stream->given = 0;
     return !engine->output.cut ||
-           engine->output.cut(engine->output.context, index, stream->coming.time) ||
+           engine->output.cut(engine->output.context, index, stream->is.coming.time) ||
            rec_engine_fail(engine, "the trace cannot be written");
 }
 
@@ -390,7 +394,7 @@ static void decorate(struct rec_engine *engine, struct rec_stream *stream,
 static void advance(struct rec_stream *stream, uint32_t count)
 {
     stream->ran += count;
-    stream->coming.time += count;
+    stream->is.coming.time += count;
 }
 
 /** Trace in pieces: small ones where sources share a sink, or where it may be full. */
@@ -447,7 +451,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     if (!block || !remember(engine, block) || !keep_accesses(engine, stream, block, item))
         return false;
     bool was_on = stream->on;
-    stream->situation = stream->coming;
+    stream->situation = stream->is.coming;
     decide(engine, stream, &at);
     if (stream->on && was_on)
         decorate(engine, stream, &at);
@@ -486,15 +490,29 @@ static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
     return true;
 }
 
-static void take_task(struct rec_engine *engine, struct rec_stream *stream,
-                      const struct rec_path_item *item)
+/** The processor runs another one. */
+static void take_task(struct rec_engine *engine, struct rec_stream *stream)
 {
     close_stream(engine, stream);
     if (engine->output.cut && stream->given + stream->out.size > 0)
         restart(engine, index_of(engine, stream));
-    stream->task = item->value;
-    if (engine->config.context_ids)
-        stream->coming.context_id = (uint32_t)item->value;
+}
+
+/** What says of a processor who it is, and in what. */
+static void identify(const struct rec_engine *engine, struct rec_identity *is,
+                     const struct rec_path_item *item)
+{
+    bool ids = engine->config.context_ids;
+    if (ids && (item->kind == REC_PATH_NEW_TASK || item->kind == REC_PATH_IN_CONTEXT)) {
+        is->coming.context_id = (uint32_t)item->value;
+        is->in_context = true;
+    }
+    if (item->kind == REC_PATH_NEW_TASK)
+        is->task = item->value;
+    else if (item->kind == REC_PATH_IN_PRIVILEGE)
+        is->coming.privilege = (uint8_t)item->value;
+    else if (item->kind == REC_PATH_AT && item->value > is->coming.time)
+        is->coming.time = item->value;
 }
 
 bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item)
@@ -505,7 +523,13 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
         give_path(engine, item);
         return !engine->error;
     }
-    struct rec_stream *stream = stream_at(engine, item->cpu);
+    struct rec_stream *stream = stream_at(engine, item->cpu, item->kind == REC_PATH_RAN);
+    if (engine->error)
+        return false;
+    if (!stream && item->kind != REC_PATH_RAN && item->cpu < REC_PATH_CPUS) {
+        identify(engine, &engine->before[item->cpu], item);
+        give_path(engine, item);
+    }
     if (!stream)
         return !engine->error;
     switch (item->kind) {
@@ -518,18 +542,11 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
         if (!take_trap(engine, stream, item))
             return false;
         break;
-    case REC_PATH_IN_CONTEXT:
-        if (engine->config.context_ids)
-            stream->coming.context_id = (uint32_t)item->value;
-        break;
-    case REC_PATH_IN_PRIVILEGE: stream->coming.privilege = (uint8_t)item->value; break;
-    case REC_PATH_AT:
-        if (item->value > stream->coming.time)
-            stream->coming.time = item->value;
-        break;
     case REC_PATH_LEFT_OUT: stream->gap = true; break;
-    default: take_task(engine, stream, item); break;
+    case REC_PATH_NEW_TASK: take_task(engine, stream); break;
+    default: break;
     }
+    identify(engine, &stream->is, item);
     if (item->kind != REC_PATH_RAN && item->kind != REC_PATH_LEFT_OUT)
         give_path(engine, item);
     if (engine->config.limit && engine->instructions >= engine->config.limit)
@@ -567,7 +584,7 @@ void rec_engine_stream(const struct rec_engine *engine, unsigned stream, unsigne
                        uint64_t *task)
 {
     *cpu = engine->streams[stream]->cpu;
-    *task = engine->streams[stream]->task;
+    *task = engine->streams[stream]->is.task;
 }
 
 uint64_t rec_engine_left_out(const struct rec_engine *engine)

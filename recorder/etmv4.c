@@ -494,21 +494,34 @@ void rec_etmv4_timestamp(struct rec_etmv4 *unit, uint64_t value)
     unit->timestamp_valid = true;
 }
 
+/** Commits in the packet's four bits: the count from 1, or from the most that can wait less 15. */
+static bool put_middle_cycles(struct rec_etmv4 *unit, uint32_t count, bool commit, uint32_t commits)
+{
+    uint32_t most = unit->config.idr8, from = most >= 15 ? most - 15 : UINT32_MAX;
+    bool low = !commit || (commits >= 1 && commits <= 16);
+    bool high = commit && commits > 0 && from <= commits && commits - from <= 15;
+    if (count >= 16 || (!low && !high))
+        return false;
+    high = high && (!low || rec_random_once_in(&unit->random, 2));
+    rec_put(unit->out, 0x0C | high);
+    rec_put(unit->out, (uint8_t)(count | (commit ? commits - (high ? from : 1) : 0) << 4));
+    return true;
+}
+
 void rec_etmv4_cycles(struct rec_etmv4 *unit, uint32_t count)
 {
     flush_atoms(unit);
-    bool commit = commit_in_cycles(unit);
+    bool commit = commit_in_cycles(unit), unknown = count == UINT32_MAX;
     uint32_t commits = commit && unit->depth ? 1 + rec_random_below(&unit->random, unit->depth) : 0;
+    count -= unknown ? 0 : unit->config.threshold;
     if (count < 4 && (!commit || (commits >= 1 && commits <= 4))) {
         rec_put(unit->out, (uint8_t)(0x10 | count | (commit ? (commits - 1) << 2 : 0)));
-    } else if (count < 16 && (!commit || (commits >= 1 && commits <= 16))) {
-        rec_put(unit->out, 0x0C);
-        rec_put(unit->out, (uint8_t)(count | (commit ? (commits - 1) << 4 : 0)));
-    } else {
-        rec_put(unit->out, 0x0E);
+    } else if (!put_middle_cycles(unit, count, commit, commits)) {
+        rec_put(unit->out, 0x0E | unknown);
         if (commit)
             rec_put_leb(unit->out, commits);
-        rec_put_leb(unit->out, count);
+        if (!unknown)
+            rec_put_leb(unit->out, count);
     }
     unit->depth -= commits;
 }
@@ -567,7 +580,7 @@ void rec_etmv4_sync(struct rec_etmv4 *unit)
     if (spec)
         rec_put_leb(unit->out, unit->depth);
     if (cycles)
-        rec_put(unit->out, 0); /* cycle count threshold */
+        rec_put_leb(unit->out, unit->config.threshold);
     memset(unit->history, 0, sizeof(unit->history));
     unit->timestamp_valid = false;
     unit->stack_count = 0;

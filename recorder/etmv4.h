@@ -18,6 +18,7 @@ struct rec_etmv4_config {
     uint32_t idr2;            /**< TRCIDR2: VMID and context id sizes, [28:25] cycle count size */
     uint32_t idr8;            /**< TRCIDR8: maximum speculation depth */
     uint32_t configr;         /**< TRCCONFIGR: [4] cycle counts, [12] return stack */
+    uint32_t threshold;       /**< TRCCCCTLR: cycles that no count is below */
     uint32_t guess_once_in;   /**< speculate wrongly once in so many atoms; 0 never */
     uint32_t longer_once_in;  /**< an address form longer than needed, once in so many; 0 never */
     uint32_t shorter_once_in; /**< fewer atoms in a packet than fit, once in so many; 0 never */
@@ -68,6 +69,7 @@ bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address);
 void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool t32);
 
 void rec_etmv4_timestamp(struct rec_etmv4 *unit, uint64_t value);
+/** At least the threshold; UINT32_MAX: nobody knows. */
 void rec_etmv4_cycles(struct rec_etmv4 *unit, uint32_t count);
 void rec_etmv4_event(struct rec_etmv4 *unit, uint8_t events);
 void rec_etmv4_timestamp_marker(struct rec_etmv4 *unit);

@@ -140,7 +140,7 @@ static void tell_trap(struct rec_engine *engine, struct rec_stream *stream,
                             .begun = stream->count < stream->block->count,
                             .last = stream->last,
                             .since = stream->since,
-                            .situation = stream->coming};
+                            .situation = stream->is.coming};
     bool straight = stream->asked && next->address == back->address && next->isa == back->isa;
     if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
         return;

@@ -8,10 +8,17 @@
 
 #define REC_STREAMS 128u
 
+/** Who a processor is, and in what from the next block on. */
+struct rec_identity {
+    uint64_t task;
+    struct rec_situation coming;
+    bool in_context; /* somebody said in which */
+};
+
 /** A processor that is traced. */
 struct rec_stream {
     unsigned cpu;
-    uint64_t task;
+    struct rec_identity is;
     struct rec_unit *unit;
     struct rec_bytes out;
     bool on, told_gap;
@@ -27,8 +34,8 @@ struct rec_stream {
     struct rec_path_item trap; /* where `trapped` */
     bool fresh;                /* nothing was traced yet */
     enum rec_why why;
-    struct rec_situation situation, coming, told; /* coming: from the next block on */
-    uint64_t ran;                                 /* instructions */
+    struct rec_situation situation, told;
+    uint64_t ran; /* instructions */
     uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
     uint64_t room;  /* bytes until the sink is full */
     uint64_t given; /* bytes since the source began anew */
@@ -41,8 +48,9 @@ struct rec_engine {
     struct pug_isa_config isa;
     struct rec_stream *streams[REC_STREAMS];
     unsigned stream_count;
-    uint8_t stream_of[REC_PATH_CPUS]; /* + 1; 0: none yet */
-    struct prepared **blocks;         /* by id */
+    uint8_t stream_of[REC_PATH_CPUS];          /* + 1; 0: none yet */
+    struct rec_identity before[REC_PATH_CPUS]; /* of those that have none: nothing ran there yet */
+    struct prepared **blocks;                  /* by id */
     uint32_t block_count;
     struct rec_memory *memory;
     uint32_t version; /* of memory */

@@ -189,11 +189,15 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
                                                    .non_secure = true});
 }
 
-static void put_other(struct rec_unit *unit)
+static void put_other(struct rec_unit *unit, const struct rec_situation *situation)
 {
-    switch (rec_random_below(&unit->random, 3)) {
+    switch (rec_random_below(&unit->random, 4)) {
     case 0: rec_etmv3_plain(&unit->etm, PUG_ETMV3_TRIGGER); break;
     case 1: rec_etmv3_plain(&unit->etm, PUG_ETMV3_IGNORE); break;
+    case 2: /* as it was */
+        if (unit->setup.values[CONTEXT_BYTES])
+            rec_etmv3_context_id(&unit->etm, situation->context_id);
+        break;
     default:
         if (unit->setup.values[VERSION] >= 5)
             rec_etmv3_vmid(&unit->etm, (uint8_t)rec_random_below(&unit->random, 256));
@@ -209,7 +213,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
         rec_etmv3_timestamp(&unit->etm, situation->time, rec_random_once_in(&unit->random, 20));
     if (what & REC_BETWEEN_OTHER && values[OTHERS])
-        put_other(unit);
+        put_other(unit, situation);
     if (what & REC_BETWEEN_SYNC) {
         rec_etmv3_a_sync(&unit->etm);
         put_isync(unit, at, situation, PUG_ISYNC_PERIODIC);

@@ -23,6 +23,7 @@ enum value {
     COMMITS,
     Q,
     EVENTS,
+    THRESHOLD,
     LONGER,
     SHORTER,
     SOURCE_ADDRESSES,
@@ -41,7 +42,8 @@ enum value {
     [COMMITS] = {"commit_packets", 0, 1, 1,                                                        \
                  "commits have packets of their own, not cycle counts"},                           \
     [Q] = {"q_once_in", 0, 65535, 12, "Q elements, once in so many branches"},                     \
-    [EVENTS] = {"events", 0, 1, 1, "event packets"},                                               \
+    [EVENTS] = {"events", 0, 1, 1, "event packets, and what else says nothing of the flow"},       \
+    [THRESHOLD] = {"cycle_threshold", 0, 4095, 250, "fewer cycles are not counted"},               \
     [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in a longer form than needed"},          \
     [SHORTER] = {"shorter_once_in", 0, 65535, 7, "fewer atoms in a packet than fit"}
 
@@ -62,6 +64,7 @@ struct rec_unit {
     struct rec_random random;
     uint32_t source_once_in;
     bool ete, a64;
+    bool freedom;            /* forms are a matter of chance */
     struct rec_place branch; /* where the last indirect branch went, which was not told */
     bool untold;
     uint64_t cycle; /* of the last count */
@@ -76,6 +79,7 @@ static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, 
         .idr0 = 0x08000ea1u | (v[Q] ? 3u << 15 : 0) | (v[COMMITS] ? 1u << 29 : 0),
         .idr2 = old ? 0x00000488u : 0x20001088u,
         .idr8 = (uint32_t)v[SPECULATION],
+        .threshold = (uint32_t)v[THRESHOLD],
         .configr = 1u | (uint32_t)v[BROADCAST] << 3 | (uint32_t)v[CYCLES] << 4 |
                    (uint32_t)v[CONTEXT_ID] << 6 | (uint32_t)v[VMID] << 7 |
                    (uint32_t)v[TIMESTAMPS] << 11 | (uint32_t)v[RETURN_STACK] << 12 |
@@ -109,6 +113,7 @@ static struct rec_unit *make(const struct rec_unit_setup *setup, bool ete)
     struct rec_etmv4_config registers = registers_of(setup, ete);
     unit->setup = *setup;
     unit->ete = ete;
+    unit->freedom = setup->values[LONGER] || setup->values[SHORTER];
     unit->source_once_in = ete ? (uint32_t)setup->values[SOURCE_ADDRESSES] : 0;
     unit->random.state = setup->seed + 1;
     unit->etm = rec_etmv4_new(&registers, setup->out);
@@ -263,23 +268,62 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
     unit->context = context;
 }
 
+/** Cycles since the last count, where there are enough; by chance a few of them, the others later.
+ */
+static void put_cycles(struct rec_unit *unit, uint64_t time)
+{
+    uint64_t cycles = time - unit->cycle, least = unit->setup.values[THRESHOLD];
+    if (cycles < least)
+        return;
+    if (unit->freedom && cycles > least + 20 && rec_random_once_in(&unit->random, 3))
+        cycles = least + rec_random_below(&unit->random, 20);
+    unit->cycle += cycles;
+    if (cycles > 0xfffff || (unit->freedom && rec_random_once_in(&unit->random, 50)))
+        cycles = UINT32_MAX; /* the counter overflowed */
+    rec_etmv4_cycles(unit->etm, (uint32_t)cycles);
+}
+
+static void put_other(struct rec_unit *unit)
+{
+    unsigned minor = (unsigned)unit->setup.values[VERSION];
+    bool markers = unit->ete || minor >= 6;
+    switch (rec_random_below(&unit->random, unit->freedom ? 5 : 1)) {
+    case 1: rec_etmv4_context(unit->etm, &unit->context); break; /* as it was */
+    case 2:
+        if (markers)
+            rec_etmv4_timestamp_marker(unit->etm);
+        break;
+    case 3:
+        if (unit->ete && minor >= 3)
+            rec_etmv4_instrumentation(unit->etm, unit->context.el, rec_random(&unit->random));
+        break;
+    case 4:
+        if (unit->ete) {
+            rec_etmv4_transaction(unit->etm, REC_TRANS_START);
+            rec_etmv4_transaction(unit->etm, REC_TRANS_COMMIT);
+        }
+        break;
+    default: rec_etmv4_event(unit->etm, (uint8_t)(1 + rec_random_below(&unit->random, 15)));
+    }
+}
+
 static void between(struct rec_unit *unit, unsigned what, const struct rec_place *at,
                     const struct rec_situation *situation)
 {
     const uint64_t *values = unit->setup.values;
-    uint64_t cycles = situation->time - unit->cycle;
     if (what & REC_BETWEEN_CONTEXT) {
         unit->context = context_of(unit, at->isa, situation);
-        rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
+        if (unit->freedom && rec_random_once_in(&unit->random, 2))
+            rec_etmv4_context(unit->etm, &unit->context);
+        else
+            rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
     }
     if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
         rec_etmv4_timestamp(unit->etm, situation->time);
-    if (what & REC_BETWEEN_CYCLES && values[CYCLES]) {
-        rec_etmv4_cycles(unit->etm, cycles < 0xfffff ? (uint32_t)cycles : 0xfffff);
-        unit->cycle = situation->time;
-    }
+    if (what & REC_BETWEEN_CYCLES && values[CYCLES])
+        put_cycles(unit, situation->time);
     if (what & REC_BETWEEN_OTHER && values[EVENTS])
-        rec_etmv4_event(unit->etm, (uint8_t)(1 + rec_random_below(&unit->random, 15)));
+        put_other(unit);
     if (what & REC_BETWEEN_SYNC) {
         rec_etmv4_sync(unit->etm);
         rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
@@ -341,9 +385,11 @@ static const char *format(const struct rec_unit_setup *setup)
     .between = between, .end = end, .lose = lose, .format = format
 
 static const struct rec_absent absent[] = {
-    {"conditional", "QEMU does not tell whether an instruction's condition held, and nobody decodes "
-                    "conditional tracing (docs/architecture.md)"},
-    {"load_store_p0", "nobody decodes loads and stores that are P0 elements (docs/architecture.md)"},
+    {"conditional",
+     "QEMU does not tell whether an instruction's condition held, and nobody decodes "
+     "conditional tracing (docs/architecture.md)"},
+    {"load_store_p0",
+     "nobody decodes loads and stores that are P0 elements (docs/architecture.md)"},
     {NULL, NULL},
 };
 

@@ -39,7 +39,7 @@ enum value {
 };
 
 static const struct rec_option options[OPTIONS] = {
-    [RESYNC] = {"resync", 4000, 1u << 30, 500, "instructions between synchronisations; 0: none"},
+    [RESYNC] = {"resync", 4000, 1u << 30, 4000, "instructions between synchronisations; 0: none"},
     [FULL_ADDRESS] = {"full_address", 0, 1, 1, "addresses are whole, not differences"},
     [SIJUMP] = {"sijump", 1, 1, 1, "sequentially inferable jumps are left out"},
     [RETURN_STACK] = {"return_stack", 4, 8, 7, "implicit returns: exponent of the stack's size"},

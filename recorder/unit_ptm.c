@@ -140,11 +140,15 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
         some_cycles(unit));
 }
 
-static void put_other(struct rec_unit *unit)
+static void put_other(struct rec_unit *unit, const struct rec_situation *situation)
 {
-    switch (rec_random_below(&unit->random, 3)) {
+    switch (rec_random_below(&unit->random, 4)) {
     case 0: rec_ptm_plain(&unit->ptm, PUG_PTM_TRIGGER); break;
     case 1: rec_ptm_plain(&unit->ptm, PUG_PTM_IGNORE); break;
+    case 2: /* as it was */
+        if (unit->setup.values[CONTEXT_BYTES])
+            rec_ptm_context_id(&unit->ptm, situation->context_id);
+        break;
     default: rec_ptm_vmid(&unit->ptm, (uint8_t)rec_random_below(&unit->random, 256));
     }
 }
@@ -159,7 +163,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
         rec_ptm_timestamp(&unit->ptm, situation->time, rec_random_once_in(&unit->random, 20),
                           some_cycles(unit));
     if (what & REC_BETWEEN_OTHER && values[OTHERS])
-        put_other(unit);
+        put_other(unit, situation);
     if (what & REC_BETWEEN_SYNC) {
         rec_ptm_a_sync(&unit->ptm);
         put_isync(unit, at, situation, PUG_ISYNC_PERIODIC);

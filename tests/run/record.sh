@@ -123,3 +123,13 @@ for protocol in etmv4 ete; do
     2>"$tmp/said"; then exit 1; fi
   grep -q 'nobody decodes conditional tracing' "$tmp/said"
 done
+
+# A processor where nothing ran takes no id from those where something did.
+{
+  printf 'pugpath\1\2\0\0'
+  printf 'T\0\0\5\6T\1\0\5\7'                # two threads
+  printf 'B\1\0\4\1\2\3\340E\1\0\1\1Z'      # the second one runs a block
+} >"$tmp/idle"
+"$bin/pugmark" record --quiet --protocol etmv4 --from "$tmp/idle" --id 111 --out "$tmp/idle.out" --path "$tmp/ran" 2>"$tmp/said"
+[[ ! -s $tmp/said ]]
+"$bin/pugmark" pc "$tmp/idle.out" --verify "$tmp/ran" | grep -qx 'equal: 1 instructions of 1 processor'

@@ -97,11 +97,13 @@ run() {
 
 own_programs() {
   local set=$1 name protocol path
-  for name in plain mixture writes branches; do
+  for name in plain mixture writes branches accesses; do
     path=$work/$name.$set.path
     run "$name.$set" "$path" -- "$work/programs/$name.$set" "$scale" || continue
     for protocol in $(protocols "$set"); do
       each_choice "$set" "$name.$set" "$path" "$protocol"
+      # Returns told apart by depth, of functions that call themselves.
+      [[ $protocol != etrace ]] || check "$set" "$name.$set" "$path" "$protocol" --set irets=0 --set sijump=0 --set resync=200
       [[ $name == plain ]] || continue
       check "$set" "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384
       check "$set" "$name.$set" "$path" "$protocol" --filter fibonacci --filter op_gcd --filter 0-16

@@ -42,7 +42,8 @@ static bool unresolved_returns(const struct pug_etrace_decoder *d)
         return false;
     if (goal->irets) /* none before it: then it is that return's own target */
         return goal->ir_value > d->irets || goal->ir_value == 0;
-    return goal->ir_value != d->stack.entries;
+    /* A depth is told where a return was since the last branch: it is none that was before that. */
+    return goal->ir_value != d->stack.entries || (d->walk.outcomes > 0 && d->walk.returns == 0);
 }
 
 bool pug_etrace_is_explicit_return(const struct pug_etrace_decoder *d)
