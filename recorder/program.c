@@ -43,10 +43,13 @@ const char *rec_program_machine(const struct rec_program *program)
     return NULL;
 }
 
+/** One with code: the same page of the file may be in another, too. */
 static void take_segment(struct rec_program *program, const uint8_t *header)
 {
+    enum { EXECUTABLE = 1 };
     bool wide = program->wide;
     if (number(header, 4) != PT_LOAD_SEGMENT ||
+        !(number(header + (wide ? 4 : 24), 4) & EXECUTABLE) ||
         program->segment_count == sizeof(program->segments) / sizeof(program->segments[0]))
         return;
     unsigned n = program->segment_count++;

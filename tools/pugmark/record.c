@@ -416,6 +416,9 @@ static bool end_session(struct record *record)
             fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
                     result.buffers);
     }
+    if (good && !record->options->quiet && record->filter.placed && !record->options->perf)
+        fprintf(stderr, "pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
+                record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
     if (good && result.left_out)
         fprintf(stderr, "pugmark: there are more processors than ids; some are not traced\n");
     rec_session_free(record->session);

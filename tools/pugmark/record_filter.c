@@ -78,21 +78,24 @@ static bool is_same_file(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-bool record_filter_take(struct record_filter *filter, const struct rec_path_item *item)
+/** Does the item tell where the program is? */
+static bool tells_place(struct record_filter *filter, const struct rec_path_item *item)
 {
     struct rec_program program;
-    uint64_t bias;
-    if (!filter->by_name)
-        return true;
-    if (item->kind == REC_PATH_NAMED)
+    if (item->kind == REC_PATH_NAMED) {
         snprintf(filter->program, sizeof(filter->program), "%s", item->text);
-    if (item->kind == REC_PATH_NAMED && rec_program_read(item->text, &program) && !program.movable)
-        return record_filter_find(filter, item->text, 0);
-    if (item->kind != REC_PATH_MAPPED || !filter->program[0])
+        return rec_program_read(item->text, &program) && !program.movable;
+    }
+    return item->kind == REC_PATH_MAPPED && filter->program[0] &&
+           is_same_file(filter->program, item->text) &&
+           rec_program_read(filter->program, &program) && program.movable &&
+           rec_program_bias(&program, item->address, item->offset, &filter->bias);
+}
+
+bool record_filter_take(struct record_filter *filter, const struct rec_path_item *item)
+{
+    if (filter->placed || !tells_place(filter, item))
         return true;
-    if (!is_same_file(filter->program, item->text) ||
-        !rec_program_read(filter->program, &program) || !program.movable ||
-        !rec_program_bias(&program, item->address, item->offset, &bias))
-        return true;
-    return record_filter_find(filter, filter->program, bias);
+    filter->placed = true;
+    return !filter->by_name || record_filter_find(filter, filter->program, filter->bias);
 }

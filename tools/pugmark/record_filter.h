@@ -11,6 +11,8 @@ struct record_filter {
     struct rec_range ranges[RECORD_LIST];
     char program[4096]; /**< the file that has the functions; "" not known yet */
     bool by_name;
+    bool placed; /**< where `program` is, is known: moved by `bias` */
+    uint64_t bias;
 };
 
 /** Ranges by number. False, having said so: one is neither a range nor can be a name. */
