@@ -245,7 +245,36 @@ of_shared() {
     done
 }
 
+# By hand (PUG_PART=all): every capture and perf.data file, whole and damaged, in one run for each command and number of
+# processes, in which each input is cut among all of them.
+all_at_once() {
+    local input n=0 count command
+    mkdir "$tmp/inputs"
+    for input in "$source"/tests/captures/*/ "$shared"/captures/*/ "$shared"/perfdata/*/*.data; do
+        [ -e "$input" ] || continue
+        n=$((n + 1))
+        echo "${input%/}"
+        cp -rL --no-preserve=mode "${input%/}" "$tmp/inputs/$n"
+        find "$tmp/inputs/$n" -type f \( -name '*.data' -o -name "$n" -o -name 'trace*.bin' -o -name '*STREAM*.bin' -o -name 'cstrace*.bin' \) |
+            while read -r trace; do perl "$source/tests/support/damage.pl" $n 2000000 "$trace" "$tmp/bytes" && mv "$tmp/bytes" "$trace"; done
+        echo "$tmp/inputs/$n"
+    done >"$tmp/list"
+    for command in pc "pc --by-thread" "list --format csv" "list --time 0," "list --packets" "stat --json"; do
+        while read -r input; do "$bin/pugmark" $command "$input" || true; done <"$tmp/list" >"$tmp/out.one" 2>"$tmp/err.one"
+        without_time "$tmp/out.one"
+        for count in 1 2 3 5 8; do
+            mpi "$count" "$bin/pugmark-mpi" --large 1 --piece 1024 --block 64 $command "@$tmp/list" >"$tmp/out.many" 2>"$tmp/err.many" || true
+            quiet_mpi "$tmp/err.many"
+            without_time "$tmp/out.many"
+            same "$command: $count processes: another output" "$tmp/out.one" "$tmp/out.many"
+            same "$command: $count processes: other messages" "$tmp/err.one" "$tmp/err.many"
+            runs=$((runs + $(wc -l <"$tmp/list")))
+        done
+    done
+}
+
 case ${PUG_PART:-own} in
+    all) all_at_once ;;
     own) own ;;
     shared) of_shared ;;
 esac
