@@ -184,8 +184,11 @@ static enum pug_status add_sources(struct pug_capture *capture,
                                               .core = found.core_name,
                                               .protocol = found.protocol ? found.protocol : "",
                                               .cpu = PUG_NO_CPU};
-        (void)pug_snapshot_source_id(own->snapshot, &found, &capture->options.settings,
-                                     &source->id);
+        errno = 0; /* that it has no id is told where its tree is made; no memory here */
+        if (!pug_snapshot_source_id(own->snapshot, &found, &capture->options.settings,
+                                    &source->id) &&
+            errno == ENOMEM)
+            return PUG_ERR_MEM;
     }
     return PUG_OK;
 }

@@ -75,7 +75,7 @@ faults() { # COMMAND…: each of its calls fails
     cp out right
     [[ -e made ]] && cp -r made kept
     ((want <= 1)) || { wrong "$*: exit $want without a fault"; return; }
-    for kind in memory open read write stat map rename thread sync close; do
+    for kind in ${kinds:-memory open read write stat map rename thread sync close}; do
         run $kind 0 "" "$@"
         number=$(cat count)
         step=$((number / share + 1))
@@ -95,7 +95,8 @@ faults() { # COMMAND…: each of its calls fails
 faults pugmark list demo
 faults pugmark list --jobs 2 --format jsonl many
 faults pugmark list --packets ntrace
-faults pugmark pc demo
+share=1000000 kinds=memory faults pugmark pc demo # each allocation of one command, in every run
+kinds='open read write stat map rename thread sync close' faults pugmark pc demo
 faults pugmark info demo
 faults pugmark calls demo
 faults pugmark trace --ranges --last 20 demo

@@ -46,6 +46,25 @@ own() {
     "$bin/pugmark" stat --quiet --jobs 3 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat3" || true
     "$bin/pugmark" stat --quiet --jobs 1 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat1" || true
     cmp "$tmp/stat1" "$tmp/stat3"
+    alone
+}
+
+alone() { # with --jobs 1 no command starts a thread
+    local shim count command
+    shim=$(dirname "$bin")/tests/fault_shim.so
+    [[ -e $shim ]] || return 0
+    for command in list pc calls timeline profile "profile --stacks" coverage "trace --last 9" stat index find; do
+        case $command in
+        find) set -- find --sync ;;
+        index) set -- index --rebuild --output "$tmp/made" ;;
+        timeline) set -- timeline --output "$tmp/made" ;;
+        *) read -ra words <<<"$command" && set -- "${words[@]}" ;;
+        esac
+        env LD_PRELOAD="$shim" FAULT_KIND=thread FAULT_AT=0 FAULT_COUNT="$tmp/count" \
+            "$bin/pugmark" "$@" --quiet --jobs 1 "$tmp/demo" >/dev/null 2>&1 || true
+        count=$(cat "$tmp/count")
+        ((count == 0)) || { echo "pugmark $* --jobs 1: $count threads"; exit 1; }
+    done
 }
 if [[ ${PUG_PART-} != shared ]]; then own; fi
 [[ ${PUG_PART-} != own ]] || exit 0

@@ -461,6 +461,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
     const unsigned jobs = input_jobs(&input);
     struct pc_state state = {.input = &input, .walks = calloc(jobs, sizeof(*state.walks))};
     int code = EXIT_INPUT;
+    state.failed = !state.walks;
     input.piece = TEXT_PIECE;
     const bool flows = !options.samples && input_has_flow(&input);
     state.labelled = flows && !options.by_thread && input_has_flows(&input);

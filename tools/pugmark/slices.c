@@ -526,6 +526,7 @@ static bool choose_clock(const struct slices_options *options, enum slices_clock
                                               .elements = clocks_elements,
                                               .take = clocks_take,
                                               .drop = free,
+                                              .threads = 1, /* so it always looks as far */
                                               .progress = clocks_progress};
     struct pug_capture_result result;
     *clock = options->clock;
