@@ -94,7 +94,8 @@ static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
 
 bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
 {
-    Dwfl *dwfl = pug_names_elf_bounded(elf->elf) ? dwfl_begin(&callbacks) : NULL;
+    /* Of a handle of its own: libelf leaks what it converts of one whose sections were asked so. */
+    Dwfl *dwfl = pug_names_file_bounded(elf->file) ? dwfl_begin(&callbacks) : NULL;
     const int descriptor = dwfl ? dup(elf->file) : -1;
     if (descriptor < 0) {
         if (dwfl)
