@@ -13,7 +13,7 @@ wrong() { echo "$*"; bad=1; }
 expect() { # CODE TEXT COMMAND…
     local want=$1 text=$2 code
     shift 2
-    timeout 30 "$@" >out 2>said
+    timeout 300 "$@" >out 2>said
     code=$?
     ((code == want)) || wrong "$*: exit $code, expected $want: $(head -n 1 said)"
     grep -q -- "$text" said || wrong "$*: does not say '$text': $(head -n 1 said)"
@@ -26,7 +26,7 @@ shrink() {
     cp -r "$source/tests/captures/etmv4-a64-broadcast" shrinks
     for ((i = 0; i < 5; i++)); do cat "$source/tests/captures/etmv4-a64-broadcast/trace.bin"; done >shrinks/trace.bin
     mkfifo pipe
-    timeout 60 "$bin/pugmark" list --jobs 1 --packets shrinks >pipe 2>said &
+    timeout 300 "$bin/pugmark" list --jobs 1 --packets shrinks >pipe 2>said &
     reader=$!
     exec 3<pipe
     IFS= read -r -n 1 _ <&3
@@ -50,7 +50,7 @@ if [[ -e $shim ]]; then
     for kind in read memory; do
         seen=0
         for ((at = 1; at < 40; at++)); do
-            timeout 20 env LD_PRELOAD="$shim" FAULT_KIND=$kind FAULT_AT=$at FAULT_ON=1 FAULT_COUNT="$work/count" \
+            timeout 300 env LD_PRELOAD="$shim" FAULT_KIND=$kind FAULT_AT=$at FAULT_ON=1 FAULT_COUNT="$work/count" \
                 "$bin/pugmark" list demo >out 2>said
             code=$?
             grep -q 'what was decoded of it is not true' said && seen=1
@@ -85,14 +85,14 @@ expect 3 fifo "$bin/pugmark" merge --output merged fifo
 # ---- out of the folder ----
 mkdir caught
 cp -r "$source/examples/demo" caught/demo
-timeout 20 "$bin/pugmark" list --confine caught/demo >inside 2>said || wrong "--confine: a snapshot that stays inside: $(head -n 1 said)"
+timeout 300 "$bin/pugmark" list --confine caught/demo >inside 2>said || wrong "--confine: a snapshot that stays inside: $(head -n 1 said)"
 mv caught/demo/trace.bin caught/trace.bin
 ln -s ../trace.bin caught/demo/trace.bin
-timeout 20 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "a link is not followed"
+timeout 300 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "a link is not followed"
 expect 3 "trace.bin: not in the snapshot's folder" "$bin/pugmark" list --confine caught/demo
 rm caught/demo/trace.bin
 sed -i 's|^file *= *trace.bin|file=../trace.bin|' caught/demo/trace.ini
-timeout 20 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "../ is not followed"
+timeout 300 "$bin/pugmark" list caught/demo >out 2>said && cmp -s out inside || wrong "../ is not followed"
 expect 3 "trace.bin: not in the snapshot's folder" "$bin/pugmark" list --confine caught/demo
 sed -i 's|^file=../trace.bin|file=trace.bin|' caught/demo/trace.ini
 mv caught/trace.bin caught/demo
@@ -107,7 +107,7 @@ for ((id = 0; id < 300; id++)); do
     printf "\\x00\\x06\\x00\\x00\\x$(printf %02x $((id >> 8)))\\x$(printf %02x $((id & 255)))\\x84\\x00\\x00\\x00\\x00\\x00\\x00\\x00"
 done >many
 expect 1 'trace of 300 sources.*only 256' "$bin/pugmark" stat --protocol osd-stm --transport osd many
-timeout 20 "$bin/pugmark" stat --source-limit 400 --protocol osd-stm --transport osd many >out 2>said
+timeout 300 "$bin/pugmark" stat --source-limit 400 --protocol osd-stm --transport osd many >out 2>said
 grep -q 'trace of 300' said && wrong "--source-limit 400: still too many"
 expect 1 'only 7' "$bin/pugmark" index --rebuild --output here --source-limit 7 --protocol osd-stm --transport osd many
 exit $bad
