@@ -403,9 +403,8 @@ static void take_all(struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void decode_alone(struct worker *worker)
+static void decode_alone(struct pool *pool, struct worker *worker)
 {
-    struct pool *pool = worker->pool;
     while (pool->taken < pool->count && !pool->decoding->result->ended && !pool->failed &&
            !pool->paused) {
         struct job *job = job_of(pool, pool->taken);
@@ -465,19 +464,20 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
                 (!peers || pug_pool_begin_among(&pool, peers, &client));
     if (!peers && pug_peers_helps(decoding->capture->options.peers))
         pool.count = 0; /* the first one does it */
-    pool.workers = decoding->threads < pool.count ? decoding->threads : pool.count;
+    const unsigned threads = decoding->threads < pool.count ? decoding->threads : pool.count;
+    pool.workers = threads;
     pool.window = pool.workers * AHEAD + 1;
     pool.jobs = calloc(pool.window, sizeof(*pool.jobs));
     struct worker *workers = calloc(pool.workers + 1u, sizeof(*workers));
     good = good && pool.jobs && workers;
-    for (unsigned i = 0; good && i < pool.workers; i++)
+    for (unsigned i = 0; good && i < threads; i++)
         good = worker_open(&workers[i], &pool, i);
     good = good && (!pool.kept.keep || pug_pool_take_kept(&pool));
     while (good && pool.taken < pool.count && !pool.failed && !decoding->result->ended) {
         pool.paused = pool.stop = false;
         pool.begun = pool.claimed;
-        if (pool.workers == 1)
-            decode_alone(&workers[0]);
+        if (threads == 1)
+            decode_alone(&pool, workers);
         else
             decode_together(&pool, workers);
         good = pool.failed || pug_pool_keep(&pool);
