@@ -260,6 +260,13 @@ static bool step(struct walk *walk, enum pug_status *status)
     return *status == PUG_OK;
 }
 
+static void end_walk(struct walk *walk)
+{
+    pug_perf_unzip_free(walk->unzip);
+    free(walk->split.bytes);
+    pug_map_close(walk->window);
+}
+
 enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t from, uint64_t end)
 {
     struct walk walk = {.perf = perf, .file = file, .at = from, .end = end};
@@ -267,9 +274,7 @@ enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t fro
     while (walk.at < walk.end && step(&walk, &status))
         continue;
     pug_perf_unzip_end(perf, walk.unzip, file);
-    pug_perf_unzip_free(walk.unzip);
-    free(walk.split.bytes);
-    pug_map_close(walk.window);
+    end_walk(&walk);
     return status;
 }
 
@@ -281,7 +286,7 @@ void pug_perf_walk_scout(struct pug_perf_scout *scout)
     while (walk.at < scout->end && step(&walk, &status))
         continue;
     scout->whole = walk.at == scout->end && status == PUG_OK;
-    pug_map_close(walk.window);
+    end_walk(&walk);
 }
 
 enum pug_status pug_perf_walk_others(struct pug_perf *perf, const struct pug_perf_scout *scout,
@@ -295,7 +300,7 @@ enum pug_status pug_perf_walk_others(struct pug_perf *perf, const struct pug_per
         perf->order = before + others[i].order - 1;
         (void)step(&walk, &status);
     }
-    pug_map_close(walk.window);
+    end_walk(&walk);
     return status;
 }
 
