@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/kernel_file.h"
 
-#include <string.h>
+#include "support/elf_section.h"
 
-static void put_section(struct rec_bytes *out, uint32_t name, uint32_t type, uint64_t flags,
-                        uint64_t vaddr, uint64_t offset, uint64_t size, uint32_t link,
-                        uint32_t info, uint64_t entry)
-{
-    rec_put_le(out, name, 4);
-    rec_put_le(out, type, 4);
-    rec_put_le(out, flags, 8);
-    rec_put_le(out, vaddr, 8);
-    rec_put_le(out, offset, 8);
-    rec_put_le(out, size, 8);
-    rec_put_le(out, link, 4);
-    rec_put_le(out, info, 4);
-    rec_put_le(out, 4, 8);
-    rec_put_le(out, entry, 8);
-}
+#include <string.h>
 
 static void put_symbols(struct rec_bytes *out, const struct kernel_file *file,
                         struct rec_bytes *names)
@@ -73,12 +59,12 @@ void kernel_file_put(struct rec_bytes *out, const struct kernel_file *file)
     rec_put_n(out, section_names, sizeof(section_names));
     while (out->size < sections)
         rec_put(out, 0);
-    put_section(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    put_section(out, 1, 1, 6, module ? 0 : file->vaddr, KERNEL_FILE_TEXT, text_size, 0, 0, 0);
-    put_section(out, 7, 2, 0, 0, symbols, rest.size, 3, 1, 24);
-    put_section(out, 15, 3, 0, 0, strings, names.size, 0, 0, 0);
-    put_section(out, 23, module ? 4 : 0, 0, 0, relocations, 24, 2, 1, 24);
-    put_section(out, 34, 3, 0, 0, section_strings, sizeof(section_names), 0, 0, 0);
+    elf_section_put(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    elf_section_put(out, 1, 1, 6, module ? 0 : file->vaddr, KERNEL_FILE_TEXT, text_size, 0, 0, 0);
+    elf_section_put(out, 7, 2, 0, 0, symbols, rest.size, 3, 1, 24);
+    elf_section_put(out, 15, 3, 0, 0, strings, names.size, 0, 0, 0);
+    elf_section_put(out, 23, module ? 4 : 0, 0, 0, relocations, 24, 2, 1, 24);
+    elf_section_put(out, 34, 3, 0, 0, section_strings, sizeof(section_names), 0, 0, 0);
     rec_bytes_free(&rest);
     rec_bytes_free(&names);
 }

@@ -7,6 +7,7 @@
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "recorder/perfdata.h"
+#include "support/elf_section.h"
 #include "support/made_folder.h"
 
 #include <setjmp.h>
@@ -33,20 +34,6 @@ struct program {
     const char *link;  /* .gnu_debuglink, or NULL */
     bool no_text;      /* debug information only: the text has no bytes */
 };
-
-static void put_section(struct rec_bytes *out, uint32_t name, uint32_t type, uint64_t flags,
-                        uint64_t vaddr, uint64_t offset, uint64_t size)
-{
-    rec_put_le(out, name, 4);
-    rec_put_le(out, type, 4);
-    rec_put_le(out, flags, 8);
-    rec_put_le(out, vaddr, 8);
-    rec_put_le(out, offset, 8);
-    rec_put_le(out, size, 8);
-    rec_put_le(out, 0, 8);
-    rec_put_le(out, 4, 8);
-    rec_put_le(out, 0, 8);
-}
 
 /** Three NOPs and a branch to itself. */
 static void put_program(struct rec_bytes *out, const struct program *program)
@@ -84,11 +71,11 @@ static void put_program(struct rec_bytes *out, const struct program *program)
     rec_put_n(out, names, sizeof(names));
     while (out->size < table)
         rec_put(out, 0);
-    put_section(out, 0, 0, 0, 0, 0, 0);
-    put_section(out, 1, program->no_text ? 8 : 1, 6, BASE, TEXT, 16);
-    put_section(out, 7, program->id ? 7 : 1, 0, 0, notes, 36);
-    put_section(out, 26, program->link ? 1 : 0, 0, 0, link, 64);
-    put_section(out, 41, 3, 0, 0, strings, sizeof(names));
+    elf_section_put(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    elf_section_put(out, 1, program->no_text ? 8 : 1, 6, BASE, TEXT, 16, 0, 0, 0);
+    elf_section_put(out, 7, program->id ? 7 : 1, 0, 0, notes, 36, 0, 0, 0);
+    elf_section_put(out, 26, program->link ? 1 : 0, 0, 0, link, 64, 0, 0, 0);
+    elf_section_put(out, 41, 3, 0, 0, strings, sizeof(names), 0, 0, 0);
 }
 
 static const char *put_program_file(struct made_folder *folder, const char *name,
