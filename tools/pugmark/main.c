@@ -40,12 +40,13 @@ static void usage(FILE *file)
           "Reads processor trace (CoreSight, RISC-V, Open SoC Debug) and rebuilds what ran.\n\n",
           file);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), or with --protocol\n"
-          "one file of trace. `pugmark COMMAND --help` says more; so does pugmark(1).\n"
-          "`pugmark --version` tells the version, and what it was built with; `pugmark "
-          "--list-cores`\n"
-          "what --core can be.\n",
+        fprintf(file, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), a perf.data (file, "
+          "folder,\n"
+          "or - for a pipe), or with --protocol one file of trace. `pugmark COMMAND --help` says "
+          "more;\n"
+          "so does pugmark(1). `pugmark --version` tells the version, and what it was built with;\n"
+          "`pugmark --list-cores` what --core can be.\n",
           file);
 }
 
