@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Text on stimulus ports and DWT events, from captures made here: plain SWO, ORBFLOW, CoreSight frames.
 set -eu
-bin=$1
+bin=$1 source=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 want() { # NAME WANTED GOT
@@ -75,4 +75,9 @@ want payload '{"index": 14, "source": 0, "type": "SWTRACE", "master": 65, "chann
 set +e
 "$bin/pugmark" itm --protocol stm "$tmp/stm.bin" 2>"$tmp/err"
 want no-itm 3 $?
+grep -q 'no ITM in it' "$tmp/err"
+# A perf.data is none of SWO, either: its bytes are not taken for packets.
+"$bin/pugmark" record --quiet --from "$source/tests/captures/etmv4-a64/path" --protocol etmv4 --limit 100 --perf "$tmp/perf.data"
+"$bin/pugmark" itm "$tmp/perf.data" 2>"$tmp/err"
+want no-itm-in-perf 3 $?
 grep -q 'no ITM in it' "$tmp/err"

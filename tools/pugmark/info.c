@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct info_options {
     struct input_options input;
@@ -185,26 +184,19 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
     return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 
-/** A regular file that is no description of a snapshot; its first bytes. NULL: something else. */
+/** The first bytes of a file that nothing is known of. NULL: something is, or they cannot be read.
+ */
 static uint8_t *read_undescribed(const struct input_options *options, const char *path,
                                  size_t *size)
 {
     const size_t most = 256u << 10;
-    const char *end = strrchr(path, '.');
-    struct stat what;
-    if (options->protocol || options->params || stat(path, &what) != 0 || !S_ISREG(what.st_mode) ||
-        (end && strcmp(end, ".ini") == 0))
+    if (options->params || !input_is_bare(options, path))
         return NULL;
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = file ? malloc(most) : NULL;
     *size = bytes ? fread(bytes, 1, most, file) : 0;
     if (file)
         fclose(file);
-    if (*size >= 8 && (memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "PERFFILE", 8) == 0 ||
-                       memcmp(bytes, "2ELIFREP", 8) == 0)) {
-        free(bytes);
-        return NULL;
-    }
     return bytes;
 }
 

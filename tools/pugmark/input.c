@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- messages ---- */
 
@@ -42,6 +43,26 @@ static bool options_fit(const struct input_options *options)
                 raw ? "snapshots and perf.data"
                     : "single files of trace, with --protocol or --params");
     return !misplaced;
+}
+
+/** In either byte order, and the first version's. */
+static bool is_perf_data(const char *path)
+{
+    char magic[9] = "";
+    FILE *file = fopen(path, "rb");
+    const size_t size = file ? fread(magic, 1, 8, file) : 0;
+    if (file)
+        fclose(file);
+    return size == 8 && (strcmp(magic, "PERFILE2") == 0 || strcmp(magic, "PERFFILE") == 0 ||
+                         strcmp(magic, "2ELIFREP") == 0);
+}
+
+bool input_is_bare(const struct input_options *options, const char *path)
+{
+    const char *end = strrchr(path, '.');
+    struct stat what;
+    return !options->protocol && stat(path, &what) == 0 && S_ISREG(what.st_mode) &&
+           !(end && strcmp(end, ".ini") == 0) && !is_perf_data(path);
 }
 
 /** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */

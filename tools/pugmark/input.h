@@ -55,6 +55,10 @@ struct input_options {
     uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
 };
 
+/** A regular file that does not say what is in it (no snapshot's, no perf.data); no --protocol
+ * does. */
+bool input_is_bare(const struct input_options *options, const char *path);
+
 extern const struct option input_option_table[];
 extern const size_t input_option_count;
 

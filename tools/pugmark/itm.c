@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct itm_options {
     struct input_options input;
@@ -119,15 +118,6 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** A file that is no snapshot is a capture of SWO. */
-static bool is_capture(const struct itm_options *options, const char *path)
-{
-    struct stat status;
-    const char *end = strrchr(path, '.');
-    return !options->input.protocol && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           !(end && strcmp(end, ".ini") == 0);
-}
-
 static int decode(struct itm_state *state, struct input *input)
 {
     state->sources = dwt_sources_new(input->tree, state->options->timestamps);
@@ -164,8 +154,8 @@ static int itm_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
-    if (is_capture(&options, argv[1]))
-        options.input.protocol = "ITM";
+    if (input_is_bare(&options.input, argv[1]))
+        options.input.protocol = "ITM"; /* a capture of SWO */
     options.timestamps |= options.clock != 0;
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
