@@ -40,6 +40,7 @@ enum pug_perf_type {
     PUG_PERF_AUX = 11,
     PUG_PERF_ITRACE_START = 12,
     PUG_PERF_LOST_SAMPLES = 13,
+    PUG_PERF_SWITCH = 14,
     PUG_PERF_SWITCH_CPU_WIDE = 15,
     PUG_PERF_NAMESPACES = 16,
     PUG_PERF_KSYMBOL = 17,
@@ -153,7 +154,7 @@ struct pug_perf_event {
     uint8_t kind;    /**< enum pug_perf_event_kind */
     uint8_t machine; /**< enum pug_perf_machine */
     bool executable, kernel;
-    int32_t pid, tid, parent;
+    int32_t pid, tid, parent, parent_tid;
     uint64_t address, size, offset;
     uint32_t object;
     const char *name;     /**< NAME, EXEC */

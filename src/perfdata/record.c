@@ -161,7 +161,7 @@ static struct pug_perf_event *add_event(struct pug_perf *perf, enum pug_perf_eve
     event->kind = (uint8_t)kind;
     event->order = perf->order;
     event->time = sample->time;
-    event->pid = event->tid = event->parent = -1;
+    event->pid = event->tid = event->parent = event->parent_tid = -1;
     event->object = PUG_NO_OBJECT;
     return event;
 }
@@ -275,6 +275,7 @@ static void take_fork(struct pug_perf *perf, const struct pug_perf_sample *sampl
 {
     const int32_t pid = (int32_t)pug_bytes_take_32(body), parent = (int32_t)pug_bytes_take_32(body);
     const int32_t tid = (int32_t)pug_bytes_take_32(body);
+    const int32_t parent_tid = (int32_t)pug_bytes_take_32(body);
     struct pug_perf_event *event =
         body->bad
             ? NULL
@@ -284,6 +285,7 @@ static void take_fork(struct pug_perf *perf, const struct pug_perf_sample *sampl
     event->pid = pid;
     event->tid = tid;
     event->parent = parent;
+    event->parent_tid = parent_tid;
 }
 
 static void take_start(struct pug_perf *perf, int32_t pid, int32_t tid,
@@ -297,12 +299,22 @@ static void take_start(struct pug_perf *perf, int32_t pid, int32_t tid,
     event->tid = tid;
 }
 
+/** A thread that the record names. */
 static void take_itrace_start(struct pug_perf *perf, const struct pug_perf_sample *sample,
                               struct pug_bytes *body)
 {
     const int32_t pid = (int32_t)pug_bytes_take_32(body), tid = (int32_t)pug_bytes_take_32(body);
     if (!body->bad)
         take_start(perf, pid, tid, sample);
+}
+
+/** Who came or went, and, of a processor's, the other one too. */
+static void take_switch(struct pug_perf *perf, const struct pug_perf_record *record,
+                        const struct pug_perf_sample *sample, struct pug_bytes *body)
+{
+    take_start(perf, sample->pid, sample->tid, sample);
+    if (record->type == PUG_PERF_SWITCH_CPU_WIDE)
+        take_itrace_start(perf, sample, body);
 }
 
 static void take_lost(struct pug_perf *perf, struct pug_bytes *body)
@@ -492,7 +504,8 @@ static void take_kernel_record(struct pug_perf *perf, struct pug_perf_record *re
     case PUG_PERF_COMM: take_name(perf, record, &sample, &body); break;
     case PUG_PERF_FORK: take_fork(perf, &sample, &body); break;
     case PUG_PERF_ITRACE_START: take_itrace_start(perf, &sample, &body); break;
-    case PUG_PERF_SWITCH_CPU_WIDE: take_start(perf, sample.pid, sample.tid, &sample); break;
+    case PUG_PERF_SWITCH:
+    case PUG_PERF_SWITCH_CPU_WIDE: take_switch(perf, record, &sample, &body); break;
     case PUG_PERF_LOST: take_lost(perf, &body); break;
     case PUG_PERF_LOST_SAMPLES: perf->lost_samples += pug_bytes_take_64(&body); break;
     case PUG_PERF_NAMESPACES: take_namespaces(perf, &body); break;

@@ -91,8 +91,9 @@ static struct pug_capture_task *task_of(const struct settling *settling, int32_t
 static void start_thread(struct settling *settling, const struct pug_perf_event *event, bool fresh)
 {
     const struct pug_capture_task *known = task_of(settling, event->tid);
-    const struct pug_capture_task *like =
-        task_of(settling, event->parent >= 0 ? event->parent : event->pid);
+    const struct pug_capture_task *like = task_of(settling, event->parent_tid);
+    if (!like)
+        like = task_of(settling, event->parent >= 0 ? event->parent : event->pid);
     if (known && known->pid == event->pid && !fresh)
         return;
     add_task(settling, event->pid, event->tid, like ? like->comm : "", event->time);
