@@ -58,29 +58,31 @@ static int by_key_and_offset(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static bool begins_by(const struct pug_perf_auxtrace *pieces, const struct track *track, size_t n,
-                      uint64_t from)
+static bool reaches_first(const struct pug_perf_auxtrace *pieces, const struct track *track,
+                          size_t n, uint64_t end)
 {
-    return n < track->count && pieces[n].offset <= from &&
-           (n + 1 == track->count || pieces[n + 1].offset > from);
+    return n < track->count && pieces[n].reach >= end && (n == 0 || pieces[n - 1].reach < end);
 }
 
-/** The last piece that begins by an offset, mostly that of the stretch before, or the next. */
-static size_t piece_by(const struct pug_perf_auxtrace *pieces, const struct track *track,
-                       uint64_t from)
+/**
+ * The first piece that reaches an end, mostly that of the stretch before, or the next; `count` if
+ * none does. Pieces of snapshots overlap: of those that reach it none begins earlier.
+ */
+static size_t piece_to(const struct pug_perf_auxtrace *pieces, const struct track *track,
+                       uint64_t end)
 {
     size_t low = 0, high = track->count;
     for (size_t n = track->last; n < track->last + 2; n++)
-        if (begins_by(pieces, track, n, from))
+        if (reaches_first(pieces, track, n, end))
             return n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (pieces[middle].offset <= from)
+        if (pieces[middle].reach < end)
             low = middle + 1;
         else
             high = middle;
     }
-    return low - 1; /* SIZE_MAX: none does */
+    return low;
 }
 
 static struct track *track_of(const struct cutting *cutting, uint32_t buffer)
@@ -93,13 +95,12 @@ static const struct pug_perf_auxtrace *find_piece(const struct cutting *cutting,
                                                   uint64_t from, uint64_t size)
 {
     struct track *track = track_of(cutting, buffer);
-    if (!track)
+    if (!track || size > UINT64_MAX - from)
         return NULL;
     const struct pug_perf_auxtrace *pieces =
         (const struct pug_perf_auxtrace *)cutting->perf->auxtrace.items + track->first;
-    const size_t found = piece_by(pieces, track, from);
-    if (found == SIZE_MAX || from - pieces[found].offset > pieces[found].size ||
-        size > pieces[found].size - (from - pieces[found].offset))
+    const size_t found = piece_to(pieces, track, from + size);
+    if (found == track->count || pieces[found].offset > from)
         return NULL;
     track->last = found;
     return &pieces[found];
@@ -176,10 +177,13 @@ static bool add_buffer(struct cutting *cutting, const struct pug_perf_auxtrace *
 /** Buffers, in the order of their keys; the pieces are sorted by them. */
 static bool list_buffers(struct cutting *cutting)
 {
-    const struct pug_perf_auxtrace *traces = cutting->perf->auxtrace.items;
+    struct pug_perf_auxtrace *traces = cutting->perf->auxtrace.items;
     for (size_t i = 0; i < cutting->perf->auxtrace.count; i++) {
         const bool same = i > 0 && compare_keys(traces[i].cpu, traces[i].tid, traces[i - 1].cpu,
                                                 traces[i - 1].tid) == 0;
+        traces[i].reach = traces[i].offset + traces[i].size;
+        if (same && traces[i - 1].reach > traces[i].reach)
+            traces[i].reach = traces[i - 1].reach;
         if (!same && !add_buffer(cutting, &traces[i], i))
             return false;
         ((struct track *)cutting->tracks.items)[cutting->tracks.count - 1].count++;

@@ -107,6 +107,7 @@ struct pug_perf_aux {
 struct pug_perf_auxtrace {
     uint64_t offset, size; /**< in the buffer's endless stream */
     uint64_t at;           /**< in the file */
+    uint64_t reach;        /**< the furthest end of this piece and those of its buffer before it */
     uint32_t file;
     int32_t cpu, tid;
 };
