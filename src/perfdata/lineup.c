@@ -11,6 +11,7 @@
 struct lining {
     struct pug_perf *perf;
     uint32_t *of_buffers; /* formatted; by buffer */
+    uint32_t *of_sinks;   /* the same; by number in `cpus` of one that has the sink */
     uint32_t *of_cpus;    /* raw; by number in `cpus` */
     uint32_t all;         /* formatted: every processor */
     uint64_t collisions;
@@ -24,6 +25,8 @@ static struct pug_perf_cpu *cpus_of(const struct pug_perf *perf)
 static uint32_t find_cpu(const struct pug_perf *perf, int32_t number)
 {
     const struct pug_perf_cpu *cpus = cpus_of(perf);
+    if ((uint32_t)number < perf->cpus.count && cpus[number].cpu == number)
+        return (uint32_t)number;
     for (uint32_t i = 0; i < perf->cpus.count; i++)
         if (cpus[i].cpu == number)
             return i;
@@ -53,6 +56,7 @@ static uint32_t add_lineup(struct lining *lining, const struct pug_perf_cpu *wit
     if (!lineup || !(lineup->cpus = calloc(perf->cpus.count + 1, sizeof(*lineup->cpus))))
         return NONE;
     lineup->raw = raw;
+    lineup->one_sink = !raw && with && with->has_sink;
     for (uint32_t i = 0; i < perf->cpus.count; i++) {
         const struct pug_perf_cpu *cpu = &cpus_of(perf)[i];
         if (raw ? cpu != with : !cpu->has_trace || !shares_sink(cpu, with))
@@ -65,35 +69,40 @@ static uint32_t add_lineup(struct lining *lining, const struct pug_perf_cpu *wit
     return (uint32_t)perf->lineups.count - 1;
 }
 
-/** Buffers of processors with one sink have one lineup. */
+/** Processors with one sink have one lineup. */
 static uint32_t lineup_of_sink(struct lining *lining, uint32_t cpu)
 {
     const struct pug_perf *perf = lining->perf;
-    const struct pug_capture_buffer *buffers = pug_capture_buffers(perf->capture);
     const struct pug_perf_cpu *own = &cpus_of(perf)[cpu];
-    for (size_t i = 0; i < perf->capture->buffers.count; i++) {
-        if (lining->of_buffers[i] == NONE || buffers[i].cpu < 0)
-            continue;
-        const uint32_t other = find_cpu(perf, buffers[i].cpu);
-        if (other != NONE && cpus_of(perf)[other].has_sink &&
-            cpus_of(perf)[other].sink == own->sink)
-            return lining->of_buffers[i];
-    }
-    return add_lineup(lining, own, false);
+    uint32_t first = 0;
+    while (!cpus_of(perf)[first].has_sink || cpus_of(perf)[first].sink != own->sink)
+        first++;
+    if (lining->of_sinks[first] == NONE)
+        lining->of_sinks[first] = add_lineup(lining, own, false);
+    return lining->of_sinks[first];
 }
 
-static uint32_t formatted_lineup(struct lining *lining, uint32_t buffer)
+/** A thread's trace is in the sink of the processor that it left. */
+static uint32_t thread_lineup(struct lining *lining, int32_t number)
 {
     const struct pug_perf *perf = lining->perf;
-    const int32_t number = pug_capture_buffers(perf->capture)[buffer].cpu;
     const uint32_t cpu = number >= 0 ? find_cpu(perf, number) : NONE;
-    if (lining->of_buffers[buffer] != NONE)
-        return lining->of_buffers[buffer];
     if (cpu != NONE && cpus_of(perf)[cpu].has_sink)
-        return lining->of_buffers[buffer] = lineup_of_sink(lining, cpu);
+        return lineup_of_sink(lining, cpu);
     if (lining->all == NONE)
         lining->all = add_lineup(lining, NULL, false);
-    return lining->of_buffers[buffer] = lining->all;
+    return lining->all;
+}
+
+static uint32_t formatted_lineup(struct lining *lining, const struct pug_capture_stretch *stretch)
+{
+    const int32_t number = pug_capture_buffers(lining->perf->capture)[stretch->buffer].cpu;
+    uint32_t *known = &lining->of_buffers[stretch->buffer];
+    if (number < 0)
+        return thread_lineup(lining, stretch->cpu);
+    if (*known == NONE)
+        *known = thread_lineup(lining, number);
+    return *known;
 }
 
 /** Raw bytes are of the buffer's processor, or the record's, or else any. */
@@ -115,7 +124,7 @@ static enum pug_status assign(struct lining *lining)
     for (size_t i = 0; i < perf->cuts.count; i++) {
         cuts[i].lineup = stretches[i].flags & PUG_STRETCH_RAW
                              ? raw_lineup(lining, stretches[i].cpu)
-                             : formatted_lineup(lining, stretches[i].buffer);
+                             : formatted_lineup(lining, &stretches[i]);
         if (cuts[i].lineup == NONE)
             return PUG_ERR_MEM;
     }
@@ -142,6 +151,16 @@ static enum pug_status list_source(struct pug_perf *perf, uint32_t buffer,
     return PUG_OK;
 }
 
+/** A thread's buffer may have what several sinks took. */
+static enum pug_status list_all_sources(struct pug_perf *perf, uint32_t buffer)
+{
+    enum pug_status status = PUG_OK;
+    for (size_t i = 0; i < perf->cpus.count && status == PUG_OK; i++)
+        if (cpus_of(perf)[i].has_trace)
+            status = list_source(perf, buffer, &cpus_of(perf)[i]);
+    return status;
+}
+
 /** Sources of a buffer: those of its first stretch. */
 static enum pug_status list_sources(struct pug_perf *perf)
 {
@@ -154,6 +173,10 @@ static enum pug_status list_sources(struct pug_perf *perf)
         if (buffers[i].stretch_count == 0)
             continue;
         const struct pug_perf_lineup *lineup = &lineups[cuts[buffers[i].first_stretch].lineup];
+        if (buffers[i].cpu < 0 && lineup->one_sink) {
+            status = list_all_sources(perf, i);
+            continue;
+        }
         for (size_t n = 0; n < lineup->count && status == PUG_OK; n++)
             status = list_source(perf, i, &cpus_of(perf)[lineup->cpus[n]]);
     }
@@ -167,10 +190,13 @@ enum pug_status pug_perf_line_up(struct pug_perf *perf)
     if (perf->cuts.count == 0 || perf->cpus.count == 0)
         return PUG_OK;
     lining.of_buffers = malloc((buffers + 1) * sizeof(*lining.of_buffers));
+    lining.of_sinks = malloc((perf->cpus.count + 1) * sizeof(*lining.of_sinks));
     lining.of_cpus = malloc((perf->cpus.count + 1) * sizeof(*lining.of_cpus));
-    enum pug_status status = lining.of_buffers && lining.of_cpus ? PUG_OK : PUG_ERR_MEM;
+    enum pug_status status =
+        lining.of_buffers && lining.of_sinks && lining.of_cpus ? PUG_OK : PUG_ERR_MEM;
     if (status == PUG_OK) {
         memset(lining.of_buffers, 0xff, buffers * sizeof(*lining.of_buffers));
+        memset(lining.of_sinks, 0xff, perf->cpus.count * sizeof(*lining.of_sinks));
         memset(lining.of_cpus, 0xff, perf->cpus.count * sizeof(*lining.of_cpus));
         status = assign(&lining);
     }
@@ -182,6 +208,7 @@ enum pug_status pug_perf_line_up(struct pug_perf *perf)
                         "that of the first one",
                         perf->capture->path);
     free(lining.of_buffers);
+    free(lining.of_sinks);
     free(lining.of_cpus);
     return status;
 }

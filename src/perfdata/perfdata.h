@@ -372,7 +372,7 @@ struct pug_perf {
 
 /** The sources that may be in a stretch: one tree decodes all stretches of a lineup. */
 struct pug_perf_lineup {
-    bool raw;
+    bool raw, one_sink;
     uint32_t *cpus; /**< numbers in `cpus` */
     size_t count;
 };
