@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Kernel text of perf.data: moved, changed while it ran, in modules, in copies of memory. */
-#include "pugmark/pugmark.h"
-#include "recorder/etmv4.h"
-#include "recorder/frames.h"
-#include "recorder/perfdata.h"
-#include "support/kernel_file.h"
+#include "support/kernel_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,243 +14,9 @@
 
 #include <cmocka.h>
 
-#define LINKED UINT64_C(0xffff800010000000) /* where vmlinux is linked for */
-#define KERNEL UINT64_C(0xffffffc008000000) /* and where it ran */
-#define MODULE UINT64_C(0xffffffc000120000)
-#define NOP    0xd503201fu
-
 static uint32_t branch(uint32_t from, uint32_t to)
 {
     return 0x14000000u | (((to - from) / 4) & 0x3ffffff);
-}
-
-/* ---- a recording ---- */
-
-struct recording {
-    char folder[64];
-    struct rec_perf perf;
-    struct rec_etmv4 *unit;
-    struct rec_bytes trace;
-};
-
-static const struct rec_perf_cpu cpu = {
-    .unit = REC_PERF_ETMV4,
-    .words = {0x840, 0x10, 0x28000ea1, 0x4100f403, 0x20001088, 0, 0xcc, 1},
-    .count = 8};
-static const struct rec_etmv4_config unit_config = {
-    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x840, .seed = 1};
-
-static void write_bytes(const struct recording *r, const char *name, const void *bytes, size_t size)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/%s", r->folder, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
-}
-
-static void write_file(const struct recording *r, const char *name, const struct kernel_file *file)
-{
-    struct rec_bytes bytes = {0};
-    kernel_file_put(&bytes, file);
-    write_bytes(r, name, bytes.data, bytes.size);
-    rec_bytes_free(&bytes);
-}
-
-static const struct rec_perf_sample early = {.pid = -1, .tid = 0, .time = 1};
-
-/** `mode`: 1 the kernel's, 4 the kernel's of a guest. */
-static void map_of(struct recording *r, uint32_t pid, uint16_t mode, uint64_t address,
-                   uint64_t size, uint64_t offset, const char *path)
-{
-    struct rec_bytes body = {0};
-    rec_put_le(&body, pid, 4);
-    rec_put_le(&body, 0, 4);
-    rec_put_le(&body, address, 8);
-    rec_put_le(&body, size, 8);
-    rec_put_le(&body, offset, 8);
-    rec_put_n(&body, path, strlen(path));
-    do
-        rec_put(&body, 0);
-    while (body.size % 8 != 0);
-    rec_perf_record(&r->perf, 1, mode, &body, &early);
-    rec_bytes_free(&body);
-}
-
-/** Of no process. */
-static void map_as(struct recording *r, uint16_t mode, uint64_t address, uint64_t size,
-                   uint64_t offset, const char *path)
-{
-    map_of(r, UINT32_MAX, mode, address, size, offset, path);
-}
-
-static void map(struct recording *r, uint64_t address, uint64_t size, uint64_t offset,
-                const char *path)
-{
-    map_as(r, 1, address, size, offset, path);
-}
-
-static void begin_with(struct recording *r, const struct rec_perf_cpu *traced,
-                       const struct rec_etmv4_config *config)
-{
-    *r = (struct recording){.folder = "/tmp/pug-kernel-XXXXXX"};
-    assert_non_null(mkdtemp(r->folder));
-    rec_perf_begin(&r->perf,
-                   &(struct rec_perf_config){
-                       .version = 1, .cpus = traced, .cpu_count = 1, .has_clock = true, .mult = 1});
-    map(r, KERNEL, 0x10000, KERNEL, "[kernel.kallsyms]_stext");
-    r->unit = rec_etmv4_new(config, &r->trace);
-    rec_etmv4_sync(r->unit);
-}
-
-static void begin(struct recording *r)
-{
-    begin_with(r, &cpu, &unit_config);
-}
-
-/** The kernel runs from an address on: so many branches are taken. */
-static void run(struct recording *r, uint64_t time, uint64_t address, unsigned taken, uint64_t end)
-{
-    const struct rec_context context = {
-        .el = 1, .sf = true, .ns = true, .has_context_id = true, .context_id = 7};
-    rec_etmv4_trace_on(r->unit);
-    rec_etmv4_start(r->unit, address, false, &context);
-    rec_etmv4_timestamp(r->unit, time);
-    for (unsigned i = 0; i < taken; i++)
-        rec_etmv4_atom(r->unit, true);
-    rec_etmv4_exception(r->unit, 0x0e, end, false, false);
-}
-
-static void finish(struct recording *r, const char *name)
-{
-    struct rec_bytes framed = {0}, file = {0};
-    struct rec_frames frames = {.out = &framed};
-    rec_etmv4_finish(r->unit);
-    rec_etmv4_free(r->unit);
-    rec_frames_put(&frames, 0x10, r->trace.data, r->trace.size);
-    rec_frames_finish(&frames);
-    const struct rec_perf_sample late = {.pid = 7, .tid = 7, .time = 1000000};
-    rec_perf_aux(&r->perf, &late, 0, framed.size, 0);
-    rec_perf_trace(&r->perf, 0, 0, 0, &framed);
-    rec_perf_finish(&r->perf, &file);
-    write_bytes(r, name, file.data, file.size);
-    rec_bytes_free(&file);
-    rec_bytes_free(&framed);
-    rec_bytes_free(&r->trace);
-}
-
-/* ---- what is heard ---- */
-
-struct heard {
-    struct pug_capture *capture;
-    uint64_t pcs[64], places[64];
-    int32_t tids[64];
-    size_t count;
-};
-
-static void *begin_part(void *context, unsigned worker)
-{
-    void **part = malloc(sizeof(*part));
-    (void)worker;
-    assert_non_null(part);
-    *part = context;
-    return part;
-}
-
-static bool take_part(void *context, void *part)
-{
-    (void)context;
-    free(part);
-    return true;
-}
-
-static void elements(void *part, const struct pug_situation *situation,
-                     const struct pug_element *given, size_t count)
-{
-    struct heard *heard = *(struct heard **)part;
-    struct pug_location place = {.vaddr = 0};
-    const struct pug_capture_task *task = pug_capture_task_at(heard->capture, situation->task);
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t n = 0; given[i].type == PUG_ELEM_INSTR_RANGE && n < given[i].count; n++) {
-            const uint64_t pc = given[i].start + 4 * (uint64_t)n;
-            assert_true(heard->count < 64);
-            (void)pug_capture_locate(heard->capture, situation, pc, &place);
-            heard->places[heard->count] = place.vaddr;
-            heard->tids[heard->count] = task ? task->tid : -1;
-            heard->pcs[heard->count++] = pc;
-        }
-    }
-}
-
-static struct heard hear(const struct recording *r, const char *name,
-                         const struct pug_capture_roots *roots)
-{
-    char path[256];
-    struct heard heard = {.count = 0};
-    struct pug_capture_result result;
-    const struct pug_capture_options options = {.roots = *roots};
-    const struct pug_capture_decode config = {.context = &heard,
-                                              .begin = begin_part,
-                                              .elements = elements,
-                                              .take = take_part,
-                                              .drop = free,
-                                              .threads = 1};
-    snprintf(path, sizeof(path), "%s/%s", r->folder, name);
-    assert_int_equal(pug_capture_open(path, &options, &heard.capture), PUG_OK);
-    assert_int_equal(pug_capture_decode(heard.capture, &config, &result), PUG_OK);
-    return heard;
-}
-
-static void check(const struct heard *heard, const uint64_t *wanted, size_t count)
-{
-    assert_int_equal(heard->count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(heard->pcs[i], wanted[i]);
-}
-
-static void end(const struct recording *r, struct heard *heard)
-{
-    static const char *const files[] = {"perf.data",
-                                        "vmlinux",
-                                        "kallsyms",
-                                        "foo.ko",
-                                        "data",
-                                        "kcore",
-                                        "kcore_dir/kcore",
-                                        "kcore_dir/kallsyms",
-                                        "foo.ko.gz",
-                                        "foo.ko.xz",
-                                        "foo.ko.zst",
-                                        "guest",
-                                        "kcore_dir",
-                                        "kcore_dir__7/kcore",
-                                        "kcore_dir__7/kallsyms",
-                                        "kcore_dir__9/kcore",
-                                        "kcore_dir__9/kallsyms",
-                                        "kcore_dir__7",
-                                        "kcore_dir__9"};
-    char path[256];
-    pug_capture_free(heard->capture);
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", r->folder, files[i]);
-        (void)remove(path);
-    }
-    assert_int_equal(rmdir(r->folder), 0);
-}
-
-/** What a place of an object is called, or NULL. */
-static const char *name_at(const struct heard *heard, struct pug_names *names, const char *path,
-                           uint64_t vaddr)
-{
-    const struct pug_capture_object *object;
-    struct pug_names_file *file;
-    struct pug_names_function function;
-    for (uint32_t n = 0; (object = pug_capture_object_at(heard->capture, n)) != NULL; n++)
-        if (strcmp(object->path, path) == 0 && pug_capture_names(heard->capture, n, names, &file) &&
-            pug_names_function(file, vaddr, &function))
-            return function.name;
-    return NULL;
 }
 
 /* ---- the tests ---- */
@@ -276,22 +38,23 @@ static const struct kernel_file vmlinux = {.type = 2,
 static void test_moved(void **state)
 {
     static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0x20), AT(0x24), AT(0x28)};
-    struct recording r;
+    struct kernel_run r;
     char path[128];
     (void)state;
     assert_int_equal(branch(8, 0x20), kernel_text[2]);
     assert_int_equal(branch(0x28, 0), kernel_text[10]);
-    begin(&r);
-    run(&r, 100, KERNEL, 2, KERNEL);
-    finish(&r, "perf.data");
-    write_file(&r, "vmlinux", &vmlinux);
+    kernel_run_begin(&r);
+    kernel_run_at(&r, 100, KERNEL, 2, KERNEL);
+    kernel_run_finish(&r, "perf.data");
+    kernel_run_file(&r, "vmlinux", &vmlinux);
     snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct heard heard =
-        hear(&r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
-    check(&heard, wanted, 6);
+    struct kernel_heard heard = kernel_run_hear(
+        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    kernel_heard_check(&heard, wanted, 6);
     for (size_t i = 0; i < heard.count; i++)
         assert_int_equal(heard.places[i], heard.pcs[i] - KERNEL + LINKED);
-    end(&r, &heard);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /** A NOP becomes a branch while the kernel runs, and a NOP again. */
@@ -299,10 +62,10 @@ static void test_poked(void **state)
 {
     static const uint64_t wanted[] = {AT(0),    AT(4),    AT(8), AT(0), AT(4), AT(0x20),
                                       AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
-    struct recording r;
+    struct kernel_run r;
     char path[128];
     (void)state;
-    begin(&r);
+    kernel_run_begin(&r);
     for (unsigned i = 0; i < 2; i++) {
         struct rec_bytes body = {0};
         const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .time = 200 + 200 * i};
@@ -315,27 +78,28 @@ static void test_poked(void **state)
         rec_perf_record(&r.perf, 20, 0, &body, &sample);
         rec_bytes_free(&body);
     }
-    run(&r, 100, KERNEL, 1, AT(0x20));
-    run(&r, 300, KERNEL, 2, KERNEL);
-    run(&r, 500, KERNEL, 1, AT(0x20));
-    finish(&r, "perf.data");
-    write_file(&r, "vmlinux", &vmlinux);
+    kernel_run_at(&r, 100, KERNEL, 1, AT(0x20));
+    kernel_run_at(&r, 300, KERNEL, 2, KERNEL);
+    kernel_run_at(&r, 500, KERNEL, 1, AT(0x20));
+    kernel_run_finish(&r, "perf.data");
+    kernel_run_file(&r, "vmlinux", &vmlinux);
     snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct heard heard =
-        hear(&r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
-    check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
-    end(&r, &heard);
+    struct kernel_heard heard = kernel_run_hear(
+        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /** Names of the module's own file and of vmlinux, or, without libelf, those of kallsyms. */
-static void check_names(const struct heard *heard, uint64_t in_module, uint64_t in_kernel)
+static void check_names(const struct kernel_heard *heard, uint64_t in_module, uint64_t in_kernel)
 {
     struct pug_names *names = pug_names_new(NULL);
     assert_non_null(names);
-    const char *found = name_at(heard, names, "/foo.ko", in_module);
+    const char *found = kernel_heard_name(heard, names, "/foo.ko", in_module);
     assert_non_null(found);
     assert_string_equal(found, "foo_work");
-    found = name_at(heard, names, "[kernel.kallsyms]_stext", in_kernel);
+    found = kernel_heard_name(heard, names, "[kernel.kallsyms]_stext", in_kernel);
     assert_non_null(found);
     assert_string_equal(found, "helper");
     pug_names_free(names);
@@ -350,35 +114,36 @@ static void test_module(void **state)
         .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
     static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
                                       AT(0x28)};
-    struct recording r;
+    struct kernel_run r;
     char vmlinux_path[128], kallsyms[128], lines[256];
     (void)state;
-    begin(&r);
-    map(&r, MODULE, 0x3000, 0, "/foo.ko");
-    run(&r, 100, MODULE + 0x1000, 2, KERNEL);
-    finish(&r, "perf.data");
-    write_file(&r, "vmlinux", &vmlinux);
-    write_file(&r, "foo.ko", &module);
+    kernel_run_begin(&r);
+    kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
+    kernel_run_at(&r, 100, MODULE + 0x1000, 2, KERNEL);
+    kernel_run_finish(&r, "perf.data");
+    kernel_run_file(&r, "vmlinux", &vmlinux);
+    kernel_run_file(&r, "foo.ko", &module);
     const int size =
         snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
                  (unsigned long long)KERNEL, (unsigned long long)AT(0x20),
                  (unsigned long long)(MODULE + 0x1000));
-    write_bytes(&r, "kallsyms", lines, (size_t)size);
+    kernel_run_bytes(&r, "kallsyms", lines, (size_t)size);
     snprintf(vmlinux_path, sizeof(vmlinux_path), "%s/vmlinux", r.folder);
     snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", r.folder);
     struct pug_capture_roots roots = {
         .kernel = vmlinux_path, .kallsyms = kallsyms, .symfs = r.folder, .build_ids = ""};
-    struct heard heard = hear(&r, "perf.data", &roots);
-    check(&heard, wanted, 5);
+    struct kernel_heard heard = kernel_run_hear(&r, "perf.data", &roots);
+    kernel_heard_check(&heard, wanted, 5);
     assert_int_equal(heard.places[0], 0);
     assert_int_equal(heard.places[1], 4);
     check_names(&heard, heard.places[0], heard.places[2]);
     pug_capture_free(heard.capture);
     /* Without kernel symbols nobody knows where the call leads: the call is not there. */
     roots.kallsyms = NULL;
-    heard = hear(&r, "perf.data", &roots);
+    heard = kernel_run_hear(&r, "perf.data", &roots);
     assert_true(heard.count < 5);
-    end(&r, &heard);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /** A directory with a copy of the kernel's memory: no slide, and modules are in it. */
@@ -387,26 +152,28 @@ static void test_kcore(void **state)
     static const struct kernel_file kcore = {
         .type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
     static const uint64_t wanted[] = {AT(0x20), AT(0x24), AT(0x28), AT(0), AT(4), AT(8)};
-    struct recording r;
+    struct kernel_run r;
     char folder[128], lines[256];
     (void)state;
-    begin(&r);
-    map(&r, MODULE, 0x3000, 0, "/foo.ko");
-    run(&r, 100, AT(0x20), 2, AT(0x20));
-    finish(&r, "data");
+    kernel_run_begin(&r);
+    kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
+    kernel_run_at(&r, 100, AT(0x20), 2, AT(0x20));
+    kernel_run_finish(&r, "data");
     snprintf(folder, sizeof(folder), "%s/kcore_dir", r.folder);
     assert_int_equal(mkdir(folder, 0700), 0);
-    write_file(&r, "kcore_dir/kcore", &kcore);
+    kernel_run_file(&r, "kcore_dir/kcore", &kcore);
     const int size =
         snprintf(lines, sizeof(lines), "%llx t foo_work\t[foo]\n%llx T _stext\n%llx t helper\n",
                  (unsigned long long)(MODULE + 0x1000), (unsigned long long)KERNEL,
                  (unsigned long long)AT(0x20));
-    write_bytes(&r, "kcore_dir/kallsyms", lines, (size_t)size);
-    struct heard heard = hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
-    check(&heard, wanted, 6);
+    kernel_run_bytes(&r, "kcore_dir/kallsyms", lines, (size_t)size);
+    struct kernel_heard heard =
+        kernel_run_hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
+    kernel_heard_check(&heard, wanted, 6);
     /* there is no file with names: kallsyms has them */
     check_names(&heard, 0x1004, heard.places[1]);
-    end(&r, &heard);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /* ---- guests ---- */
@@ -420,18 +187,18 @@ static const struct rec_etmv4_config vhe_config = {
     .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};
 
 /** The same kernel address is mapped by the host and by its guest; a guest has modules, too. */
-static void begin_guest(struct recording *r)
+static void begin_guest(struct kernel_run *r)
 {
     static const struct rec_perf_sample task = {.pid = 7, .tid = 7, .time = 2};
-    begin_with(r, &vhe_cpu, &vhe_config);
-    map_as(r, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms]_stext");
-    map_as(r, 4, MODULE, 0x3000, 0, "/foo.ko");
+    kernel_run_begin_with(r, &vhe_cpu, &vhe_config);
+    kernel_run_map_as(r, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms]_stext");
+    kernel_run_map_as(r, 4, MODULE, 0x3000, 0, "/foo.ko");
     rec_perf_comm(&r->perf, &task, "vcpu", false);
-    write_file(r, "vmlinux", &vmlinux);
+    kernel_run_file(r, "vmlinux", &vmlinux);
 }
 
 /** One branch is taken at an exception level, by the task that CONTEXTIDR_EL2 tells. */
-static void run_by(struct recording *r, uint32_t tid, uint8_t el, uint64_t address, uint64_t end)
+static void run_by(struct kernel_run *r, uint32_t tid, uint8_t el, uint64_t address, uint64_t end)
 {
     const struct rec_context context = {
         .el = el, .sf = true, .ns = true, .has_vmid = true, .vmid = tid};
@@ -442,7 +209,7 @@ static void run_by(struct recording *r, uint32_t tid, uint8_t el, uint64_t addre
     rec_etmv4_exception(r->unit, 0x0e, end, false, false);
 }
 
-static void run_at(struct recording *r, uint8_t el, uint64_t address, uint64_t end)
+static void run_at(struct kernel_run *r, uint8_t el, uint64_t address, uint64_t end)
 {
     run_by(r, 7, el, address, end);
 }
@@ -455,23 +222,24 @@ static void test_guest_is_not_the_host(void **state)
     static const struct kernel_file module = {
         .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 1};
     static const uint64_t wanted[] = {AT(0), AT(4), AT(8)};
-    struct recording r;
+    struct kernel_run r;
     char path[128];
     (void)state;
     begin_guest(&r);
-    write_file(&r, "foo.ko", &module);
+    kernel_run_file(&r, "foo.ko", &module);
     run_at(&r, 1, KERNEL, AT(0x20));
     run_at(&r, 2, KERNEL, AT(0x20));
     run_at(&r, 1, MODULE, MODULE);
-    finish(&r, "perf.data");
+    kernel_run_finish(&r, "perf.data");
     snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct heard heard =
-        hear(&r, "perf.data",
-             &(struct pug_capture_roots){.kernel = path, .symfs = r.folder, .build_ids = ""});
-    check(&heard, wanted, 3);
+    struct kernel_heard heard = kernel_run_hear(
+        &r, "perf.data",
+        &(struct pug_capture_roots){.kernel = path, .symfs = r.folder, .build_ids = ""});
+    kernel_heard_check(&heard, wanted, 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(heard.tids[i], 7);
-    end(&r, &heard);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /** The guest's own kernel runs where its user names it, wherever it was moved to. */
@@ -486,25 +254,26 @@ static void test_guest_kernel(void **state)
                                              .symbols = symbols,
                                              .symbol_count = 1};
     static const uint64_t wanted[] = {AT(0), AT(4), AT(0), AT(4), AT(8), AT(0), AT(4)};
-    struct recording r;
+    struct kernel_run r;
     char path[128], guest_path[128];
     (void)state;
     begin_guest(&r);
-    write_file(&r, "guest", &guest);
+    kernel_run_file(&r, "guest", &guest);
     run_at(&r, 1, KERNEL, AT(0x10));
     run_at(&r, 2, KERNEL, AT(0x20));
     run_at(&r, 1, KERNEL, AT(0x10));
-    finish(&r, "perf.data");
+    kernel_run_finish(&r, "perf.data");
     snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
     snprintf(guest_path, sizeof(guest_path), "%s/guest", r.folder);
     const struct pug_capture_replacement given = {.path = "[guest.kernel.kallsyms]_stext",
                                                   .file = guest_path};
-    struct heard heard =
-        hear(&r, "perf.data",
-             &(struct pug_capture_roots){
-                 .kernel = path, .build_ids = "", .replacements = &given, .replacement_count = 1});
-    check(&heard, wanted, 7);
-    end(&r, &heard);
+    struct kernel_heard heard = kernel_run_hear(
+        &r, "perf.data",
+        &(struct pug_capture_roots){
+            .kernel = path, .build_ids = "", .replacements = &given, .replacement_count = 1});
+    kernel_heard_check(&heard, wanted, 7);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /** Each guest has its own kernel at the same address, and its own names; a third one nothing. */
@@ -515,16 +284,16 @@ static void test_guests(void **state)
     static const uint32_t *const texts[] = {of_7, of_9};
     static const uint64_t wanted[] = {AT(0), AT(0), AT(4), AT(8), AT(0)};
     static const char *const names[] = {"start_of_7", "start_of_9"};
-    struct recording r;
+    struct kernel_run r;
     (void)state;
-    begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
     for (uint32_t n = 0; n < 3; n++) {
         const uint32_t pid = 7 + 2 * n;
         char path[192], lines[128];
         const struct rec_perf_sample task = {
             .pid = (int32_t)pid, .tid = (int32_t)pid + 100, .time = 2};
         snprintf(path, sizeof(path), "[guest.kernel.kallsyms.%u]_stext", (unsigned)pid);
-        map_of(&r, pid, 4, KERNEL, 0x10000, KERNEL, path);
+        kernel_run_map_of(&r, pid, 4, KERNEL, 0x10000, KERNEL, path);
         rec_perf_comm(&r.perf, &task, "vcpu", false);
         if (n == 2)
             continue; /* of this one nothing was copied */
@@ -532,19 +301,20 @@ static void test_guests(void **state)
         snprintf(path, sizeof(path), "%s/kcore_dir__%u", r.folder, (unsigned)pid);
         assert_int_equal(mkdir(path, 0700), 0);
         snprintf(path, sizeof(path), "kcore_dir__%u/kcore", (unsigned)pid);
-        write_file(&r, path, &kcore);
+        kernel_run_file(&r, path, &kcore);
         snprintf(path, sizeof(path), "kcore_dir__%u/kallsyms", (unsigned)pid);
         const int size =
             snprintf(lines, sizeof(lines), "%llx T %s\n", (unsigned long long)KERNEL, names[n]);
-        write_bytes(&r, path, lines, (size_t)size);
+        kernel_run_bytes(&r, path, lines, (size_t)size);
     }
     run_by(&r, 107, 1, KERNEL, AT(0x10));
     run_by(&r, 109, 1, KERNEL, AT(0));
     run_by(&r, 111, 1, KERNEL, AT(0x10));
     run_by(&r, 107, 1, KERNEL, AT(0x10));
-    finish(&r, "data");
-    struct heard heard = hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
-    check(&heard, wanted, 5);
+    kernel_run_finish(&r, "data");
+    struct kernel_heard heard =
+        kernel_run_hear(&r, "", &(struct pug_capture_roots){.build_ids = ""});
+    kernel_heard_check(&heard, wanted, 5);
     static const int32_t tids[] = {107, 109, 109, 109, 107};
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(heard.tids[i], tids[i]);
@@ -566,7 +336,8 @@ static void test_guests(void **state)
     }
     assert_int_equal(guests, 3);
     pug_names_free(known);
-    end(&r, &heard);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
 }
 
 /* ---- packed modules ---- */
@@ -640,32 +411,33 @@ static void test_packed(void **state)
     if (!packers[0].name)
         skip();
     for (size_t i = 0; packers[i].name; i++) {
-        struct recording r;
+        struct kernel_run r;
         struct rec_bytes bytes = {0};
         char path[64];
-        begin(&r);
+        kernel_run_begin(&r);
         snprintf(path, sizeof(path), "/%s", packers[i].name);
-        map(&r, MODULE, 0x3000, 0, path);
-        run(&r, 100, MODULE, 1, MODULE);
-        finish(&r, "perf.data");
+        kernel_run_map(&r, MODULE, 0x3000, 0, path);
+        kernel_run_at(&r, 100, MODULE, 1, MODULE);
+        kernel_run_finish(&r, "perf.data");
         kernel_file_put(&bytes, &module);
         uint8_t *packed = malloc(bytes.size + 4096);
         assert_non_null(packed);
         const size_t size = packers[i].pack(&bytes, packed, bytes.size + 4096);
-        write_bytes(&r, packers[i].name, packed, size);
+        kernel_run_bytes(&r, packers[i].name, packed, size);
         const struct pug_capture_roots roots = {.symfs = r.folder, .build_ids = ""};
-        struct heard heard = hear(&r, "perf.data", &roots);
-        check(&heard, wanted, 3);
+        struct kernel_heard heard = kernel_run_hear(&r, "perf.data", &roots);
+        kernel_heard_check(&heard, wanted, 3);
         pug_capture_free(heard.capture);
         for (size_t cut = 0; cut < size; cut += size / 5 + 1) {
-            write_bytes(&r, packers[i].name, packed, cut);
-            heard = hear(&r, "perf.data", &roots);
+            kernel_run_bytes(&r, packers[i].name, packed, cut);
+            heard = kernel_run_hear(&r, "perf.data", &roots);
             assert_int_equal(heard.count, 0);
             pug_capture_free(heard.capture);
         }
-        write_bytes(&r, packers[i].name, packed, size / 2);
-        heard = hear(&r, "perf.data", &roots);
-        end(&r, &heard);
+        kernel_run_bytes(&r, packers[i].name, packed, size / 2);
+        heard = kernel_run_hear(&r, "perf.data", &roots);
+        pug_capture_free(heard.capture);
+        kernel_run_end(&r);
         free(packed);
         rec_bytes_free(&bytes);
     }
