@@ -68,7 +68,7 @@ static void seek(struct pug_perf *perf, struct pug_perf_guest *guest)
         guest->kallsyms_path = pug_capture_keep(perf->capture, path, sizeof(path));
 }
 
-const struct pug_perf_guest *pug_perf_guest_of(struct pug_perf *perf, int32_t pid)
+struct pug_perf_guest *pug_perf_guest_of(struct pug_perf *perf, int32_t pid)
 {
     struct pug_perf_guest *guest = find(perf, pid);
     if (guest && !guest->sought)
@@ -87,8 +87,10 @@ bool pug_perf_is_memory(const struct pug_perf *perf, const struct pug_perf_progr
 
 void pug_perf_free_guests(struct pug_perf *perf)
 {
-    const struct pug_perf_guest *guests = perf->guests.items;
-    for (size_t i = 0; i < perf->guests.count; i++)
+    struct pug_perf_guest *guests = perf->guests.items;
+    for (size_t i = 0; i < perf->guests.count; i++) {
         pug_perf_program_free(guests[i].memory);
+        pug_perf_kallsyms_free(&guests[i].symbols);
+    }
     free(perf->guests.items);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The kernel's text and symbols (section 14). */
+/** @file The kernel's text (section 14). */
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 
@@ -7,89 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- symbols ---- */
-
-static int by_name(const void *left, const void *right)
-{
-    const struct pug_perf_symbol *a = left, *b = right;
-    const int names = strcmp(a->name, b->name);
-    return names ? names : strcmp(a->module, b->module);
-}
-
-/** "ADDRESS TYPE NAME [MODULE]"; the line is cut up in its place. */
-static void take_line(struct pug_perf *perf, char *line)
-{
-    char *end;
-    const uint64_t address = strtoull(line, &end, 16);
-    if (end == line || *end != ' ' || !end[1] || end[2] != ' ' || address == 0)
-        return;
-    char *name = end + 3, *module = strchr(name, '[');
-    name[strcspn(name, " \t\r")] = 0;
-    if (module)
-        module[strcspn(module, "]")] = 0;
-    struct pug_perf_symbol *symbol = *name ? pug_list_add(&perf->addresses, sizeof(*symbol)) : NULL;
-    if (symbol)
-        *symbol = (struct pug_perf_symbol){name, module ? module + 1 : "", address};
-}
-
-static void take_lines(struct pug_perf *perf, char *text)
-{
-    perf->kallsyms_text = text;
-    for (char *line = text; line;) {
-        char *next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        take_line(perf, line);
-        line = next;
-    }
-    if (perf->addresses.count > 0)
-        qsort(perf->addresses.items, perf->addresses.count, sizeof(struct pug_perf_symbol),
-              by_name);
-}
-
-/** What the user gave, what the recorder put beside the data, or what is in them. */
-void pug_perf_read_kallsyms(struct pug_perf *perf)
-{
-    if (perf->addresses_read)
-        return;
-    const char *asked = perf->capture->options.roots.kallsyms;
-    char path[PATH_MAX] = "";
-    uint8_t *bytes = NULL;
-    size_t size;
-    perf->addresses_read = true;
-    if (perf->folder)
-        snprintf(path, sizeof(path), "%s/kcore_dir/kallsyms", perf->folder);
-    if (asked && pug_infile_load(asked, PUG_PERF_FEATURE, &bytes, &size) != PUG_OK)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: cannot be read as kernel symbols",
-                        asked);
-    if (bytes)
-        perf->kallsyms_path = asked;
-    else if (*path && pug_infile_load(path, PUG_PERF_FEATURE, &bytes, &size) == PUG_OK)
-        perf->kallsyms_path = pug_capture_keep(perf->capture, path, sizeof(path));
-    if (!bytes && perf->kallsyms)
-        bytes = (uint8_t *)strdup(perf->kallsyms);
-    if (bytes)
-        take_lines(perf, (char *)bytes);
-}
-
-bool pug_perf_kernel_symbol(struct pug_perf *perf, const char *module, const char *name,
-                            uint64_t *address)
-{
-    pug_perf_read_kallsyms(perf);
-    const struct pug_perf_symbol *symbols = perf->addresses.items;
-    const char *const modules[] = {module, ""};
-    for (size_t i = 0; i < 2 && perf->addresses.count > 0; i++) {
-        const struct pug_perf_symbol key = {.name = name, .module = modules[i]};
-        const struct pug_perf_symbol *found =
-            bsearch(&key, symbols, perf->addresses.count, sizeof(key), by_name);
-        if (!found)
-            continue;
-        *address = found->address;
-        return true;
-    }
-    return false;
-}
 
 /* ---- memory as it was ---- */
 
@@ -107,17 +24,59 @@ static bool open_memory(struct pug_perf *perf, const char *path)
     return true;
 }
 
-static void seek_memory(struct pug_perf *perf)
+/** A copy of this boot's memory has the kernel's symbols beside it, where they were. */
+static bool try_cached(void *context, const char *path)
+{
+    struct pug_perf *perf = context;
+    char beside[PATH_MAX];
+    uint8_t *text = NULL;
+    size_t size;
+    uint64_t moved;
+    const int folder = (int)(strrchr(path, '/') - path);
+    if (snprintf(beside, sizeof(beside), "%.*s/kallsyms", folder, path) >= (int)sizeof(beside) ||
+        pug_infile_load(beside, PUG_PERF_FEATURE, &text, &size) != PUG_OK)
+        return false;
+    const bool same = pug_perf_kallsyms_moved(perf, (const char *)text, &moved) && moved == 0;
+    free(text);
+    if (!same || !open_memory(perf, path))
+        return false;
+    perf->memory_kallsyms = pug_capture_keep(perf->capture, beside, SIZE_MAX);
+    return true;
+}
+
+/** perf's cache: [kernel.kcore]/BUILDID/TIME/kcore. */
+static void seek_cached(struct pug_perf *perf)
+{
+    char root[PATH_MAX], path[128], folder[PATH_MAX], hex[41];
+    const uint32_t kernel = pug_perf_own_kernel(perf);
+    if (kernel == PUG_NO_OBJECT || !pug_perf_cache(perf, root, sizeof(root)))
+        return;
+    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[kernel];
+    if (object->build_id_size == 0)
+        return;
+    pug_perf_hex(object->build_id, object->build_id_size, hex);
+    snprintf(path, sizeof(path), "/[kernel.kcore]/%s", hex);
+    if (pug_root_resolve(root, path, folder, sizeof(folder)) > 0)
+        pug_root_search(folder, "kcore", try_cached, perf);
+}
+
+void pug_perf_seek_memory(struct pug_perf *perf)
 {
     const char *asked = perf->capture->options.roots.kernel;
     char path[PATH_MAX];
-    perf->memory_sought = true;
-    if (asked && open_memory(perf, asked))
+    if (perf->memory_sought)
         return;
-    if (perf->folder && !asked) {
+    perf->memory_sought = true;
+    if (asked) {
+        (void)open_memory(perf, asked);
+        return;
+    }
+    if (perf->folder) {
         snprintf(path, sizeof(path), "%s/kcore_dir/kcore", perf->folder);
         (void)open_memory(perf, path);
     }
+    if (!perf->memory)
+        seek_cached(perf);
 }
 
 bool pug_perf_take_memory(struct pug_perf *perf, uint32_t number)
@@ -126,8 +85,7 @@ bool pug_perf_take_memory(struct pug_perf *perf, uint32_t number)
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     const struct pug_perf_guest *guest = pug_perf_guest_of(perf, details->guest);
     const bool is_guest = details->guest != PUG_PERF_NO_GUEST;
-    if (!perf->memory_sought)
-        seek_memory(perf);
+    pug_perf_seek_memory(perf);
     struct pug_perf_program *memory = !is_guest ? perf->memory : guest ? guest->memory : NULL;
     if (!memory)
         return false;
@@ -145,12 +103,9 @@ static void find_slide(struct pug_perf *perf, uint32_t number)
 {
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     const struct pug_perf_object *details = &pug_perf_details(perf)[number];
-    const char *name = strchr(object->path, ']');
-    const uint64_t there = details->first_offset ? details->first_offset : details->first_address;
     uint64_t value;
-    name = name && name[1] ? name + 1 : "_stext";
-    if (pug_perf_program_symbol(details->program, name, &value)) {
-        details->program->slide = there - value;
+    if (pug_perf_program_symbol(details->program, pug_perf_kernel_mark(object), &value)) {
+        details->program->slide = pug_perf_kernel_marked(details) - value;
         return;
     }
     for (size_t i = 0; i < details->program->segment_count; i++) {

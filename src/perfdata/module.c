@@ -25,11 +25,11 @@ struct placing {
     const struct pug_perf_object *details;
 };
 
-/** Where the kernel that loaded the module has a symbol. Of a guest's nobody tells. */
+/** Where the kernel that loaded the module has a symbol. */
 static bool kernel_symbol(const struct placing *placing, const char *name, uint64_t *address)
 {
-    return placing->details->guest == PUG_PERF_NO_GUEST &&
-           pug_perf_kernel_symbol(placing->perf, placing->module, name, address);
+    return pug_perf_kernel_symbol(placing->perf, placing->details->guest, placing->module, name,
+                                  address);
 }
 
 /** Sections lie where their symbols do: the first one that kallsyms knows tells. */

@@ -191,18 +191,16 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
 {
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     const struct pug_perf_object *details = &pug_perf_details(perf)[number];
-    const struct pug_perf_guest *guest = pug_perf_guest_of(perf, details->guest);
+    const struct pug_perf_kallsyms *kallsyms = pug_perf_kallsyms_of(perf, details->guest);
     symbols->kind = PUG_NAMES_KALLSYMS;
-    if (details->guest != PUG_PERF_NO_GUEST) {
-        symbols->file = guest ? guest->kallsyms_path : NULL;
-    } else {
-        pug_perf_read_kallsyms(perf);
-        symbols->file = perf->kallsyms_path;
-        symbols->text = perf->kallsyms;
-    }
+    symbols->file = kallsyms ? kallsyms->path : NULL;
+    symbols->text = details->guest == PUG_PERF_NO_GUEST ? perf->kallsyms : NULL;
     if (object->kind == PUG_OBJECT_KERNEL) {
         symbols->module = "";
-        symbols->moved = details->program ? details->program->slide : 0;
+        symbols->moved =
+            (details->program ? details->program->slide : 0) - (kallsyms ? kallsyms->moved : 0);
+    } else if (kallsyms && kallsyms->moved) {
+        return false; /* of another boot, where the modules lay elsewhere */
     } else {
         pug_perf_module_name(object->path, module, 64);
         symbols->module = module;

@@ -76,7 +76,7 @@ static void test_arm_module(void **state)
     static const uint32_t words[] = {0xebfffffe, 0xeafffffe, 0xfffef7ff, 0xbffef7ff, 0xebfffffe};
     static const uint32_t relocations[][2] = {{0, 28}, {4, 29}, {8, 10}, {12, 30}, {16, 28}};
     struct pug_capture capture = {.log = NULL};
-    struct pug_perf perf = {.capture = &capture, .addresses_read = true};
+    struct pug_perf perf = {.capture = &capture, .symbols = {.read = true}};
     struct made_folder folder;
     struct rec_bytes bytes = {0};
     uint64_t size;
@@ -89,13 +89,13 @@ static void test_arm_module(void **state)
     struct pug_perf_object *details = &pug_perf_details(&perf)[number];
     details->first_address = 0x7f000000;
     details->first_size = 0x1000;
-    struct pug_perf_symbol *symbol = pug_list_add(&perf.addresses, sizeof(*symbol));
+    struct pug_perf_symbol *symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
     *symbol = (struct pug_perf_symbol){"here", "x", 0x7f000000};
-    symbol = pug_list_add(&perf.addresses, sizeof(*symbol));
+    symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
     *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001};
     for (unsigned far = 0; far < 2; far++) {
         struct pug_perf_program *program;
-        symbol = (struct pug_perf_symbol *)perf.addresses.items + 1;
+        symbol = (struct pug_perf_symbol *)perf.symbols.symbols.items + 1;
         symbol->address = far ? 0x10000000 : 0x7f001001;
         assert_int_equal(pug_perf_program_open(path, &program), PUG_OK);
         assert_int_equal(pug_perf_place_module(&perf, number, program), PUG_OK);
@@ -116,7 +116,7 @@ static void test_arm_module(void **state)
         }
         pug_perf_program_free(program);
     }
-    free(perf.addresses.items);
+    free(perf.symbols.symbols.items);
     free(perf.details.items);
     free(perf.table.items);
     struct pug_capture_object **objects = capture.objects.items;

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/** @file Kernels of perf.data whose symbols and memory perf keeps in its build id cache, of this or
+ * another boot; guests' modules. */
+#include "support/kernel_run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define AT(offset) (KERNEL + (offset))
+#define ID         "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
+
+/* Two NOPs and a branch to 0x20, two and a branch back. */
+static const uint32_t kernel_text[] = {NOP, NOP, 0x14000006, NOP, NOP,        NOP,
+                                       NOP, NOP, NOP,        NOP, 0x17fffff6, NOP};
+
+static void make_folder(const struct kernel_run *r, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/** The recorder says which build the kernel is. */
+static void tell_build(struct kernel_run *r)
+{
+    static const char path[24] = "[kernel.kallsyms]";
+    struct rec_bytes body = {0};
+    rec_put_le(&body, UINT32_MAX, 4);
+    for (unsigned i = 0; i < 20; i++)
+        rec_put_le(&body, i % 3 == 0 ? 0xab : i % 3 == 1 ? 0xcd : 0xef, 1);
+    rec_put_le(&body, 20, 4);
+    rec_put_n(&body, path, sizeof(path));
+    rec_perf_record(&r->perf, 67, 1u << 15 | 1, &body, NULL);
+    rec_bytes_free(&body);
+}
+
+/** kallsyms of a boot that was so far before this one. */
+static void write_kallsyms(const struct kernel_run *r, const char *name, uint64_t before)
+{
+    char lines[256];
+    const int size = snprintf(
+        lines, sizeof(lines),
+        "%llx T _text\n%llx T _stext_of_others\n%llx T _stext\n"
+        "%llx t helper\n%llx t foo_work\t[foo]\n",
+        (unsigned long long)(KERNEL - before - 0x10000),
+        (unsigned long long)(KERNEL - before - 0x8000), (unsigned long long)(KERNEL - before),
+        (unsigned long long)(AT(0x20) - before), (unsigned long long)(MODULE - before + 0x1000));
+    kernel_run_bytes(r, name, lines, (size_t)size);
+}
+
+static void begin(struct kernel_run *r)
+{
+    kernel_run_begin(r);
+    tell_build(r);
+    kernel_run_map(r, MODULE, 0x3000, 0, "/foo.ko");
+    make_folder(r, "cache");
+    make_folder(r, "cache/.build-id");
+    make_folder(r, "cache/.build-id/ab");
+    make_folder(r, "cache/[kernel.kallsyms]");
+    make_folder(r, "cache/[kernel.kallsyms]/" ID);
+}
+
+/** As perf links it: the folder, or, long ago, the file. */
+static void link_kallsyms(const struct kernel_run *r, const char *to)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/cache/.build-id/ab/%s", r->folder, ID + 2);
+    assert_int_equal(symlink(to, path), 0);
+}
+
+static void check_names(const struct kernel_heard *heard, const char *in_kernel,
+                        const char *in_module)
+{
+    struct pug_names *names = pug_names_new(NULL);
+    assert_non_null(names);
+    const char *found = kernel_heard_name(heard, names, "[kernel.kallsyms]_stext", AT(0x24));
+    assert_int_equal(!found, !in_kernel);
+    if (found)
+        assert_string_equal(found, in_kernel);
+    found = kernel_heard_name(heard, names, "/foo.ko", 0x1004);
+    assert_int_equal(!found, !in_module);
+    if (found)
+        assert_string_equal(found, in_module);
+    pug_names_free(names);
+}
+
+/** Symbols that were kept name the kernel, wherever it lay; modules only where it lay the same. */
+static void test_symbols(void **state)
+{
+    static const struct {
+        const char *file, *link;
+        uint64_t before;
+        const char *in_module;
+    } forms[] = {
+        {"cache/[kernel.kallsyms]/" ID "/kallsyms", "../../[kernel.kallsyms]/" ID, 0, "foo_work"},
+        {"cache/[kernel.kallsyms]/" ID "/kallsyms", "../../[kernel.kallsyms]/" ID, 0x200000, NULL},
+        {"cache/[kernel.kallsyms]/" ID "/old", "../../[kernel.kallsyms]/" ID "/old", 0, "foo_work"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct kernel_run r;
+        char cache[128];
+        begin(&r);
+        kernel_run_finish(&r, "perf.data");
+        write_kallsyms(&r, forms[i].file, forms[i].before);
+        link_kallsyms(&r, forms[i].link);
+        snprintf(cache, sizeof(cache), "%s/cache", r.folder);
+        struct kernel_heard heard = kernel_run_hear(
+            &r, "perf.data", &(struct pug_capture_roots){.build_ids = cache, .symfs = r.folder});
+        check_names(&heard, "helper", forms[i].in_module);
+        pug_capture_free(heard.capture);
+        kernel_run_end(&r);
+    }
+}
+
+/** A copy of the kernel's memory counts if it is of this boot. */
+static void test_memory(void **state)
+{
+    static const struct kernel_file kcore = {
+        .type = 4, .vaddr = KERNEL, .text = kernel_text, .words = 12};
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0x20), AT(0x24), AT(0x28)};
+    (void)state;
+    for (unsigned same = 0; same < 2; same++) {
+        struct kernel_run r;
+        char cache[128];
+        begin(&r);
+        kernel_run_at(&r, 100, KERNEL, 2, KERNEL);
+        kernel_run_finish(&r, "perf.data");
+        make_folder(&r, "cache/[kernel.kcore]");
+        make_folder(&r, "cache/[kernel.kcore]/" ID);
+        make_folder(&r, "cache/[kernel.kcore]/" ID "/2026010212304500");
+        make_folder(&r, "cache/[kernel.kcore]/" ID "/2026010312304500");
+        kernel_run_file(&r, "cache/[kernel.kcore]/" ID "/2026010212304500/kcore", &kcore);
+        write_kallsyms(&r, "cache/[kernel.kcore]/" ID "/2026010212304500/kallsyms",
+                       same ? 0 : 0x200000);
+        kernel_run_file(&r, "cache/[kernel.kcore]/" ID "/2026010312304500/kcore", &kcore);
+        snprintf(cache, sizeof(cache), "%s/cache", r.folder);
+        struct kernel_heard heard =
+            kernel_run_hear(&r, "perf.data", &(struct pug_capture_roots){.build_ids = cache});
+        kernel_heard_check(&heard, wanted, same ? 6 : 0);
+        check_names(&heard, same ? "helper" : NULL, same ? "foo_work" : NULL);
+        pug_capture_free(heard.capture);
+        kernel_run_end(&r);
+    }
+}
+
+/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: what runs at EL1 is a guest's. */
+static const struct rec_perf_cpu vhe_cpu = {
+    .unit = REC_PERF_ETMV4,
+    .words = {0x8880, 0x10, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0xcc, 1},
+    .count = 8};
+static const struct rec_etmv4_config vhe_config = {
+    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};
+
+/** A guest's module calls what its own kernel has, by its own kallsyms. */
+static void test_guests_module(void **state)
+{
+    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
+    static const struct kernel_symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
+    static const struct kernel_file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
+    static const struct kernel_symbol kernel_symbols[] = {{"_stext", LINKED, 1}};
+    static const struct kernel_file vmlinux = {.type = 2,
+                                               .vaddr = LINKED,
+                                               .text = kernel_text,
+                                               .words = 12,
+                                               .symbols = kernel_symbols,
+                                               .symbol_count = 1};
+    static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
+                                      AT(0x28)};
+    static const struct rec_perf_sample task = {.pid = 7, .tid = 107, .time = 2};
+    const struct rec_context context = {
+        .el = 1, .sf = true, .ns = true, .has_vmid = true, .vmid = 107};
+    struct kernel_run r;
+    char file[128], guest[128];
+    (void)state;
+    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_map_of(&r, 7, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.7]_stext");
+    kernel_run_map_of(&r, 7, 4, MODULE, 0x3000, 0, "/foo.ko");
+    rec_perf_comm(&r.perf, &task, "vcpu", false);
+    rec_etmv4_trace_on(r.unit);
+    rec_etmv4_start(r.unit, MODULE + 0x1000, false, &context);
+    rec_etmv4_atom(r.unit, true);
+    rec_etmv4_atom(r.unit, true);
+    rec_etmv4_exception(r.unit, 0x0e, KERNEL, false, false);
+    kernel_run_finish(&r, "data");
+    kernel_run_file(&r, "foo.ko", &module);
+    kernel_run_file(&r, "guest", &vmlinux);
+    make_folder(&r, "kcore_dir__7");
+    write_kallsyms(&r, "kcore_dir__7/kallsyms", 0);
+    snprintf(file, sizeof(file), "%s/foo.ko", r.folder);
+    snprintf(guest, sizeof(guest), "%s/guest", r.folder);
+    const struct pug_capture_replacement given[] = {
+        {.path = "/foo.ko", .file = file},
+        {.path = "[guest.kernel.kallsyms.7]_stext", .file = guest}};
+    struct kernel_heard heard =
+        kernel_run_hear(&r, "",
+                        &(struct pug_capture_roots){
+                            .build_ids = "", .replacements = given, .replacement_count = 2});
+    kernel_heard_check(&heard, wanted, 5);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_guests_module),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
