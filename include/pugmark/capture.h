@@ -267,6 +267,11 @@ struct pug_capture_time pug_capture_record_times(const struct pug_capture *captu
  * knows what it counts, or how fast; *time is as it was.
  */
 bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
+/**
+ * The other way: the first timestamp that was taken at a time, in the capture's unit, or later.
+ * False: nobody knows which; *timestamp is as it was.
+ */
+bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp);
 
 /* ---- decoding ---- */
 

@@ -330,3 +330,13 @@ bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, ui
         *time = pug_capture_from_ticks(capture, timestamp);
     return capture->hertz > 0;
 }
+
+bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp)
+{
+    if (capture->way->timestamp && capture->way->timestamp(capture, time, timestamp))
+        return true;
+    if (capture->hertz == 0 && capture->times.unit != PUG_CAPTURE_TICKS)
+        return false;
+    *timestamp = pug_capture_to_ticks(capture, time);
+    return true;
+}

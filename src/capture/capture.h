@@ -96,6 +96,8 @@ struct pug_capture_way {
                     struct pug_situation *situation);
     /** As pug_capture_clock(); NULL: no clock is known. */
     bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
+    /** As pug_capture_timestamp(), where there is a clock. */
+    bool (*timestamp)(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp);
     /** As pug_capture_space(); NULL: spaces are those of image_space.c. */
     const struct pug_address_space *(*space)(const struct pug_capture *capture, uint64_t number);
     /** What a space is called, and the space of a name; NULL: image_space.c knows. */

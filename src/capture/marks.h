@@ -25,6 +25,8 @@ bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t sour
 void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_settings *settings);
 /** In the capture's unit. */
 uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t ticks);
+/** The first tick that is at a time of that unit, or later. */
+uint64_t pug_capture_to_ticks(const struct pug_capture *capture, uint64_t time);
 /** The marks of a stretch; NULL: it cannot be read twice, or there is no memory. */
 const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch);
 void pug_capture_drop_marks(struct pug_capture *capture);

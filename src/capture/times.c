@@ -36,6 +36,21 @@ uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t tick
     return seconds > (UINT64_MAX - rest) / SECOND ? UINT64_MAX : seconds * SECOND + rest;
 }
 
+uint64_t pug_capture_to_ticks(const struct pug_capture *capture, uint64_t time)
+{
+    uint64_t low = 0, high = UINT64_MAX;
+    if (capture->hertz == 0)
+        return time;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (pug_capture_from_ticks(capture, middle) < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- stretches ---- */
 
 const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch)

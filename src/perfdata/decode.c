@@ -52,27 +52,39 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, ui
 
 /* ---- times ---- */
 
+/** So many cycles in the unit of the clock. */
+static uint64_t duration(const struct pug_perf *perf, uint64_t cycles)
+{
+    const uint64_t whole = cycles >> perf->clock.shift;
+    const uint64_t rest = cycles & ((UINT64_C(1) << perf->clock.shift) - 1);
+    return whole * perf->clock.mult + (rest * perf->clock.mult >> perf->clock.shift);
+}
+
 /** Counter to the clock of records (section 15). */
 static uint64_t to_clock(const struct pug_perf *perf, uint64_t cycles)
 {
     if (perf->clock.is_short)
         cycles = perf->clock.cycles + ((cycles - perf->clock.cycles) & perf->clock.mask);
-    const uint64_t whole = cycles >> perf->clock.shift;
-    const uint64_t rest = cycles & ((UINT64_C(1) << perf->clock.shift) - 1);
-    return perf->clock.zero + whole * perf->clock.mult +
-           (rest * perf->clock.mult >> perf->clock.shift);
+    return perf->clock.zero + duration(perf, cycles);
 }
 
-/** The other way: what the counter had at a time of the clock. */
+/** The other way: the first that the counter had at a time of the clock. */
 static bool from_clock(const struct pug_perf *perf, uint64_t time, uint64_t *cycles)
 {
-    if (time < perf->clock.zero || perf->clock.mult == 0)
+    const uint64_t since = time - perf->clock.zero; /* modulo 2^64, as the kernel counts */
+    if (since >> 63 || perf->clock.mult == 0)
         return false;
-    const uint64_t whole = (time - perf->clock.zero) / perf->clock.mult;
-    const uint64_t rest = (time - perf->clock.zero) % perf->clock.mult;
-    *cycles = (whole << perf->clock.shift) + (rest << perf->clock.shift) / perf->clock.mult;
-    if (perf->clock.is_short)
-        *cycles &= perf->clock.mask;
+    const uint64_t most = since / perf->clock.mult + 1;
+    uint64_t low = 0,
+             high = most > UINT64_MAX >> perf->clock.shift ? UINT64_MAX : most << perf->clock.shift;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (duration(perf, middle) < since)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *cycles = perf->clock.is_short ? low & perf->clock.mask : low;
     return true;
 }
 
@@ -384,6 +396,16 @@ static bool failure(const struct pug_capture *capture, struct pug_read_failure *
     return perf->memory && pug_file_failure(perf->memory->file, out);
 }
 
+static bool timestamp_of(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp)
+{
+    const struct pug_perf *perf = capture->own;
+    if (!perf->virtual_time)
+        return false;
+    if (!from_clock(perf, time, timestamp)) /* it is before all of them */
+        *timestamp = 0;
+    return true;
+}
+
 const struct pug_capture_way pug_perf_way = {
     .free = free_own,
     .failure = failure,
@@ -395,6 +417,7 @@ const struct pug_capture_way pug_perf_way = {
     .begin = begin,
     .situate = situate,
     .clock = clock_of,
+    .timestamp = timestamp_of,
     .space = space,
     .name = pug_perf_space_name,
     .named = pug_perf_space_named,

@@ -74,6 +74,12 @@ ete() {
     found "--time 0x88" "31 10 136"
     found "--time 0x89" "3059 10 137"
     missing "--time 0x8a"
+    found "--timestamp 0x89" "3059 10 137"
+    # timestamps are of 10 a second: seconds, or nanoseconds
+    found "--set timestamp_hz=10 --time 13.6" "31 10 13600000000"
+    found "--set timestamp_hz=10 --time 13600000001" "3059 10 13700000000"
+    found "--set timestamp_hz=10 --timestamp 136" "31 10 136"
+    missing "--set timestamp_hz=10 --time 13.8"
     found "--event 2" "34 10 2"
     found "--event 0" "3063 10 0"
     missing "--event 1"

@@ -96,6 +96,9 @@ check() {
         awk '{print $1}')
     [[ -n $from && -n $to ]] || return
     compare "$from" "$to" --from-time "${times[0]}" --to-time "${times[1]}"
+    # in seconds, if ten of them are one
+    capture=(--set timestamp_hz=10 "${capture[@]}")
+    compare "$from" "$to" --from-time "$((times[0] / 10)).$((times[0] % 10))" --to-time "$((times[1] / 10)).$((times[1] % 10))"
 }
 
 shopt -s nullglob

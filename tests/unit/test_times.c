@@ -356,13 +356,82 @@ static void test_perf(void **state)
     perf_story_free(&story);
 }
 
+/* ---- both ways ---- */
+
+/** What is said of a time is the first timestamp of it, or later. */
+static void check_first(const struct pug_capture *capture, uint64_t time)
+{
+    uint64_t stamp, then;
+    assert_true(pug_capture_timestamp(capture, time, &stamp));
+    assert_true(pug_capture_clock(capture, stamp, &then));
+    assert_true(then >= time);
+    if (stamp > 0) {
+        assert_true(pug_capture_clock(capture, stamp - 1, &then));
+        assert_true(then < time);
+    }
+}
+
+static void test_ways_of_settings(void **state)
+{
+    static const uint64_t hertz[] = {1, 3, 1000, 19200000, 999999999, 1000000000, 3000000000};
+    struct perf_story story;
+    struct pug_capture *capture;
+    uint64_t stamp;
+    (void)state;
+    perf_story_make(&story, &(struct perf_story_config){.seed = 5, .slices = 2, .cpus = 1});
+    forget_source(&story.file);
+    const char *path = perf_story_write(&story);
+    for (size_t i = 0; i < sizeof(hertz) / sizeof(hertz[0]); i++) {
+        const struct pug_setting setting = {.name = "timestamp_hz", .value = hertz[i]};
+        capture = open_with(path, NULL, &setting, 1);
+        for (uint64_t time = 1; time < UINT64_C(1) << 62; time = time * 7 + 3)
+            check_first(capture, time);
+        assert_true(pug_capture_timestamp(capture, 0, &stamp) && stamp == 0);
+        pug_capture_free(capture);
+    }
+    capture = open_with(path, NULL, NULL, 0); /* times are timestamps */
+    assert_true(pug_capture_timestamp(capture, 12345, &stamp) && stamp == 12345);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+/** perf's clock: zero may lie before the counter's begin, which is a number near 2^64. */
+static void test_ways_of_perf(void **state)
+{
+    static const struct {
+        uint64_t shift, mult, zero;
+    } clocks[] = {{0, 1, 0},
+                  {10, 40960, 0},
+                  {10, 40960, 1000000000},
+                  {31, 85899345920, UINT64_C(0) - 5000000},
+                  {20, 349525, 77}};
+    struct perf_story story;
+    uint64_t stamp;
+    (void)state;
+    perf_story_make(&story, &(struct perf_story_config){.seed = 5, .slices = 2, .cpus = 1});
+    for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+        size_t at = 0;
+        while (story.file.data[at] != 79 || story.file.data[at + 6] != 32) /* TIME_CONV */
+            at++;
+        const uint64_t words[] = {clocks[i].shift, clocks[i].mult, clocks[i].zero};
+        for (size_t n = 0; n < 24; n++)
+            story.file.data[at + 8 + n] = (uint8_t)(words[n / 8] >> n % 8 * 8);
+        struct pug_capture *capture = open_with(perf_story_write(&story), NULL, NULL, 0);
+        for (uint64_t since = 1; since < UINT64_C(1) << 40; since = since * 5 + 1)
+            if (since + clocks[i].zero < UINT64_C(1) << 62)
+                check_first(capture, since + clocks[i].zero);
+        assert_true(pug_capture_timestamp(capture, clocks[i].zero, &stamp) && stamp == 0);
+        pug_capture_free(capture);
+    }
+    perf_story_free(&story);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshots),
-        cmocka_unit_test(test_local),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_snapshots),        cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stream),           cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_ways_of_settings), cmocka_unit_test(test_ways_of_perf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /** @file pugmark find: where in the capture something happened. */
 #include "command.h"
 #include "index_input.h"
+#include "input_lists.h"
 #include "output.h"
 
 #include <inttypes.h>
@@ -10,14 +11,18 @@
 struct find_options {
     struct input_options input;
     const char *index;
-    struct option_value time, event, context, address, exception, after, before;
+    const char *time;
+    struct option_value timestamp, event, context, address, exception, after, before;
     struct option_value vmid, hardware, elapsed;
     bool trigger, sync, overflow, trace_on, discard, transaction;
 };
 
 static const struct option table[] = {
-    {"time", "T", "the first timestamp of T or later", option_given,
-     offsetof(struct find_options, time)},
+    {"time", "T",
+     "the first timestamp of T or later: seconds.fraction, or a number in the unit that info names",
+     option_string, offsetof(struct find_options, time)},
+    {"timestamp", "N", "the same of timestamps as the trace has them", option_given,
+     offsetof(struct find_options, timestamp)},
     {"trigger", NULL, "a trigger", option_flag, offsetof(struct find_options, trigger)},
     {"event", "N", "event N (ITM: stimulus port; STM: flag of channel N)", option_given,
      offsetof(struct find_options, event)},
@@ -56,7 +61,8 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         enum pug_mark_kind kind;
         uint64_t least, greatest;
     } choices[] = {
-        {options->time.given, PUG_MARK_TIMESTAMP, options->time.value, UINT64_MAX},
+        {options->time, PUG_MARK_TIMESTAMP, 0, UINT64_MAX},
+        {options->timestamp.given, PUG_MARK_TIMESTAMP, options->timestamp.value, UINT64_MAX},
         {options->trigger, PUG_MARK_TRIGGER, 0, UINT64_MAX},
         {options->event.given, PUG_MARK_EVENT, options->event.value, options->event.value},
         {options->context.given, PUG_MARK_CONTEXT, options->context.value, options->context.value},
@@ -88,10 +94,10 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         query->greatest = choices[i].greatest;
     }
     if (found != 1 || (options->before.given && options->after.given)) {
-        fprintf(stderr, "pugmark: find needs one of --time, --trigger, --event, --context, "
-                        "--address, --exception, --sync, --overflow,\n--vmid, --dwt, --elapsed, "
-                        "--trace-on, --discard, --transaction,\nand at most one of --after "
-                        "and --before\n");
+        fprintf(stderr, "pugmark: find needs one of --time, --timestamp, --trigger, --event, "
+                        "--context, --address, --exception, --sync,\n--overflow, --vmid, --dwt, "
+                        "--elapsed, --trace-on, --discard, --transaction,\nand at most one of "
+                        "--after and --before\n");
         return false;
     }
     if (options->input.sources.count > 1) {
@@ -141,6 +147,8 @@ static int answer(struct input *input, const struct find_options *options,
                 mark.source);
     bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT ||
                mark.kind == PUG_MARK_VMID;
+    if (options->time)
+        (void)pug_capture_clock(input->capture, mark.value, &mark.value);
     output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
     return EXIT_DONE;
 }
@@ -181,7 +189,9 @@ static int find_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    int code = find_all(&input, &options, &query);
+    const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
+                                                              false, &query.least);
+    int code = dated ? find_all(&input, &options, &query) : EXIT_USAGE;
     input_close(&input);
     int written = output_end();
     return written ? written : code;

@@ -196,6 +196,31 @@ bool input_lists_parse_time(const char *word, size_t length, enum pug_capture_un
     return true;
 }
 
+bool input_lists_one_time(const char *option, const char *words, enum pug_capture_unit unit,
+                          uint64_t *time)
+{
+    const bool good = input_lists_parse_time(words, strlen(words), unit, time);
+    if (!good)
+        fprintf(stderr, "pugmark: %s %s: expected %s\n", option, words,
+                input_lists_time_words(unit));
+    return good;
+}
+
+bool input_lists_timestamp(const struct pug_capture *capture, const char *option, const char *words,
+                           bool behind, uint64_t *timestamp)
+{
+    uint64_t time;
+    if (!input_lists_one_time(option, words, pug_capture_times(capture).unit, &time))
+        return false;
+    *timestamp = UINT64_MAX;
+    if (behind && time++ == UINT64_MAX)
+        return true;
+    if (pug_capture_timestamp(capture, time, timestamp))
+        return true;
+    fprintf(stderr, "pugmark: %s: the trace has no timestamps of such times\n", option);
+    return false;
+}
+
 bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit)
 {
     struct pug_capture_selection *selection = &lists->selection;

@@ -26,6 +26,17 @@ bool input_lists_parse_time(const char *word, size_t length, enum pug_capture_un
 /** What such a time can be, in words. */
 const char *input_lists_time_words(enum pug_capture_unit unit);
 
+/** One such time that an option says; false, having said why. */
+bool input_lists_one_time(const char *option, const char *words, enum pug_capture_unit unit,
+                          uint64_t *time);
+
+/**
+ * The same, as the first timestamp of the trace that was taken then or later; `behind`: later than
+ * that. False, having said why.
+ */
+bool input_lists_timestamp(const struct pug_capture *capture, const char *option, const char *words,
+                           bool behind, uint64_t *timestamp);
+
 /** The times that --time says, in a capture's unit; false, having said why. */
 bool input_lists_time(struct input_lists *lists, const char *words, enum pug_capture_unit unit);
 

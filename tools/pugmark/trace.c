@@ -162,11 +162,8 @@ static bool take_from_time(struct input *input, const char *words, struct since 
     const bool times = places_have_times(input->capture) || unit == PUG_CAPTURE_NANOSECONDS;
     if (!words)
         return true;
-    if (!input_lists_parse_time(words, strlen(words), unit, &since->time)) {
-        fprintf(stderr, "pugmark: --from-time %s: expected %s\n", words,
-                input_lists_time_words(unit));
+    if (!input_lists_one_time("--from-time", words, unit, &since->time))
         return false;
-    }
     since->waits = !times;
     if (times) {
         selection->has_from = true;

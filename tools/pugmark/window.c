@@ -2,14 +2,17 @@
 #include "window.h"
 
 #include "index_input.h"
+#include "input_lists.h"
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
 
 const struct option window_option_table[] = {
-    {"from-time", "T", "from the first timestamp of T or later on", option_given,
-     offsetof(struct window_options, from_time)},
-    {"to-time", "T", "up to the first timestamp behind T", option_given,
+    {"from-time", "T",
+     "from the first timestamp of T or later on: seconds.fraction, or a number in the unit that "
+     "info names",
+     option_string, offsetof(struct window_options, from_time)},
+    {"to-time", "T", "up to the first timestamp behind T; the same", option_string,
      offsetof(struct window_options, to_time)},
     {"around", "OFFSET", "what begins near this trace offset", option_given,
      offsetof(struct window_options, around)},
@@ -24,7 +27,16 @@ const size_t window_option_count = sizeof(window_option_table) / sizeof(window_o
 
 bool window_wanted(const struct window_options *options)
 {
-    return options->from_time.given || options->to_time.given || options->around.given;
+    return options->from_time || options->to_time || options->around.given;
+}
+
+bool window_take_times(struct window_options *options, const struct input *input)
+{
+    return (!options->from_time ||
+            input_lists_timestamp(input->capture, "--from-time", options->from_time, false,
+                                  &options->first)) &&
+           (!options->to_time || input_lists_timestamp(input->capture, "--to-time",
+                                                       options->to_time, true, &options->behind));
 }
 
 /**
@@ -69,9 +81,9 @@ bool window_open(struct window *window, struct input *input, const struct window
                at < UINT64_MAX - radius ? at + radius : UINT64_MAX);
     }
     uint64_t first = 0, behind = UINT64_MAX;
-    if ((options->from_time.given && !find_time(input, index, options->from_time.value, &first)) ||
-        (options->to_time.given && options->to_time.value < UINT64_MAX &&
-         !find_time(input, index, options->to_time.value + 1, &behind))) {
+    if ((options->from_time && !find_time(input, index, options->first, &first)) ||
+        (options->to_time && options->behind < UINT64_MAX &&
+         !find_time(input, index, options->behind, &behind))) {
         window_close(window);
         return false;
     }

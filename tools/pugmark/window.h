@@ -7,9 +7,11 @@
 
 /** What --from-time, --to-time, --around, --radius and --count say. */
 struct window_options {
-    struct option_value from_time, to_time, around, count;
+    const char *from_time, *to_time;
+    struct option_value around, count;
     struct option_value radius;
     const char *index;
+    uint64_t first, behind; /**< timestamps, as these times are in an input */
 };
 
 extern const struct option window_option_table[];
@@ -17,6 +19,9 @@ extern const size_t window_option_count;
 
 /** Was one of them given? */
 bool window_wanted(const struct window_options *options);
+
+/** Take the times in the input's unit; false, having said why. */
+bool window_take_times(struct window_options *options, const struct input *input);
 
 /** Two trace offsets, from what the options say, and the index that they were found with. */
 struct window {
