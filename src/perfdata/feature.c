@@ -40,7 +40,7 @@ bool pug_perf_take_build_id(struct pug_perf *perf, uint16_t misc, const uint8_t 
         length = sizeof(path) - 1;
     memcpy(path, body + BODY_LEAST, length);
     path[length] = 0;
-    pug_perf_tell_build_id(perf, path, body + 4, id_size);
+    pug_perf_tell_build_id(perf, path, body + 4, id_size, misc, (int32_t)pug_bytes_32(body));
     return true;
 }
 

@@ -147,6 +147,7 @@ void pug_perf_seek_kernel(struct pug_perf *perf, uint32_t number)
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     if (!details->program && pug_perf_take_memory(perf, number))
         return;
-    if (details->program || (details->guest == PUG_PERF_NO_GUEST && try_vmlinux(perf, number)))
+    const bool own = details->guest == PUG_PERF_NO_GUEST;
+    if (details->program || (own ? try_vmlinux(perf, number) : pug_perf_try_cache(perf, number)))
         find_slide(perf, number);
 }

@@ -119,12 +119,16 @@ static size_t without_deleted(const char *path, size_t length)
                : length;
 }
 
+/** Of a guest's kernel: the machine's process, 0 where nobody tells it. */
+static int32_t guest_of(uint16_t misc, int32_t pid)
+{
+    return (misc & MODE) != MODE_GUEST_KERNEL ? PUG_PERF_NO_GUEST : pid > 0 ? pid : 0;
+}
+
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
                          const uint8_t *build_id, size_t build_id_size, uint16_t misc, int32_t pid)
 {
-    const int32_t guest = (misc & MODE) != MODE_GUEST_KERNEL ? PUG_PERF_NO_GUEST
-                          : pid > 0                          ? pid
-                                                             : 0;
+    const int32_t guest = guest_of(misc, pid);
     length = without_deleted(path, length);
     if (perf->capture->objects.count * 2 >= perf->table.room && !grow(perf))
         return PUG_NO_OBJECT;
@@ -152,21 +156,22 @@ uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
 #define MOST_TOLD (1u << 20)
 
 void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
-                            size_t size)
+                            size_t size, uint16_t misc, int32_t pid)
 {
     struct pug_perf_told *told =
         perf->told.count < MOST_TOLD ? pug_list_add(&perf->told, sizeof(*told)) : NULL;
     if (!told)
         return;
     told->path = pug_capture_keep(perf->capture, path, SIZE_MAX);
+    told->guest = guest_of(misc, pid);
     memcpy(told->build_id, build_id, size);
     told->size = (uint8_t)size;
 }
 
-/** The kernel's maps are called by the symbol that they begin with. */
+/** Kernels' maps are called by the symbol that they begin with, and guests may have numbers. */
 static bool is_kernel(const char *path)
 {
-    return strcmp(path, "[kernel.kallsyms]") == 0;
+    return strcmp(path, "[kernel.kallsyms]") == 0 || begins(path, "[guest.kernel.kallsyms");
 }
 
 static void take_told(struct pug_capture_object *object, const struct pug_perf_told *told)
@@ -199,17 +204,18 @@ static void take_file_facts(struct pug_perf *perf)
 void pug_perf_settle_objects(struct pug_perf *perf)
 {
     const struct pug_perf_told *told = perf->told.items;
+    const struct pug_perf_object *details = pug_perf_details(perf);
     struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     if (perf->table.room == 0)
         return;
     take_file_facts(perf);
     for (size_t i = 0; i < perf->told.count; i++) {
-        const uint32_t number = *slot_of(perf, PUG_PERF_NO_GUEST, told[i].path,
-                                         strlen(told[i].path), told[i].build_id, 0);
+        const uint32_t number =
+            *slot_of(perf, told[i].guest, told[i].path, strlen(told[i].path), told[i].build_id, 0);
         if (number && objects[number - 1]->build_id_size == 0)
             take_told(objects[number - 1], &told[i]);
         for (size_t n = 0; is_kernel(told[i].path) && n < perf->capture->objects.count; n++)
-            if (objects[n]->kind == PUG_OBJECT_KERNEL && objects[n]->path[1] == 'k')
+            if (objects[n]->kind == PUG_OBJECT_KERNEL && details[n].guest == told[i].guest)
                 take_told(objects[n], &told[i]);
     }
 }

@@ -3,6 +3,8 @@
 #include "capture/marks.h"
 #include "perfdata/perfdata.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -247,18 +249,42 @@ static enum pug_status read_container(struct pug_perf *perf)
 
 /* ---- directories ---- */
 
+/** How many there may be: behind the last of data.0, data.1, … that the folder has. */
+static unsigned parts_of(const char *folder)
+{
+    unsigned behind = 0;
+    DIR *open = opendir(folder);
+    for (const struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
+        char *end;
+        if (strncmp(entry->d_name, "data.", 5) != 0 || !isdigit((unsigned char)entry->d_name[5]))
+            continue;
+        const unsigned long number = strtoul(entry->d_name + 5, &end, 10);
+        if (*end == 0 && number < PUG_PERF_FILES && number >= behind)
+            behind = (unsigned)number + 1;
+    }
+    if (open)
+        closedir(open);
+    return behind;
+}
+
 /** data.0, data.1, …: records without a header, a file for each reader thread. */
 static enum pug_status read_parts(struct pug_perf *perf)
 {
+    const unsigned count = parts_of(perf->folder);
     char path[PATH_MAX];
-    for (unsigned i = 0; i < PUG_PERF_FILES; i++) {
+    for (unsigned i = 0; i < count; i++) {
         snprintf(path, sizeof(path), "%s/data.%u", perf->folder, i);
-        if (add_file(perf, path, path) != PUG_OK)
-            return PUG_OK;
+        enum pug_status status = add_file(perf, path, path);
+        if (status == PUG_ERR_MEM)
+            return status;
+        if (status != PUG_OK) {
+            pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                            "%s: it cannot be read; what was recorded there is missing", path);
+            continue;
+        }
         const struct pug_perf_file *files = perf->files.items;
         const uint32_t number = (uint32_t)perf->files.count - 1;
-        const enum pug_status status =
-            pug_perf_walk(perf, number, 0, pug_infile_size(files[number].in));
+        status = pug_perf_walk(perf, number, 0, pug_infile_size(files[number].in));
         if (status != PUG_OK)
             return status;
     }

@@ -133,6 +133,7 @@ struct pug_perf_object {
 
 struct pug_perf_told {
     const char *path;
+    int32_t guest; /**< or PUG_PERF_NO_GUEST */
     uint8_t build_id[20];
     uint8_t size;
 };
@@ -400,9 +401,9 @@ void pug_perf_free_guests(struct pug_perf *perf);
  */
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
                          const uint8_t *build_id, size_t build_id_size, uint16_t misc, int32_t pid);
-/** A path has this build id, where its maps do not tell another. */
+/** A path has this build id, where its maps do not tell another; of a guest's kernel as above. */
 void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
-                            size_t size);
+                            size_t size, uint16_t misc, int32_t pid);
 /** When all records and features were read: objects get the build ids that were told. */
 void pug_perf_settle_objects(struct pug_perf *perf);
 bool pug_perf_same_build_id(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file perf.data: other containers of the same records, and simpleperf's ways to put them. */
+#include "support/made_folder.h"
 #include "support/perf_heard.h"
 #include "support/perf_records.h"
 
@@ -41,6 +42,14 @@ static void check_paths(const struct perf_story *story, const char *path)
     pug_capture_free(capture);
 }
 
+/** What is said, one after the other. */
+static void note_said(void *context, const struct pug_log_record *record)
+{
+    char *said = context;
+    const size_t at = strlen(said);
+    snprintf(said + at, 1024 - at, "%s\n", record->text);
+}
+
 /** A directory: one file with a header, and one of records for each thread that read them. */
 static void test_directory(void **state)
 {
@@ -79,6 +88,89 @@ static void test_directory(void **state)
     snprintf(path, sizeof(path), "%s/bin/dir", story.folder);
     rmdir(path);
     perf_story_free(&story);
+}
+
+/** One of the files is not there: that is told, and the others are read. */
+static void test_missing_part(void **state)
+{
+    struct perf_story story;
+    struct rec_bytes nothing = {0};
+    struct made_folder folder;
+    char said[1024] = "", path[128], wanted[200];
+    struct pug_log *log = pug_log_new(PUG_SEV_WARN);
+    struct pug_capture *capture;
+    (void)state;
+    made_folder_begin(&folder);
+    perf_story_make(&story, &container);
+    const size_t at = data_of(&story), size = story.file.size - at;
+    made_folder_file(&folder, "data.2", story.file.data + at, size);
+    made_folder_file(&folder, "data.0", story.file.data, 0);
+    made_folder_file(&folder, "data.x", story.file.data, 0);
+    replace_records(&story, &nothing);
+    for (unsigned i = 48; i < 56; i++)
+        story.file.data[i] = i == 48 ? 8 : 0;
+    rec_put_le(&story.file, 68 | UINT64_C(8) << 48, 8); /* FINISHED_ROUND */
+    made_folder_file(&folder, "data", story.file.data, story.file.size);
+    pug_log_set_sink(log, note_said, said);
+    const struct pug_capture_options options = {.log = log,
+                                                .roots = {.symfs = story.folder, .build_ids = ""}};
+    assert_int_equal(pug_capture_open(folder.path, &options, &capture), PUG_OK);
+    snprintf(path, sizeof(path), "%s/data.1", folder.path);
+    snprintf(wanted, sizeof(wanted), "%s: it cannot be read", path);
+    assert_non_null(strstr(said, wanted));
+    assert_null(strstr(said, "data.0"));
+    size_t count = 0;
+    while (pug_capture_stretch_at(capture, count))
+        count++;
+    assert_int_equal(count, story.stretches);
+    pug_capture_free(capture);
+    pug_log_free(log);
+    perf_story_free(&story);
+    made_folder_end(&folder);
+}
+
+/* ---- records in any order ---- */
+
+/** All records of a story but those of attributes, which stay where they are, in any order. */
+static void shuffle(struct perf_story *story, size_t first, uint64_t seed)
+{
+    struct rec_random random = {.state = seed};
+    struct rec_bytes mixed = {0};
+    size_t *places = NULL, count = 0;
+    rec_put_n(&mixed, story->file.data, first);
+    for (size_t at = first; at < story->file.size; at += record_size(story, at)) {
+        places = realloc(places, (count + 1) * sizeof(*places));
+        assert_non_null(places);
+        places[count++] = at;
+    }
+    for (; count > 0; count--) {
+        const size_t n = rec_random_below(&random, (uint32_t)count);
+        rec_put_n(&mixed, story->file.data + places[n], record_size(story, places[n]));
+        places[n] = places[count - 1];
+    }
+    free(places);
+    rec_bytes_free(&story->file);
+    story->file = mixed;
+}
+
+/** Times tell the order, not places: also of metadata, and of trace and what describes it. */
+static void test_any_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct perf_story_config config = container;
+        struct perf_story story;
+        config.pipe = seed % 2 == 0;
+        config.kernel = true;
+        config.sinks = seed % 3 == 0;
+        perf_story_make(&story, &config);
+        size_t first = config.pipe ? 16 : data_of(&story);
+        while (config.pipe && pug_bytes_number(story.file.data + first, 4) == 64)
+            first += record_size(&story, first);
+        shuffle(&story, first, seed);
+        check_paths(&story, perf_story_write(&story));
+        perf_story_free(&story);
+    }
 }
 
 /* ---- simpleperf's ways to put records ---- */
@@ -257,7 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directory), cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_split),     cmocka_unit_test(test_init_map),
-        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_flags),     cmocka_unit_test(test_missing_part),
+        cmocka_unit_test(test_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

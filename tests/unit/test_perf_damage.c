@@ -106,7 +106,7 @@ static void check_record(uint32_t type, uint16_t misc, const struct rec_bytes *b
 /** Each record that is shorter than its type is says so. */
 static void test_short(void **state)
 {
-    static const uint32_t of_kernel[] = {1, 2, 3, 4, 7, 10, 11, 12, 13, 16, 17, 20, 21};
+    static const uint32_t of_kernel[] = {1, 2, 3, 4, 7, 10, 11, 12, 13, 15, 16, 17, 20, 21};
     static const uint32_t of_perf[] = {79, 80};
     const struct rec_bytes nothing = {0};
     (void)state;

@@ -28,17 +28,19 @@ static void make_folder(const struct kernel_run *r, const char *name)
     assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/** The recorder says which build the kernel is. */
-static void tell_build(struct kernel_run *r)
+/** The recorder says which build a kernel, or a module of it, is; `mode` as in maps. */
+static void tell_build(struct kernel_run *r, uint32_t pid, uint16_t mode, const char *path,
+                       uint8_t first)
 {
-    static const char path[24] = "[kernel.kallsyms]";
     struct rec_bytes body = {0};
-    rec_put_le(&body, UINT32_MAX, 4);
+    rec_put_le(&body, pid, 4);
     for (unsigned i = 0; i < 20; i++)
-        rec_put_le(&body, i % 3 == 0 ? 0xab : i % 3 == 1 ? 0xcd : 0xef, 1);
+        rec_put_le(&body, i == 0 ? first : i % 3 == 0 ? 0xab : i % 3 == 1 ? 0xcd : 0xef, 1);
     rec_put_le(&body, 20, 4);
-    rec_put_n(&body, path, sizeof(path));
-    rec_perf_record(&r->perf, 67, 1u << 15 | 1, &body, NULL);
+    rec_put_n(&body, path, strlen(path) + 1);
+    while (body.size % 8 != 0)
+        rec_put(&body, 0);
+    rec_perf_record(&r->perf, 67, (uint16_t)(1u << 15 | mode), &body, NULL);
     rec_bytes_free(&body);
 }
 
@@ -59,7 +61,7 @@ static void write_kallsyms(const struct kernel_run *r, const char *name, uint64_
 static void begin(struct kernel_run *r)
 {
     kernel_run_begin(r);
-    tell_build(r);
+    tell_build(r, UINT32_MAX, 1, "[kernel.kallsyms]", 0xab);
     kernel_run_map(r, MODULE, 0x3000, 0, "/foo.ko");
     make_folder(r, "cache");
     make_folder(r, "cache/.build-id");
@@ -210,12 +212,51 @@ static void test_guests_module(void **state)
     kernel_run_end(&r);
 }
 
+/** What is told of guests is of their own kernels and modules, whatever these are called. */
+static void test_guests_builds(void **state)
+{
+    static const struct {
+        const char *path;
+        uint8_t first; /* of its build id; 0: it has none */
+    } wanted[] = {{"[kernel.kallsyms]_stext", 1},
+                  {"[guest.kernel.kallsyms.7]_stext", 2},
+                  {"/foo.ko", 3},
+                  {"[guest.kernel.kallsyms.9]_stext", 0},
+                  {"/foo.ko", 0}};
+    struct kernel_run r;
+    (void)state;
+    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_map_of(&r, 7, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.7]_stext");
+    kernel_run_map_of(&r, 7, 4, MODULE, 0x3000, 0, "/foo.ko");
+    kernel_run_map_of(&r, 9, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.9]_stext");
+    kernel_run_map_of(&r, 9, 4, MODULE, 0x3000, 0, "/foo.ko");
+    tell_build(&r, UINT32_MAX, 1, "[kernel.kallsyms]", 1);
+    tell_build(&r, 7, 4, "[guest.kernel.kallsyms.7]", 2);
+    tell_build(&r, 7, 4, "/foo.ko", 3);
+    kernel_run_finish(&r, "perf.data");
+    struct kernel_heard heard =
+        kernel_run_hear(&r, "perf.data", &(struct pug_capture_roots){.build_ids = ""});
+    const struct pug_capture_object *object;
+    size_t count = 0;
+    for (; (object = pug_capture_object_at(heard.capture, count)) != NULL; count++) {
+        assert_true(count < sizeof(wanted) / sizeof(wanted[0]));
+        assert_string_equal(object->path, wanted[count].path);
+        assert_int_equal(object->build_id_size, wanted[count].first > 0 ? 20 : 0);
+        if (wanted[count].first > 0)
+            assert_int_equal(object->build_id[0], wanted[count].first);
+    }
+    assert_int_equal(count, sizeof(wanted) / sizeof(wanted[0]));
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_guests_module),
+        cmocka_unit_test(test_guests_builds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
