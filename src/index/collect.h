@@ -14,6 +14,7 @@ struct records {
     size_t count, room, size;
 };
 
+/** False: no memory. */
 bool pug_index_add_record(struct records *records, const void *record);
 
 /** When a block was read, something came whose place is in a block before. */
@@ -32,6 +33,12 @@ struct yield {
     bool has_states;
     uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before */
 };
+
+/** Of what the block with this number gives; NULL: no memory. */
+struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block);
+void pug_index_yield_free(struct yield *yield);
+/** A yield in bytes, for another process. */
+extern const struct pug_jobs_travel pug_index_yield_travel;
 
 /** What is to be made of what capture. */
 struct job {
@@ -75,7 +82,6 @@ uint64_t pug_index_default_block(const struct pug_tree *tree);
 struct collector *pug_index_watch(struct job *job, struct pug_tree *tree);
 /** Nothing more comes; *yield is the caller's, and NULL where there was no memory. */
 void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struct yield **yield);
-void pug_index_yield_free(struct yield *yield);
 /** What came so far, which goes on growing; NULL: there was no memory. */
 const struct yield *pug_index_yield_so_far(struct collector *collector);
 

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "index/collector.h"
+#include "index/values.h"
+
+#include <stdlib.h>
+
+static void keep(struct collector *collector, struct records *records, const void *record)
+{
+    if (!pug_index_add_record(records, record))
+        collector->failed = true;
+}
+
+/** Something of an earlier block came. */
+static void keep_behind(struct collector *collector, uint64_t block)
+{
+    struct records *records = &collector->yield->behind;
+    const struct behind behind = {.block = block, .reading = collector->block};
+    const struct behind *last = records->items;
+    if (records->count > 0 && last[records->count - 1].block == block &&
+        last[records->count - 1].reading == collector->block)
+        return;
+    keep(collector, records, &behind);
+}
+
+/* ---- marks ---- */
+
+static void close_tally(struct source *source, enum pug_mark_kind kind)
+{
+    struct collector *collector = source->collector;
+    struct tally *tally = &source->tallies[kind];
+    if (tally->count == 0)
+        return;
+    const struct pug_index_file_summary summary = {
+        .block = (uint32_t)(tally->start / collector->job->block),
+        .source = source->id,
+        .kind = (uint8_t)kind,
+        .nobody = source->nobody,
+        .count = tally->count,
+        .first_at = tally->first_at,
+        .last_at = tally->last_at,
+        .hash = tally->hash,
+        .first = tally->first,
+        .last = tally->last,
+        .least = tally->least,
+        .greatest = tally->greatest,
+        .sum = tally->sum,
+    };
+    keep(collector, &collector->yield->summaries, &summary);
+    if (summary.block < collector->block)
+        keep_behind(collector, summary.block);
+    tally->count = 0;
+}
+
+void pug_index_close_tallies(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->source_count; i++)
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            close_tally(collector->sources[i], (enum pug_mark_kind)kind);
+}
+
+/** The tally of a place in the trace; NULL: that is not indexed. */
+static inline struct tally *tally_at(struct source *source, enum pug_mark_kind kind, uint64_t at,
+                                     uint64_t value)
+{
+    struct tally *tally = &source->tallies[kind];
+    uint64_t size = source->collector->job->block;
+    if (tally->count == 0 || at - tally->start >= size) {
+        if (at / size >= source->collector->job->blocks)
+            return NULL;
+        close_tally(source, kind);
+        *tally = (struct tally){.start = at - at % size,
+                                .first_at = (uint32_t)(at % size),
+                                .first = value,
+                                .least = value,
+                                .greatest = value};
+    }
+    tally->last_at = (uint32_t)(at - tally->start);
+    return tally;
+}
+
+static void list_value(struct source *source, enum pug_mark_kind kind, uint64_t value,
+                       uint64_t block)
+{
+    struct collector *collector = source->collector;
+    struct job *job = collector->job;
+    const struct pug_index_file_value record = {
+        .value = value,
+        .kind = (uint8_t)kind,
+        .first = (uint32_t)block,
+        .last = (uint32_t)block,
+        .parts = UINT64_C(1) << pug_index_part(block, job->rules.part_shift),
+    };
+    if (!(atomic_load_explicit(&job->given_up, memory_order_relaxed) >> kind & 1))
+        keep(collector, &collector->yield->values, &record);
+}
+
+/** The values that the yield has for a block; NULL: no memory. */
+static struct seen *seen_in(struct source *source, enum pug_mark_kind kind, uint64_t block)
+{
+    struct seen *seen = source->seen[kind];
+    if (seen && seen->block == block)
+        return seen;
+    if (!seen && !(seen = source->seen[kind] = malloc(sizeof(*seen)))) {
+        source->collector->failed = true;
+        return NULL;
+    }
+    memset(seen->values, 0, sizeof(seen->values));
+    seen->block = block;
+    return seen;
+}
+
+/** Most values are not new in their block. */
+static void note_values(struct source *source, enum pug_mark_kind kind, uint64_t block,
+                        const struct pug_placed_mark *marks, uint32_t count)
+{
+    struct seen *seen = seen_in(source, kind, block);
+    for (uint32_t i = 0; seen && i < count; i++) {
+        /* `count` is of these marks. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
+        const uint64_t value = marks[i].value;
+        uint64_t *slot =
+            &seen->values[value * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (PUG_INDEX_SEEN - 1)];
+        if (*slot == value && value != 0)
+            continue;
+        *slot = value;
+        list_value(source, kind, value, block);
+    }
+}
+
+void pug_index_forget_seen(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->source_count; i++)
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            if (collector->sources[i]->seen[kind])
+                collector->sources[i]->seen[kind]->block = UINT64_MAX;
+}
+
+/** Add to a tally what is of its kind and in its block; how many marks that were. */
+static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_placed_mark *marks,
+                         uint32_t count)
+{
+    uint64_t least = tally->least, greatest = tally->greatest, sum = tally->sum;
+    uint32_t hash = tally->hash, n = 0;
+    do {
+        const uint64_t value = marks[n].value;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+        hash += pug_index_mark_hash(marks[n].index, value);
+        sum += value;
+        n++;
+    } while (n < count && marks[n].kind == marks->kind && marks[n].index - tally->start < size);
+    tally->count += n;
+    tally->last = marks[n - 1].value;
+    tally->last_at = (uint32_t)(marks[n - 1].index - tally->start);
+    tally->least = least;
+    tally->greatest = greatest;
+    tally->hash = hash;
+    tally->sum = sum;
+    return n;
+}
+
+/** Add the first one, and those of the same kind and block that follow; how many that were. */
+static uint32_t add_marks(struct source *source, const struct pug_placed_mark *marks,
+                          uint32_t count)
+{
+    struct collector *collector = source->collector;
+    const struct job *job = collector->job;
+    const enum pug_mark_kind kind = (enum pug_mark_kind)marks->kind;
+    struct tally *tally = tally_at(source, kind, marks->index, marks->value);
+    if (!tally)
+        return 1;
+    count = tally_up(tally, job->block, marks, count);
+    if (job->rules.limits[kind])
+        note_values(source, kind, tally->start / job->block, marks, count);
+    for (uint32_t i = 0; source->full && i < count; i++)
+        keep(collector, &collector->yield->marks,
+             &(struct pug_index_file_mark){.at = marks[i].index,
+                                           .value = marks[i].value,
+                                           .source = source->id,
+                                           .kind = (uint8_t)kind,
+                                           .nobody = source->nobody});
+    return count;
+}
+
+void pug_index_add_mark(struct source *source, enum pug_mark_kind kind, uint64_t at, uint64_t value)
+{
+    (void)add_marks(source, &(struct pug_placed_mark){.index = at, .value = value, .kind = kind},
+                    1);
+}
+
+static void on_list(struct pug_mark_list *list)
+{
+    struct source *source = (struct source *)(void *)((char *)list - offsetof(struct source, list));
+    for (uint32_t i = 0; i < list->count;)
+        i += add_marks(source, list->marks + i, list->count - i);
+    list->count = 0;
+}
+
+/* ---- sources ---- */
+
+static struct source *new_source(struct collector *collector, uint32_t seat)
+{
+    struct source *source = calloc(1, sizeof(*source));
+    if (!source) {
+        collector->failed = true;
+        return NULL;
+    }
+    const uint16_t id = (uint16_t)seat;
+    source->collector = collector;
+    source->id = id;
+    source->nobody = seat == PUG_INDEX_LAST_SEAT;
+    source->full = collector->job->full;
+    for (size_t i = 0; i < collector->job->full_count; i++)
+        source->full |= collector->job->full_ids[i] == id;
+    source->list =
+        (struct pug_mark_list){.marks = source->marks, .room = PUG_INDEX_LIST, .full = on_list};
+    collector->sources[collector->source_count++] = source;
+    collector->numbers[seat] = (uint16_t)collector->source_count;
+    return source;
+}
+
+struct source *pug_index_source_of(struct collector *collector, uint32_t seat)
+{
+    const size_t sources = collector->source_count - (collector->numbers[PUG_INDEX_LAST_SEAT] > 0);
+    if (!collector->numbers[seat] && seat != PUG_INDEX_LAST_SEAT &&
+        sources >= PUG_INDEX_SOURCE_LIMIT - 1) {
+        if (collector->yield)
+            collector->yield->crowded = true;
+        seat = PUG_INDEX_LAST_SEAT;
+    }
+    return collector->numbers[seat] ? collector->sources[collector->numbers[seat] - 1]
+                                    : new_source(collector, seat);
+}
+
+/** Where a transport keeps ids for itself, the last one is of bytes before the first id. */
+static uint32_t seat_of(const struct collector *collector, uint16_t id)
+{
+    return pug_index_seat(id, id == PUG_SOURCE_UNKNOWN && collector->transport->reserved);
+}
+
+/** Bytes of a run from `at` on, in the block where that is; behind them. */
+static const uint8_t *count_bytes(struct source *source, const struct pug_run *run,
+                                  const uint8_t *at)
+{
+    const uint8_t *end = run->bytes + run->size;
+    const uint64_t size = source->collector->job->block;
+    struct tally *tally = tally_at(source, PUG_MARK_DATA, pug_run_index(run, at), 0);
+    if (!tally)
+        return end;
+    const uint64_t start = tally->start;
+    if (!run->gaps && (uint64_t)(end - at) > start + size - pug_run_index(run, at))
+        end = at + (start + size - pug_run_index(run, at));
+    while (pug_run_index(run, end - 1) - start >= size) /* a spliced run is short */
+        end--;
+    const uint32_t room = UINT32_MAX - tally->count, count = (uint32_t)(end - at);
+    tally->count += count < room ? count : room;
+    tally->last_at = (uint32_t)(pug_run_index(run, end - 1) - start);
+    return end;
+}
+
+/** Ids that the transport keeps for itself are triggers; the null source's are padding. */
+void pug_index_on_run(void *context, const struct pug_run *run)
+{
+    struct collector *collector = context;
+    const struct pug_transport *transport = collector->transport;
+    struct source *source = collector->last_run;
+    if (!source || source->id != run->source || source->nobody) {
+        source = transport->single && collector->source_count > 0
+                     ? collector->sources[0]
+                     : pug_index_source_of(collector, seat_of(collector, run->source));
+        collector->last_run = source;
+    }
+    if (!source || run->size == 0)
+        return;
+    const uint8_t *at = run->bytes;
+    do {
+        at = count_bytes(source, run, at);
+    } while (at < run->bytes + run->size);
+    if (!source->in_tree && !source->nobody && run->source != 0 && transport->reserved &&
+        transport->reserved(run->source))
+        pug_index_add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));
+}
+
+void pug_index_on_frame(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,
+                        uint16_t id, const uint8_t *bytes, size_t size)
+{
+    (void)id;
+    (void)bytes;
+    (void)size;
+    if (op != PUG_OP_DATA || kind != PUG_FRAME_FSYNC)
+        return;
+    struct source *source = pug_index_source_of(context, PUG_INDEX_LAST_SEAT);
+    if (source)
+        pug_index_add_mark(source, PUG_MARK_SYNC, index, 0);
+}
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct collector *collector = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].index < collector->at)
+            keep_behind(collector, elements[i].index / collector->job->block);
+    return PUG_RESP_CONT;
+}
+
+void pug_index_attach(struct collector *collector, struct pug_tree *tree)
+{
+    if (collector->job->elements) {
+        pug_tree_on_elements(tree, on_elements, collector);
+        return;
+    }
+    for (size_t n = 0; n < tree->source_count; n++) {
+        struct source *source = pug_index_source_of(collector, pug_source_id(tree->sources[n]));
+        if (!source)
+            return;
+        source->in_tree = true;
+        pug_source_marks(tree->sources[n], &source->list);
+    }
+    pug_tree_on_runs(tree, pug_index_on_run, collector);
+    pug_tree_splice_runs(tree, true);
+    (void)pug_tree_on_frames(tree, pug_index_on_frame, collector,
+                             4); /* a single source has no frames */
+}
+
+void pug_index_detach(struct pug_tree *tree)
+{
+    for (size_t n = 0; n < tree->source_count; n++)
+        pug_source_marks(tree->sources[n], NULL);
+    pug_tree_on_runs(tree, NULL, NULL);
+    pug_tree_splice_runs(tree, false);
+    (void)pug_tree_on_frames(tree, NULL, NULL, 0);
+    pug_tree_on_elements(tree, NULL, NULL);
+}
+
+void pug_index_close_block(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->source_count; i++)
+        on_list(&collector->sources[i]->list);
+    pug_index_close_tallies(collector);
+}
+
+void pug_index_collector_free(struct collector *collector)
+{
+    for (size_t i = 0; collector && i < collector->source_count; i++) {
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            free(collector->sources[i]->seen[kind]);
+        free(collector->sources[i]);
+    }
+    free(collector);
+}
