@@ -3,7 +3,7 @@
 # The headers of the OpenCSD C API, and the names in the library.
 #   capi_headers.sh BIN SOURCE
 # Each header compiles on its own as C99 and as C++11, in both layouts; test_capi_abi.c and
-# test_capi_values.c hold for the layout of 1.3.3, and there also for the installed reference's headers, which have it; the library
+# test_capi_values.c and test_capi_packets.c hold for the layout of 1.3.3, and there also for the installed reference's headers, which have it; the library
 # exports what the header declares and nothing else.
 set -eu
 bin=${1:?usage: capi_headers.sh BIN SOURCE} source=$(readlink -f "${2:?usage: capi_headers.sh BIN SOURCE}")
@@ -25,7 +25,7 @@ done
 echo "$(find opencsd -name '*.h' | wc -l) headers compile as C99, and with a C++ compiler as C++11"
 
 abi() {
-    for part in abi values; do
+    for part in abi values packets; do
         "$cc" -std=gnu17 -w -DOCSD_STRICT_1_3 -I "$source/tests" "$@" -o "$tmp/abi" "$source/tests/unit/test_capi_$part.c" -lcmocka
         "$tmp/abi" >/dev/null 2>"$tmp/abi.txt" || { cat "$tmp/abi.txt"; exit 1; }
     done

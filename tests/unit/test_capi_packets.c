@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/** @file The binary interface of the OpenCSD C API: the value of every packet type. */
+#include "support/capi_abi.h"
+
+static void etmv3_packet_types(void **state)
+{
+    (void)state;
+    IS(ETM3_PKT_NOERROR, 0);
+    IS(ETM3_PKT_NOTSYNC, 1);
+    IS(ETM3_PKT_INCOMPLETE_EOT, 2);
+    IS(ETM3_PKT_BRANCH_ADDRESS, 3);
+    IS(ETM3_PKT_A_SYNC, 4);
+    IS(ETM3_PKT_CYCLE_COUNT, 5);
+    IS(ETM3_PKT_I_SYNC, 6);
+    IS(ETM3_PKT_I_SYNC_CYCLE, 7);
+    IS(ETM3_PKT_TRIGGER, 8);
+    IS(ETM3_PKT_P_HDR, 9);
+    IS(ETM3_PKT_STORE_FAIL, 10);
+    IS(ETM3_PKT_OOO_DATA, 11);
+    IS(ETM3_PKT_OOO_ADDR_PLC, 12);
+    IS(ETM3_PKT_NORM_DATA, 13);
+    IS(ETM3_PKT_DATA_SUPPRESSED, 14);
+    IS(ETM3_PKT_VAL_NOT_TRACED, 15);
+    IS(ETM3_PKT_IGNORE, 16);
+    IS(ETM3_PKT_CONTEXT_ID, 17);
+    IS(ETM3_PKT_VMID, 18);
+    IS(ETM3_PKT_EXCEPTION_ENTRY, 19);
+    IS(ETM3_PKT_EXCEPTION_EXIT, 20);
+    IS(ETM3_PKT_TIMESTAMP, 21);
+    IS(ETM3_PKT_BRANCH_OR_BYPASS_EOT, 22);
+    IS(ETM3_PKT_BAD_SEQUENCE, 23);
+    IS(ETM3_PKT_BAD_TRACEMODE, 24);
+    IS(ETM3_PKT_RESERVED, 25);
+}
+
+static void ptm_packet_types(void **state)
+{
+    (void)state;
+    IS(PTM_PKT_NOTSYNC, 0);
+    IS(PTM_PKT_INCOMPLETE_EOT, 1);
+    IS(PTM_PKT_NOERROR, 2);
+    IS(PTM_PKT_BRANCH_ADDRESS, 3);
+    IS(PTM_PKT_A_SYNC, 4);
+    IS(PTM_PKT_I_SYNC, 5);
+    IS(PTM_PKT_TRIGGER, 6);
+    IS(PTM_PKT_WPOINT_UPDATE, 7);
+    IS(PTM_PKT_IGNORE, 8);
+    IS(PTM_PKT_CONTEXT_ID, 9);
+    IS(PTM_PKT_VMID, 10);
+    IS(PTM_PKT_ATOM, 11);
+    IS(PTM_PKT_TIMESTAMP, 12);
+    IS(PTM_PKT_EXCEPTION_RET, 13);
+    IS(PTM_PKT_BRANCH_OR_BYPASS_EOT, 14);
+    IS(PTM_PKT_TPIU_PAD_EOB, 15);
+    IS(PTM_PKT_BAD_SEQUENCE, 16);
+    IS(PTM_PKT_RESERVED, 17);
+}
+
+static void software_packet_types(void **state)
+{
+    (void)state;
+    IS(STM_PKT_NOTSYNC, 0);
+    IS(STM_PKT_INCOMPLETE_EOT, 1);
+    IS(STM_PKT_NO_ERR_TYPE, 2);
+    IS(STM_PKT_ASYNC, 3);
+    IS(STM_PKT_VERSION, 4);
+    IS(STM_PKT_FREQ, 5);
+    IS(STM_PKT_NULL, 6);
+    IS(STM_PKT_TRIG, 7);
+    IS(STM_PKT_GERR, 8);
+    IS(STM_PKT_MERR, 9);
+    IS(STM_PKT_M8, 10);
+    IS(STM_PKT_C8, 11);
+    IS(STM_PKT_C16, 12);
+    IS(STM_PKT_FLAG, 13);
+    IS(STM_PKT_D4, 14);
+    IS(STM_PKT_D8, 15);
+    IS(STM_PKT_D16, 16);
+    IS(STM_PKT_D32, 17);
+    IS(STM_PKT_D64, 18);
+    IS(STM_PKT_BAD_SEQUENCE, 19);
+    IS(STM_PKT_RESERVED, 20);
+#ifndef OCSD_STRICT_1_3
+    IS(ITM_PKT_NOTSYNC, 0);
+    IS(ITM_PKT_INCOMPLETE_EOT, 1);
+    IS(ITM_PKT_NO_ERR_TYPE, 2);
+    IS(ITM_PKT_ASYNC, 3);
+    IS(ITM_PKT_OVERFLOW, 4);
+    IS(ITM_PKT_SWIT, 5);
+    IS(ITM_PKT_DWT, 6);
+    IS(ITM_PKT_TS_LOCAL, 7);
+    IS(ITM_PKT_TS_GLOBAL_1, 8);
+    IS(ITM_PKT_TS_GLOBAL_2, 9);
+    IS(ITM_PKT_EXTENSION, 10);
+    IS(ITM_PKT_BAD_SEQUENCE, 11);
+    IS(ITM_PKT_RESERVED, 12);
+    IS(ITM_DWT_ECNTR_CPI, 1);
+    IS(ITM_DWT_ECNTR_EXC, 2);
+    IS(ITM_DWT_ECNTR_SLP, 4);
+    IS(ITM_DWT_ECNTR_LSU, 8);
+    IS(ITM_DWT_ECNTR_FLD, 16);
+    IS(ITM_DWT_ECNTR_CYC, 32);
+#endif
+}
+
+static void etmv4_packet_types(void **state)
+{
+    (void)state;
+    IS(ETM4_PKT_I_NOTSYNC, 0x200);
+    IS(ETM4_PKT_I_INCOMPLETE_EOT, 0x201);
+    IS(ETM4_PKT_I_NO_ERR_TYPE, 0x202);
+    IS(ETM4_PKT_I_BAD_SEQUENCE, 0x300);
+    IS(ETM4_PKT_I_BAD_TRACEMODE, 0x301);
+    IS(ETM4_PKT_I_RESERVED, 0x302);
+    IS(ETM4_PKT_I_RESERVED_CFG, 0x303);
+    IS(ETM4_PKT_I_EXTENSION, 0x00);
+    IS(ETM4_PKT_I_TRACE_INFO, 0x01);
+    IS(ETM4_PKT_I_TIMESTAMP, 0x02);
+    IS(ETM4_PKT_I_TRACE_ON, 0x04);
+    IS(ETM4_PKT_I_FUNC_RET, 0x05);
+    IS(ETM4_PKT_I_EXCEPT, 0x06);
+    IS(ETM4_PKT_I_EXCEPT_RTN, 0x07);
+    IS(ETM4_PKT_I_CCNT_F2, 0x0c);
+    IS(ETM4_PKT_I_CCNT_F1, 0x0e);
+    IS(ETM4_PKT_I_CCNT_F3, 0x10);
+    IS(ETM4_PKT_I_NUM_DS_MKR, 0x20);
+    IS(ETM4_PKT_I_UNNUM_DS_MKR, 0x28);
+    IS(ETM4_PKT_I_COMMIT, 0x2d);
+    IS(ETM4_PKT_I_CANCEL_F1, 0x2e);
+    IS(ETM4_PKT_I_CANCEL_F1_MISPRED, 0x2f);
+    IS(ETM4_PKT_I_MISPREDICT, 0x30);
+    IS(ETM4_PKT_I_CANCEL_F2, 0x34);
+    IS(ETM4_PKT_I_CANCEL_F3, 0x38);
+    IS(ETM4_PKT_I_COND_I_F2, 0x40);
+    IS(ETM4_PKT_I_COND_FLUSH, 0x43);
+    IS(ETM4_PKT_I_COND_RES_F4, 0x44);
+    IS(ETM4_PKT_I_COND_RES_F2, 0x48);
+    IS(ETM4_PKT_I_COND_RES_F3, 0x50);
+    IS(ETM4_PKT_I_COND_RES_F1, 0x68);
+    IS(ETM4_PKT_I_COND_I_F1, 0x6c);
+    IS(ETM4_PKT_I_COND_I_F3, 0x6d);
+    IS(ETM4_PKT_I_IGNORE, 0x70);
+    IS(ETM4_PKT_I_EVENT, 0x71);
+    IS(ETM4_PKT_I_CTXT, 0x80);
+    IS(ETM4_PKT_I_ADDR_CTXT_L_32IS0, 0x82);
+    IS(ETM4_PKT_I_ADDR_CTXT_L_32IS1, 0x83);
+    IS(ETM4_PKT_I_ADDR_CTXT_L_64IS0, 0x85);
+    IS(ETM4_PKT_I_ADDR_CTXT_L_64IS1, 0x86);
+    IS(ETM4_PKT_I_ADDR_MATCH, 0x90);
+    IS(ETM4_PKT_I_ADDR_S_IS0, 0x95);
+    IS(ETM4_PKT_I_ADDR_S_IS1, 0x96);
+    IS(ETM4_PKT_I_ADDR_L_32IS0, 0x9a);
+    IS(ETM4_PKT_I_ADDR_L_32IS1, 0x9b);
+    IS(ETM4_PKT_I_ADDR_L_64IS0, 0x9d);
+    IS(ETM4_PKT_I_ADDR_L_64IS1, 0x9e);
+    IS(ETM4_PKT_I_Q, 0xa0);
+    IS(ETM4_PKT_I_ATOM_F6, 0xc0);
+    IS(ETM4_PKT_I_ATOM_F5, 0xd5);
+    IS(ETM4_PKT_I_ATOM_F2, 0xd8);
+    IS(ETM4_PKT_I_ATOM_F4, 0xdc);
+    IS(ETM4_PKT_I_ATOM_F1, 0xf6);
+    IS(ETM4_PKT_I_ATOM_F3, 0xf8);
+    IS(ETM4_PKT_I_ASYNC, 0x100);
+    IS(ETM4_PKT_I_DISCARD, 0x103);
+    IS(ETM4_PKT_I_OVERFLOW, 0x105);
+    IS(ETE_PKT_I_TRANS_ST, 0x0a);
+    IS(ETE_PKT_I_TRANS_COMMIT, 0x0b);
+    IS(ETE_PKT_I_TS_MARKER, 0x88);
+    IS(ETE_PKT_I_SRC_ADDR_MATCH, 0xb0);
+    IS(ETE_PKT_I_SRC_ADDR_S_IS0, 0xb4);
+    IS(ETE_PKT_I_SRC_ADDR_S_IS1, 0xb5);
+    IS(ETE_PKT_I_SRC_ADDR_L_32IS0, 0xb6);
+    IS(ETE_PKT_I_SRC_ADDR_L_32IS1, 0xb7);
+    IS(ETE_PKT_I_SRC_ADDR_L_64IS0, 0xb8);
+    IS(ETE_PKT_I_SRC_ADDR_L_64IS1, 0xb9);
+    IS(ETE_PKT_I_PE_RESET, 0x400);
+    IS(ETE_PKT_I_TRANS_FAIL, 0x401);
+#ifdef OCSD_STRICT_1_3
+    IS(ETE_PKT_I_COMMIT_WIN_MV, 0x09);
+#else
+    IS(ETE_PKT_I_ITE, 0x09);
+#endif
+}
+
+static void etmv4_data_packet_types(void **state)
+{
+    (void)state;
+    IS(ETM4_PKT_D_NOTSYNC, 0x200);
+    IS(ETM4_PKT_D_BAD_SEQUENCE, 0x201);
+    IS(ETM4_PKT_D_BAD_TRACEMODE, 0x202);
+    IS(ETM4_PKT_D_RESERVED, 0x203);
+    IS(ETM4_PKT_D_INCOMPLETE_EOT, 0x204);
+    IS(ETM4_PKT_D_NO_HEADER, 0x205);
+    IS(ETM4_PKT_D_NO_ERR_TYPE, 0x206);
+    IS(ETM4_PKT_DNUM_DS_MKR, 0x111);
+    IS(ETM4_PKT_D_EXTENSION, 0x00);
+    IS(ETM4_PKT_DUNNUM_DS_MKR, 0x01);
+    IS(ETM4_PKT_DEVENT, 0x04);
+    IS(ETM4_PKT_DTIMESTAMP, 0x02);
+    IS(ETM4_PKT_DADDR_P1_F1, 0x70);
+    IS(ETM4_PKT_DADDR_P1_F2, 0x80);
+    IS(ETM4_PKT_DADDR_P1_F3, 0x14);
+    IS(ETM4_PKT_DADDR_P1_F4, 0x60);
+    IS(ETM4_PKT_DADDR_P1_F5, 0xf8);
+    IS(ETM4_PKT_DADDR_P1_F6, 0xf6);
+    IS(ETM4_PKT_DADDR_P1_F7, 0xf5);
+    IS(ETM4_PKT_DVAL_P2_F1, 0x20);
+    IS(ETM4_PKT_DVAL_P2_F2, 0x30);
+    IS(ETM4_PKT_DVAL_P2_F3, 0x40);
+    IS(ETM4_PKT_DVAL_P2_F4, 0x10);
+    IS(ETM4_PKT_DVAL_P2_F5, 0x18);
+    IS(ETM4_PKT_DVAL_P2_F6, 0x38);
+    IS(ETM4_PKT_DSUPPRESSION, 0x03);
+    IS(ETM4_PKT_DTRACE_INFO, 0x101);
+    IS(ETM4_PKT_D_ASYNC, 0x100);
+    IS(ETM4_PKT_D_DISCARD, 0x103);
+    IS(ETM4_PKT_D_OVERFLOW, 0x105);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(etmv3_packet_types),      cmocka_unit_test(ptm_packet_types),
+        cmocka_unit_test(software_packet_types),   cmocka_unit_test(etmv4_packet_types),
+        cmocka_unit_test(etmv4_data_packet_types),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/** @file Names of C++ and Rust made readable: one by one, damaged, and those of a real library. */
+#include "pugmark/names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+    const char *mangled, *readable;
+} demangled[] = {
+    {"_Z3fibj", "fib(unsigned int)"},
+    {"_ZN5clang4Sema3runEv", "clang::Sema::run()"},
+    {"_ZNK3foo3barIiEEvT_PKc", "void foo::bar<int>(int, char const*) const"},
+    {"_ZNSt6vectorIiSaIiEE9push_backERKi",
+     "std::vector<int, std::allocator<int> >::push_back(int const&)"},
+    {"_ZN4NodeC2ERKS_", "Node::Node(Node const&)"},
+    {"_ZN4NodeD1Ev", "Node::~Node()"},
+    {"_Z4callPFviEM1AKFvvE", "call(void (*)(int), void (A::*)() const)"},
+    {"_Z3sumRA10_Ki", "sum(int const (&) [10])"},
+    {"_ZlsRSoRK5Point", "operator<<(std::ostream&, Point const&)"},
+    {"_ZTV4Base", "vtable for Base"},
+    {"_ZGVZ3getvE5value", "guard variable for get()::value"},
+    {"_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()(int) const"},
+    {"_Z5printIJidPKcEEvDpT_", "void print<int, double, char const*>(int, double, char const*)"},
+    {"_Z7forwardIJiRcEEvDpOT_", "void forward<int, char&>(int&&, char&)"},
+    {"_Z3runI1FJEEvR1MIT_JDpT0_EE", "void run<F>(M<F>&)"},
+    {"_ZN1A1fILb1ELin3EEEvv", "void A::f<true, -3>()"},
+    {"_ZN12_GLOBAL__N_14workEv.cold", "(anonymous namespace)::work() [clone .cold]"},
+    {"_ZN1S3getB5cxx11Ev", "S::get[abi:cxx11]()"},
+    {"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
+    {"_ZN60_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE",
+     "<alloc::vec::Vec<T> as core::ops::Drop>::drop"},
+    {"_RNvC6_123foo3bar", "123foo::bar"},
+    {"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+    {"_RNCNvC4test3run0B3_", "test::run::{closure#0}"},
+    {"_RNCNvC4test3runs_0", "test::run::{closure#1}"},
+    {"_RINvC4test3maxhE", "test::max::<u8>"},
+    {"_RNvMC4testNtB2_5Point3new", "<test::Point>::new"},
+    {"_RNvXC4testNtB2_5PointNtB2_4Show4show", "<test::Point as test::Show>::show"},
+    {"_RINvC4test1fRShTjbEFmEuE", "test::f::<&[u8], (usize, bool), fn(u32)>"},
+    {"_RINvC4test1fKj20_E", "test::f::<32>"},
+    {"printf", NULL},
+    {"_Z", NULL},
+    {"_ZN", NULL},
+    {"_R", NULL},
+    {"_ZN1", NULL},
+    {"_Z3fo", NULL},
+    {"_Z1fT_", NULL},
+};
+
+static void test_demangling(void **state)
+{
+    (void)state;
+    char text[512], small[8];
+    for (size_t i = 0; i < sizeof(demangled) / sizeof(demangled[0]); i++) {
+        const size_t length = pug_demangle(demangled[i].mangled, text, sizeof(text));
+        if (!demangled[i].readable) {
+            assert_int_equal(length, 0);
+            continue;
+        }
+        assert_string_equal(length > 0 ? text : demangled[i].mangled, demangled[i].readable);
+        assert_int_equal(length, strlen(demangled[i].readable));
+        /* what does not fit is cut, and measured all the same */
+        assert_int_equal(pug_demangle(demangled[i].mangled, small, sizeof(small)), length);
+        assert_true(strlen(small) < sizeof(small));
+    }
+    struct pug_names *names = pug_names_new(NULL);
+    const char *readable = pug_names_readable(names, "_Z3fibj");
+    assert_string_equal(readable, "fib(unsigned int)");
+    char again[] = "_Z3fibj";
+    assert_ptr_equal(pug_names_readable(names, again), readable);
+    assert_string_equal(pug_names_readable(names, "main"), "main");
+    assert_null(pug_names_readable(names, NULL));
+    pug_names_free(names);
+}
+
+/* Names cut anywhere, and with each byte another: never a fault, and never without end. */
+static void test_demangling_damage(void **state)
+{
+    (void)state;
+    char name[256], text[4096];
+    for (size_t i = 0; i < sizeof(demangled) / sizeof(demangled[0]); i++) {
+        const size_t length = strlen(demangled[i].mangled);
+        for (size_t at = 0; at < length; at++) {
+            memcpy(name, demangled[i].mangled, length + 1);
+            name[at] = '\0';
+            pug_demangle(name, text, sizeof(text));
+            static const char bytes[] = "_0ENSTIJBDpRFKLX9";
+            for (size_t b = 0; b < sizeof(bytes) - 1; b++) {
+                memcpy(name, demangled[i].mangled, length + 1);
+                name[at] = bytes[b];
+                pug_demangle(name, text, sizeof(text));
+            }
+        }
+    }
+    char deep[5000] = "_Z1f";
+    memset(deep + 4, 'P', sizeof(deep) - 5);
+    deep[sizeof(deep) - 1] = '\0';
+    assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
+    memset(deep + 2, 'A', sizeof(deep) - 3);
+    deep[1] = 'R';
+    assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
+}
+
+#define NAMES                                                                                      \
+    "nm -D $(c++ -print-file-name=libstdc++.so) | awk '{print $NF}' | sed 's/@.*//' | "            \
+    "grep ^_ZN | grep -v 'S[sbiod]' | sort -u"
+
+/* What c++filt says of the names of a real library, blanks apart. */
+static void test_demangling_of_a_library(void **state)
+{
+    (void)state;
+    if (system("{ c++filt --version && nm --version && c++ --version; } >/dev/null 2>&1") != 0)
+        skip();
+    char line[16384], wanted[16384], got[16384];
+    size_t same = 0, all = 0;
+    FILE *mangled = popen(NAMES, "r"), *filtered = popen(NAMES " | c++filt", "r");
+    assert_true(mangled && filtered);
+    while (fgets(line, sizeof(line), mangled) && fgets(wanted, sizeof(wanted), filtered)) {
+        line[strcspn(line, "\n")] = wanted[strcspn(wanted, "\n")] = '\0';
+        if (pug_demangle(line, got, sizeof(got)) == 0)
+            snprintf(got, sizeof(got), "%s", line);
+        size_t a = 0, b = 0;
+        for (;; a++, b++) {
+            while (wanted[a] == ' ')
+                a++;
+            while (got[b] == ' ')
+                b++;
+            if (wanted[a] != got[b] || !wanted[a])
+                break;
+        }
+        same += wanted[a] == got[b];
+        all++;
+    }
+    pclose(mangled);
+    pclose(filtered);
+    assert_true(all > 1000);
+    print_message("%zu of %zu names as c++filt has them\n", same, all);
+    assert_true(same * 100 >= all * 97);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_demangling),
+        cmocka_unit_test(test_demangling_damage),
+        cmocka_unit_test(test_demangling_of_a_library),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
