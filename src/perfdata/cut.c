@@ -331,14 +331,108 @@ static void sort_records(struct pug_list *list)
         qsort(list->items, list->count, sizeof(*aux), by_time);
 }
 
-static void sort_pieces(struct pug_list *list)
+/* ---- pieces by buffer ---- */
+
+/** A buffer's pieces: how many, and, when they are put together, where the next one goes. */
+struct heap {
+    int32_t cpu, tid;
+    size_t count, next;
+};
+
+static int by_key(const void *left, const void *right)
 {
-    const struct pug_perf_auxtrace *pieces = list->items;
+    const struct heap *a = left, *b = right;
+    return compare_keys(a->cpu, a->tid, b->cpu, b->tid);
+}
+
+/** The heap of a piece, mostly that of the piece before; NULL: there is none. */
+static struct heap *heap_of(const struct pug_list *heaps, struct heap *last,
+                            const struct pug_perf_auxtrace *piece)
+{
+    const struct heap key = {.cpu = piece->cpu, .tid = piece->tid};
+    if (last && by_key(last, &key) == 0)
+        return last;
+    return heaps->count == 0 ? NULL
+                             : bsearch(&key, heaps->items, heaps->count, sizeof(key), by_key);
+}
+
+/* Of more buffers all pieces are sorted at once. */
+#define MOST_HEAPS 1024u
+
+/** A new heap in its place among the others; NULL: there are too many, or there is no memory. */
+static struct heap *add_heap(struct pug_list *heaps, const struct pug_perf_auxtrace *piece)
+{
+    struct heap *list = heaps->count < MOST_HEAPS ? pug_list_add(heaps, sizeof(*list)) : NULL;
+    if (!list)
+        return NULL;
+    list = heaps->items;
+    const struct heap fresh = {.cpu = piece->cpu, .tid = piece->tid};
+    size_t at = heaps->count - 1;
+    for (; at > 0 && by_key(&list[at - 1], &fresh) > 0; at--)
+        list[at] = list[at - 1];
+    list[at] = fresh;
+    return &list[at];
+}
+
+/** One heap for each buffer, in their order. False: there are too many, or there is no memory. */
+static bool list_heaps(const struct pug_list *pieces, struct pug_list *heaps)
+{
+    const struct pug_perf_auxtrace *all = pieces->items;
+    struct heap *last = NULL;
+    for (size_t i = 0; i < pieces->count; i++) {
+        last = heap_of(heaps, last, &all[i]);
+        if (!last && !(last = add_heap(heaps, &all[i])))
+            return false;
+        last->count++;
+    }
+    return true;
+}
+
+static bool is_sorted(const struct pug_perf_auxtrace *pieces, size_t count)
+{
     size_t sorted = 1;
-    while (sorted < list->count && by_key_and_offset(&pieces[sorted - 1], &pieces[sorted]) <= 0)
+    while (sorted < count && by_key_and_offset(&pieces[sorted - 1], &pieces[sorted]) <= 0)
         sorted++;
-    if (sorted < list->count)
-        qsort(list->items, list->count, sizeof(*pieces), by_key_and_offset);
+    return sorted >= count;
+}
+
+/** Heap by heap, each in the order of the file, which mostly is that of offsets. */
+static void put_heaps(struct pug_list *pieces, const struct pug_list *heaps,
+                      struct pug_perf_auxtrace *sorted)
+{
+    const struct pug_perf_auxtrace *all = pieces->items;
+    struct heap *list = heaps->items, *last = NULL;
+    size_t first = 0;
+    for (size_t i = 0; i < heaps->count; first += list[i++].count)
+        list[i].next = first;
+    for (size_t i = 0; i < pieces->count; i++) {
+        last = heap_of(heaps, last, &all[i]);
+        sorted[last->next++] = all[i];
+    }
+    for (size_t i = 0; i < heaps->count; i++) {
+        struct pug_perf_auxtrace *own = sorted + (list[i].next - list[i].count);
+        if (!is_sorted(own, list[i].count))
+            qsort(own, list[i].count, sizeof(*own), by_key_and_offset);
+    }
+}
+
+/** Recorders write one buffer after the other, again and again. */
+static void sort_pieces(struct pug_list *pieces)
+{
+    struct pug_list heaps = {0};
+    struct pug_perf_auxtrace *sorted = NULL;
+    if (is_sorted(pieces->items, pieces->count))
+        return;
+    if (list_heaps(pieces, &heaps))
+        sorted = malloc(pieces->count * sizeof(*sorted));
+    if (sorted) {
+        put_heaps(pieces, &heaps, sorted);
+        free(pieces->items);
+        *pieces = (struct pug_list){sorted, pieces->count, pieces->count};
+    } else {
+        qsort(pieces->items, pieces->count, sizeof(*sorted), by_key_and_offset);
+    }
+    free(heaps.items);
 }
 
 /* ---- all together ---- */

@@ -352,11 +352,11 @@ static void free_own(struct pug_capture *capture)
     free_objects(perf);
     free_spaces(perf);
     struct pug_list *lists[] = {
-        &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,      &perf->auxtrace,
-        &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,     &perf->lineups,
-        &perf->processes, &perf->lives,      &perf->threads, &perf->details,  &perf->table,
-        &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions, &perf->members,
-        &perf->branches,  &perf->space_slots};
+        &perf->index,    &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,
+        &perf->auxtrace, &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,
+        &perf->lineups,  &perf->processes, &perf->lives,      &perf->threads, &perf->details,
+        &perf->table,    &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions,
+        &perf->members,  &perf->branches,  &perf->space_slots};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     free(perf->kallsyms);

@@ -64,6 +64,10 @@ struct pug_perf_record {
 struct pug_perf_attr {
     uint32_t type;
     uint64_t config, config2, sample_type, flags;
+    /* The sample id block, as these say: its size, where fields are in it, or -1 … */
+    uint8_t sample_size;
+    int8_t tid_at, time_at, cpu_at;
+    uint8_t id_from_end; /**< … and where the event id is in it; 0: it has none */
 };
 
 struct pug_perf_id {

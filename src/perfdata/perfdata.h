@@ -180,6 +180,9 @@ struct pug_perf {
     struct pug_list attrs; /**< struct pug_perf_attr */
     struct pug_list ids;   /**< struct pug_perf_id, by id */
     bool ids_sorted;
+    bool has_last_id; /**< an event id that was found, and its attribute */
+    uint64_t last_id;
+    uint32_t last_attr;
     bool simpleperf;
     bool has_times; /**< of records */
     uint64_t last_time;
@@ -205,8 +208,7 @@ struct pug_perf {
     const char *release;   /**< of the kernel, or NULL */
     uint64_t first_sample, last_sample;
 
-    uint64_t bounds[PUG_PERF_SCOUTS]; /**< places of some AUXTRACE records, as the index says */
-    uint32_t bound_count;
+    struct pug_list index; /**< uint64_t: places of AUXTRACE records, as the index says */
 
     struct {
         bool known;
@@ -273,6 +275,9 @@ struct pug_perf_scout {
     uint64_t limit;         /**< … of all that ends here */
     struct pug_list others; /**< struct pug_perf_other */
     bool whole;             /**< it came to its end, and all of it can be done in parts */
+    /* Where what it found is among all: records before, and its first ones. */
+    uint32_t before;
+    size_t first_aux, first_auxtrace;
 };
 
 /** A record for the one thread that knows all of them. */
@@ -314,7 +319,7 @@ void pug_perf_unzip_free(struct pug_perf_unzip *state);
 
 /* record.c */
 /** Does a record change nothing that others depend on, and is it all right? */
-bool pug_perf_is_apart(const struct pug_perf *perf, const struct pug_perf_record *record);
+bool pug_perf_is_apart(struct pug_perf *perf, const struct pug_perf_record *record);
 /** Event ids in order, for many threads. */
 void pug_perf_sort_ids(struct pug_perf *perf);
 void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *record);

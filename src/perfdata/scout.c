@@ -19,41 +19,50 @@
 void pug_perf_take_index(struct pug_perf *perf, const uint8_t *bytes, size_t size)
 {
     const size_t words = size / 8, first = words % 2; /* with or without their number */
-    const size_t entries = words / 2;
-    perf->bound_count = 0;
-    for (unsigned i = 1; i < PUG_PERF_SCOUTS && entries >= PUG_PERF_SCOUTS; i++) {
-        const size_t entry = entries * i / PUG_PERF_SCOUTS;
-        perf->bounds[perf->bound_count++] = pug_bytes_64(bytes + 8 * (first + 2 * entry));
-    }
+    perf->index.count = 0;
+    if (words < 2 || !pug_list_reserve(&perf->index, words / 2, sizeof(uint64_t)))
+        return;
+    uint64_t *places = perf->index.items;
+    for (size_t i = first; i < words; i += 2)
+        places[perf->index.count++] = pug_bytes_64(bytes + 8 * i);
 }
 
 struct party {
+    struct pug_perf *perf;
     struct pug_perf_scout scouts[PUG_PERF_SCOUTS];
+    void (*work)(struct party *party, unsigned n);
     atomic_uint next;
     unsigned count;
 };
 
-static void *look(void *context)
+static void *work(void *context)
 {
     struct party *party = context;
     unsigned n;
     while ((n = atomic_fetch_add(&party->next, 1)) < party->count)
-        pug_perf_walk_scout(&party->scouts[n]);
+        party->work(party, n);
     return NULL;
 }
 
-/** Each on a thread of its own, this one included. */
-static void look_together(struct party *party)
+/** So much of the work by each of these threads, this one included. */
+static void work_together(struct party *party, void (*wanted)(struct party *party, unsigned n))
 {
     pthread_t threads[PUG_PERF_SCOUTS];
     unsigned running = 0;
-    const unsigned wanted = pug_jobs_processors();
-    while (running + 1 < wanted && running + 1 < party->count &&
-           pthread_create(&threads[running], NULL, look, party) == 0)
+    const unsigned processors = pug_jobs_processors();
+    party->work = wanted;
+    atomic_store(&party->next, 0);
+    while (running + 1 < processors && running + 1 < party->count &&
+           pthread_create(&threads[running], NULL, work, party) == 0)
         running++;
-    look(party);
+    work(party);
     while (running > 0)
         pthread_join(threads[--running], NULL);
+}
+
+static void look(struct party *party, unsigned n)
+{
+    pug_perf_walk_scout(&party->scouts[n]);
 }
 
 static void add_scout(struct party *party, const struct pug_perf *perf, uint64_t from, uint64_t end,
@@ -69,72 +78,94 @@ static void add_scout(struct party *party, const struct pug_perf *perf, uint64_t
     scout->limit = limit;
 }
 
-static bool append(struct pug_list *list, const struct pug_list *more, size_t size)
+/** What a scout found, to its place among what all of them did. */
+static void put(struct party *party, unsigned n)
 {
-    if (more->count == 0)
-        return true;
-    if (!pug_list_reserve(list, more->count, size))
-        return false;
-    memcpy((char *)list->items + list->count * size, more->items, more->count * size);
-    list->count += more->count;
-    return true;
+    const struct pug_perf *perf = party->perf;
+    const struct pug_perf_scout *scout = &party->scouts[n];
+    struct pug_perf_aux *aux = (struct pug_perf_aux *)perf->aux.items + scout->first_aux;
+    const struct pug_perf_aux *found = scout->perf.aux.items;
+    for (size_t i = 0; i < scout->perf.aux.count; i++) {
+        aux[i] = found[i];
+        aux[i].order += scout->before;
+        if (!perf->has_times)
+            aux[i].time += scout->before;
+    }
+    if (scout->perf.auxtrace.count > 0)
+        memcpy((struct pug_perf_auxtrace *)perf->auxtrace.items + scout->first_auxtrace,
+               scout->perf.auxtrace.items,
+               scout->perf.auxtrace.count * sizeof(struct pug_perf_auxtrace));
 }
 
-/** What a scout found, behind what there is. */
-static enum pug_status take(struct pug_perf *perf, const struct pug_perf_scout *scout)
+/** Room for what a scout found behind the others, and what it knows of the whole. */
+static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, uint32_t before)
 {
-    const uint32_t before = perf->order;
-    struct pug_perf_aux *aux = scout->perf.aux.items;
-    for (size_t i = 0; i < scout->perf.aux.count; i++) {
-        aux[i].order += before;
-        if (!perf->has_times)
-            aux[i].time += before;
-    }
-    if (!append(&perf->aux, &scout->perf.aux, sizeof(struct pug_perf_aux)) ||
-        !append(&perf->auxtrace, &scout->perf.auxtrace, sizeof(struct pug_perf_auxtrace)))
-        return PUG_ERR_MEM;
-    perf->has_aux |= scout->perf.has_aux;
     uint64_t last = scout->perf.last_time;
+    scout->before = before;
+    scout->first_aux = perf->aux.count;
+    scout->first_auxtrace = perf->auxtrace.count;
+    if (!pug_list_reserve(&perf->aux, scout->perf.aux.count, sizeof(struct pug_perf_aux)) ||
+        !pug_list_reserve(&perf->auxtrace, scout->perf.auxtrace.count,
+                          sizeof(struct pug_perf_auxtrace)))
+        return false;
+    perf->aux.count += scout->perf.aux.count;
+    perf->auxtrace.count += scout->perf.auxtrace.count;
+    perf->has_aux |= scout->perf.has_aux;
     if (last > 0 && !perf->has_times)
         last += before;
     if (last > perf->last_time)
         perf->last_time = last;
-    const enum pug_status status = pug_perf_walk_others(perf, scout, before);
-    perf->order = before + scout->perf.order;
-    return status;
+    return true;
 }
 
-static enum pug_status take_all(struct pug_perf *perf, const struct party *party)
+/** All that scouts found up to the first one that did not come to its end. */
+static enum pug_status take_all(struct pug_perf *perf, struct party *party)
 {
-    for (unsigned i = 0; i < party->count; i++) {
-        const struct pug_perf_scout *scout = &party->scouts[i];
-        if (!scout->whole)
-            return pug_perf_walk(perf, 0, scout->from, scout->limit);
-        const enum pug_status status = take(perf, scout);
-        if (status != PUG_OK)
-            return status;
+    const unsigned all = party->count;
+    enum pug_status status = PUG_OK;
+    uint32_t before = perf->order;
+    unsigned whole = 0;
+    for (; whole < all && party->scouts[whole].whole; whole++) {
+        if (!make_place(perf, &party->scouts[whole], before))
+            return PUG_ERR_MEM;
+        before += party->scouts[whole].perf.order;
     }
-    return PUG_OK;
+    party->count = whole;
+    work_together(party, put);
+    party->count = all;
+    for (unsigned i = 0; i < whole && status == PUG_OK; i++)
+        status = pug_perf_walk_others(perf, &party->scouts[i], party->scouts[i].before);
+    perf->order = before;
+    if (status != PUG_OK || whole == all)
+        return status;
+    return pug_perf_walk(perf, 0, party->scouts[whole].from, party->scouts[whole].limit);
 }
 
-enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t end)
+/** Where scouts begin: at places that the index says. */
+static void cut_parts(struct party *party, uint64_t from, uint64_t end)
 {
-    if (end - from < LEAST || perf->bound_count == 0)
-        return pug_perf_walk(perf, 0, from, end);
+    const struct pug_perf *perf = party->perf;
+    const uint64_t *index = perf->index.items;
+    uint64_t at = from;
+    for (size_t i = 1; i < PUG_PERF_SCOUTS; i++) {
+        const uint64_t bound = index[perf->index.count * i / PUG_PERF_SCOUTS];
+        if (bound <= at || bound >= end)
+            continue;
+        add_scout(party, perf, at, bound, end);
+        at = bound;
+    }
+    add_scout(party, perf, at, end, end);
+}
+
+static enum pug_status walk_together(struct pug_perf *perf, uint64_t from, uint64_t end)
+{
     struct party *party = calloc(1, sizeof(*party));
     if (!party)
         return PUG_ERR_MEM;
-    const uint64_t limit = end;
+    party->perf = perf;
     pug_perf_sort_ids(perf);
-    uint64_t at = from;
-    for (unsigned i = 0; i < perf->bound_count; i++) {
-        if (perf->bounds[i] <= at || perf->bounds[i] >= limit)
-            continue;
-        add_scout(party, perf, at, perf->bounds[i], limit);
-        at = perf->bounds[i];
-    }
-    add_scout(party, perf, at, limit, limit);
-    look_together(party);
+    cut_parts(party, from, end);
+    work_together(party, look);
     const enum pug_status status = take_all(perf, party);
     for (unsigned i = 0; i < party->count; i++) {
         free(party->scouts[i].perf.aux.items);
@@ -142,5 +173,15 @@ enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t
         free(party->scouts[i].others.items);
     }
     free(party);
+    return status;
+}
+
+enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t end)
+{
+    const enum pug_status status = end - from < LEAST || perf->index.count < PUG_PERF_SCOUTS
+                                       ? pug_perf_walk(perf, 0, from, end)
+                                       : walk_together(perf, from, end);
+    free(perf->index.items);
+    perf->index = (struct pug_list){0};
     return status;
 }

@@ -3,6 +3,7 @@
  * @file From bytes to records (section 5), through a window on the file. Of trace, which lies
  * behind its record, nothing is touched.
  */
+#include "base/bisect.h"
 #include "files/map.h"
 #include "perfdata/perfdata.h"
 
@@ -17,8 +18,9 @@
 /* Where there are records on about every page, fewer of these at once stay in the caches. */
 #define DENSE        ((size_t)16 << 10)
 #define DENSE_WINDOW ((size_t)2 << 20)
-#define AHEAD        4u /* records of pieces that are fetched meanwhile … */
-#define LINES        7u /* … so many cache lines of each … */
+#define AHEAD        6u /* so many pieces ahead their records are fetched … */
+#define LINES        4u /* … so many cache lines of each … */
+#define BEFORE       3u /* … of these in front of it: what stands between pieces */
 #define LINE         64u
 #define HEADER       8u
 
@@ -28,9 +30,11 @@ struct walk {
     uint32_t file;
     uint64_t at, end;
     struct pug_map *window;
-    uint64_t first; /* that is in the window */
+    const uint8_t *bytes; /* of the window */
+    uint64_t first;       /* that is in it */
     size_t held;
     uint64_t piece, stride; /* where the last piece of trace was told, and how far behind another */
+    size_t known;           /* places of the index that are behind */
     struct pug_perf_unzip *unzip;
     struct pug_memory_bytes {
         uint8_t *bytes;
@@ -61,7 +65,7 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
     const struct pug_perf_file *files = walk->perf->files.items;
     if (at >= walk->first && at - walk->first <= walk->held &&
         size <= walk->held - (size_t)(at - walk->first))
-        return pug_map_bytes(walk->window) + (at - walk->first);
+        return walk->bytes + (at - walk->first);
     const uint64_t left = walk->end - at;
     const bool dense = walk->stride > 0 && walk->stride < DENSE;
     const size_t window = dense && WINDOW > DENSE_WINDOW ? DENSE_WINDOW : WINDOW;
@@ -73,7 +77,7 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
     if (pug_map_part(files[walk->file].in, at, walk->held, &walk->window) == PUG_OK) {
         if (dense)
             pug_map_want(walk->window);
-        return pug_map_bytes(walk->window);
+        return walk->bytes = pug_map_bytes(walk->window);
     }
     walk->held = 0;
     return NULL;
@@ -195,22 +199,29 @@ static uint64_t read_header(const uint8_t *bytes, struct pug_perf_record *record
     return size;
 }
 
-/**
- * A piece of trace ends: what is behind the next ones is as far away, often enough to fetch it now.
- */
+static void fetch(const struct walk *walk, uint64_t at)
+{
+    const uint64_t first = at - BEFORE * LINE - walk->first;
+    if (at < BEFORE * LINE + walk->first || first + LINES * LINE > walk->held)
+        return;
+    for (unsigned i = 0; i < LINES; i++)
+        __builtin_prefetch(walk->bytes + first + i * LINE);
+}
+
+/** A piece of trace ends: fetch what stands around a later one, whose place the index has. */
 static void look_ahead(struct walk *walk)
 {
+    const struct pug_list *index = &walk->perf->index;
+    const uint64_t *places = index->items;
     walk->stride = walk->at - walk->piece;
     walk->piece = walk->at;
     if (walk->stride >= DENSE)
         return;
-    for (unsigned n = 1; n <= AHEAD; n++) {
-        const uint64_t next = walk->at + n * walk->stride - walk->first;
-        if (next + LINES * LINE > walk->held)
-            return;
-        for (unsigned i = 0; i < LINES; i++)
-            __builtin_prefetch(pug_map_bytes(walk->window) + next + i * LINE);
-    }
+    if (walk->known < index->count && places[walk->known] < walk->at &&
+        (++walk->known == index->count || places[walk->known] < walk->at))
+        walk->known = pug_bisect_below(places, index->count, sizeof(*places), 0, walk->at);
+    if (AHEAD < index->count - walk->known)
+        fetch(walk, places[walk->known + AHEAD]);
 }
 
 /** The record at walk->at; false: the walk ends. */
