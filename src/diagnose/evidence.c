@@ -167,6 +167,7 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
     if (window != source->window) {
         source->window = window;
         source->reads = 0;
+        source->follows = false;
     }
     return is_looked_at(index);
 }
@@ -227,8 +228,6 @@ static void pass_over(struct pug_diagnosis_part *part, uint16_t id)
     struct pug_source_evidence *source = pug_evidence_source(&part->sources, id);
     if (source)
         source->evidence.told++;
-    for (size_t i = 0; i < part->sources.count; i++)
-        part->sources.items[i]->follows = false;
 }
 
 static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evidence *source,

@@ -10,8 +10,6 @@
 #define PIECE_SIZE (512u << 10)
 /* Elements that are kept take much more room than the trace. */
 #define PIECE_SIZE_STORED (128u << 10)
-/* What a thread decodes alone is handed on in pieces that stay in the cache. */
-#define ALONE_SIZE 65536u
 
 /* Each part of counts has all that ran in it, however short it is: these are long. */
 #define COUNTED_BLOCK  32768u
@@ -33,7 +31,7 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
         .tree = tree,
         .threads = config->threads ? config->threads : pug_jobs_processors(),
         .end = size,
-        .alone = counts ? COUNTED_ALONE : ALONE_SIZE,
+        .alone = counts ? COUNTED_ALONE : 0, /* parts may tell where they begin */
         .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
         .growth = counts ? COUNTED_GROWTH : GROWTH,
         .piece = counts          ? COUNTED_PIECE

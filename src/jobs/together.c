@@ -275,15 +275,20 @@ static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
     return !loner->failed && !loner->stopped;
 }
 
-static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
-                       struct pug_jobs_outcome *outcome)
+/** The same blocks as those of several threads, where the plan has no others. */
+static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
+    const struct pug_jobs_plan *plan = jobs->plan;
+    const struct pug_jobs_client *client = jobs->client;
     struct loner loner = {.hand = {.alone = true, .give = give_at_once}, .client = client};
     struct pug_jobs_block block = {.at = plan->from};
     loner.failed = !client->open(client->context, &loner.hand);
-    for (bool more = !loner.failed; more;) {
+    bool more = !loner.failed;
+    for (size_t number = 1; more; number++) {
         const uint64_t left = plan->end - block.at;
-        const uint64_t end = left > plan->alone ? block.at + plan->alone : plan->end;
+        const uint64_t end = plan->alone == 0     ? pug_jobs_block_start(jobs, number)
+                             : left > plan->alone ? block.at + plan->alone
+                                                  : plan->end;
         block.product = NULL;
         client->read(client->context, &loner.hand, end, &block);
         loner.failed |= block.product == NULL;
@@ -303,7 +308,7 @@ static void read_alone(const struct pug_jobs_plan *plan, const struct pug_jobs_c
 static void read_here(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     if (!read_together(jobs, outcome))
-        read_alone(jobs->plan, jobs->client, outcome);
+        read_alone(jobs, outcome);
 }
 
 static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)

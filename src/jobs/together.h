@@ -79,7 +79,7 @@ struct pug_jobs_plan {
     const struct pug_tree *tree; /* that the hands' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
-    uint64_t alone;     /* bytes in a block of who reads alone */
+    uint64_t alone;     /* bytes in a block of who reads alone; 0: those of several threads */
     uint64_t block;     /* bytes in a short one of several threads */
     /**
      * A thread takes a piece at once. It begins with so many short blocks, since strands meet

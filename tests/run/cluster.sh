@@ -245,32 +245,82 @@ of_shared() {
     done
 }
 
-# By hand (PUG_PART=all): every capture and perf.data file, whole and damaged, in one run for each command and number of
-# processes, in which each input is cut among all of them.
-all_at_once() {
-    local input n=0 count command
-    mkdir "$tmp/inputs"
-    for input in "$source"/tests/captures/*/ "$shared"/captures/*/ "$shared"/perfdata/*/*.data; do
-        [ -e "$input" ] || continue
-        n=$((n + 1))
-        echo "${input%/}"
-        cp -rL --no-preserve=mode "${input%/}" "$tmp/inputs/$n"
-        find "$tmp/inputs/$n" -type f \( -name '*.data' -o -name "$n" -o -name 'trace*.bin' -o -name '*STREAM*.bin' -o -name 'cstrace*.bin' \) |
-            while read -r trace; do perl "$source/tests/support/damage.pl" $n 2000000 "$trace" "$tmp/bytes" && mv "$tmp/bytes" "$trace"; done
-        echo "$tmp/inputs/$n"
-    done >"$tmp/list"
-    for command in pc "pc --by-thread" "list --format csv" "list --time 0," "list --packets" "stat --json"; do
-        while read -r input; do "$bin/pugmark" $command "$input" || true; done <"$tmp/list" >"$tmp/out.one" 2>"$tmp/err.one"
-        without_time "$tmp/out.one"
-        for count in 1 2 3 5 8; do
-            mpi "$count" "$bin/pugmark-mpi" --large 1 --piece 1024 --block 64 $command "@$tmp/list" >"$tmp/out.many" 2>"$tmp/err.many" || true
-            quiet_mpi "$tmp/err.many"
-            without_time "$tmp/out.many"
-            same "$command: $count processes: another output" "$tmp/out.one" "$tmp/out.many"
-            same "$command: $count processes: other messages" "$tmp/err.one" "$tmp/err.many"
-            runs=$((runs + $(wc -l <"$tmp/list")))
-        done
+# By hand (PUG_PART=all): every capture, vector and perf.data file, whole and damaged, in one run for each command and number
+# of processes, in which each input is cut among all of them. PUG_COMMANDS (commands that match it) and PUG_COUNTS choose.
+one_by_one() { # COMMAND...: what pugmark says of each input
+    local input
+    while read -r input; do "$bin/pugmark" "$@" "$input" || true; done <"$tmp/list"
+}
+
+# What a command writes beside its output: one file for all that is added up, or an index beside each trace.
+written() { # WHERE TO
+    rm -rf "$2"
+    mkdir "$2"
+    if [ -e "$tmp/sum" ]; then mv "$tmp/sum" "$2"; fi
+    (cd "$1" && find . -name '*.pugindex') | while read -r index; do
+        mkdir -p "$2/${index%/*}"
+        mv "$1/$index" "$2/$index"
     done
+}
+
+# How far evidence of a wrong program goes depends on blocks, which are others here.
+without_evidence() {
+    sed -i -E 's/(the program does not match the trace): .*/\1/' "$1"
+}
+
+with_every_input() { # COMMAND...
+    local count words=("$@" --jobs 1)
+    case $1 in
+        profile | coverage) "$bin/pugmark" "${words[@]}" $(cat "$tmp/list") >"$tmp/out.one" 2>"$tmp/err.one" || true ;;
+        *) one_by_one "${words[@]}" >"$tmp/out.one" 2>"$tmp/err.one" ;;
+    esac
+    written "$tmp/inputs" "$tmp/one"
+    without_time "$tmp/out.one"
+    without_evidence "$tmp/err.one"
+    for count in ${PUG_COUNTS:-1 2 3 5 8}; do
+        mpi "$count" "$bin/pugmark-mpi" --large 1 --piece 1024 --block 64 "${words[@]}" "@$tmp/list" >"$tmp/out.many" 2>"$tmp/err.many" || true
+        quiet_mpi "$tmp/err.many"
+        without_time "$tmp/out.many"
+        without_evidence "$tmp/err.many"
+        written "$tmp/inputs" "$tmp/many"
+        cmp "$tmp/out.one" "$tmp/out.many" || worse "$*: $count processes: another output"
+        cmp "$tmp/err.one" "$tmp/err.many" || worse "$*: $count processes: other messages"
+        diff -r "$tmp/one" "$tmp/many" || worse "$*: $count processes: other files"
+        runs=$((runs + $(wc -l <"$tmp/list")))
+        echo "$*: $count processes: $(wc -l <"$tmp/list") inputs, $(wc -c <"$tmp/out.one") bytes, $(find "$tmp/one" -type f | wc -l) files"
+    done
+}
+
+worse() { # WHAT: goes on all the same
+    bad=yes
+    echo "$1"
+    diff "$tmp/err.one" "$tmp/err.many" | head -4
+}
+
+all_at_once() {
+    local command bad=
+    . "$source/tests/support/every_input.sh"
+    every_input "$tmp/inputs" | grep -E "${PUG_INPUTS:-.}" >"$tmp/list"
+    while read -r command; do with_every_input $command; done < <(grep -E "${PUG_COMMANDS:-.}" <<END
+pc
+pc --by-thread
+stat --json
+stat --packets --json
+list --format csv
+list --format jsonl
+list --time 0,
+list --packets
+list --packets --elements
+list --packets --format jsonl
+profile -o $tmp/sum
+profile --stacks -o $tmp/sum
+profile --format autofdo
+coverage --format json
+index --rebuild
+index --rebuild --full --elements --block 4096
+END
+    )
+    [ -z "$bad" ]
 }
 
 case ${PUG_PART:-own} in

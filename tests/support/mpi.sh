@@ -24,7 +24,7 @@ mpi() { # PROCESSES PROGRAM...
     local processes=$1
     shift
     # where one job's files are no other removes them
-    OMPI_MCA_orte_tmpdir_base=${tmp:-/tmp} PRTE_MCA_prte_tmpdir_base=${tmp:-/tmp} timeout 300 "$mpirun" -n "$processes" "$@"
+    OMPI_MCA_orte_tmpdir_base=${tmp:-/tmp} PRTE_MCA_prte_tmpdir_base=${tmp:-/tmp} timeout "${PUG_MPI_SECONDS:-300}" "$mpirun" -n "$processes" "$@"
 }
 
 # What mpirun itself says of an exit code, and its library for events.

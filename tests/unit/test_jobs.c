@@ -128,6 +128,72 @@ static void test_joins(void **state)
     captures_bundled(join_often, NULL);
 }
 
+/* ---- where parts begin ---- */
+
+/** How many elements each part has: a hash of that. */
+struct cuts {
+    uint64_t parts, hash;
+};
+
+static void *cuts_begin(void *context, unsigned worker)
+{
+    (void)context;
+    (void)worker;
+    return calloc(1, sizeof(uint64_t));
+}
+
+static void cuts_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    (void)elements;
+    *(uint64_t *)part += count;
+}
+
+static bool cuts_take(void *context, void *part)
+{
+    struct cuts *cuts = context;
+    cuts->parts++;
+    cuts->hash = (cuts->hash ^ *(uint64_t *)part) * UINT64_C(0x100000001b3);
+    free(part);
+    return true;
+}
+
+static struct cuts decode_cuts(const struct capture *capture, unsigned threads)
+{
+    struct cuts cuts = {0};
+    const struct pug_parts parts = {.context = &cuts,
+                                    .begin = cuts_begin,
+                                    .elements = cuts_elements,
+                                    .take = cuts_take,
+                                    .drop = free};
+    const struct pug_jobs jobs = {.threads = threads, .parts = &parts};
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
+    assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, NULL), PUG_OK);
+    pug_tree_free(tree);
+    pug_image_free(image);
+    return cuts;
+}
+
+/** What a consumer keeps of each part, as evidence of a wrong program, is that of one thread. */
+static void same_parts(struct capture *capture, void *context)
+{
+    struct capture repeated = capture_repeated(capture, (size_t)2 << 20);
+    (void)context;
+    const struct cuts alone = decode_cuts(&repeated, 1), together = decode_cuts(&repeated, 3);
+    assert_true(alone.parts > 1);
+    assert_int_equal(together.parts, alone.parts);
+    assert_int_equal(together.hash, alone.hash);
+    free(repeated.bytes);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    captures_bundled(same_parts, NULL);
+}
+
 /* ---- where strands never meet ---- */
 
 #define APART_BYTES ((size_t)24 << 20)
@@ -181,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_CAPTURES(test_captures),
         cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
