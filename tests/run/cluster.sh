@@ -301,7 +301,7 @@ all_at_once() {
     local command bad=
     . "$source/tests/support/every_input.sh"
     every_input "$tmp/inputs" | grep -E "${PUG_INPUTS:-.}" >"$tmp/list"
-    while read -r command; do with_every_input $command; done < <(grep -E "${PUG_COMMANDS:-.}" <<END
+    while read -r command; do with_every_input $command </dev/null; done < <(grep -E "${PUG_COMMANDS:-.}" <<END
 pc
 pc --by-thread
 stat --json
