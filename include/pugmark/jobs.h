@@ -82,6 +82,13 @@ struct pug_parts {
     void (*passage)(void *part, struct pug_passage *passage);
     /** Optional: for several processes. Without it the first one decodes all. */
     const struct pug_travel *travel;
+    /**
+     * Optional: called once for each worker with its tree, before that reads, so that packets
+     * (pug_source_monitor()) and what wraps them (pug_tree_on_encapsulation()) can be watched, too.
+     * What comes belongs to the part that the worker began last, and is told on its thread. Where
+     * one thread reads all it is the caller's own tree, and stays watched. False: no memory.
+     */
+    bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
     uint64_t spare[1]; /**< zero */
 };
 
@@ -114,12 +121,13 @@ unsigned pug_jobs_processors(void);
 
 /**
  * Decode `bytes` from a tree's beginning to its end, as DATA and END do. On one thread where the
- * capture is short, where somebody watches more than elements, where memory or instructions come
- * from the client's functions, where quirks are imitated, and for protocols that do not write their
- * state. The counters of a tree's sources count only what is decoded on one thread. A consumer's
- * answer of the WAIT class counts as "again": it gets the rest at once. `jobs` may be NULL: all is
- * as usual; so may `result`. PUG_ERR_INVALID_PARAM_VAL: no tree, or no bytes; PUG_ERR_MEM: decoding
- * ended at result->at. A fatal answer of the data path is no error here: see result->response.
+ * capture is short, where somebody watches more than the tree's elements, where memory or
+ * instructions come from the client's functions, where quirks are imitated, and for protocols that
+ * do not write their state. The counters of a tree's sources count only what is decoded on one
+ * thread. A consumer's answer of the WAIT class counts as "again": it gets the rest at once. `jobs`
+ * may be NULL: all is as usual; so may `result`. PUG_ERR_INVALID_PARAM_VAL: no tree, or no bytes;
+ * PUG_ERR_MEM: decoding ended at result->at. A fatal answer of the data path is no error here: see
+ * result->response.
  */
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *jobs,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result);

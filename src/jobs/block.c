@@ -83,7 +83,8 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     }
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
-    return true;
+    const struct pug_parts *parts = decoding->parts;
+    return !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
 }
 
 static void close_hand(void *context, struct pug_jobs_hand *hand)

@@ -10,12 +10,15 @@ struct part {
     size_t portion; /* how large it is said to be */
 };
 
+/* What this thread reads. */
+static _Thread_local struct part *current;
+
 static void *begin(void *context, unsigned worker)
 {
     (void)context;
     if (worker >= 8)
         abort();
-    return calloc(1, sizeof(struct part));
+    return current = calloc(1, sizeof(struct part));
 }
 
 static void set_passage(void *context, struct pug_passage *passage)
@@ -64,6 +67,32 @@ static void add_elements(void *context, const struct pug_element *elements, size
         hand_on(part);
 }
 
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    (void)context;
+    if (op != PUG_OP_DATA)
+        return;
+    const uint64_t words[] = {packet->index, packet->type, packet->raw_size};
+    const uint64_t hash =
+        outcome_mix(outcome_mix(0, words, sizeof(words)), packet->raw, packet->raw_size);
+    add_hashes(current, &hash, 1);
+}
+
+static bool watch(void *context, unsigned worker, struct pug_tree *tree)
+{
+    struct pug_source *source;
+    (void)context;
+    (void)worker;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
+        pug_source_monitor(source, on_packet, NULL);
+    return true;
+}
+
+void hash_parts_watch(struct pug_parts *parts)
+{
+    parts->watch = watch;
+}
+
 static void drop(void *context)
 {
     struct part *part = context;
@@ -88,7 +117,8 @@ static void pack(const void *context, struct pug_state *bytes)
 
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
 {
-    struct part *part = begin(context, 0);
+    struct part *part = calloc(1, sizeof(*part));
+    (void)context;
     for (uint64_t hash; size > 0; bytes += sizeof(hash), size -= sizeof(hash)) {
         memcpy(&hash, bytes, sizeof(hash));
         add_hashes(part, &hash, 1);

@@ -11,6 +11,9 @@
 /** Parts for an outcome; `portion`: how large one is said to be, 0: there are none. */
 struct pug_parts hash_parts(struct outcome *outcome, size_t portion);
 
+/** Have them hash packets, too. */
+void hash_parts_watch(struct pug_parts *parts);
+
 /** How they travel, one by one or folded. */
 extern const struct pug_travel hash_parts_travel, hash_parts_folded;
 

@@ -26,13 +26,15 @@
 struct manner {
     unsigned threads;
     size_t block, piece;
-    bool parts, portions;
+    bool parts, portions, packets;
 };
 
 static const struct manner manners[] = {
-    {1, 0, 0, true, false},       {2, 64, 1024, false, false}, {3, 64, 512, true, true},
-    {8, 128, 4096, false, false}, {2, 512, 16384, true, true}, {3, 16, 128, false, false},
-    {1, 0, 0, true, true},        {8, 64, 512, true, false},
+    {1, 0, 0, true, false, false},      {2, 64, 1024, false, false, false},
+    {3, 64, 512, true, true, false},    {8, 128, 4096, false, false, false},
+    {2, 512, 16384, true, true, false}, {3, 16, 128, false, false, false},
+    {1, 0, 0, true, true, false},       {8, 64, 512, true, false, false},
+    {2, 64, 512, true, false, true},    {8, 16, 256, true, true, true},
 };
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
@@ -58,7 +60,9 @@ static enum pug_response take_elements(void *context, const struct pug_element *
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
-    const struct pug_parts parts = hash_parts(&outcome, manner->portions ? PORTION_SIZE : 0);
+    struct pug_parts parts = hash_parts(&outcome, manner->portions ? PORTION_SIZE : 0);
+    if (manner->packets)
+        hash_parts_watch(&parts);
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;
@@ -85,12 +89,18 @@ static struct outcome decode(const struct capture *capture, const struct manner 
     return outcome;
 }
 
+static uint64_t packets_seen;
+
 static void compare(const struct capture *capture, const char *what)
 {
-    const struct outcome serial = decode(capture, &(struct manner){.threads = 1});
+    const struct outcome elements = decode(capture, &(struct manner){.threads = 1});
+    const struct outcome packets =
+        decode(capture, &(struct manner){.threads = 1, .parts = true, .packets = true});
+    packets_seen += packets.elements - elements.elements;
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         const struct manner *manner = &manners[i];
         const struct outcome outcome = decode(capture, manner);
+        const struct outcome serial = manner->packets ? packets : elements;
         if (!outcome_equals(&outcome, &serial))
             fail_msg("%s %s, %s: %u threads, blocks of %zu, pieces of %zu: %llu elements "
                      "(%llu), %llu messages (%llu), answer %d (%d) at %llu (%llu)",
@@ -106,6 +116,7 @@ static void compare(const struct capture *capture, const char *what)
 static void test_captures(void **state)
 {
     captures_damaged(*(const enum captures *)*state, ENOUGH, DAMAGES, compare);
+    assert_true(packets_seen > 0);
 }
 
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */

@@ -24,12 +24,13 @@
 struct manner {
     unsigned peers, threads;
     size_t block, piece;
-    bool folds, portions;
+    bool folds, portions, packets;
 };
 
 static const struct manner manners[] = {
-    {2, 1, 64, 512, false, false},  {3, 2, 16, 128, true, false},   {5, 1, 64, 1024, true, false},
-    {8, 2, 128, 1024, false, true}, {2, 3, 512, 8192, true, false},
+    {2, 1, 64, 512, false, false, false},  {3, 2, 16, 128, true, false, false},
+    {5, 1, 64, 1024, true, false, false},  {8, 2, 128, 1024, false, true, false},
+    {2, 3, 512, 8192, true, false, false}, {3, 2, 64, 512, false, true, true},
 };
 
 /* ---- decoding ---- */
@@ -46,6 +47,8 @@ static struct outcome decode(const struct capture *capture, const struct manner 
     struct outcome outcome = {0};
     struct pug_parts parts = hash_parts(&outcome, manner->portions ? 4096 : 0);
     parts.travel = manner->folds ? &hash_parts_folded : &hash_parts_travel;
+    if (manner->packets)
+        hash_parts_watch(&parts);
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;
@@ -76,13 +79,15 @@ static void decode_span(struct pug_peers *peers, void *context)
 
 static void compare(const struct capture *capture, const char *what)
 {
-    static const struct manner alone = {.peers = 1, .threads = 1};
-    const struct outcome serial = decode(capture, &alone, NULL);
+    const struct outcome elements = decode(capture, &(struct manner){.threads = 1}, NULL);
+    const struct outcome packets =
+        decode(capture, &(struct manner){.threads = 1, .packets = true}, NULL);
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         const struct manner *manner = &manners[i];
         struct decoding decoding = {.capture = capture, .manner = manner};
         (void)crew_run(manner->peers, manner->piece, manner->block, decode_span, &decoding);
         const struct outcome *outcome = &decoding.outcome;
+        const struct outcome serial = manner->packets ? packets : elements;
         if (!outcome_equals(outcome, &serial))
             fail_msg("%s %s, %s: %u peers, blocks of %zu, pieces of %zu: %llu elements (%llu), "
                      "%llu messages (%llu), answer %d (%d) at %llu (%llu)",

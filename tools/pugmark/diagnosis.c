@@ -302,48 +302,61 @@ struct read_sources {
     uint16_t first;        /* of those */
     size_t deaf_count;     /* with bytes, and no place to begin at */
     const struct pug_source *deaf;
+    uint64_t deaf_bytes;
 };
 
-static struct read_sources look_at_read(const struct diagnosis *diagnosis)
+/* So much is looked at first: that nothing is off is clear soon. */
+#define READING_LOOK (UINT64_C(1) << 20)
+
+static struct read_sources look_at_read(const struct input *input, const struct pug_survey *survey)
 {
-    const struct input *input = diagnosis->input;
     struct read_sources seen = {0};
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        const struct pug_reader_stats *stats = pug_source_stats(source);
+        const struct pug_survey_id *found = diagnosis_find_id(survey, pug_source_id(source));
+        const uint64_t bytes = found ? found->bytes : 0;
         if (!input_wants(input, pug_source_id(source)))
             continue;
         seen.asked++;
-        if (stats->bytes == 0 && seen.without++ == 0)
+        if (bytes == 0 && seen.without++ == 0)
             seen.first = pug_source_id(source);
-        if (stats->bytes == 0 || stats->unsynced * 2 <= stats->bytes)
+        if (bytes == 0 || found->unsynced * 2 <= bytes)
             continue;
         seen.deaf_count++;
         seen.deaf = source;
+        seen.deaf_bytes = bytes;
     }
     return seen;
+}
+
+/** Is something off? What the run's own readers had nobody knows: there may be many of them. */
+static bool survey_reading(const struct input *input, uint64_t most, struct pug_survey *survey,
+                           struct read_sources *seen)
+{
+    if (pug_survey_capture(input->tree, input->trace, input->trace_size, most, survey) != PUG_OK)
+        return false;
+    *seen = look_at_read(input, survey);
+    return (seen->asked > 0 && seen->without == seen->asked) || seen->deaf;
 }
 
 /** A run that read packets and decoded nothing. */
 static bool conclude_reading(struct diagnosis *diagnosis)
 {
     const struct input *input = diagnosis->input;
-    const struct read_sources seen = look_at_read(diagnosis);
-    const bool nothing = seen.asked > 0 && seen.without == seen.asked;
+    struct read_sources seen;
     struct pug_survey survey;
     const bool empty = input->trace_size == 0;
     /* A stream's bytes are gone. */
-    if ((!nothing && !seen.deaf) || (empty && input_bytes(input) > 0) ||
-        (!empty && !input->trace) ||
-        pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
-            PUG_OK)
+    if ((empty && input_bytes(input) > 0) || (!empty && !input->trace) ||
+        !survey_reading(input, READING_LOOK, &survey, &seen) ||
+        !survey_reading(input, UINT64_MAX, &survey, &seen))
         return false;
     if (empty)
         diagnosis_say(diagnosis, "the trace is empty\n");
-    else if (nothing)
+    else if (seen.without == seen.asked)
         diagnosis_say_no_bytes(diagnosis, &survey, seen.first, seen.without > 1);
     else
-        diagnosis_say_deaf(diagnosis, seen.deaf, pug_source_stats(seen.deaf)->bytes);
+        diagnosis_say_deaf(diagnosis, seen.deaf, seen.deaf_bytes);
     if (!empty && seen.without + seen.deaf_count == seen.asked)
         diagnosis_say_guesses(diagnosis, true);
     return true;

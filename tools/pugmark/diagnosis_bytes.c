@@ -21,7 +21,7 @@ void diagnosis_list_ids(const struct pug_survey *survey, char *text, size_t size
         snprintf(text, size, " none");
 }
 
-static const struct pug_survey_id *find_id(const struct pug_survey *survey, uint16_t id)
+const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id)
 {
     for (size_t i = 0; i < survey->id_count; i++)
         if (survey->ids[i].id == id)
@@ -102,7 +102,7 @@ bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey 
     uint16_t first = 0;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
         const uint16_t id = pug_source_id(source);
-        const struct pug_survey_id *found = find_id(survey, id);
+        const struct pug_survey_id *found = diagnosis_find_id(survey, id);
         const struct pug_evidence *evidence = diagnosis_evidence_of(diagnosis, id);
         if (!input_wants(input, id) || !pug_source_decodes(source))
             continue;
@@ -124,7 +124,7 @@ bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey 
         }
     }
     if (deaf == 0 && asked > 0 && silent > 0 && (chosen || silent == asked)) {
-        const struct pug_survey_id *found = find_id(survey, first);
+        const struct pug_survey_id *found = diagnosis_find_id(survey, first);
         if (!found || found->bytes == 0)
             diagnosis_say_no_bytes(diagnosis, survey, first, silent > 1);
         else

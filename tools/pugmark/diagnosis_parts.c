@@ -85,6 +85,12 @@ static struct pug_counts *part_counts(void *context)
     return part->diagnosis->inner->counts(part->inner);
 }
 
+static bool watch(void *context, unsigned worker, struct pug_tree *tree)
+{
+    const struct diagnosis *diagnosis = context;
+    return diagnosis->inner->watch(diagnosis->inner->context, worker, tree);
+}
+
 /* ---- other processes ---- */
 
 static void pack_part(const void *context, struct pug_state *bytes)
@@ -142,7 +148,8 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
                                           .drop = drop_part,
                                           .counts = inner->counts ? part_counts : NULL,
                                           .passage = inner->passage ? set_passage : NULL,
-                                          .travel = travel_of(inner)};
+                                          .travel = travel_of(inner),
+                                          .watch = inner->watch ? watch : NULL};
     return &diagnosis->parts;
 }
 

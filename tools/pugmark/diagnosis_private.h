@@ -31,6 +31,9 @@ const char *diagnosis_grouped(uint64_t value, char buffer[32]);
 /** What is known of a source; NULL: nothing. */
 const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);
 
+/** What a survey has of a source; NULL: nothing. */
+const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id);
+
 /** Ids that there are, with their bytes. */
 void diagnosis_list_ids(const struct pug_survey *survey, char *text, size_t size);
 

@@ -134,6 +134,9 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
     bool more = true;
     if (parts)
         pug_tree_on_elements(input->tree, to_part, &sink);
+    if (parts && parts->watch)
+        more = parts->watch(parts->context, 0, input->tree);
+    sink.failed = !more;
     while (more) {
         size_t used = 0, size;
         const uint8_t *bytes = next_bytes(input, result->at, block, &size);

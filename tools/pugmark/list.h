@@ -17,7 +17,7 @@ struct list_options {
     uint32_t types; /* bit set of enum pug_element_type; 0: all */
 };
 
-struct list_packets;
+struct list_watch;
 
 struct list_state {
     struct pug_capture_lens *lens; /* what is selected by more than buffer and source; or NULL */
@@ -26,8 +26,8 @@ struct list_state {
     const struct list_options *options;
     struct input *input;
     struct dwt_sources *dwt;
-    struct list_packets *packets;
-    size_t packet_count;
+    struct list_watch *watches; /* of packets, by worker; NULL: none are listed */
+    unsigned watch_count;
     uint64_t until;       /* a window's elements have come when this was read */
     bool counts;          /* what is listed is counted; then by one thread */
     bool looking;         /* count only */
@@ -41,9 +41,18 @@ struct list_state {
 
 /** A packet monitor's context: which source it belongs to. */
 struct list_packets {
-    struct list_state *list;
-    const struct pug_source *source;
+    struct list_watch *watch;
+    const struct pug_protocol *protocol;
+    uint16_t id;
     bool past; /* nothing more comes from before the window's end */
+};
+
+/** What is watched of one tree. */
+struct list_watch {
+    struct list_state *list;
+    struct list_packets *packets;
+    size_t count;
+    struct output_text_buffer *text; /* NULL: standard output */
 };
 
 #define LIST_PACKET_CSV_HEADER "index,source,kind,packet,bytes\n"

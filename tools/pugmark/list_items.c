@@ -149,28 +149,36 @@ static bool is_turn(const struct list_state *state)
            (!state->looking && state->seen >= state->first && state->seen < state->last);
 }
 
+static void put_wrapping(enum list_format format, const struct pug_encapsulation_packet *packet)
+{
+    char text[1024];
+    if (format == LIST_TEXT) {
+        pug_encapsulation_line(packet, text, sizeof(text));
+        output_text("%s\n", text);
+        return;
+    }
+    pug_encapsulation_text(packet, text, sizeof(text));
+    if (format == LIST_JSONL)
+        json_packet_line(packet->index, packet->source, text, packet, packet->raw,
+                         packet->raw_size);
+    else
+        put_packet_csv(packet->index, packet->source, text, packet->raw, packet->raw_size);
+}
+
 /** What the encapsulation says, in front of the payload. */
 static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
 {
-    struct list_state *state = context;
-    char text[1024];
+    const struct list_watch *watch = context;
+    struct list_state *state = watch->list;
     bool wanted = packet->kind == PUG_ENCAPSULATION_PACKET || id != PUG_SOURCE_UNKNOWN
                       ? input_wants(state->input, packet->source)
                       : state->options->input.sources.count == 0;
     if (!wanted || !is_shown(state, packet->source) || !in_range(state, packet->index) ||
         !is_turn(state))
         return;
-    if (state->options->format == LIST_TEXT) {
-        pug_encapsulation_line(packet, text, sizeof(text));
-        output_text("%s\n", text);
-        return;
-    }
-    pug_encapsulation_text(packet, text, sizeof(text));
-    if (state->options->format == LIST_JSONL)
-        json_packet_line(packet->index, packet->source, text, packet, packet->raw,
-                         packet->raw_size);
-    else
-        put_packet_csv(packet->index, packet->source, text, packet->raw, packet->raw_size);
+    output_to(watch->text);
+    put_wrapping(state->options->format, packet);
+    output_to(NULL);
 }
 
 /** A packet in words, with its bytes. */
@@ -192,51 +200,92 @@ static void put_packet(enum list_format format, uint16_t id, const char *text,
 
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
-    struct list_packets *state = context;
-    uint16_t id = pug_source_id(state->source);
-    state->past |= op == PUG_OP_DATA && packet->index >= state->list->options->to;
-    if (op != PUG_OP_DATA || !in_range(state->list, packet->index) ||
-        !input_wants(state->list->input, id) || !is_shown(state->list, id) ||
-        !take_turn(state->list, packet->index))
+    struct list_packets *packets = context;
+    struct list_state *state = packets->watch->list;
+    packets->past |= op == PUG_OP_DATA && packet->index >= state->options->to;
+    if (op != PUG_OP_DATA || !in_range(state, packet->index) ||
+        !input_wants(state->input, packets->id) || !is_shown(state, packets->id) ||
+        !take_turn(state, packet->index))
         return;
     char text[1024] = "";
-    pug_source_protocol(state->source)->packet_text(packet->data, text, sizeof(text));
-    put_packet(state->list->options->format, id, text, packet);
+    packets->protocol->packet_text(packet->data, text, sizeof(text));
+    output_to(packets->watch->text);
+    put_packet(state->options->format, packets->id, text, packet);
+    output_to(NULL);
 }
 
-static void attach_packets(struct list_state *state)
+/** False: no memory. */
+static bool open_watches(struct list_state *state, unsigned count)
 {
-    size_t count = 0;
-    while (pug_tree_source_at(state->input->tree, count))
-        count++;
-    state->packets = calloc(count + 1, sizeof(*state->packets));
-    state->packet_count = state->packets ? count : 0;
-    for (size_t i = 0; i < state->packet_count; i++) {
-        struct pug_source *source = pug_tree_source_at(state->input->tree, i);
-        state->packets[i] = (struct list_packets){.list = state, .source = source};
-        pug_source_monitor(source, on_packet, &state->packets[i]);
-    }
+    state->watches = calloc(count, sizeof(*state->watches));
+    state->watch_count = state->watches ? count : 0;
+    for (unsigned i = 0; i < state->watch_count; i++)
+        state->watches[i].list = state;
+    return state->watches;
 }
 
-void list_attach(struct list_state *state, bool elements)
+static void close_watches(struct list_state *state)
+{
+    for (unsigned i = 0; i < state->watch_count; i++)
+        free(state->watches[i].packets);
+    free(state->watches);
+    state->watches = NULL;
+    state->watch_count = 0;
+}
+
+/** For a worker and its tree; a text_printer's. */
+static bool watch_packets(void *context, unsigned worker, struct pug_tree *tree)
+{
+    const struct list_state *state = context;
+    struct list_watch *watch = &state->watches[worker];
+    while (pug_tree_source_at(tree, watch->count))
+        watch->count++;
+    watch->packets = calloc(watch->count + 1, sizeof(*watch->packets));
+    if (!watch->packets)
+        return false;
+    for (size_t i = 0; i < watch->count; i++) {
+        struct pug_source *source = pug_tree_source_at(tree, i);
+        watch->packets[i] = (struct list_packets){
+            .watch = watch, .protocol = pug_source_protocol(source), .id = pug_source_id(source)};
+        pug_source_monitor(source, on_packet, &watch->packets[i]);
+    }
+    pug_tree_on_encapsulation(tree, on_wrapping, watch);
+    return true;
+}
+
+static void begin_text(void *context, unsigned worker, struct output_text_buffer *text)
+{
+    const struct list_state *state = context;
+    state->watches[worker].text = text;
+}
+
+static void attach_elements(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference)
         state->dwt = dwt_sources_new(input->tree, false);
     if (elements || state->lens)
         input_on_elements(input, on_elements, state);
-    if (!state->options->packets)
-        return;
+}
+
+static void attach_packets(struct list_state *state)
+{
+    struct input *input = state->input;
+    if (state->options->packets &&
+        (!open_watches(state, 1) || !watch_packets(state, 0, input->tree)))
+        input->fatal = true;
+}
+
+void list_attach(struct list_state *state, bool elements)
+{
+    attach_elements(state, elements);
     attach_packets(state);
-    pug_tree_on_encapsulation(input->tree, on_wrapping, state);
 }
 
 void list_detach(struct list_state *state)
 {
     pug_tree_on_encapsulation(state->input->tree, NULL, NULL);
-    free(state->packets);
-    state->packets = NULL;
-    state->packet_count = 0;
+    close_watches(state);
     dwt_sources_free(state->dwt);
     state->dwt = NULL;
 }
@@ -285,6 +334,29 @@ static bool look(struct list_state *state)
            pug_capture_lens_begin(state->lens, input->stretch, input->tree) == PUG_OK;
 }
 
+/** Elements, and packets, where none depends on what was listed before. */
+static void list_parts(struct list_state *state)
+{
+    struct input *input = state->input;
+    struct text_printer printer = {.print = print_elements, .context = state};
+    if (state->options->packets) {
+        printer.begin = begin_text;
+        printer.watch = watch_packets;
+        input->fatal |= !open_watches(state, input_jobs(input));
+    }
+    const struct pug_parts parts = text_parts(&printer);
+    input->piece = TEXT_PIECE;
+    if (!input->fatal)
+        input_run(input, &parts, output_wanted);
+}
+
+/** Packets of the DWT join to events; what is selected elements tell in their turn. */
+static void list_in_order(struct list_state *state)
+{
+    attach_packets(state);
+    input_run(state->input, NULL, output_wanted);
+}
+
 /** A whole stretch through the tree. */
 static int list_stretch(struct list_state *state, bool elements)
 {
@@ -294,13 +366,11 @@ static int list_stretch(struct list_state *state, bool elements)
     if (selects && !look(state))
         return EXIT_FATAL;
     put_head(state, state->input->stretch);
-    list_attach(state, elements);
-    /* packets join to events in their order */
-    struct text_printer printer = {.print = print_elements, .context = state};
-    const struct pug_parts parts = text_parts(&printer);
-    state->input->piece = TEXT_PIECE;
-    bool alone = elements && !state->dwt && !state->packets && !selects;
-    input_run(state->input, alone ? &parts : NULL, output_wanted);
+    attach_elements(state, elements);
+    if (selects || state->dwt)
+        list_in_order(state);
+    else
+        list_parts(state);
     list_detach(state);
     return input_result(state->input);
 }

@@ -20,8 +20,9 @@ static bool is_wanted(void *context, uint64_t at)
         return !state->found && at < options->to;
     if (at < state->until)
         return true;
-    for (size_t i = 0; i < state->packet_count; i++)
-        if (!state->packets[i].past)
+    const struct list_watch *watch = state->watches;
+    for (size_t i = 0; watch && i < watch->count; i++)
+        if (!watch->packets[i].past)
             return true;
     return false;
 }
@@ -46,8 +47,9 @@ static void excuse_silent(struct list_state *state, const struct pug_index *inde
     /* bytes of a run may lie in the block behind that of its first */
     const uint64_t from = options->from > info.block ? options->from - info.block : 0;
     const size_t count = pug_index_active(index, from, options->to, ids, PUG_INDEX_SOURCE_LIMIT);
-    for (size_t i = 0; i < state->packet_count; i++)
-        state->packets[i].past |= !is_among(pug_source_id(state->packets[i].source), ids, count);
+    struct list_watch *watch = state->watches;
+    for (size_t i = 0; watch && i < watch->count; i++)
+        watch->packets[i].past |= !is_among(watch->packets[i].id, ids, count);
 }
 
 /** Bring the tree to a place some way before the window. False: there is no tree. */

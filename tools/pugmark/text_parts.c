@@ -3,7 +3,6 @@
 
 #include "input.h"
 #include "jobs/peers.h"
-#include "output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +43,22 @@ static void set_passage(void *context, struct pug_passage *passage)
     part->text.full = hand_on;
 }
 
-static void *begin(void *context, unsigned worker)
+static struct text_part *new_part(struct text_printer *printer, unsigned worker)
 {
     struct text_part *part = calloc(1, sizeof(*part));
     if (part) {
-        part->printer = context;
+        part->printer = printer;
         part->worker = worker;
     }
+    return part;
+}
+
+static void *begin(void *context, unsigned worker)
+{
+    struct text_printer *printer = context;
+    struct text_part *part = new_part(printer, worker);
+    if (part && printer->begin)
+        printer->begin(printer->context, worker, &part->text);
     return part;
 }
 
@@ -60,6 +68,12 @@ static void print(void *context, const struct pug_element *elements, size_t coun
     output_to(&part->text);
     part->printer->print(part->printer->context, part->worker, elements, count);
     output_to(NULL);
+}
+
+static bool watch(void *context, unsigned worker, struct pug_tree *tree)
+{
+    const struct text_printer *printer = context;
+    return printer->watch(printer->context, worker, tree);
 }
 
 static void drop(void *context)
@@ -115,7 +129,7 @@ static void pack(const void *context, struct pug_state *bytes)
 
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
 {
-    struct text_part *part = begin(context, 0);
+    struct text_part *part = new_part(context, 0);
     struct header header;
     if (!part)
         return NULL;
@@ -144,7 +158,8 @@ struct pug_parts text_parts(struct text_printer *printer)
                               .take = take,
                               .drop = drop,
                               .passage = set_passage,
-                              .travel = &travel};
+                              .travel = &travel,
+                              .watch = printer->watch ? watch : NULL};
 }
 
 static void print_situated(void *context, const struct pug_situation *situation,

@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_TEXT_PARTS_H
 #define PUGMARK_TOOL_TEXT_PARTS_H
 
+#include "output.h"
 #include "pugmark/pugmark.h"
 
 /** Puts out what it has to say of some elements; `worker` as in struct pug_parts. */
@@ -19,6 +20,12 @@ struct text_printer {
     void *context;
     /** Says of which stretch what follows is; or NULL. */
     void (*head)(void *context, uint32_t stretch);
+    /**
+     * For who puts out more than what elements say, or NULL: the text of what a worker reads from
+     * now on; and that worker's tree, as in struct pug_parts. For input_run().
+     */
+    void (*begin)(void *context, unsigned worker, struct output_text_buffer *text);
+    bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
     bool begun; /**< private: stretch of the last head */
     uint32_t stretch;
 };
