@@ -1,47 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "recorder/etmv4.h"
+#include "recorder/etmv4_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ATOMS        64u
-#define RETURN_STACK 15u /* one less than a decoder keeps, so that both drop the same entries */
-
-struct address {
-    uint64_t value;
-    bool t32;
-};
-
-struct rec_etmv4 {
-    struct rec_etmv4_config config;
-    struct rec_bytes *out;
-    struct rec_random random;
-
-    bool atoms[ATOMS]; /* not yet written, oldest first */
-    unsigned atom_count;
-
-    struct address history[3]; /* address compression, newest first */
-    bool sf;
-    struct rec_context context;
-    bool has_context;
-
-    struct address stack[RETURN_STACK];
-    unsigned stack_count;
-    bool stack_active; /* an address was traced since the last synchronisation */
-
-    uint32_t depth; /* uncommitted P0 elements */
-    uint64_t timestamp;
-    bool timestamp_valid;
-};
-
-static bool bit(uint32_t value, unsigned n)
-{
-    return value >> n & 1;
-}
-
 static bool commit_in_cycles(const struct rec_etmv4 *unit)
 {
-    return !(bit(unit->config.idr0, 29) && bit(unit->config.idr0, 7));
+    return !(rec_etmv4_bit(unit->config.idr0, 29) && rec_etmv4_bit(unit->config.idr0, 7));
 }
 
 struct rec_etmv4 *rec_etmv4_new(const struct rec_etmv4_config *config, struct rec_bytes *out)
@@ -60,168 +25,13 @@ void rec_etmv4_free(struct rec_etmv4 *unit)
     free(unit);
 }
 
-/* ---- atoms ---- */
-
-/** How many of the pending atoms, from the oldest, the format with this header would take. */
-static unsigned try_format6(const struct rec_etmv4 *unit, uint8_t *header)
-{
-    unsigned run = 0;
-    while (run < unit->atom_count && unit->atoms[run])
-        run++;
-    if (run >= 24 || (run >= 4 && run == unit->atom_count)) {
-        unsigned count = run < 24 ? run : 24;
-        *header = (uint8_t)(0xC0 | (count - 4)); /* count - 1 times E, then E */
-        return count;
-    }
-    if (run < 3 || run == unit->atom_count)
-        return 0;
-    *header = (uint8_t)(0xE0 | (run - 3)); /* then N */
-    return run + 1;
-}
-
-static const struct {
-    uint8_t header, count, pattern; /* bit 0: oldest; 1: E */
-} fixed_formats[] = {
-    {0xF5, 5, 0x1E}, {0xD5, 5, 0x00}, {0xD6, 5, 0x0A}, {0xD7, 5, 0x15},
-    {0xDC, 4, 0x0E}, {0xDD, 4, 0x00}, {0xDE, 4, 0x0A}, {0xDF, 4, 0x05},
-};
-
-static unsigned pattern_of(const struct rec_etmv4 *unit, unsigned count)
-{
-    unsigned pattern = 0;
-    for (unsigned i = 0; i < count; i++)
-        pattern |= (unsigned)unit->atoms[i] << i;
-    return pattern;
-}
-
-/** Formats 1 to 3 have up to three atoms, whatever they are. */
-static unsigned use_free_format(const struct rec_etmv4 *unit, unsigned most, uint8_t *header)
-{
-    static const uint8_t base[] = {0, 0xF6, 0xD8, 0xF8};
-    unsigned taken = unit->atom_count < most ? unit->atom_count : most;
-    *header = (uint8_t)(base[taken] | pattern_of(unit, taken));
-    return taken;
-}
-
-static unsigned choose_format(struct rec_etmv4 *unit, uint8_t *header)
-{
-    uint32_t shorter = unit->config.shorter_once_in;
-    if (shorter > 0 && rec_random_once_in(&unit->random, shorter))
-        return use_free_format(unit, 1 + rec_random_below(&unit->random, 3), header);
-    unsigned taken = try_format6(unit, header);
-    if (taken)
-        return taken;
-    for (size_t i = 0; i < sizeof(fixed_formats) / sizeof(fixed_formats[0]); i++) {
-        if (unit->atom_count < fixed_formats[i].count ||
-            pattern_of(unit, fixed_formats[i].count) != fixed_formats[i].pattern)
-            continue;
-        *header = fixed_formats[i].header;
-        return fixed_formats[i].count;
-    }
-    return use_free_format(unit, 3, header);
-}
-
-static void write_atoms(struct rec_etmv4 *unit, unsigned leave)
-{
-    while (unit->atom_count > leave) {
-        uint8_t header;
-        unsigned taken = choose_format(unit, &header);
-        rec_put(unit->out, header);
-        unit->atom_count -= taken;
-        memmove(unit->atoms, unit->atoms + taken, unit->atom_count * sizeof(unit->atoms[0]));
-    }
-}
-
-static void flush_atoms(struct rec_etmv4 *unit)
-{
-    write_atoms(unit, 0);
-}
-
-/** A P0 element was given: the decoder commits the oldest by itself beyond the depth. */
-static void deepen(struct rec_etmv4 *unit)
-{
-    if (unit->depth < unit->config.idr8)
-        unit->depth++;
-}
-
-static void put_atom(struct rec_etmv4 *unit, bool taken)
-{
-    unit->atoms[unit->atom_count++] = taken;
-    deepen(unit);
-    if (unit->atom_count == ATOMS)
-        write_atoms(unit, 24);
-}
-
-/* ---- speculation ---- */
-
-/** A wrong path: some atoms that never happened, then their cancellation. */
-static void guess_wrong_path(struct rec_etmv4 *unit)
-{
-    uint32_t limit = unit->config.idr8 < 8 ? unit->config.idr8 : 8;
-    uint32_t count = 1 + rec_random_below(&unit->random, limit);
-    for (uint32_t i = 0; i < count; i++)
-        put_atom(unit, rec_random_once_in(&unit->random, 2));
-    flush_atoms(unit);
-    rec_put(unit->out, 0x2E); /* CANCEL_F1 */
-    rec_put_leb(unit->out, count);
-    unit->depth -= count;
-}
-
-/** The atom goes out wrong, perhaps with atoms behind it, and is put right. */
-static void guess_wrong_atom(struct rec_etmv4 *unit, bool taken)
-{
-    uint32_t behind = rec_random_below(&unit->random, 6);
-    if (behind + 1 > unit->config.idr8)
-        behind = 0;
-    put_atom(unit, !taken);
-    for (uint32_t i = 0; i < behind; i++)
-        put_atom(unit, rec_random_once_in(&unit->random, 2));
-    flush_atoms(unit);
-    if (behind == 0) {
-        rec_put(unit->out, 0x30); /* MISPREDICT */
-    } else if (behind == 1) {
-        rec_put(unit->out, 0x34); /* CANCEL_F2: 1 */
-    } else if (rec_random_once_in(&unit->random, 2)) {
-        rec_put(unit->out, (uint8_t)(0x38 | (behind - 2) << 1)); /* CANCEL_F3: 2 to 5 */
-    } else {
-        rec_put(unit->out, 0x2F); /* CANCEL_F1_MISPRED */
-        rec_put_leb(unit->out, behind);
-    }
-    unit->depth -= behind;
-}
-
-static void maybe_commit(struct rec_etmv4 *unit)
-{
-    if (unit->depth == 0 || !rec_random_once_in(&unit->random, 16))
-        return;
-    flush_atoms(unit);
-    uint32_t count = 1 + rec_random_below(&unit->random, unit->depth);
-    rec_put(unit->out, 0x2D);
-    rec_put_leb(unit->out, count);
-    unit->depth -= count;
-}
-
-void rec_etmv4_atom(struct rec_etmv4 *unit, bool taken)
-{
-    bool guess = unit->config.idr8 > 0 && unit->config.guess_once_in > 0 &&
-                 rec_random_once_in(&unit->random, unit->config.guess_once_in);
-    if (guess && rec_random_once_in(&unit->random, 2)) {
-        guess_wrong_atom(unit, taken);
-    } else {
-        put_atom(unit, taken);
-        if (guess)
-            guess_wrong_path(unit);
-    }
-    maybe_commit(unit);
-}
-
 /* ---- addresses ---- */
 
 static void remember(struct rec_etmv4 *unit, uint64_t address, bool t32)
 {
     unit->history[2] = unit->history[1];
     unit->history[1] = unit->history[0];
-    unit->history[0] = (struct address){address, t32};
+    unit->history[0] = (struct rec_etmv4_address){address, t32};
 }
 
 static unsigned shift_of(bool t32)
@@ -325,7 +135,7 @@ static void put_address(struct rec_etmv4 *unit, const struct address_headers *he
 
 void rec_etmv4_address(struct rec_etmv4 *unit, uint64_t address, bool t32)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     put_address(unit, &plain_headers, address, t32);
     unit->stack_active = true;
 }
@@ -366,7 +176,7 @@ static bool same_context(const struct rec_context *a, const struct rec_context *
 
 void rec_etmv4_context(struct rec_etmv4 *unit, const struct rec_context *context)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     if (unit->has_context && same_context(&unit->context, context)) {
         rec_put(unit->out, 0x80);
         return;
@@ -378,7 +188,7 @@ void rec_etmv4_context(struct rec_etmv4 *unit, const struct rec_context *context
 void rec_etmv4_start(struct rec_etmv4 *unit, uint64_t address, bool t32,
                      const struct rec_context *context)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     bool wide =
         !keeps_upper_half(unit, address) || (context->sf && rec_random_once_in(&unit->random, 2));
     rec_put(unit->out, (uint8_t)((wide ? 0x85 : 0x82) + t32));
@@ -392,7 +202,7 @@ void rec_etmv4_start(struct rec_etmv4 *unit, uint64_t address, bool t32,
 
 static bool return_stack_enabled(const struct rec_etmv4 *unit)
 {
-    return bit(unit->config.configr, 12);
+    return rec_etmv4_bit(unit->config.configr, 12);
 }
 
 void rec_etmv4_call(struct rec_etmv4 *unit, uint64_t return_address, bool t32)
@@ -403,14 +213,14 @@ void rec_etmv4_call(struct rec_etmv4 *unit, uint64_t return_address, bool t32)
         memmove(unit->stack, unit->stack + 1, (RETURN_STACK - 1) * sizeof(unit->stack[0]));
         unit->stack_count--;
     }
-    unit->stack[unit->stack_count++] = (struct address){return_address, t32};
+    unit->stack[unit->stack_count++] = (struct rec_etmv4_address){return_address, t32};
 }
 
 void rec_etmv4_indirect(struct rec_etmv4 *unit, uint64_t target, bool t32)
 {
-    put_atom(unit, true);
+    rec_etmv4_put_atom(unit, true);
     if (unit->stack_count > 0) {
-        struct address top = unit->stack[unit->stack_count - 1];
+        struct rec_etmv4_address top = unit->stack[unit->stack_count - 1];
         if (top.value == target && top.t32 == t32) {
             unit->stack_count--;
             return;
@@ -424,7 +234,7 @@ void rec_etmv4_indirect(struct rec_etmv4 *unit, uint64_t target, bool t32)
 void rec_etmv4_exception(struct rec_etmv4 *unit, uint32_t number, uint64_t return_address, bool t32,
                          bool follows_branch)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     unsigned interpretation = follows_branch ? 2 : 1;
     bool third = number > 0x1f || (unit->config.ete && (number & 0x1f) % 0x18 == 0);
     rec_put(unit->out, 0x06);
@@ -433,12 +243,12 @@ void rec_etmv4_exception(struct rec_etmv4 *unit, uint32_t number, uint64_t retur
     if (third)
         rec_put(unit->out, number >> 5 & 0x1f);
     put_address(unit, &plain_headers, return_address, t32);
-    deepen(unit);
+    rec_etmv4_deepen(unit);
 }
 
 void rec_etmv4_exception_return(struct rec_etmv4 *unit)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     if (!unit->config.ete)
         rec_put(unit->out, 0x07);
 }
@@ -447,9 +257,9 @@ void rec_etmv4_exception_return(struct rec_etmv4 *unit)
 
 void rec_etmv4_source_address(struct rec_etmv4 *unit, uint64_t address, bool t32)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     put_address(unit, &source_headers, address, t32);
-    deepen(unit);
+    rec_etmv4_deepen(unit);
 }
 
 bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address)
@@ -459,7 +269,7 @@ bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address)
 
 void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool t32)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     uint64_t changed = unit->history[0].value ^ address;
     if (changed >> (shift_of(t32) + 15) == 0) {
         rec_put(unit->out, t32 ? 0xA6 : 0xA5);
@@ -470,15 +280,15 @@ void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool 
     }
     remember(unit, address, t32);
     rec_put_leb(unit->out, count);
-    deepen(unit);
+    rec_etmv4_deepen(unit);
 }
 
 /* ---- everything that is no flow ---- */
 
 void rec_etmv4_timestamp(struct rec_etmv4 *unit, uint64_t value)
 {
-    flush_atoms(unit);
-    bool with_cycles = bit(unit->config.configr, 4);
+    rec_etmv4_flush_atoms(unit);
+    bool with_cycles = rec_etmv4_bit(unit->config.configr, 4);
     uint64_t changed = unit->timestamp_valid ? unit->timestamp ^ value : UINT64_MAX;
     rec_put(unit->out, with_cycles ? 0x03 : 0x02);
     for (unsigned i = 0; i < 9; i++) {
@@ -510,7 +320,7 @@ static bool put_middle_cycles(struct rec_etmv4 *unit, uint32_t count, bool commi
 
 void rec_etmv4_cycles(struct rec_etmv4 *unit, uint32_t count)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     bool commit = commit_in_cycles(unit), unknown = count == UINT32_MAX;
     uint32_t commits = commit && unit->depth ? 1 + rec_random_below(&unit->random, unit->depth) : 0;
     count -= unknown ? 0 : unit->config.threshold;
@@ -528,20 +338,20 @@ void rec_etmv4_cycles(struct rec_etmv4 *unit, uint32_t count)
 
 void rec_etmv4_event(struct rec_etmv4 *unit, uint8_t events)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     if (events & 0xf)
         rec_put(unit->out, (uint8_t)(0x70 | (events & 0xf)));
 }
 
 void rec_etmv4_timestamp_marker(struct rec_etmv4 *unit)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     rec_put(unit->out, 0x88);
 }
 
 void rec_etmv4_instrumentation(struct rec_etmv4 *unit, uint8_t el, uint64_t value)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     rec_put(unit->out, 0x09);
     rec_put(unit->out, el);
     rec_put_le(unit->out, value, 8);
@@ -549,12 +359,12 @@ void rec_etmv4_instrumentation(struct rec_etmv4 *unit, uint8_t el, uint64_t valu
 
 void rec_etmv4_transaction(struct rec_etmv4 *unit, enum rec_transaction what)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     switch (what) {
     case REC_TRANS_START:
         rec_put(unit->out, 0x0A);
-        if (!bit(unit->config.idr0, 30))
-            deepen(unit);
+        if (!rec_etmv4_bit(unit->config.idr0, 30))
+            rec_etmv4_deepen(unit);
         break;
     case REC_TRANS_COMMIT: rec_put(unit->out, 0x0B); break;
     case REC_TRANS_FAIL:
@@ -568,11 +378,11 @@ void rec_etmv4_transaction(struct rec_etmv4 *unit, enum rec_transaction what)
 
 void rec_etmv4_sync(struct rec_etmv4 *unit)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     for (int i = 0; i < 11; i++)
         rec_put(unit->out, 0);
     rec_put(unit->out, 0x80);
-    bool cycles = bit(unit->config.configr, 4);
+    bool cycles = rec_etmv4_bit(unit->config.configr, 4);
     bool spec = unit->depth > 0;
     rec_put(unit->out, 0x01); /* TRACE_INFO: INFO, and SPEC where something is uncommitted */
     rec_put(unit->out, (uint8_t)(0x01 | (spec ? 0x04 : 0) | (cycles ? 0x08 : 0)));
@@ -608,14 +418,14 @@ void rec_etmv4_discard(struct rec_etmv4 *unit)
 
 void rec_etmv4_trace_on(struct rec_etmv4 *unit)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     rec_put(unit->out, 0x04);
     unit->stack_count = 0;
 }
 
 void rec_etmv4_finish(struct rec_etmv4 *unit)
 {
-    flush_atoms(unit);
+    rec_etmv4_flush_atoms(unit);
     if (unit->depth == 0)
         return;
     rec_put(unit->out, 0x2D);

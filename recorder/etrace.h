@@ -24,6 +24,7 @@ struct rec_etrace_options {
     enum rec_etrace_support support;
     uint32_t resync;          /**< instructions between synchronisations; 0: none */
     uint64_t vector;          /**< handler that implicit exceptions leave out */
+    bool vectored;            /**< of an interrupt it is at `vector` + 4 * cause */
     bool interrupt_epc;       /**< also interrupts behind a jump report where that went */
     bool updiscon_on_returns; /**< also behind predicted returns */
 };

@@ -17,6 +17,9 @@ enum value {
     RETURN_STACK,
     CALL_COUNTER,
     IRETS,
+    IMPLICIT_EXCEPTION,
+    VECTOR,
+    VECTORED,
     PREDICTOR,
     JUMP_CACHE,
     TIME_BITS,
@@ -45,6 +48,9 @@ static const struct rec_option options[OPTIONS] = {
     [RETURN_STACK] = {"return_stack", 4, 8, 7, "implicit returns: exponent of the stack's size"},
     [CALL_COUNTER] = {"call_counter", 0, 9, 9, "implicit returns: exponent of the call counter"},
     [IRETS] = {"irets", 1, 1, 1, "the implicit return field counts returns, not depth"},
+    [IMPLICIT_EXCEPTION] = {"implicit_exception", 0, 1, 0, "handlers are where `vector` says"},
+    [VECTOR] = {"vector", 0, UINT64_MAX, 0, "address of the handler of traps"},
+    [VECTORED] = {"vectored", 0, 1, 0, "that of an interrupt is 4 * cause behind it"},
     [PREDICTOR] = {"branch_prediction", 0, 10, 7, "exponent of the branch predictor's size"},
     [JUMP_CACHE] = {"jump_cache", 0, 8, 7, "exponent of the jump target cache's size"},
     [TIME_BITS] = {"time_bits", 64, 64, 64, "time in synchronisations: 0, 16, 32, 48, 64 bits"},
@@ -108,6 +114,7 @@ static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
         .context_width = (unsigned)v[CONTEXT_BITS],
         .options = {.sijump = v[SIJUMP],
                     .implicit_return = v[RETURN_STACK] || v[CALL_COUNTER],
+                    .implicit_exception = v[IMPLICIT_EXCEPTION],
                     .branch_prediction = v[PREDICTOR],
                     .jump_target_cache = v[JUMP_CACHE],
                     .full_address = v[FULL_ADDRESS],
@@ -124,6 +131,8 @@ static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
                     .cache_size = (uint8_t)v[JUMP_CACHE]},
         .support = v[STANDARD_SUPPORT] ? REC_ETRACE_SUPPORT_STD : REC_ETRACE_SUPPORT_REF_SIJUMP,
         .resync = (uint32_t)v[RESYNC],
+        .vector = v[VECTOR],
+        .vectored = v[VECTORED],
         .interrupt_epc = true,
         .updiscon_on_returns = v[UPDISCON_ON_RETURNS],
     };
@@ -302,7 +311,11 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
             p->cache_size, p->return_stack_size, p->call_counter_size, p->f0s_width, p->sijump,
             v[STANDARD_SUPPORT] ? "std" : "ref+sijump", p->irets ? "irets" : "irdepth",
             (unsigned)v[SRC_BITS], setup->source);
-    fprintf(file, "resync_disabled=%d\n", p->resync_disabled);
+    fprintf(file,
+            "resync_disabled=%d\nimplicit_exception=%d\nimplicit_exception_vector=0x%llx\n"
+            "implicit_exception_vectored=%u\n",
+            p->resync_disabled, p->implicit_exception, (unsigned long long)v[VECTOR],
+            (unsigned)v[VECTORED]);
     rec_riscv_describe(file, v[ZCMT], v[JVT_BASE]);
     if (setup->data)
         describe_data(setup, file);

@@ -79,6 +79,7 @@ static void choose_program(struct etrace_round *round)
         rec_riscv_run_start(&round->run, &round->program, &round->random);
         round->vector = round->run.pc;
     } while (rec_riscv_step(&round->run).what != REC_RISCV_RETIRED);
+    round->options.vector = round->vector;
     round->visited = calloc(round->program.code.size / 2 + 1, sizeof(*round->visited));
 }
 
@@ -292,7 +293,7 @@ static void execute_one(struct etrace_round *round)
         /* that a return went not as predicted is not told before an interrupt */
         step->epc_may_differ = !exception && after_return && !round->options.interrupt_epc;
         round->privilege = any_privilege(round);
-        if (round->options.options.implicit_exception)
+        if (round->options.options.implicit_exception && !chance(round, 6))
             round->run.pc = round->vector;
     }
     if (tells(round, &event, pair))

@@ -22,7 +22,8 @@ static bool is_fixed(const char *protocol, const char *name)
         "ete branch_broadcast",   "etrace standard_support",
         "etrace padding",         "etrace zcmt",
         "etrace jvt_base",        "ntrace zcmt",
-        "ntrace jvt_base",
+        "ntrace jvt_base",        "etrace implicit_exception",
+        "etrace vector",          "etrace vectored",
     };
     char both[80];
     snprintf(both, sizeof(both), "%s %s", protocol, name);
