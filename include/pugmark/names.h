@@ -63,7 +63,7 @@ struct pug_names_wanted {
 
 /**
  * The file, read when it is first asked for, kept for the next time. PUG_ERR_FILE: there is none,
- * it is no ELF file, or another build; PUG_ERR_NO_PROTOCOL: built without libelf; PUG_ERR_MEM.
+ * it is no ELF file, or another build; PUG_ERR_NOT_BUILT: built without libelf; PUG_ERR_MEM.
  */
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **file);

@@ -289,10 +289,10 @@ static enum pug_status give_desk(struct pug_capture *capture, uint32_t stretch,
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
                                  struct pug_log *log, struct pug_tree **tree)
 {
-    if (!capture || !tree)
+    if (!tree)
         return PUG_ERR_INVALID_PARAM_VAL;
     *tree = NULL;
-    if (stretch >= capture->stretches.count)
+    if (!capture || stretch >= capture->stretches.count)
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
     if (status != PUG_OK || !decode || !capture->way->begin)

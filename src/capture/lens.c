@@ -14,7 +14,10 @@ enum pug_status pug_capture_lens_new(struct pug_capture *capture,
                                      const struct pug_capture_selection *selection, bool times,
                                      struct pug_capture_lens **out)
 {
-    if (!capture || !out)
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!capture)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture_lens *lens = calloc(1, sizeof(*lens));
     if (!lens)

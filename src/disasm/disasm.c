@@ -21,6 +21,7 @@ enum pug_status pug_disasm_new(const struct pug_disasm_options *options, struct 
 {
     if (!out)
         return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
     struct pug_disasm *disasm = calloc(1, sizeof(*disasm));
     if (!disasm)
         return PUG_ERR_MEM;

@@ -26,7 +26,7 @@ enum pug_status pug_export_bolt(const struct export *export)
     struct export_counts counts;
     enum pug_status status = pug_export_counts(export, export->objects[0], &counts);
     if (status == PUG_OK && export->options->without_plt && !file)
-        status = PUG_ERR_NO_PROTOCOL;
+        status = PUG_ERR_NOT_INIT;
     for (size_t i = 0; status == PUG_OK && i < counts.range_count; i++)
         if (!in_plt(export, file, counts.ranges[i].first))
             pug_sink_format(export->sink, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",

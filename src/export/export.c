@@ -124,7 +124,7 @@ static enum pug_status check(const struct format *format, const struct export *e
     pug_profile_frames(export->profile, &frames);
     if ((format->is.needs_names && !export->options->names) ||
         (format->is.needs_stacks && frames == 0))
-        return PUG_ERR_NO_PROTOCOL;
+        return PUG_ERR_NOT_INIT;
     if (export->object_count == 0 && (export->options->object || format->is.one_object))
         return PUG_ERR_NOT_FOUND;
     return format->is.one_object && export->object_count > 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
@@ -135,7 +135,7 @@ static enum pug_status write_coverage(const struct export *export, coverage_fn *
     struct coverage coverage;
     enum pug_status status = pug_coverage_of(export, &coverage);
     if (status == PUG_OK && coverage.file_count == 0)
-        status = PUG_ERR_NO_PROTOCOL;
+        status = PUG_ERR_NOT_INIT;
     if (status == PUG_OK)
         status = write(export, &coverage);
     pug_coverage_free(&coverage);

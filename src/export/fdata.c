@@ -100,7 +100,7 @@ enum pug_status pug_export_fdata(const struct export *export)
     struct export_counts counts;
     struct locals locals = {0};
     if (!file)
-        return PUG_ERR_NO_PROTOCOL;
+        return PUG_ERR_NOT_INIT;
     enum pug_status status = pug_export_counts(export, export->objects[0], &counts);
     if (status == PUG_OK && !number_locals(file, &locals))
         status = PUG_ERR_MEM;

@@ -429,7 +429,7 @@ enum pug_status pug_export_llvm(const struct export *export)
     if (status == PUG_OK)
         status = pass_over(export, &bodies, &sites, &entries);
     if (status == PUG_OK)
-        status = bodies.count > 0 ? put_all(export->sink, &bodies) : PUG_ERR_NO_PROTOCOL;
+        status = bodies.count > 0 ? put_all(export->sink, &bodies) : PUG_ERR_NOT_INIT;
     bodies_free(&bodies);
     free(sites.items);
     free(entries.items);

@@ -299,18 +299,21 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
                                 const struct pug_index_options *options, struct pug_index **index)
 {
     static const struct pug_index_options usual;
-    if (!tree || (!bytes && size > 0) || !index)
+    if (!index)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *index = NULL;
+    if (!tree || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!options)
         options = &usual;
     if (options->block &&
         (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX))
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (options->from > 0 && options->from >= size)
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct making making =
         begin(tree, bytes, size, options, options->block ? options->block : default_block(tree));
     making.header.from = options->from - options->from % making.header.block;
-    if (options->from > 0 && options->from >= size)
-        return PUG_ERR_INVALID_PARAM_VAL;
     return make_and_clear(&making, tree, NULL, bytes, index);
 }
 
@@ -340,7 +343,10 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
 {
     struct pug_index_options more = {.block = 0};
     uint16_t full_ids[PUG_INDEX_SOURCE_LIMIT];
-    if (!old || !tree || !bytes || !index)
+    if (!index)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *index = NULL;
+    if (!old || !tree || !bytes)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (options)
         more = *options;

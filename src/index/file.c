@@ -286,7 +286,10 @@ static enum pug_status checked(struct pug_index *index, const uint8_t *bytes, ui
 enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_t *bytes,
                                 uint64_t size, uint64_t identity, struct pug_index **out)
 {
-    if (!file || !out || (!bytes && size > 0))
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!file || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_index *index = calloc(1, sizeof(*index));
     void *copy = malloc(file_size + 8);
@@ -305,7 +308,10 @@ enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_
 enum pug_status pug_index_load(const char *path, const uint8_t *bytes, uint64_t size,
                                uint64_t identity, struct pug_index **out)
 {
-    if (!path || !out || (!bytes && size > 0))
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!path || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     uint8_t *file;
     size_t file_size;

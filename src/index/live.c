@@ -62,9 +62,11 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
 enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
                                   struct pug_index **index)
 {
-    if (!indexer || !index || (!bytes && size > 0))
+    if (!index)
         return PUG_ERR_INVALID_PARAM_VAL;
     *index = NULL;
+    if (!indexer || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!indexer->collector)
         return PUG_ERR_NOT_INIT;
     const struct yield *yield = pug_index_yield_so_far(indexer->collector);
@@ -76,9 +78,11 @@ enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *b
                                    struct pug_index **index)
 {
     struct yield *yield = NULL;
-    if (!indexer || !index || (!bytes && size > 0))
+    if (!index)
         return PUG_ERR_INVALID_PARAM_VAL;
     *index = NULL;
+    if (!indexer || (!bytes && size > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!indexer->collector)
         return PUG_ERR_NOT_INIT;
     pug_index_unwatch(indexer->collector, indexer->tree, &yield);

@@ -201,6 +201,7 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
 {
     const struct pug_index_file_header *h = index->header;
     uint64_t block = before > 0 ? (before - 1) / h->block : 0;
+    *reached = NULL;
     if (size < h->indexed)
         return false;
     if (elements && !has_decoders(index, tree))

@@ -379,7 +379,7 @@ enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path
 {
     (void)file;
     (void)path;
-    return PUG_ERR_NO_PROTOCOL;
+    return PUG_ERR_NOT_BUILT;
 }
 
 void pug_names_elf_close(struct names_elf *elf)

@@ -164,9 +164,11 @@ static enum pug_status look_for(struct pug_names_file *file, const struct pug_na
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **out)
 {
-    if (!names || !wanted || !out)
+    if (!out)
         return PUG_ERR_INVALID_PARAM_VAL;
-    if (!wanted->path || wanted->build_id_size > sizeof(names->files->wanted_id))
+    *out = NULL;
+    if (!names || !wanted || !wanted->path ||
+        wanted->build_id_size > sizeof(names->files->wanted_id))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_names_file *file = known_file(names, wanted);
     if (!file) {
@@ -219,11 +221,12 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *wanted,
                                        struct pug_names_file **file)
 {
-    if (!names || !wanted || !file)
-        return PUG_ERR_INVALID_PARAM_VAL;
     uint8_t *text;
     size_t size;
-    if (!wanted->path || (!wanted->file && !wanted->text))
+    if (!file)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *file = NULL;
+    if (!names || !wanted || !wanted->path || (!wanted->file && !wanted->text))
         return PUG_ERR_INVALID_PARAM_VAL;
     *file = known_text(names, wanted->path);
     if (*file)

@@ -375,7 +375,10 @@ static enum pug_status complete_sources(struct pug_params *params)
 
 enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **out)
 {
-    if (!path || !out)
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!path)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_params *params = calloc(1, sizeof(*params));
     if (!params)

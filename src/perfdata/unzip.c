@@ -103,7 +103,7 @@ enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **st
     pug_perf_damage(perf, file, place, PUG_PERF_COMPRESSED,
                     "records are compressed, which this build cannot unpack; it was made without "
                     "zstd (PUG_ZSTD)");
-    return PUG_ERR_NO_PROTOCOL;
+    return PUG_ERR_NOT_BUILT;
 }
 
 void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uint32_t file)

@@ -224,6 +224,11 @@ static bool read_records(struct reader *reader, struct pug_profile *profile)
 enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **out)
 {
     struct reader reader;
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!bytes && size > 0)
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!read_header(&reader, bytes, size))
         return PUG_ERR_FORMAT;
     struct pug_profile *profile = pug_profile_new();

@@ -186,7 +186,11 @@ static void put_all(const struct pug_profile *profile, struct writer *writer)
 
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size)
 {
-    if (!profile || !bytes || !size)
+    if (!bytes || !size)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *bytes = NULL;
+    *size = 0;
+    if (!profile)
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = pug_profile_sort(profile);
     if (status != PUG_OK)

@@ -60,7 +60,10 @@ static void close_file(struct pug_trace *trace)
 enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
                                const struct pug_snapshot_buffer *buffer, struct pug_trace **out)
 {
-    if (!snapshot || !buffer || !out)
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    if (!snapshot || !buffer)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_trace *trace = calloc(1, sizeof(*trace));
     if (!trace)

@@ -388,7 +388,10 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
                                   const struct pug_snapshot_tree_config *config,
                                   struct pug_tree **tree)
 {
-    if (!snapshot || !buffer || !config || !tree)
+    if (!tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *tree = NULL;
+    if (!snapshot || !buffer || !config)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct builder builder = {.snapshot = snapshot,
                               .config = config,

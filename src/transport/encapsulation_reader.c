@@ -31,6 +31,7 @@ enum pug_status pug_encapsulation_new(const struct pug_settings *settings, struc
 {
     if (!out)
         return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
     struct pug_encapsulation *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return PUG_ERR_MEM;

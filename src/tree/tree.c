@@ -292,9 +292,11 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
                                struct pug_tree **out)
 {
     struct pug_tree *clone = NULL;
-    if (!tree || !out)
+    if (!out)
         return PUG_ERR_INVALID_PARAM_VAL;
     *out = NULL;
+    if (!tree)
+        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status =
         pug_tree_new(&(struct pug_tree_config){.transport = tree->transport->name,
                                                .settings = tree->settings,

@@ -333,9 +333,54 @@ static void test_source_lines(void **state)
         each_object("lines", "", captures[i], check_source_lines);
 }
 
+/* ---- what a format needs, of profiles of two objects without names and frames ---- */
+
+static void add_object(struct pug_profile *profile, const char *path)
+{
+    const struct pug_profile_object object = {.path = path};
+    struct pug_profile_range range = {
+        .first = 0x1000, .last = 0x1004, .count = 1, .instructions = 2, .last_size = 4};
+    assert_int_equal(pug_profile_object(profile, &object, &range.object), PUG_OK);
+    assert_int_equal(pug_profile_range(profile, &range, NULL), PUG_OK);
+}
+
+static enum pug_status outcome_of(struct pug_profile *profile, const char *format,
+                                  const struct pug_export_options *options)
+{
+    struct pug_memory memory = {0};
+    struct pug_sink sink = pug_memory_sink(&memory);
+    enum pug_status status = pug_export(profile, format, options, sink.put, sink.context);
+    free(memory.bytes);
+    return status;
+}
+
+static void test_what_formats_need(void **state)
+{
+    (void)state;
+    const struct pug_export_format *format;
+    const struct pug_export_options bare = {0}, chosen = {.object = "/b"}, other = {.object = "/c"};
+    struct pug_profile *profile = pug_profile_new();
+    add_object(profile, "/a");
+    add_object(profile, "/b");
+    assert_int_equal(outcome_of(profile, "none", &bare), PUG_ERR_INVALID_PARAM_TYPE);
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++) {
+        const bool lacks = format->needs_names || format->needs_stacks;
+        assert_int_equal(outcome_of(profile, format->name, &bare), lacks ? PUG_ERR_NOT_INIT
+                                                                   : format->one_object
+                                                                       ? PUG_ERR_NOT_FOUND
+                                                                       : PUG_OK);
+        assert_int_equal(outcome_of(profile, format->name, &chosen),
+                         lacks ? PUG_ERR_NOT_INIT : PUG_OK);
+        assert_int_equal(outcome_of(profile, format->name, &other),
+                         lacks ? PUG_ERR_NOT_INIT : PUG_ERR_NOT_FOUND);
+    }
+    pug_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_formats_need),
         cmocka_unit_test(test_autofdo),
         cmocka_unit_test(test_bolt),
         cmocka_unit_test(test_lcov),

@@ -12,6 +12,15 @@
 
 static const uint8_t byte;
 
+/** A call that is to make something fails, and what was there before is not taken for it. */
+#define MAKES_NOTHING(made, call)                                                                  \
+    do {                                                                                           \
+        static uint64_t before;                                                                    \
+        (made) = (void *)&before;                                                                  \
+        assert_int_not_equal((call), PUG_OK);                                                      \
+        assert_null(made);                                                                         \
+    } while (0)
+
 static void captures_and_snapshots(void **state)
 {
     (void)state;
@@ -106,6 +115,83 @@ static void logs_settings_and_names(void **state)
     assert_non_null(pug_features());
 }
 
+static void what_fails_makes_nothing(void **state)
+{
+    (void)state;
+    struct pug_params *params;
+    struct pug_snapshot *snapshot;
+    struct pug_trace *trace;
+    struct pug_capture *capture;
+    struct pug_capture_lens *lens;
+    struct pug_tree *tree;
+    struct pug_source *source;
+    struct pug_encapsulation *reader;
+    const struct pug_setting wrong = {.name = "src_bits", .value = 99};
+    MAKES_NOTHING(params, pug_params_load(NULL, NULL, &params));
+    MAKES_NOTHING(params, pug_params_load("/nonexistent", NULL, &params));
+    MAKES_NOTHING(snapshot, pug_snapshot_open("/nonexistent", NULL, &snapshot));
+    MAKES_NOTHING(tree, pug_snapshot_tree(NULL, NULL, NULL, &tree));
+    MAKES_NOTHING(trace, pug_trace_open(NULL, NULL, &trace));
+    MAKES_NOTHING(capture, pug_capture_open("/nonexistent", NULL, &capture));
+    MAKES_NOTHING(tree, pug_capture_tree(NULL, 0, true, NULL, &tree));
+    MAKES_NOTHING(lens, pug_capture_lens_new(NULL, NULL, false, &lens));
+    MAKES_NOTHING(tree, pug_tree_new(&(struct pug_tree_config){.transport = "none"}, &tree));
+    MAKES_NOTHING(tree, pug_tree_clone(NULL, NULL, &tree));
+    MAKES_NOTHING(source, pug_tree_add_source(NULL, NULL, &source));
+    MAKES_NOTHING(reader,
+                  pug_encapsulation_new(&(struct pug_settings){&wrong, 1, NULL}, NULL, &reader));
+}
+
+static void what_fails_makes_no_index(void **state)
+{
+    (void)state;
+    const struct pug_index_options small = {.block = 1};
+    struct pug_index *index, *whole;
+    struct pug_indexer *indexer;
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
+    assert_int_equal(pug_index_build(tree, &byte, 1, NULL, &whole), PUG_OK);
+    MAKES_NOTHING(index, pug_index_build(tree, &byte, 1, &small, &index));
+    MAKES_NOTHING(index, pug_index_extend(whole, tree, &byte, 0, NULL, &index));
+    MAKES_NOTHING(index, pug_index_extend(NULL, tree, &byte, 1, NULL, &index));
+    MAKES_NOTHING(index, pug_index_load("/nonexistent", &byte, 1, 0, &index));
+    MAKES_NOTHING(index, pug_index_parse(&byte, 1, &byte, 1, 0, &index));
+    MAKES_NOTHING(indexer, pug_indexer_new(tree, &small, &indexer));
+    MAKES_NOTHING(index, pug_indexer_index(NULL, &byte, 1, &index));
+    MAKES_NOTHING(index, pug_indexer_finish(NULL, &byte, 1, &index));
+    pug_index_free(whole);
+    pug_tree_free(tree);
+}
+
+static void what_fails_makes_no_view(void **state)
+{
+    (void)state;
+    const struct pug_names_wanted nowhere = {.path = "/nonexistent"};
+    struct pug_names *names = pug_names_new(NULL);
+    struct pug_names_file *file;
+    struct pug_profile *profile;
+    struct pug_cursor *cursor;
+    struct pug_walk *walk;
+    struct pug_calls *calls;
+    struct pug_correlate *correlate;
+    uint8_t *bytes;
+    size_t size;
+    MAKES_NOTHING(file, pug_names_open(names, &nowhere, &file));
+    MAKES_NOTHING(file, pug_names_open(NULL, &nowhere, &file));
+    MAKES_NOTHING(file,
+                  pug_names_open_text(names, PUG_NAMES_KALLSYMS, "/x", "/nonexistent", &file));
+    MAKES_NOTHING(file, pug_names_open_text(names, PUG_NAMES_KALLSYMS, NULL, "/x", &file));
+    MAKES_NOTHING(profile, pug_profile_read(&byte, 1, &profile));
+    MAKES_NOTHING(profile, pug_profile_read(NULL, 0, &profile));
+    MAKES_NOTHING(bytes, pug_profile_write(NULL, &bytes, &size));
+    MAKES_NOTHING(cursor, pug_cursor_new(NULL, &cursor));
+    MAKES_NOTHING(walk, pug_walk_new(NULL, &walk));
+    MAKES_NOTHING(calls, pug_calls_new(NULL, &calls));
+    MAKES_NOTHING(correlate, pug_correlate_new(NULL, &correlate));
+    REFUSED(pug_profile_read(&byte, 1, NULL));
+    pug_names_free(names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +199,9 @@ int main(void)
         cmocka_unit_test(decoding_and_indexes),
         cmocka_unit_test(memory),
         cmocka_unit_test(logs_settings_and_names),
+        cmocka_unit_test(what_fails_makes_nothing),
+        cmocka_unit_test(what_fails_makes_no_index),
+        cmocka_unit_test(what_fails_makes_no_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,7 +331,7 @@ static void test_compressed(void **state)
             pug_capture_free(capture);
             check_paths(&story, perf_story_write(&story));
         } else {
-            assert_int_equal(status, PUG_ERR_NO_PROTOCOL);
+            assert_int_equal(status, PUG_ERR_NOT_BUILT);
         }
         perf_story_free(&story);
     }

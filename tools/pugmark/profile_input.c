@@ -267,9 +267,9 @@ static void say_failure(const struct pug_profile *profile, const struct pug_expo
 {
     size_t count;
     const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
-    if (status == PUG_ERR_NO_PROTOCOL && format->needs_stacks)
+    if (status == PUG_ERR_NOT_INIT && format->needs_stacks)
         fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
-    else if (status == PUG_ERR_NO_PROTOCOL)
+    else if (status == PUG_ERR_NOT_INIT)
         fprintf(stderr,
                 "pugmark: %s: no source lines of what ran (--symfs, --symdir, --debug-dir "
                 "say where programs are)\n",
