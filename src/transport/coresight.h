@@ -12,7 +12,8 @@
 #define PUG_CS_COMPONENT    "DFMT_CSFRAMES"
 #define PUG_CS_FRAME_BYTES  16u
 #define PUG_CS_NO_FRAME     PUG_CS_FRAME_BYTES /* where a run would begin when there is no frame */
-#define PUG_CS_MOST_SPLICED 64u /* frames: what becomes of them stays in the first-level cache */
+#define PUG_CS_FEW_SPLICED  64u /* frames: what becomes of them stays in the first-level cache */
+#define PUG_CS_MOST_SPLICED 256u
 #define PUG_CS_FSYNC        0xFFFFFF7Fu
 
 /* Bits of the "flags" setting: the reference's numbers. */

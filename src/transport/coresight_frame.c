@@ -151,12 +151,17 @@ static inline bool are_spliceable(const struct pug_coresight *cs, const struct p
            repeats_id(cs, first, find_ids(first)) && repeats_id(cs, second, find_ids(second));
 }
 
-static bool may_splice(const struct pug_coresight *cs)
+/** How many frames may be spliced. */
+static size_t may_splice(const struct pug_coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
-    return sink->takes && !(sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd &&
-           !cs->half_sync && cs->id < PUG_CS_ID_FIRST_RESERVED &&
-           (sink->takes(sink->context, cs->id) & PUG_TAKES_SPLICED);
+    if (!sink->takes || (sink->want & 3) || !cs->synced || cs->fill > 0 || cs->odd ||
+        cs->half_sync || cs->id >= PUG_CS_ID_FIRST_RESERVED)
+        return 0;
+    const unsigned takes = sink->takes(sink->context, cs->id);
+    if (!(takes & PUG_TAKES_SPLICED))
+        return 0;
+    return takes & PUG_TAKES_LONG ? PUG_CS_MOST_SPLICED : PUG_CS_FEW_SPLICED;
 }
 
 /** Which frame a byte of the spliced run is from. */
@@ -191,11 +196,11 @@ static size_t settle_spliced(struct pug_coresight *cs, const struct pug_run *run
  * Take frames of the current source alone as one run and hand it out; the answer to `worst`. After
  * an answer that stops, no more is taken than would have been frame by frame.
  */
-static void take_spliced(struct pug_coresight *cs, struct pug_cs_block *block)
+static void take_spliced(struct pug_coresight *cs, struct pug_cs_block *block, size_t most)
 {
     size_t frames = (size_t)(block->end - block->at) / PUG_CS_FRAME_BYTES, count = 0;
     unsigned size = 0;
-    for (; count < frames && count < PUG_CS_MOST_SPLICED; count++) {
+    for (; count < frames && count < most; count++) {
         const uint8_t *frame = block->at + PUG_CS_FRAME_BYTES * count;
         unsigned ids = find_ids(frame);
         if (!repeats_id(cs, frame, ids))
@@ -284,8 +289,9 @@ static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     while (PUG_RESP_IS_CONT(cs->worst)) {
-        if (are_spliceable(cs, block) && may_splice(cs)) {
-            take_spliced(cs, block);
+        const size_t most = are_spliceable(cs, block) ? may_splice(cs) : 0;
+        if (most > 0) {
+            take_spliced(cs, block, most);
             continue;
         }
         const uint8_t *frame = next_frame(cs, block);

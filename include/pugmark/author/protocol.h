@@ -45,6 +45,7 @@ enum pug_takes {
     /** Runs that were spliced: it asks for each index, and nothing depends on where runs begin. */
     PUG_TAKES_SPLICED = 1 << 0,
     PUG_TAKES_ROWS = 1 << 1, /**< packets in a row, with their headers (pug_run.header) */
+    PUG_TAKES_LONG = 1 << 2, /**< long ones: no elements are made (the tree says so) */
 };
 
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
