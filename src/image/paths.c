@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #define FIRST_PATHS  1024u
-#define MOST_PATHS   65536u
-#define JUMPS_TO_ONE 4u /* paths for one jump */
+#define MOST_PATHS   32768u
+#define JUMPS_TO_ONE 2u /* paths for one jump */
 
 /* ---- into the counts ---- */
 
@@ -135,41 +135,56 @@ bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
     return true;
 }
 
+static void take_jump(struct pug_paths *paths, const struct pug_block *last,
+                      const struct pug_block *to)
+{
+    const uint64_t from = pug_paths_place(paths, last) | PUG_PATH_ASKS;
+    struct pug_path_jump *jump = pug_paths_find_jump(paths, from, to->start);
+    if (jump)
+        jump->hits++;
+    else
+        pug_paths_keep_jump(paths, from, to->start, pug_paths_place(paths, to));
+}
+
 void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 {
     struct pug_paths *paths = chain->paths;
-    uint32_t to;
     if (!chain->last)
         pug_counts_follow(paths->counts, seam_of(paths), block->start);
     else if (!pug_block_lasts(chain->last) || !pug_block_lasts(block) ||
              chain->last->number >= PUG_PATH_NUMBERS || block->number >= PUG_PATH_NUMBERS)
         pug_paths_add_jump(paths, chain->last, block->start, 1);
-    else if (!pug_paths_jump(paths, chain->last->number, block->start, &to))
-        pug_paths_keep_jump(paths, chain->last->number, block->start, block->number);
+    else
+        take_jump(paths, chain->last, block);
 }
 
 /* ---- spreading ---- */
 
-static uint32_t context_of(uint64_t key)
+static uint32_t context_of(uint64_t from)
 {
-    return (uint32_t)(key >> 49);
+    return (uint32_t)(from >> 32);
+}
+
+static struct pug_block *block_of(struct pug_paths *paths, uint64_t from)
+{
+    return pug_code_block(paths->map, (uint32_t)from & (PUG_PATH_NUMBERS - 1));
 }
 
 static void spread_path(struct pug_paths *paths, struct pug_path *path)
 {
     if (path->hits == 0)
         return;
-    const uint32_t context = context_of(path->key);
-    struct pug_block *block =
-        pug_code_block(paths->map, (uint32_t)path->key & (PUG_PATH_NUMBERS - 1));
-    for (uint32_t atoms = path->key >> 24 & 0x1ffffff; atoms > 1; atoms >>= 1) {
-        const bool taken = atoms & 1;
-        if (context == paths->context)
-            hit_block(paths, block, taken, path->hits);
-        else
-            add_hop(paths, context, block, taken, path->hits);
-        block = (struct pug_block *)block->links[taken];
-    }
+    const uint32_t context = context_of(path->from);
+    struct pug_block *block = block_of(paths, path->from);
+    for (uint64_t packets = path->packets; packets > 0; packets >>= 8)
+        for (uint32_t atoms = paths->atoms_of((uint8_t)packets); atoms > 1; atoms >>= 1) {
+            const bool taken = atoms & 1;
+            if (context == paths->context)
+                hit_block(paths, block, taken, (uint32_t)path->hits);
+            else
+                add_hop(paths, context, block, taken, path->hits);
+            block = (struct pug_block *)block->links[taken];
+        }
     path->hits = 0;
 }
 
@@ -177,10 +192,7 @@ static void spread_jump(struct pug_paths *paths, struct pug_path_jump *jump)
 {
     if (jump->hits == 0)
         return;
-    const uint64_t key = jump->key - 1;
-    add_jump(paths, context_of(key),
-             pug_code_block(paths->map, (uint32_t)key & (PUG_PATH_NUMBERS - 1)), jump->address,
-             jump->hits);
+    add_jump(paths, context_of(jump->from), block_of(paths, jump->from), jump->address, jump->hits);
     jump->hits = 0;
 }
 
@@ -219,8 +231,10 @@ void pug_paths_forget(struct pug_paths *paths)
 /** Larger tables, in which nothing is; as they were where there is no memory. */
 static bool resize(struct pug_paths *paths, uint32_t count)
 {
-    struct pug_path *larger = aligned_alloc(64, count * sizeof(*larger));
-    struct pug_path_jump *jumps = calloc(count / JUMPS_TO_ONE, sizeof(*jumps));
+    const size_t path_size = count * sizeof(struct pug_path);
+    const size_t jump_size = count / JUMPS_TO_ONE * sizeof(struct pug_path_jump);
+    struct pug_path *larger = aligned_alloc(64, path_size);
+    struct pug_path_jump *jumps = aligned_alloc(64, jump_size);
     if (!larger || !jumps) {
         free(larger);
         free(jumps);
@@ -229,7 +243,8 @@ static bool resize(struct pug_paths *paths, uint32_t count)
     spread(paths);
     free(paths->paths);
     free(paths->jumps);
-    memset(larger, 0, count * sizeof(*larger));
+    memset(larger, 0, path_size);
+    memset(jumps, 0, jump_size);
     paths->paths = larger;
     paths->jumps = jumps;
     paths->path_mask = count - 1;
@@ -247,23 +262,27 @@ static void consider_growth(struct pug_paths *paths)
         (void)resize(paths, count * 4);
 }
 
-void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint32_t to)
+void pug_paths_keep(struct pug_paths *paths, uint64_t from, uint64_t packets, uint64_t to)
 {
     paths->path_misses++;
     consider_growth(paths);
-    struct pug_path *path = pug_paths_slot(paths, from, atoms);
+    const size_t slot = pug_paths_slot(paths, from, packets);
+    struct pug_path *path = &paths->paths[slot];
+    if (path->packets != 0 && paths->paths[slot ^ 1].packets == 0)
+        path = &paths->paths[slot ^ 1];
     spread_path(paths, path);
-    *path = (struct pug_path){.key = pug_paths_key(paths, from, atoms), .to = to, .hits = 1};
+    *path = (struct pug_path){.packets = packets, .from = from, .to = to, .hits = 1};
 }
 
-void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to)
+void pug_paths_keep_jump(struct pug_paths *paths, uint64_t from, uint64_t address, uint64_t to)
 {
     paths->jump_misses++;
     consider_growth(paths);
-    struct pug_path_jump *jump = pug_paths_jump_slot(paths, from, address);
+    struct pug_path_jump *jump = &paths->jumps[pug_paths_jump_slot(paths, address)];
+    if (jump->from != 0)
+        jump = &paths->jumps[pug_paths_jump_other(paths, address, from)];
     spread_jump(paths, jump);
-    *jump = (struct pug_path_jump){
-        .key = pug_paths_key(paths, from, 0) + 1, .address = address, .to = to, .hits = 1};
+    *jump = (struct pug_path_jump){.address = address, .from = from, .to = to, .hits = 1};
 }
 
 /* ---- making ---- */
@@ -336,6 +355,6 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
             paths->spread_own(paths->own);
     }
     paths->context = context;
-    paths->context_key = (uint64_t)context << 49;
-    return context < PUG_PATH_CONTEXTS;
+    paths->context_key = (uint64_t)context << 32;
+    return context != UINT32_MAX;
 }

@@ -2,10 +2,10 @@
 /**
  * @file How often ways through blocks ran, for who counts and makes no elements.
  *
- * A path is what a packet of atoms does from a block on: where it leads is kept with how often it
- * was taken, so that a packet costs one look into a table and no look at a block. Hits are spread
- * over the blocks of their paths, and from there into the counts, when a path loses its place in
- * the table, before blocks or links change, and in the end.
+ * A path is what packets of atoms in a row do from a block on: where it leads is kept with how
+ * often it was taken, so that they cost one look into a table and no look at a block. Hits are
+ * spread over the blocks of their paths, and from there into the counts, when a path loses its
+ * place in the table, before blocks or links change, and in the end.
  *
  * A path's blocks rest on memory that stays; hops over others are counted one by one.
  */
@@ -15,27 +15,36 @@
 #include "counts/counts.h"
 #include "image/codemap.h"
 
-/** Numbers of blocks, contexts and atoms that fit into a key; what does not is counted singly. */
-#define PUG_PATH_NUMBERS  (1u << 24)
-#define PUG_PATH_CONTEXTS (1u << 15)
+/** Numbers of blocks that fit into a key; what does not is counted singly. */
+#define PUG_PATH_NUMBERS (1u << 24)
 
 /** With the number of a block: execution left it by an indirect branch, and waits for an address.
  */
 #define PUG_PATH_ASKS PUG_PATH_NUMBERS
 
-/** From a block, by atoms with a 1 behind the last, in a context; 0: nothing. */
+/** How many packets of atoms a path has at most. */
+#define PUG_PATH_PACKETS 7u
+
+/**
+ * From a block by packets of atoms. Places are numbers of blocks; in the upper half is that of the
+ * context.
+ */
 struct pug_path {
-    uint64_t key;
-    uint32_t to; /**< the next block, or the last and PUG_PATH_ASKS */
-    uint32_t hits;
+    alignas(32) uint64_t packets; /**< a byte each, the first one lowest; 0: nothing */
+    uint64_t from;
+    uint64_t to; /**< the next block, or the last and PUG_PATH_ASKS */
+    uint64_t hits;
 };
 
-/** From the indirect branch that ends a block, in a context, to an address. */
+/** From the indirect branch that ends a block to an address. */
 struct pug_path_jump {
-    uint64_t key; /**< as above, with atoms of 0; plus 1 */
-    uint64_t address;
-    uint32_t to, hits;
+    alignas(32) uint64_t address;
+    uint64_t from; /**< with PUG_PATH_ASKS; 0: nothing */
+    uint64_t to, hits;
 };
+
+/** The atoms of a packet, with a 1 behind the last. */
+typedef uint32_t pug_path_atoms_fn(uint8_t packet);
 
 struct pug_paths {
     struct pug_codemap *map;
@@ -46,7 +55,8 @@ struct pug_paths {
     uint32_t path_misses, jump_misses; /**< since the tables grew */
     uint32_t most;                     /**< paths that memory is given for */
     uint32_t context;                  /**< its number in the counts */
-    uint64_t context_key;              /**< the same in keys */
+    uint64_t context_key;              /**< the same in places */
+    pug_path_atoms_fn *atoms_of;       /**< of who counts by paths */
     uint64_t counted;                  /**< bytes of trace since hits were spread */
     struct pug_chain *chain;           /**< that is open, or NULL */
     void (*spread_own)(void *own);     /**< of who counts in a way of its own; or NULL */
@@ -83,57 +93,55 @@ void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, boo
 void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
                         uint64_t count);
 
+static inline uint64_t pug_paths_place(const struct pug_paths *paths, const struct pug_block *block)
+{
+    return paths->context_key | block->number;
+}
+
 /** Keep a path, for one hit. */
-void pug_paths_keep(struct pug_paths *paths, uint32_t from, uint32_t atoms, uint32_t to);
-void pug_paths_keep_jump(struct pug_paths *paths, uint32_t from, uint64_t address, uint32_t to);
+void pug_paths_keep(struct pug_paths *paths, uint64_t from, uint64_t packets, uint64_t to);
+void pug_paths_keep_jump(struct pug_paths *paths, uint64_t from, uint64_t address, uint64_t to);
 
-/** private: blocks that were made one after another, and run so, lie together. */
-static inline struct pug_path *pug_paths_place(struct pug_path *paths, uint32_t mask, uint32_t from,
-                                               uint32_t atoms)
+/** private: where a path is, or one beside it. */
+static inline size_t pug_paths_slot(const struct pug_paths *paths, uint64_t from, uint64_t packets)
 {
-    return &paths[(from ^ atoms * 0x9e3779b1u >> 16) & mask];
+    return (from ^ packets * UINT64_C(0x9e3779b97f4a7c15) >> 40) & paths->path_mask;
 }
 
-/** private */
-static inline struct pug_path *pug_paths_slot(const struct pug_paths *paths, uint32_t from,
-                                              uint32_t atoms)
+/** private: where a jump is, by its address alone, so that nobody waits for where it is from… */
+static inline size_t pug_paths_jump_slot(const struct pug_paths *paths, uint64_t address)
 {
-    return pug_paths_place(paths->paths, paths->path_mask, from, atoms);
+    return (address >> 2 ^ address >> 15) & paths->jump_mask;
 }
 
-/** private */
-static inline struct pug_path_jump *pug_paths_jump_slot(const struct pug_paths *paths,
-                                                        uint32_t from, uint64_t address)
+/** private: … or, if that is taken, by both. */
+static inline size_t pug_paths_jump_other(const struct pug_paths *paths, uint64_t address,
+                                          uint64_t from)
 {
-    return &paths->jumps[(from ^ (uint32_t)(address >> 2) * 0x9e3779b1u >> 12) & paths->jump_mask];
+    return (address >> 2 ^ (from * UINT64_C(0x9e3779b97f4a7c15) >> 40)) & paths->jump_mask;
 }
 
-static inline uint64_t pug_paths_key(const struct pug_paths *paths, uint32_t from, uint32_t atoms)
+/** The path from a place by packets, or NULL. */
+static inline struct pug_path *pug_paths_find(const struct pug_paths *paths, uint64_t from,
+                                              uint64_t packets)
 {
-    return paths->context_key | (uint64_t)atoms << 24 | from;
+    const size_t slot = pug_paths_slot(paths, from, packets);
+    struct pug_path *path = &paths->paths[slot];
+    if (path->packets == packets && path->from == from)
+        return path;
+    path = &paths->paths[slot ^ 1];
+    return path->packets == packets && path->from == from ? path : NULL;
 }
 
-/** Take a path: where it leads, once more. False: it is not known. */
-static inline bool pug_paths_take(const struct pug_paths *paths, uint32_t *from, uint32_t atoms)
+/** The jump from a branch, whose place has PUG_PATH_ASKS, to an address; or NULL. */
+static inline struct pug_path_jump *pug_paths_find_jump(const struct pug_paths *paths,
+                                                        uint64_t from, uint64_t address)
 {
-    struct pug_path *path = pug_paths_slot(paths, *from, atoms);
-    if (path->key != pug_paths_key(paths, *from, atoms))
-        return false;
-    path->hits++;
-    *from = path->to;
-    return true;
-}
-
-/** The same of a jump from the branch of a block. */
-static inline bool pug_paths_jump(const struct pug_paths *paths, uint32_t from, uint64_t address,
-                                  uint32_t *to)
-{
-    struct pug_path_jump *jump = pug_paths_jump_slot(paths, from, address);
-    if (jump->key != pug_paths_key(paths, from, 0) + 1 || jump->address != address)
-        return false;
-    jump->hits++;
-    *to = jump->to;
-    return true;
+    struct pug_path_jump *jump = &paths->jumps[pug_paths_jump_slot(paths, address)];
+    if (jump->address == address && jump->from == from)
+        return jump;
+    jump = &paths->jumps[pug_paths_jump_other(paths, address, from)];
+    return jump->address == address && jump->from == from ? jump : NULL;
 }
 
 /* ---- hop by hop ---- */

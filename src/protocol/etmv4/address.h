@@ -3,130 +3,110 @@
 #ifndef PUG_PROTOCOL_ETMV4_ADDRESS_H
 #define PUG_PROTOCOL_ETMV4_ADDRESS_H
 
+#include "base/bytes.h"
 #include "protocol/etmv4/etmv4.h"
 
-/*
- * The bytes of an address are all there: the length of the packet came from them. These functions
- * return where they end.
- */
-
 /**
- * An address as two numbers: a copy would wait for stores of single bytes. (Where 64-bit numbers
- * are aligned to 4, an address is the first 12 bytes of it.)
+ * What a packet does to the address: a choice of bits, and no branch, since which form comes next
+ * is what a processor cannot foretell. The address is bits of an entry of the stack and bits of
+ * the payload, the bytes behind the header; what is known of it (`tail`: the last four bytes of
+ * struct pug_etmv4_address, the first one lowest) is put together in the same way.
  */
-struct pug_etmv4_address_words {
-    uint64_t value, tail;
+struct pug_etmv4_address_form {
+    uint64_t kept;              /**< of the entry */
+    uint64_t high;              /**< of the payload; below come `low` and `middle`, shifted */
+    uint32_t tail, kept_tail;   /**< told by the packet; of the entry */
+    uint16_t middle, low;       /**< of the payload's first two bytes */
+    uint8_t shift, entry, bits; /**< of `low`; of the stack; how many the packet tells */
+    uint8_t size;               /**< of the packet without a context; 0: there is none */
 };
 
-#define PUG_ETMV4_ADDRESS_BYTES sizeof(struct pug_etmv4_address)
+/** By AArch64 state, by the lower half of the header, by bit 7 of the payload's first byte. */
+extern const struct pug_etmv4_address_form pug_etmv4_address_forms[2][16][2];
 
-static_assert(PUG_ETMV4_ADDRESS_BYTES <= sizeof(struct pug_etmv4_address_words), "two words");
+typedef const struct pug_etmv4_address_form (*pug_etmv4_forms)[2];
 
-static inline struct pug_etmv4_address_words
-pug_etmv4_words_of(const struct pug_etmv4_address *address)
+/** The forms while the context is what it is. */
+static inline pug_etmv4_forms pug_etmv4_forms_of(const struct pug_etmv4_reader *r)
 {
-    struct pug_etmv4_address_words words = {0};
-    memcpy(&words, address, PUG_ETMV4_ADDRESS_BYTES);
-    return words;
+    const bool wide = (r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf;
+    return pug_etmv4_address_forms[wide];
 }
 
-/** An address of which a packet gave `bits` bits; before, `valid` were known. */
-static inline struct pug_etmv4_address_words
-pug_etmv4_new_address(uint64_t value, unsigned size, unsigned valid, unsigned bits, unsigned is)
+/** The lower half that the header of a plain address packet has, for all that have addresses. */
+static inline unsigned pug_etmv4_address_row(const struct pug_etmv4_header *header)
 {
-    const uint32_t known = valid < bits ? bits : valid;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    const uint64_t tail = (uint64_t)(size << 24 | known << 16 | bits << 8 | is) << 32;
-#else
-    const uint64_t tail = size | known << 8 | bits << 16 | is << 24;
-#endif
-    return (struct pug_etmv4_address_words){value, tail};
+    switch ((enum pug_etmv4_form)header->form) {
+    case PUG_ETMV4_FORM_MATCH: return header->is;
+    case PUG_ETMV4_FORM_ADDR_S: return 0x5u + header->is;
+    case PUG_ETMV4_FORM_ADDR_32:
+    case PUG_ETMV4_FORM_ADDR_CTXT_32: return 0xAu + header->is;
+    default: return 0xDu + header->is;
+    }
 }
 
-static inline void pug_etmv4_push_address(struct pug_etmv4_reader *r,
-                                          struct pug_etmv4_address_words words)
+/** The next eight bytes, or as many as there are and zeros. */
+static inline uint64_t pug_etmv4_ahead(const uint8_t *at, const uint8_t *end)
 {
-    memcpy(&r->stack[2], &r->stack[1], PUG_ETMV4_ADDRESS_BYTES);
-    memcpy(&r->stack[1], &r->stack[0], PUG_ETMV4_ADDRESS_BYTES);
-    memcpy(&r->stack[0], &words, PUG_ETMV4_ADDRESS_BYTES);
-    memcpy(&r->packet.address, &words, PUG_ETMV4_ADDRESS_BYTES);
+    return end - at >= 8 ? pug_bytes_64(at) : pug_bytes_number(at, (unsigned)(end - at));
 }
 
-static inline uint64_t pug_etmv4_little_endian(const uint8_t *at, unsigned size)
+/** How many bits of eight bytes are packets of atoms, at most seven: those have the upper two bits
+ * set. */
+static inline unsigned pug_etmv4_atom_bits(uint64_t bytes)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)at[i] << 8 * i;
+    const uint64_t others = ~(bytes & bytes << 1) & UINT64_C(0x8080808080808080);
+    return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 63) & 56;
+}
+
+#define PUG_ETMV4_TAIL offsetof(struct pug_etmv4_address, size)
+
+static_assert(offsetof(struct pug_etmv4_address, valid_bits) == PUG_ETMV4_TAIL + 1 &&
+                  offsetof(struct pug_etmv4_address, pkt_bits) == PUG_ETMV4_TAIL + 2 &&
+                  offsetof(struct pug_etmv4_address, is) == PUG_ETMV4_TAIL + 3,
+              "an address ends in four bytes");
+
+static inline uint32_t pug_etmv4_tail(const struct pug_etmv4_address *address)
+{
+    return pug_bytes_32((const uint8_t *)address + PUG_ETMV4_TAIL);
+}
+
+/** By number and tail: a copy as one would wait for the stores of both. */
+static inline void pug_etmv4_set_address(struct pug_etmv4_address *address, uint64_t value,
+                                         uint32_t tail)
+{
+    address->value = value;
+    pug_bytes_set_32((uint8_t *)address + PUG_ETMV4_TAIL, tail);
+}
+
+static inline void pug_etmv4_copy_address(struct pug_etmv4_address *to,
+                                          const struct pug_etmv4_address *from)
+{
+    pug_etmv4_set_address(to, from->value, pug_etmv4_tail(from));
+}
+
+/** Read the address of a packet, to where addresses are kept. */
+static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
+                                              const struct pug_etmv4_address_form *form,
+                                              uint64_t payload)
+{
+    const struct pug_etmv4_address *entry = &r->stack[form->entry];
+    const uint32_t old = pug_etmv4_tail(entry), told = (uint32_t)form->bits << 8;
+    const uint32_t valid = (old & 0xff00) > told ? old & 0xff00 : told;
+    const uint32_t tail = (old & form->kept_tail) | valid | form->tail;
+    const uint64_t value = (entry->value & form->kept) | (payload & form->low) << form->shift |
+                           (payload & form->middle) << (form->shift - 1) | (payload & form->high);
+    pug_etmv4_copy_address(&r->stack[2], &r->stack[1]);
+    pug_etmv4_copy_address(&r->stack[1], &r->stack[0]);
+    pug_etmv4_set_address(&r->stack[0], value, tail);
+    pug_etmv4_set_address(&r->stack[PUG_ETMV4_REGISTER], value, tail);
     return value;
 }
 
-/** The low half of a long address: its first two bytes leave bits out. */
-static inline uint64_t pug_etmv4_low_address(const uint8_t *at, uint8_t is)
+/** The address is that of `packet`, too: where packets are seen. */
+static inline void pug_etmv4_show_address(struct pug_etmv4_reader *r)
 {
-    const uint32_t word =
-        at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-    if (is)
-        return (word & 0xFFFFFF00) | (word & 0x7F) << 1;
-    return (word & 0xFFFF0000) | (word & 0x7F00) << 1 | (word & 0x7F) << 2;
-}
-
-static inline void pug_etmv4_set_address_64(struct pug_etmv4_reader *r, uint64_t value, uint8_t is)
-{
-    pug_etmv4_push_address(r, pug_etmv4_new_address(value, 64, 64, 64, is));
-}
-
-static inline const uint8_t *pug_etmv4_address_64(struct pug_etmv4_reader *r, const uint8_t *at,
-                                                  uint8_t is)
-{
-    const uint64_t high = pug_etmv4_little_endian(at + 4, 4);
-    pug_etmv4_set_address_64(r, pug_etmv4_low_address(at, is) | high << 32, is);
-    return at + 8;
-}
-
-static inline const uint8_t *pug_etmv4_address_32(struct pug_etmv4_reader *r, const uint8_t *at,
-                                                  uint8_t is)
-{
-    const struct pug_etmv4_address *last = &r->packet.address;
-    const bool wide = (r->packet.valid & PUG_ETMV4_HAS_CONTEXT) && r->packet.context.sf;
-    const uint64_t high = wide ? last->value & ~(uint64_t)UINT32_MAX : 0;
-    const unsigned size = wide ? 64 : 32;
-    pug_etmv4_push_address(r, pug_etmv4_new_address(high | pug_etmv4_low_address(at, is), size,
-                                                    last->valid_bits, 32, is));
-    return at + 4;
-}
-
-static inline const uint8_t *pug_etmv4_address_short(struct pug_etmv4_reader *r, const uint8_t *at,
-                                                     uint8_t is)
-{
-    const struct pug_etmv4_address *last = &r->packet.address;
-    unsigned bits = 9u - is;
-    uint64_t low = (uint64_t)(at[0] & 0x7F) << (bits - 7);
-    if (*at++ & 0x80) {
-        low |= (uint64_t)*at++ << bits;
-        bits += 8;
-    }
-    const uint64_t high = last->value & ~((UINT64_C(1) << bits) - 1);
-    pug_etmv4_push_address(
-        r, pug_etmv4_new_address(high | low, last->size, last->valid_bits, bits, is));
-    return at;
-}
-
-static inline void pug_etmv4_address_match(struct pug_etmv4_reader *r, uint8_t entry)
-{
-    r->packet.match = entry;
-    pug_etmv4_push_address(r, pug_etmv4_words_of(&r->stack[entry]));
-}
-
-/** Read the address packet in `raw`, which is all there. */
-static inline void pug_etmv4_read_address(struct pug_etmv4_reader *r,
-                                          const struct pug_etmv4_header *header, const uint8_t *raw)
-{
-    switch ((enum pug_etmv4_form)header->form) {
-    case PUG_ETMV4_FORM_MATCH: pug_etmv4_address_match(r, header->is); break;
-    case PUG_ETMV4_FORM_ADDR_S: pug_etmv4_address_short(r, raw + 1, header->is); break;
-    case PUG_ETMV4_FORM_ADDR_32: pug_etmv4_address_32(r, raw + 1, header->is); break;
-    default: pug_etmv4_address_64(r, raw + 1, header->is);
-    }
+    r->packet.address = r->stack[PUG_ETMV4_REGISTER];
 }
 
 #endif

@@ -204,7 +204,7 @@ static enum pug_etmv4_outcome commit_simple(decoder *d, struct pug_etmv4_p0 *p0)
         break;
     case PUG_ETMV4_P0_TRACE_ON: commit_trace_on(d, p0); break;
     case PUG_ETMV4_P0_TRACE_INFO:
-        d->returns.wait_address = true;
+        d->returns.wait_address = d->config->return_stack;
         pug_etmv4_flush_returns(d);
         break;
     case PUG_ETMV4_P0_EXCEPTION_RETURN:

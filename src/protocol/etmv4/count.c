@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The lane of counts: a packet of atoms is one look into a table of paths, where the return
- * stack is off.
+ * @file The lane of counts: packets of atoms in a row are one look into a table of paths, where the
+ * return stack is off.
  */
 #include "protocol/etmv4/lane.h"
 
@@ -9,10 +9,10 @@ typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_reader reader;
 
 /*
- * Here a block is a number, and `here` the next one, or the last one and PUG_PATH_ASKS. From `from`
- * on, by `atoms`, the last packet of atoms led there.
+ * `here` is the place of the next block, or that of the last one and PUG_PATH_ASKS. From `from` on,
+ * by `packets`, the last packets of atoms led there.
  */
-#define NOWHERE UINT32_MAX
+#define NOWHERE UINT64_MAX
 
 struct count {
     decoder *d;
@@ -20,9 +20,15 @@ struct count {
     const struct pug_run *run;
     const uint8_t *last; /* the last packet, or NULL */
     struct pug_paths *paths;
-    uint32_t here, from, atoms;
-    uint32_t asked; /* the block whose branch the open aim is of */
+    uint64_t here, from, packets;
+    uint64_t asked; /* where the open aim is from */
+    uint32_t left;  /* atoms of the last packet that are for decode(); 1: none */
 };
+
+static inline const struct pug_block *block_at(const struct count *c, uint64_t place)
+{
+    return pug_codemap_numbered(c->d->map, (uint32_t)place & (PUG_PATH_NUMBERS - 1));
+}
 
 static inline struct pug_count_seam *seam_of(const struct count *c)
 {
@@ -46,16 +52,16 @@ static void leave_behind(struct count *c, const struct pug_block *block, bool ta
 /** The same where the last packet of atoms led; an aim that nobody used did not count. */
 static void leave_count(struct count *c, const struct pug_etmv4_aim *aim, uint64_t index)
 {
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->from), *last = block;
+    const struct pug_block *block = block_at(c, c->from), *last = block;
     bool taken = false;
     if (aim->open && !(c->here & PUG_PATH_ASKS))
-        pug_paths_add_jump(c->paths, pug_codemap_numbered(c->d->map, c->asked), aim->value,
-                           UINT64_MAX);
-    for (uint32_t atoms = c->atoms; atoms > 1; atoms >>= 1) {
-        last = block;
-        taken = atoms & 1;
-        block = block->links[taken];
-    }
+        pug_paths_add_jump(c->paths, block_at(c, c->asked), aim->value, UINT64_MAX);
+    for (uint64_t packets = c->packets; packets > 0; packets >>= 8)
+        for (uint32_t atoms = pug_etmv4_atoms((uint8_t)packets); atoms > 1; atoms >>= 1) {
+            last = block;
+            taken = atoms & 1;
+            block = block->links[taken];
+        }
     leave_behind(c, last, taken, index);
 }
 
@@ -68,32 +74,52 @@ static bool enter_count(struct count *c, struct pug_etmv4_aim *aim, uint64_t ind
     struct pug_count_seam *seam = seam_of(c);
     if (seam)
         pug_counts_follow(c->paths->counts, seam, block->start);
-    c->here = block->number;
+    c->here = pug_paths_place(c->paths, block);
     return seam != NULL;
 }
 
-/** Where a path leads whose blocks are linked; NOWHERE: not all are. */
-static uint32_t walk_path(const struct count *c, uint32_t atoms)
+/** Where atoms lead from a place if all blocks are linked; else NOWHERE. */
+static uint64_t walk_atoms(const struct count *c, uint64_t from, uint32_t atoms)
 {
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here);
+    const struct pug_block *block = block_at(c, from);
     for (;;) {
         const bool taken = atoms & 1;
         const struct pug_block *next = block->links[taken];
         atoms >>= 1;
         if (!can_number(next, c->d->map->epoch))
             return atoms == 1 && pug_etmv4_asks_for_address(c->d, block, taken)
-                       ? block->number | PUG_PATH_ASKS
+                       ? pug_paths_place(c->paths, block) | PUG_PATH_ASKS
                        : NOWHERE;
         if (atoms == 1)
-            return next->number;
+            return pug_paths_place(c->paths, next);
         block = next;
     }
+}
+
+/** Keep a path by as many of the packets as are linked. How many. */
+static unsigned keep_path(struct count *c, uint64_t packets)
+{
+    unsigned count = 0;
+    uint64_t to = c->here;
+    for (; packets >> 8 * count > 0 && !(to & PUG_PATH_ASKS); count++) {
+        const uint64_t next = walk_atoms(c, to, pug_etmv4_atoms((uint8_t)(packets >> 8 * count)));
+        if (next == NOWHERE)
+            break;
+        to = next;
+    }
+    if (count > 0) {
+        c->from = c->here;
+        c->packets = packets & ((UINT64_C(1) << 8 * count) - 1);
+        c->here = to;
+        pug_paths_keep(c->paths, c->from, c->packets, to);
+    }
+    return count;
 }
 
 /** Hop after hop, as far as there are links, and off the lane. The atoms that are left. */
 static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
 {
-    const struct pug_block *block = pug_codemap_numbered(c->d->map, c->here), *last;
+    const struct pug_block *block = block_at(c, c->here), *last;
     bool taken;
     do {
         taken = atoms & 1;
@@ -106,55 +132,18 @@ static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
     return atoms;
 }
 
-/** Count atoms for which no path is kept; what is left of them is for decode(). */
-static PUG_NOINLINE uint32_t count_atoms(struct count *c, uint32_t atoms, struct pug_etmv4_aim *aim,
-                                         uint64_t index, uint64_t before)
-{
-    while (atoms > 1) {
-        if (c->here & PUG_PATH_ASKS) { /* also nowhere */
-            if (c->here != NOWHERE)
-                leave_count(c, aim, before);
-            if (!enter_count(c, aim, index))
-                return atoms;
-        }
-        c->from = c->here;
-        c->atoms = atoms;
-        const uint32_t to = walk_path(c, atoms);
-        if (to == NOWHERE) {
-            atoms = count_singly(c, atoms, index);
-            continue;
-        }
-        pug_paths_keep(c->paths, c->from, atoms, to);
-        c->here = to;
-        return 1;
-    }
-    return atoms;
-}
-
 /** An address that a branch asked for, but for which no jump is kept. */
 static PUG_NOINLINE void count_address(struct count *c, const struct pug_etmv4_aim *aim,
                                        uint64_t before)
 {
-    c->asked = c->here & ~PUG_PATH_ASKS;
     const struct pug_block *block = pug_etmv4_aimed_at(c->d, aim);
     if (block && can_number(block, c->d->map->epoch)) {
-        pug_paths_keep_jump(c->paths, c->asked, aim->value, block->number);
-        c->here = block->number;
+        c->asked = c->here;
+        c->here = pug_paths_place(c->paths, block);
+        pug_paths_keep_jump(c->paths, c->asked, aim->value, c->here);
     } else {
         leave_count(c, aim, before);
     }
-}
-
-/** What the loop of count() keeps of its tables: they move when something is added. */
-struct tables {
-    struct pug_path *paths;
-    uint32_t path_mask;
-    uint64_t key;
-};
-
-static inline struct tables tables_of(const struct pug_paths *paths)
-{
-    return (struct tables){paths->paths, paths->path_mask, paths->context_key};
 }
 
 /** The address that a packet told that nobody used, if the last one did. */
@@ -163,8 +152,8 @@ static inline void reopen_aim(const struct count *c, struct pug_etmv4_aim *aim)
     if (!c->last)
         return;
     aim->open = c->reader->config->headers[*c->last].form != PUG_ETMV4_FORM_ATOM;
-    aim->is = c->d->last_is;
-    aim->value = c->reader->packet.address.value;
+    aim->is = c->reader->stack[PUG_ETMV4_REGISTER].is;
+    aim->value = c->reader->stack[PUG_ETMV4_REGISTER].value;
     aim->index = pug_run_index(c->run, c->last);
 }
 
@@ -174,95 +163,128 @@ static inline uint64_t index_before(const struct count *c)
 }
 
 /** Where the loop of count() is, for the functions above: it keeps that in registers. */
-static PUG_NOINLINE struct count *note(struct count *c, const uint8_t *last, uint32_t here,
-                                       uint32_t from, uint32_t atoms, uint32_t asked)
+static PUG_NOINLINE struct count *note(struct count *c, const uint8_t *last, uint64_t here,
+                                       const struct pug_path *path,
+                                       const struct pug_path_jump *jump)
 {
     c->last = last;
     c->here = here;
-    c->from = from;
-    c->atoms = atoms;
-    c->asked = asked;
+    if (path) {
+        c->from = path->from;
+        c->packets = path->packets;
+    }
+    if (jump)
+        c->asked = jump->from;
     return c;
 }
 
-/** Atoms for which no path is kept. */
-static PUG_NOINLINE uint32_t take_atoms(struct count *c, struct pug_etmv4_aim *aim,
-                                        const uint8_t *at)
+/**
+ * Packets of atoms for which no path is kept, or from where the lane was not. How many were taken;
+ * 0: there may be a path now.
+ */
+static PUG_NOINLINE unsigned take_atoms(struct count *c, struct pug_etmv4_aim *aim,
+                                        const uint8_t *at, uint64_t packets)
 {
-    const struct pug_etmv4_header *header = &c->reader->config->headers[*at];
+    const uint64_t index = pug_run_index(c->run, at);
     reopen_aim(c, aim);
-    if (!(c->here & PUG_PATH_ASKS) && aim->open)
-        c->d->returns.wait_address = aim->open = false;
-    return count_atoms(c, header->atoms, aim, pug_run_index(c->run, at), index_before(c));
+    c->left = pug_etmv4_atoms((uint8_t)packets);
+    if (c->here & PUG_PATH_ASKS) { /* also nowhere */
+        if (c->here != NOWHERE)
+            leave_count(c, aim, index_before(c));
+        if (!enter_count(c, aim, index))
+            return 1;
+        c->left = 1;
+        return 0;
+    }
+    aim->open = false;
+    const unsigned kept = keep_path(c, packets);
+    if (kept > 0) {
+        c->left = 1;
+        return kept;
+    }
+    do
+        c->left = count_singly(c, c->left, index);
+    while (c->left > 1 && enter_count(c, aim, index));
+    return 1;
 }
 
 /**
- * A packet costs a look into a table; everything else is done by the functions above. An address
- * is open if it is of the last packet.
+ * Packets of atoms cost a look into a table; everything else is done by the functions above. An
+ * address is open if it is of the last packet.
  */
 uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim)
 {
-    const struct pug_etmv4_header *const headers = r->config->headers;
+    const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
     const uint8_t *at = span->at, *const end = span->end, *last = NULL;
-    struct count c = {
-        .d = d, .reader = r, .run = span->run, .paths = d->stage->paths, .here = NOWHERE};
-    struct tables tables = tables_of(c.paths);
-    uint32_t here = NOWHERE, from = 0, atoms = 1, asked = 0, left = 1;
+    struct count c = {.d = d,
+                      .reader = r,
+                      .run = span->run,
+                      .paths = d->stage->paths,
+                      .here = NOWHERE,
+                      .left = 1};
+    struct pug_paths tables = *c.paths;
+    struct pug_path *path = NULL; /* the last ones, while they are in the tables */
+    struct pug_path_jump *jump = NULL;
+    uint64_t here = NOWHERE, address;
+    tables.atoms_of = c.paths->atoms_of = pug_etmv4_atoms;
     while (at < end) {
-        const struct pug_etmv4_header *const header = &headers[*at];
-        if (header->form == PUG_ETMV4_FORM_ATOM) {
-            struct pug_path *path =
-                pug_paths_place(tables.paths, tables.path_mask, here, header->atoms);
-            if (path->key == (tables.key | (uint64_t)header->atoms << 24 | here) &&
-                !(here & PUG_PATH_ASKS)) {
+        const uint64_t ahead = pug_etmv4_ahead(at, end);
+        const unsigned bits = pug_etmv4_atom_bits(ahead);
+        if (bits > 0) {
+            const uint64_t packets = ahead & ((UINT64_C(1) << bits) - 1);
+            struct pug_path *next = pug_paths_find(&tables, here, packets);
+            if (next) {
+                path = next;
                 path->hits++;
-                from = here;
-                atoms = header->atoms;
                 here = path->to;
-                last = at++;
+                at += bits / 8;
+                last = at - 1;
                 continue;
             }
-            left = take_atoms(note(&c, last, here, from, atoms, asked), aim, at);
-            from = c.from;
-            atoms = c.atoms;
-            last = at++;
+            const unsigned taken = take_atoms(note(&c, last, here, path, jump), aim, at, packets);
+            at += taken;
+            last = taken > 0 ? at - 1 : last;
         } else {
-            const size_t size = pug_etmv4_address_size(header, at, end);
-            if (size == 0)
-                break;
             const uint8_t *const before = last;
-            if (here < PUG_PATH_NUMBERS) { /* nobody asked */
-                reopen_aim(note(&c, last, here, from, atoms, asked), aim);
+            if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
+                reopen_aim(note(&c, last, here, path, jump), aim);
                 leave_count(&c, aim, index_before(&c));
                 here = NOWHERE;
             }
-            pug_etmv4_read_address(r, header, at);
-            d->last_is = header->form == PUG_ETMV4_FORM_MATCH ? r->packet.address.is : header->is;
+            const size_t size = pug_etmv4_take_address(r, forms, at, end, &address);
+            if (size == 0)
+                break;
+            d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             last = at;
             at += size;
             if (here == NOWHERE)
                 continue;
-            asked = here ^ PUG_PATH_ASKS;
-            if (pug_paths_jump(c.paths, asked, r->packet.address.value, &here)) {
-                d->returns.wait_address = false;
+            struct pug_path_jump *next = pug_paths_find_jump(&tables, here, address);
+            if (next) {
+                jump = next;
+                jump->hits++;
+                here = jump->to;
                 continue;
             }
-            note(&c, before, here, from, atoms, asked);
+            note(&c, before, here, path, jump);
             const uint64_t index = index_before(&c);
             c.last = last;
             reopen_aim(&c, aim);
             count_address(&c, aim, index);
         }
         here = c.here;
-        if (left > 1)
+        if (c.left > 1)
             break;
-        tables = tables_of(c.paths);
+        tables = *c.paths;
+        path = NULL;
+        jump = NULL;
     }
-    reopen_aim(note(&c, last, here, from, atoms, asked), aim);
+    reopen_aim(note(&c, last, here, path, jump), aim);
     if (here != NOWHERE)
         leave_count(&c, aim, index_before(&c));
+    pug_etmv4_show_address(r);
     d->index = index_before(&c);
     c.paths->counted += (uint64_t)(at - span->at);
     span->at = at;
-    return left > 1 ? left : 0;
+    return c.left > 1 ? c.left : 0;
 }

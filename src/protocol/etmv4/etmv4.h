@@ -111,6 +111,9 @@ struct pug_etmv4_config {
 
 void pug_etmv4_make_headers(struct pug_etmv4_config *config);
 
+/** The atoms of an atom packet, the oldest in bit 0, 1 is E; a 1 behind the last. */
+uint32_t pug_etmv4_atoms(uint8_t byte);
+
 /* ---- packet reader ---- */
 
 /** The longest packet whose bytes are kept whole; fields without an end are cut off behind it. */
@@ -128,11 +131,14 @@ enum {
     PUG_ETMV4_HELD = 1 << 2,     /**< a packet began in an earlier run */
 };
 
+/** The place behind the stack: the address that short ones build on, also before the first. */
+#define PUG_ETMV4_REGISTER 3
+
 struct pug_etmv4_reader {
     const struct pug_etmv4_config *config;
     struct pug_stage *stage;
     struct pug_etmv4_packet packet;
-    struct pug_etmv4_address stack[3]; /**< the newest first */
+    struct pug_etmv4_address stack[4]; /**< the newest three first; and PUG_ETMV4_REGISTER */
     uint64_t index;                    /**< of the packet that is being read */
     uint8_t special;                   /**< PUG_ETMV4_USED, … */
     bool info_seen;                    /**< a TRACE_INFO since the reset */

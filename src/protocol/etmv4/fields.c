@@ -18,6 +18,14 @@ static uint8_t get_byte(struct bytes *b)
     return 0;
 }
 
+static uint64_t get_number(struct bytes *b, unsigned size)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)get_byte(b) << 8 * i;
+    return value;
+}
+
 /** Groups of seven bits, bit 7 says that there is another; at most `limit` of them are read. */
 static uint32_t get_leb(struct bytes *b, unsigned limit)
 {
@@ -46,10 +54,10 @@ static void set_error(reader *r, uint32_t type)
 
 /* ---- context ---- */
 
-static void read_context(reader *r, const uint8_t *at)
+static void read_context(reader *r, struct bytes *b)
 {
     struct pug_etmv4_context *context = &r->packet.context;
-    uint8_t info = *at++;
+    uint8_t info = get_byte(b);
     r->special |= PUG_ETMV4_USED;
     context->updated = true;
     context->el = info & 3;
@@ -57,15 +65,25 @@ static void read_context(reader *r, const uint8_t *at)
     context->sf = info >> 4 & 1;
     context->ns = info >> 5 & 1;
     if ((info & 0x40) && r->config->vmid_size) {
-        context->vmid = (uint32_t)pug_etmv4_little_endian(at, r->config->vmid_size);
-        at += r->config->vmid_size;
+        context->vmid = (uint32_t)get_number(b, r->config->vmid_size);
         context->updated_vmid = true;
     }
     if ((info & 0x80) && r->config->context_id_size) {
-        context->context_id = (uint32_t)pug_etmv4_little_endian(at, r->config->context_id_size);
+        context->context_id = (uint32_t)get_number(b, r->config->context_id_size);
         context->updated_context_id = true;
     }
     r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
+}
+
+/* ---- addresses ---- */
+
+static void read_address(reader *r, struct bytes *b, unsigned row)
+{
+    const uint64_t payload = pug_etmv4_ahead(b->at, b->end);
+    const struct pug_etmv4_address_form *form = &pug_etmv4_forms_of(r)[row][payload >> 7 & 1];
+    pug_etmv4_read_address(r, form, payload);
+    pug_etmv4_show_address(r);
+    b->at += form->size - 1;
 }
 
 /* ---- synchronisation and time ---- */
@@ -98,7 +116,7 @@ static void read_trace_info(reader *r, struct bytes *b)
     packet->trace_info = 0;
     packet->spec_depth = 0;
     packet->address = (struct pug_etmv4_address){.size = 64, .valid_bits = 64};
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i <= PUG_ETMV4_REGISTER; i++)
         r->stack[i] = packet->address;
     if (sections & 1 << 0) {
         packet->trace_info = get_leb(b, 5);
@@ -206,7 +224,8 @@ static void read_except(reader *r, struct bytes *b)
     if (!r->config->ete || (packet->exception_type != 0x000 && packet->exception_type != 0x018))
         return;
     packet->type = packet->exception_type == 0x000 ? PUG_ETMV4_PE_RESET : PUG_ETMV4_TRANS_FAIL;
-    pug_etmv4_set_address_64(r, 0, 0);
+    pug_etmv4_read_address(r, &pug_etmv4_address_forms[1][0xD][0], 0);
+    pug_etmv4_show_address(r);
 }
 
 static void set_cancel(reader *r, uint32_t count)
@@ -232,12 +251,10 @@ static void read_q(reader *r, struct bytes *b, uint8_t header)
     packet->q_has_match = type <= 2;
     packet->q_has_address = type <= 0xB;
     packet->q_has_count = type != 0xF;
-    if (type <= 2)
-        pug_etmv4_address_match(r, type);
-    else if (type <= 6)
-        b->at = pug_etmv4_address_short(r, b->at, r->header->is);
-    else if (type <= 0xB)
-        b->at = pug_etmv4_address_32(r, b->at, r->header->is);
+    if (packet->q_has_match)
+        packet->match = type;
+    if (packet->q_has_address)
+        read_address(r, b, type);
     packet->q_count = packet->q_has_count ? get_leb(b, 5) : 0;
 }
 
@@ -306,7 +323,8 @@ static void read_reserved(reader *r, uint8_t header, uint32_t type)
 
 static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t size)
 {
-    uint8_t header = raw[0], is = r->header->is;
+    const uint8_t header = raw[0];
+    const unsigned row = pug_etmv4_address_row(r->header);
     switch ((enum pug_etmv4_form)r->header->form) {
     case PUG_ETMV4_FORM_ATOM:
     case PUG_ETMV4_FORM_BARE: break;
@@ -318,7 +336,7 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_EXCEPT: read_except(r, b); break;
     case PUG_ETMV4_FORM_ITE:
         r->packet.ite_el = get_byte(b);
-        r->packet.ite_value = pug_etmv4_little_endian(b->at, 8);
+        r->packet.ite_value = get_number(b, 8);
         break;
     case PUG_ETMV4_FORM_CCNT_F1: read_ccnt_f1(r, b, header); break;
     case PUG_ETMV4_FORM_CCNT_F2: read_ccnt_f2(r, b, header); break;
@@ -340,14 +358,20 @@ static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t siz
     case PUG_ETMV4_FORM_CTXT:
         r->packet.valid |= PUG_ETMV4_HAS_CONTEXT;
         if (header & 1)
-            read_context(r, b->at);
+            read_context(r, b);
         break;
     case PUG_ETMV4_FORM_MATCH:
+        r->packet.match = r->header->is;
+        read_address(r, b, row);
+        break;
     case PUG_ETMV4_FORM_ADDR_S:
     case PUG_ETMV4_FORM_ADDR_32:
-    case PUG_ETMV4_FORM_ADDR_64: pug_etmv4_read_address(r, r->header, raw); break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_32: read_context(r, pug_etmv4_address_32(r, b->at, is)); break;
-    case PUG_ETMV4_FORM_ADDR_CTXT_64: read_context(r, pug_etmv4_address_64(r, b->at, is)); break;
+    case PUG_ETMV4_FORM_ADDR_64: read_address(r, b, row); break;
+    case PUG_ETMV4_FORM_ADDR_CTXT_32:
+    case PUG_ETMV4_FORM_ADDR_CTXT_64:
+        read_address(r, b, row);
+        read_context(r, b);
+        break;
     case PUG_ETMV4_FORM_Q: read_q(r, b, header); break;
     }
 }

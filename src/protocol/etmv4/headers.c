@@ -1,6 +1,43 @@
 // SPDX-License-Identifier: MIT
 /** @file The table of header bytes: what each begins in a given configuration. */
-#include "protocol/etmv4/etmv4.h"
+#include "protocol/etmv4/address.h"
+
+/* ---- addresses ---- */
+
+#define ABOVE(bits) ~((UINT64_C(1) << (bits)) - 1)
+#define MATCH(n)                                                                                   \
+    {                                                                                              \
+        .kept = UINT64_MAX, .kept_tail = 0xffff00ff, .shift = 1, .entry = n, .size = 1             \
+    }
+#define SHORT(known, more, is)                                                                     \
+    {                                                                                              \
+        .kept = ABOVE(known), .entry = PUG_ETMV4_REGISTER, .tail = (known) << 16 | (is) << 24,     \
+        .kept_tail = 0xff, .low = 0x7f, .middle = (more)*0xff00, .shift = 2 - (is), .bits = known, \
+        .size = 2 + (more)                                                                         \
+    }
+#define LONG(known, above, all, is)                                                                \
+    {                                                                                              \
+        .kept = above, .entry = PUG_ETMV4_REGISTER,                                                \
+        .high = ((known) == 32 ? UINT32_MAX : UINT64_MAX) & ~UINT64_C(0xffff),                     \
+        .tail = (all) | (known) << 16 | (is) << 24, .low = 0x7f, .middle = (is) ? 0xff00 : 0x7f00, \
+        .shift = 2 - (is), .bits = known, .size = 1 + (known) / 8                                  \
+    }
+#define BOTH(form)                                                                                 \
+    {                                                                                              \
+        form, form                                                                                 \
+    }
+#define ROWS(above, all)                                                                           \
+    {                                                                                              \
+        [0x0] = BOTH(MATCH(0)), [0x1] = BOTH(MATCH(1)), [0x2] = BOTH(MATCH(2)),                    \
+        [0x5] = {SHORT(9, 0, 0), SHORT(17, 1, 0)}, [0x6] = {SHORT(8, 0, 1), SHORT(16, 1, 1)},      \
+        [0xA] = BOTH(LONG(32, above, all, 0)), [0xB] = BOTH(LONG(32, above, all, 1)),              \
+        [0xD] = BOTH(LONG(64, 0, 64, 0)), [0xE] = BOTH(LONG(64, 0, 64, 1)),                        \
+    }
+
+const struct pug_etmv4_address_form pug_etmv4_address_forms[2][16][2] = {ROWS(0, 32),
+                                                                         ROWS(ABOVE(32), 64)};
+
+/* ---- headers ---- */
 
 /** When a header exists. Otherwise it is reserved, or not there in this configuration. */
 enum condition {
@@ -134,50 +171,29 @@ static uint8_t refusal(const struct pug_etmv4_config *config, enum condition con
     return 0;
 }
 
-/** Atom packets: the oldest atom in bit 0; 1 is E, 0 is N. */
-static void add_atoms(struct pug_etmv4_header *header, unsigned byte)
+uint32_t pug_etmv4_atoms(uint8_t byte)
 {
-    static const uint8_t f4[4] = {0x0E, 0x00, 0x0A, 0x05}; /* NEEE NNNN NENE ENEN */
-    static const uint8_t f5[4] = {0x1E, 0x00, 0x0A, 0x15}; /* NEEEE NNNNN NENEN ENENE */
-    switch (header->type) {
-    case PUG_ETMV4_ATOM_F1:
-        header->atom_count = 1;
-        header->atoms = byte & 1;
-        break;
-    case PUG_ETMV4_ATOM_F2:
-        header->atom_count = 2;
-        header->atoms = byte & 3;
-        break;
-    case PUG_ETMV4_ATOM_F3:
-        header->atom_count = 3;
-        header->atoms = byte & 7;
-        break;
-    case PUG_ETMV4_ATOM_F4:
-        header->atom_count = 4;
-        header->atoms = f4[byte & 3];
-        break;
-    case PUG_ETMV4_ATOM_F5:
-        header->atom_count = 5;
-        header->atoms = f5[byte == 0xF5 ? 0 : byte & 3];
-        break;
-    default: /* F6: a run of E, then bit 5 says N or E */
-        header->atom_count = (uint8_t)((byte & 0x1F) + 4);
-        header->atoms = (1u << (header->atom_count - 1)) - 1;
-        if (!(byte & 0x20))
-            header->atoms |= 1u << (header->atom_count - 1);
-    }
+    static const uint8_t f4[4] = {0x1E, 0x10, 0x1A, 0x15}; /* NEEE NNNN NENE ENEN */
+    static const uint8_t f5[4] = {0x3E, 0x20, 0x2A, 0x35}; /* NEEEE NNNNN NENEN ENENE */
+    const unsigned run = (byte & 0x1F) + 3;                /* F6: of E, then bit 5 says N or E */
+    if (byte >= 0xF8)
+        return 8 | (byte & 7);
+    if (byte >= 0xF6)
+        return 2 | (byte & 1);
+    if (byte == 0xF5)
+        return f5[0];
+    if (byte >= 0xD5 && byte < 0xE0)
+        return byte >= 0xDC ? f4[byte & 3] : byte >= 0xD8 ? 4 | (byte & 3) : f5[byte & 3];
+    return (byte & 0x20 ? 2u : 3u) << run | ((1u << run) - 1);
 }
 
 /** The atoms that MISPREDICT and CANCEL imply. */
-static void add_implied_atoms(struct pug_etmv4_header *header, unsigned byte)
+static uint32_t implied_atoms(uint16_t type, unsigned byte)
 {
     static const uint8_t counts[4] = {0, 1, 2, 1}, bits[4] = {0, 1, 3, 0}; /* none E EE N */
-    if (header->type == PUG_ETMV4_CANCEL_F3) {
-        header->atom_count = header->atoms = byte & 1;
-        return;
-    }
-    header->atom_count = counts[byte & 3];
-    header->atoms = bits[byte & 3];
+    if (type == PUG_ETMV4_CANCEL_F3)
+        return 1u << (byte & 1) | (byte & 1);
+    return 1u << counts[byte & 3] | bits[byte & 3];
 }
 
 /** The size of a packet whose fields say that it is always the same; else 0. */
@@ -197,19 +213,19 @@ static struct pug_etmv4_header make_header(const struct pug_etmv4_config *config
                                            const struct row *row, unsigned byte)
 {
     struct pug_etmv4_header header = {
-        .type = row->type, .form = row->form, .fields = row->fields, .is = row->is};
+        .atoms = 1, .type = row->type, .form = row->form, .fields = row->fields, .is = row->is};
     uint8_t refused = refusal(config, row->condition);
     if (refused) {
         header.form = refused;
         header.fields = 0;
     } else if (row->form == PUG_ETMV4_FORM_ATOM) {
-        add_atoms(&header, byte);
+        header.atoms = pug_etmv4_atoms((uint8_t)byte);
     } else if (row->form == PUG_ETMV4_FORM_CANCEL) {
-        add_implied_atoms(&header, byte);
+        header.atoms = implied_atoms(row->type, byte);
     } else if (row->form == PUG_ETMV4_FORM_CCNT_F1 && config->commit_option_1) {
         header.fields >>= 4; /* no commit field */
     }
-    header.atoms |= 1u << header.atom_count;
+    header.atom_count = (uint8_t)(31 - __builtin_clz(header.atoms));
     header.size = fixed_size(header.fields);
     return header;
 }

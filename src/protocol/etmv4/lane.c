@@ -40,17 +40,6 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/** Read an address packet. (Field by field: a copy would wait for the stores before it.) */
-static inline void read_address(reader *r, decoder *d, const struct pug_etmv4_header *header,
-                                const uint8_t *at, uint64_t index, struct pug_etmv4_aim *aim)
-{
-    pug_etmv4_read_address(r, header, at);
-    aim->open = true;
-    aim->is = d->last_is = header->form == PUG_ETMV4_FORM_MATCH ? r->packet.address.is : header->is;
-    aim->value = r->packet.address.value;
-    aim->index = index;
-}
-
 /* ---- onto the lane and off it ---- */
 
 const struct pug_block *pug_etmv4_enter(decoder *d, struct pug_etmv4_aim *aim, uint64_t index)
@@ -157,6 +146,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
         &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS];
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
+    const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
     const uint8_t *at = span->at, *const end = span->end;
     struct pug_element *element = pug_etmv4_batch_end(batch);
     const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
@@ -167,11 +157,12 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
         if (header->form != PUG_ETMV4_FORM_ATOM) {
-            const size_t size = pug_etmv4_address_size(header, at, end);
+            const size_t size = pug_etmv4_take_address(r, forms, at, end, &aim.value);
             if (size == 0)
                 break;
-            index = pug_run_index(span->run, at);
-            read_address(r, d, header, at, index, &aim);
+            index = aim.index = pug_run_index(span->run, at);
+            aim.open = true;
+            aim.is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             at += size;
             block = from && pug_etmv4_asks_for_address(d, from, taken) ? pug_etmv4_aimed_at(d, &aim)
                                                                        : NULL;
@@ -232,6 +223,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
         pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran));
+    pug_etmv4_show_address(r);
     d->index = index;
     span->at = at;
     *last = aim;

@@ -402,6 +402,7 @@ void pug_etmv4_reader_reset(void *state)
     r->fields = 0;
     packet->valid = 0;
     packet->address.valid_bits = packet->address.pkt_bits = packet->address.is = 0;
+    r->stack[PUG_ETMV4_REGISTER] = packet->address;
     packet->timestamp = 0;
     packet->timestamp_bits = 0;
     clean(r);

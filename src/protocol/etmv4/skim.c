@@ -3,7 +3,6 @@
  * @file Packets to marks, where nobody looks at anything else: what has no mark and no effect on
  * later packets is passed over, addresses are read. All else is left to the reader.
  */
-#include "base/bytes.h"
 #include "protocol/etmv4/address.h"
 
 /** What a form of packet is to an index. */
@@ -35,17 +34,6 @@ static inline size_t size_of(const struct pug_etmv4_header *header, const uint8_
     return size;
 }
 
-/**
- * How many of the next eight bytes are atoms before one that is not: those have their upper two
- * bits set, in every configuration. Nobody has to foresee how many come.
- */
-static inline unsigned atoms_ahead(const uint8_t *at)
-{
-    const uint64_t word = pug_bytes_64(at);
-    const uint64_t others = ~(word & word << 1) & UINT64_C(0x8080808080808080);
-    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-}
-
 void pug_etmv4_skim(void *reader, struct pug_span *span)
 {
     struct pug_etmv4_reader *r = reader;
@@ -53,30 +41,27 @@ void pug_etmv4_skim(void *reader, struct pug_span *span)
     if (r->special & ~(unsigned)PUG_ETMV4_USED)
         return;
     const struct pug_etmv4_header *const headers = r->config->headers;
+    const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
     const uint8_t *at = span->at, *const end = span->end;
     while (at < end) {
-        if (end - at >= 8) {
-            const unsigned atoms = atoms_ahead(at);
-            at += atoms;
-            if (atoms == 8)
-                continue;
-        }
-        const struct pug_etmv4_header *header = &headers[*at];
-        if (header->form == PUG_ETMV4_FORM_ATOM) {
-            at++;
+        const unsigned bits = pug_etmv4_atom_bits(pug_etmv4_ahead(at, end));
+        at += bits / 8;
+        if (bits == 56 || at == end)
             continue;
-        }
+        const struct pug_etmv4_header *header = &headers[*at];
         enum use use = has_mark(header->type) ? LEFT_TO_THE_READER : (enum use)uses[header->form];
         size_t size = use ? size_of(header, at, end) : 0;
         if (size == 0 || !pug_mark_list_ready(list))
             break;
         if (use == ADDRESS) {
-            pug_etmv4_read_address(r, header, at);
+            const uint64_t payload = pug_etmv4_ahead(at + 1, end);
+            const uint64_t address = pug_etmv4_read_address(
+                r, &forms[pug_etmv4_address_row(header)][payload >> 7 & 1], payload);
             if (header->type < PUG_ETMV4_SRC_ADDR_MATCH)
-                pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at),
-                                  r->packet.address.value);
+                pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at), address);
         }
         at += size;
     }
+    pug_etmv4_show_address(r);
     span->at = at;
 }

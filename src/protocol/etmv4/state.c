@@ -24,8 +24,7 @@ static void put_registers(struct pug_state *state, const reader *r)
     const struct pug_etmv4_context *context = &packet->context;
     pug_state_number(state, packet->valid & ~of_one_packet);
     pug_state_number(state, r->info_seen);
-    put_address(state, &packet->address);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i <= PUG_ETMV4_REGISTER; i++)
         put_address(state, &r->stack[i]);
     pug_state_number(state, timed ? packet->timestamp : 0);
     pug_state_number(state, packet->valid & PUG_ETMV4_HAS_CC_THRESHOLD ? packet->cc_threshold : 0);
