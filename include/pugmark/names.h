@@ -50,6 +50,11 @@ struct pug_names_options {
 struct pug_names *pug_names_new(const struct pug_names_options *options);
 /** With all files. NULL is left alone. */
 void pug_names_free(struct pug_names *names);
+/**
+ * PUG_ERR_MEM: there was no memory for something since they were made, so that places may have got
+ * less than is known of them; else PUG_OK. Of NULL: PUG_OK.
+ */
+enum pug_status pug_names_status(const struct pug_names *names);
 
 /** Which file. */
 struct pug_names_wanted {

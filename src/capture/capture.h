@@ -14,6 +14,7 @@
 #include "pugmark/names.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct pug_capture_bytes {
     const uint8_t *bytes;
@@ -146,7 +147,7 @@ struct pug_capture {
     pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
     struct pug_list images;        /**< struct pug_capture_images: by buffer */
     uint64_t spaces;               /**< that were made in them */
-    bool starved;                  /**< there was no memory for a space, or a text */
+    atomic_bool starved;           /**< there was no memory for a space, a text, or times */
     struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */
     bool live;                     /**< its trace comes from a stream, and is not over */
 };

@@ -26,6 +26,7 @@ struct list {
     uint64_t now;
     uint64_t step, skipped; /* one of so many is kept */
     uint16_t id;
+    struct pug_capture *capture;
     bool local;    /* its steps count another clock than its timestamps (ITM) … */
     bool absolute; /* … of which there are some */
 };
@@ -43,13 +44,14 @@ struct pug_capture_marks {
 struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture)
 {
     struct pug_capture_marks *marks = calloc(1, sizeof(*marks));
-    if (!marks)
-        return NULL;
-    marks->capture = capture;
-    marks->block = malloc(BLOCK);
-    if (marks->block)
+    uint8_t *block = malloc(BLOCK);
+    if (marks && block) {
+        *marks = (struct pug_capture_marks){.capture = capture, .block = block};
         return marks;
+    }
     free(marks);
+    free(block);
+    capture->starved = true;
     return NULL;
 }
 
@@ -96,6 +98,8 @@ static void keep(struct list *list, uint64_t index, uint64_t time)
     struct mark *mark = pug_list_add(&list->marks, sizeof(*mark));
     if (mark)
         *mark = (struct mark){index, time};
+    else
+        list->capture->starved = true;
     if (list->marks.count >= MOST)
         thin(list);
 }
@@ -126,17 +130,23 @@ static bool make_tree(struct pug_capture_marks *marks, uint32_t stretch)
 {
     struct pug_capture *capture = marks->capture;
     drop_tree(marks);
-    if (capture->way->tree(capture, stretch, false, NULL, &marks->tree) != PUG_OK)
+    const enum pug_status status = capture->way->tree(capture, stretch, false, NULL, &marks->tree);
+    capture->starved |= status == PUG_ERR_MEM;
+    if (status != PUG_OK)
         return false;
     marks->kind = pug_capture_tree_kind(capture, stretch);
     marks->single = pug_tree_transport(marks->tree)->single;
     while (pug_tree_source_at(marks->tree, marks->count))
         marks->count++;
     marks->lists = calloc(marks->count + 1, sizeof(*marks->lists));
-    for (size_t i = 0; marks->lists && i < marks->count; i++) {
+    if (!marks->lists)
+        marks->count = 0;
+    capture->starved |= !marks->lists;
+    for (size_t i = 0; i < marks->count; i++) {
         struct pug_source *source = pug_tree_source_at(marks->tree, i);
         struct list *list = &marks->lists[i];
         list->id = pug_source_id(source);
+        list->capture = capture;
         list->local = strcmp(pug_source_protocol(source)->name, "ITM") == 0;
         list->raw = (struct pug_mark_list){.marks = list->room, .room = ROOM, .full = take};
         pug_source_marks(source, &list->raw);

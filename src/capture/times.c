@@ -60,6 +60,7 @@ const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture
     pthread_mutex_lock(&capture->marks_lock);
     if (!capture->marks)
         capture->marks = calloc(capture->stretches.count, sizeof(struct pug_capture_marks *));
+    capture->starved |= !capture->marks;
     struct pug_capture_marks *marks = capture->marks ? capture->marks[stretch] : NULL;
     if (capture->marks && !marks && (marks = pug_capture_marks_new(capture)) != NULL) {
         pug_capture_marks_read(marks, stretch);

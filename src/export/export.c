@@ -2,6 +2,7 @@
 /** @file The formats, and what of a profile goes into one. */
 #include "export/coverage.h"
 #include "export/page.h"
+#include "pugmark/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,8 @@ static enum pug_status run(struct pug_profile *profile, const struct format *for
         status = check(format, &export);
     if (status == PUG_OK)
         status = format->write ? format->write(&export) : write_coverage(&export, format->cover);
+    if (status == PUG_OK)
+        status = pug_names_status(options->names);
     free(chosen);
     return status;
 }
@@ -215,6 +218,8 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
         status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
         status = pug_export_changes(&left, &right);
+    if (status == PUG_OK)
+        status = pug_names_status(options->names);
     free(left_chosen);
     free(right_chosen);
     return status;

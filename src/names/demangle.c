@@ -4,6 +4,7 @@
 
 #include "names/names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static bool grow(struct pug_names *names)
     const size_t larger = names->readable_room ? names->readable_room * 2 : 256;
     struct names_readable *slots = calloc(larger, sizeof(*slots));
     if (!slots)
-        return false;
+        return !(names->starved = true);
     for (size_t i = 0; i < names->readable_room; i++)
         if (names->readable[i].name)
             slots[slot_of(slots, larger, names->readable[i].name)] = names->readable[i];
@@ -63,6 +64,7 @@ const char *pug_names_readable(struct pug_names *names, const char *name)
         &names->readable[slot_of(names->readable, names->readable_room, key)];
     if (slot->name)
         return slot->readable;
+    errno = 0;
     const size_t length = pug_demangle(name, text, sizeof(text));
     const char *readable = key;
     if (length > 0 && length < sizeof(text)) {
@@ -73,6 +75,7 @@ const char *pug_names_readable(struct pug_names *names, const char *name)
             readable = pug_names_string(&names->strings, longer);
         free(longer);
     }
+    names->starved |= errno == ENOMEM;
     *slot = (struct names_readable){key, readable ? readable : key};
     names->readable_count++;
     return slot->readable;

@@ -36,6 +36,7 @@ struct names_unit {
     struct names_scope *scopes;
     struct names_piece *pieces;
     size_t row_count, scope_count, piece_count;
+    void *scratch; /* while it is read */
     size_t bytes;
     uint64_t used; /* when it was last asked */
 };
@@ -55,6 +56,17 @@ struct names_dwarf {
     struct names_extent *extents; /* by start */
     size_t extent_count, extent_room;
 };
+
+/* guard.c: libdw where memory ends */
+/**
+ * Work that asks libdw. False: it answered so, or there was no memory, whatever libdw made of that.
+ * Such work may be left in the middle: it keeps nothing that its context does not have.
+ */
+bool pug_names_guard(Dwarf *dwarf, bool (*work)(void *context), void *context);
+/** Within such work: have another file's end in the same way. */
+void pug_names_guard_also(Dwarf *dwarf);
+/** Within such work: is there memory for what libdw does not look whether it got it? */
+bool pug_names_guard_room(void);
 
 /* rows.c */
 bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);

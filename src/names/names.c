@@ -5,6 +5,7 @@
 #include "files/infile.h"
 #include "files/roots.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,11 @@ void pug_names_free(struct pug_names *names)
     free(names);
 }
 
+enum pug_status pug_names_status(const struct pug_names *names)
+{
+    return names && (names->starved || names->strings.starved) ? PUG_ERR_MEM : PUG_OK;
+}
+
 /* ---- opening ---- */
 
 static struct pug_names_file *new_file(struct pug_names *names, const char *wanted)
@@ -97,6 +103,7 @@ static struct pug_names_file *new_file(struct pug_names *names, const char *want
     struct pug_names_file *file = calloc(1, sizeof(*file));
     if (file)
         file->wanted = strdup(wanted);
+    names->starved |= !file || !file->wanted;
     if (file && file->wanted) {
         file->names = names;
         return file;
@@ -179,7 +186,10 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
         if (wanted->build_id_size > 0)
             memcpy(file->wanted_id, wanted->build_id, wanted->build_id_size);
         file->debug = wanted->debug ? strdup(wanted->debug) : NULL;
+        errno = 0; /* libelf and libdw do not always say why they found nothing */
         enum pug_status status = look_for(file, wanted);
+        names->starved |=
+            status == PUG_ERR_MEM || errno == ENOMEM || (wanted->debug && !file->debug);
         if (status != PUG_OK) {
             free_file(file);
             return status;
@@ -208,6 +218,7 @@ static enum pug_status take_text(struct pug_names *names, const struct pug_names
         status = PUG_ERR_MEM;
     else if (file->symbols.count == 0)
         status = PUG_ERR_FILE;
+    names->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK) {
         free_file(file);
         return status;
@@ -234,6 +245,7 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
     if (!wanted->file)
         return take_text(names, wanted, wanted->text, file);
     enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);
+    names->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK)
         return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
     status = take_text(names, wanted, (const char *)text, file);

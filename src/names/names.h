@@ -9,6 +9,7 @@
 struct names_strings {
     char **slots;
     size_t count, slot_count;
+    bool starved;
 };
 
 /** The text's own copy; NULL: no memory, or no text. */
@@ -78,6 +79,7 @@ struct pug_names {
     struct names_readable *readable;
     size_t readable_count, readable_room; /* slots; a power of two */
     uint64_t clock;                       /* counts uses, for who was used last */
+    bool starved;                         /* there was no memory for something */
 };
 
 /* elf.c; without libelf these find nothing */

@@ -113,7 +113,7 @@ static void add_extents(struct collection *all, Dwarf_Die *die, uint32_t scope, 
                 all->failed = true;
                 return;
             }
-            all->extents = extents;
+            all->extents = all->unit->scratch = extents;
             all->extent_room = room;
         }
         all->extents[all->extent_count++] =
@@ -221,6 +221,7 @@ bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit)
         qsort(all.extents, all.extent_count, sizeof(*all.extents), by_start);
     const bool good = !all.failed && flatten(&all);
     free(all.extents);
+    unit->scratch = NULL;
     return good;
 }
 

@@ -17,8 +17,10 @@ static size_t slot_of(const struct names_strings *strings, const char *text)
 
 static bool grow(struct names_strings *strings)
 {
-    struct names_strings larger = {.slot_count =
-                                       strings->slot_count ? strings->slot_count * 2 : 256};
+    struct names_strings larger = {
+        .slot_count = strings->slot_count ? strings->slot_count * 2 : 256,
+        .starved = strings->starved,
+    };
     larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
     if (!larger.slots)
         return false;
@@ -33,12 +35,17 @@ static bool grow(struct names_strings *strings)
 
 const char *pug_names_string(struct names_strings *strings, const char *text)
 {
-    if (!text || (strings->count * 2 >= strings->slot_count && !grow(strings)))
+    if (!text)
         return NULL;
+    if (strings->count * 2 >= strings->slot_count && !grow(strings)) {
+        strings->starved = true;
+        return NULL;
+    }
     const size_t slot = slot_of(strings, text);
     if (!strings->slots[slot]) {
         strings->slots[slot] = strdup(text);
         strings->count += strings->slots[slot] != NULL;
+        strings->starved |= !strings->slots[slot];
     }
     return strings->slots[slot];
 }

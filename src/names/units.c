@@ -9,6 +9,7 @@
 #include "names/elf.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,20 +130,24 @@ static bool add_unit(struct names_dwarf *dwarf, Dwarf_CU *cu, uint8_t type, Dwar
     Dwarf_Die split;
     if (type == DW_UT_skeleton && may_open_split(dwarf, die)) {
         memset(&split, 0, sizeof(split));
-        if (dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.addr)
+        if (dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.addr) {
             unit.die = split;
+            pug_names_guard_also(dwarf_cu_getdwarf(split.cu));
+        }
     }
     dwarf->units[dwarf->unit_count++] = unit;
     return true;
 }
 
-static bool find_units(struct names_dwarf *dwarf)
+static bool find_units(void *context)
 {
+    struct names_dwarf *dwarf = context;
     Dwarf_CU *cu = NULL;
     Dwarf_Die die;
     uint8_t type;
     size_t room = 0;
-    while (dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+    while (pug_names_guard_room() &&
+           dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
         if (type == DW_UT_type || dwarf->unit_count >= UNIT_LIMIT)
             continue;
         if (!add_unit(dwarf, cu, type, &die, &room) ||
@@ -157,12 +162,16 @@ static bool find_units(struct names_dwarf *dwarf)
 struct names_dwarf *pug_names_dwarf_new(struct pug_names_file *file)
 {
     uint64_t bias;
+    errno = 0;
     Dwarf *opened = pug_names_elf_dwarf(file->elf, &bias);
     struct names_dwarf *dwarf = opened ? calloc(1, sizeof(*dwarf)) : NULL;
+    file->names->starved |= errno == ENOMEM;
     if (!dwarf)
         return NULL;
     *dwarf = (struct names_dwarf){.file = file, .dwarf = opened, .bias = bias};
-    if (find_units(dwarf) && dwarf->extent_count > 0)
+    const bool found = pug_names_guard(opened, find_units, dwarf);
+    file->names->starved |= !found;
+    if (found && dwarf->extent_count > 0)
         return dwarf;
     pug_names_dwarf_free(dwarf);
     return NULL;
@@ -174,6 +183,8 @@ static void unload(struct names_dwarf *dwarf, struct names_unit *unit)
     free(unit->rows);
     free(unit->scopes);
     free(unit->pieces);
+    free(unit->scratch);
+    unit->scratch = NULL;
     unit->rows = NULL;
     unit->scopes = NULL;
     unit->pieces = NULL;
@@ -214,6 +225,18 @@ static void make_room(struct pug_names *names, const struct names_unit *but)
     }
 }
 
+struct work {
+    struct names_dwarf *dwarf;
+    struct names_unit *unit;
+};
+
+static bool load_unit(void *context)
+{
+    const struct work *work = context;
+    return pug_names_rows_load(work->dwarf, work->unit) &&
+           pug_names_scopes_load(work->dwarf, work->unit);
+}
+
 static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
 {
     struct pug_names *names = dwarf->file->names;
@@ -221,9 +244,10 @@ static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
     if (unit->loaded)
         return true;
     unit->loaded = true;
-    if (!pug_names_rows_load(dwarf, unit) || !pug_names_scopes_load(dwarf, unit)) {
+    struct work work = {dwarf, unit};
+    if (!pug_names_guard(dwarf->dwarf, load_unit, &work)) {
         unload(dwarf, unit);
-        return false;
+        return !(names->starved = true);
     }
     unit->bytes = unit->row_count * sizeof(*unit->rows) +
                   unit->scope_count * sizeof(*unit->scopes) +

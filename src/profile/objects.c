@@ -61,6 +61,8 @@ static enum pug_status add(struct profile_objects *objects, uint32_t number,
     objects->files[number] = file;
     enum pug_status status =
         pug_profile_object(objects->profile, &object, &objects->numbers[number]);
+    if (status != PUG_OK)
+        objects->numbers[number] = PUG_PROFILE_NONE;
     free(copies);
     return status;
 }

@@ -42,6 +42,12 @@ struct profile_stacks {
 
 /* ---- what the calls ask and tell ---- */
 
+static void fail(struct profile_stacks *stacks, enum pug_status status)
+{
+    if (stacks->status == PUG_OK && status != PUG_OK)
+        stacks->status = status;
+}
+
 static bool locate(void *context, uint32_t task, const struct pug_element *element,
                    uint64_t address, struct pug_function *function)
 {
@@ -49,6 +55,8 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     (void)task;
     (void)element;
     const struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
+    uint32_t number;
+    fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
     struct pug_names_function found;
     if (!file || !pug_names_function(file, place.vaddr, &found))
@@ -59,12 +67,6 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
                                       .size = found.size,
                                       .id = (uint64_t)place.object + 1};
     return true;
-}
-
-static void fail(struct profile_stacks *stacks, enum pug_status status)
-{
-    if (stacks->status == PUG_OK && status != PUG_OK)
-        stacks->status = status;
 }
 
 static uint32_t frame_number(const struct pug_call_frame *frame)

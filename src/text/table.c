@@ -48,8 +48,11 @@ void pug_table_free(struct pug_table *table)
     free(table);
 }
 
+/* Where a cell could not be kept no other comes behind it, in its column. */
 static void add(struct pug_table *table, struct cell cell)
 {
+    if (table->failed)
+        return;
     if (table->count == table->room) {
         size_t room = 2 * table->room + 64;
         struct cell *grown = realloc(table->cells, room * sizeof(*grown));
@@ -65,27 +68,27 @@ static void add(struct pug_table *table, struct cell cell)
 
 void pug_table_text(struct pug_table *table, const char *text)
 {
-    assert(column_of(table, table->count)->kind == PUG_CELL_TEXT);
+    assert(table->failed || column_of(table, table->count)->kind == PUG_CELL_TEXT);
     size_t size = strlen(text) + 1, before = table->count;
     char *copy = malloc(size);
     table->failed |= !copy;
     if (copy)
         memcpy(copy, text, size);
-    add(table, (struct cell){.none = !copy, .text = copy});
+    add(table, (struct cell){.text = copy});
     if (table->count == before)
         free(copy);
 }
 
 void pug_table_number(struct pug_table *table, uint64_t value)
 {
-    assert(column_of(table, table->count)->kind == PUG_CELL_NUMBER ||
+    assert(table->failed || column_of(table, table->count)->kind == PUG_CELL_NUMBER ||
            column_of(table, table->count)->kind == PUG_CELL_HEX);
     add(table, (struct cell){.number = value});
 }
 
 void pug_table_real(struct pug_table *table, double value)
 {
-    assert(column_of(table, table->count)->kind == PUG_CELL_REAL ||
+    assert(table->failed || column_of(table, table->count)->kind == PUG_CELL_REAL ||
            column_of(table, table->count)->kind == PUG_CELL_PERCENT);
     add(table, (struct cell){.real = value});
 }

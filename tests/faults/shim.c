@@ -78,9 +78,18 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 
+/* The table of a unit's abbreviations, which libdw does not look whether it got: the library makes
+ * sure of that much a moment before (src/names/guard.c), and that fails in its turn. */
+static bool made_sure(const void *caller, size_t size)
+{
+    Dl_info object;
+    return size == 672 && dladdr(caller, &object) && strstr(object.dli_fname, "/libdw.so");
+}
+
 void *malloc(size_t size)
 {
-    return fails(MEMORY) ? NULL : __libc_malloc(size);
+    const bool sure = fault.ready && made_sure(__builtin_return_address(0), size);
+    return !sure && fails(MEMORY) ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)

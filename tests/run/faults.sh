@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each allocation and each system call of a command fails in turn (tests/faults/shim.c): no crash, the right exit code, a message,
 # never wrong output as a success, never half a file under its final name. A share of the calls; FAULTS=all: every one.
+# FAULTS_OF: only of commands that match this expression; FAULTS_KINDS: only these calls.
 set -u
 bin=$1 source=$2 bad=0
 shim=$(dirname "$bin")/tests/fault_shim.so
@@ -43,6 +44,7 @@ run() { # KIND AT ON COMMAND…
 
 whole() { # what is made is what was made without a fault; of a folder what is there
     local file
+    grep -q 'path: it needs too much memory' said && return # what was recorded up to there stays
     while IFS= read -r -d '' file; do
         cmp -s "$file" "kept${file#made}" || return 1
     done < <(find made -type f -print0)
@@ -69,13 +71,14 @@ check() { # CODE WHAT…: what may not be after a fault
 
 faults() { # COMMAND…: each of its calls fails
     local kind number step at on before=$runs
+    [[ $* =~ ${FAULTS_OF:-} ]] || return
     rm -rf kept
     run none 0 "" "$@"
     want=$?
     cp out right
     [[ -e made ]] && cp -r made kept
     ((want <= 1)) || { wrong "$*: exit $want without a fault"; return; }
-    for kind in ${kinds:-memory open read write stat map rename thread sync close}; do
+    for kind in ${kinds:-${FAULTS_KINDS:-memory open read write stat map rename thread sync close}}; do
         run $kind 0 "" "$@"
         number=$(cat count)
         step=$((number / share + 1))
@@ -97,7 +100,8 @@ faults pugmark list --jobs 2 --format jsonl many
 faults pugmark list --packets ntrace
 share=1000000 kinds=memory faults pugmark pc demo # each allocation of one command, in every run
 kinds='open read write stat map rename thread sync close' faults pugmark pc demo
-faults pugmark info demo
+share=1000000 kinds=memory faults pugmark info demo
+kinds='open read write stat map rename thread sync close' faults pugmark info demo
 faults pugmark calls demo
 faults pugmark trace --ranges --last 20 demo
 faults pugmark profile --output made demo

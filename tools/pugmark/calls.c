@@ -488,7 +488,7 @@ static bool take_item(void *context, const struct trace_item *item)
 }
 
 /** All that is selected, by the tasks that ran. */
-static int follow_tasks(struct calls *calls)
+static int follow_tasks(struct calls *calls, const struct pug_names *names)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct trace_parts parts = {.capture = calls->capture->capture,
@@ -501,7 +501,9 @@ static int follow_tasks(struct calls *calls)
     if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
-    return calls->failed || parts.failed ? EXIT_FATAL : input_result(calls->capture);
+    if (calls->failed || parts.failed || pug_names_status(names) != PUG_OK)
+        input_starve(calls->capture);
+    return input_result(calls->capture);
 }
 
 static int calls_of_tasks(const struct calls_options *options, struct input *input)
@@ -510,9 +512,11 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     struct pug_names *names = capture_names(&options->input, &options->names);
     int code = EXIT_FATAL;
     calls.places = names ? places_new(input->capture, names) : NULL;
+    if (names && !calls.places)
+        input_starve(input);
     if (calls.places && make_stacks(&calls)) {
         print_head(&calls);
-        code = follow_tasks(&calls);
+        code = follow_tasks(&calls, names);
     }
     finish(&calls);
     pug_calls_free(calls.stacks);

@@ -20,17 +20,18 @@ bool dwt_sources_carries(const struct pug_protocol *protocol)
     return protocol && protocol->description && protocol->description->dwt;
 }
 
-struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
+bool dwt_sources_new(struct pug_tree *tree, bool timed, struct dwt_sources **out)
 {
+    *out = NULL;
     struct pug_source *source;
     size_t count = 0;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
         count += dwt_sources_carries(pug_source_protocol(source));
     if (count == 0)
-        return NULL;
+        return true;
     struct dwt_sources *sources = malloc(sizeof(*sources) + count * sizeof(sources->items[0]));
     if (!sources)
-        return NULL;
+        return false;
     sources->count = 0;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
         if (!dwt_sources_carries(pug_source_protocol(source)))
@@ -41,7 +42,8 @@ struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed)
         pug_dwt_init(&item->dwt, timed);
         pug_dwt_use_config(&item->dwt, pug_source_config(source));
     }
-    return sources;
+    *out = sources;
+    return true;
 }
 
 void dwt_sources_free(struct dwt_sources *sources)

@@ -10,8 +10,8 @@ struct dwt_sources;
 /** Do its elements tell of events of a DWT? Of NULL: no. */
 bool dwt_sources_carries(const struct pug_protocol *protocol);
 
-/** NULL where the tree has no ITM, or no memory is left. */
-struct dwt_sources *dwt_sources_new(struct pug_tree *tree, bool timed);
+/** *sources is NULL where the tree has no ITM. False: no memory. */
+bool dwt_sources_new(struct pug_tree *tree, bool timed, struct dwt_sources **sources);
 void dwt_sources_free(struct dwt_sources *sources);
 
 /** The events of one source, or NULL where it is no ITM; and the n-th, or NULL. */

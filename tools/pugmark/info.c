@@ -148,10 +148,11 @@ static void print_unread_name(void *context, const char *file, const char *name,
 }
 
 /** Settings in the input's files that no part of the decoder asks for. */
-static void print_unread(const struct input *input)
+static void print_unread(struct input *input)
 {
     const char *last = NULL;
-    unread_each(input, print_unread_name, &last);
+    if (!unread_each(input, print_unread_name, &last))
+        input_starve(input);
     if (last)
         output_text("\n");
 }
@@ -228,7 +229,7 @@ static int print_stretch(struct input *input)
     print_unread(input);
     print_missing(input, tallies);
     free(tallies);
-    return code;
+    return input->fatal ? EXIT_FATAL : code;
 }
 
 static int info_run(const struct command *self, int argc, char **argv)

@@ -170,9 +170,11 @@ static bool check_settings(struct input *input)
     input->failure = EXIT_USAGE;
     if (!input_settings_read(input))
         return false;
-    unread_each(input, input_tell_slip, input);
+    const bool told = unread_each(input, input_tell_slip, input);
     input->failure = EXIT_INPUT;
-    return true;
+    if (!told)
+        input_starve(input);
+    return told;
 }
 
 /** The trace of the stretch at hand; false, having said why. */

@@ -50,6 +50,13 @@ bool input_forgive(void)
     return failed;
 }
 
+void input_starve(struct input *input)
+{
+    if (!input->fatal)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
+    input->fatal = failed_to_read = true;
+}
+
 /* ---- running ---- */
 
 /* More threads than this are a mistake. */

@@ -140,8 +140,11 @@ bool input_tree(struct input *input, bool decode)
         fprintf(stderr, "pugmark: %s: none of its sources can be decoded\n", input->trace_path);
     if (status == PUG_ERR_NOT_FOUND && !input->options->quiet && !input->silent)
         diagnosis_guess(input);
-    if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT)
-        unread_each(input, input_tell_slip, input);
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT &&
+        !unread_each(input, input_tell_slip, input)) {
+        input_starve(input);
+        return false;
+    }
     if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
         return false;
     /* Evidence speaks of one memory, which perf.data's processes do not have. */

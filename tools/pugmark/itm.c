@@ -120,7 +120,10 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 static int decode(struct itm_state *state, struct input *input)
 {
-    state->sources = dwt_sources_new(input->tree, state->options->timestamps);
+    if (!dwt_sources_new(input->tree, state->options->timestamps, &state->sources)) {
+        input_starve(input);
+        return EXIT_FATAL;
+    }
     if (!state->sources) {
         fprintf(stderr, "pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;

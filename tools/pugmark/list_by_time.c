@@ -86,6 +86,8 @@ int list_by_time(const struct list_options *options, const char *operand)
         code = by_time_run(&input, correlate);
         by_time_tell(&input, correlate);
         pug_correlate_free(correlate);
+    } else {
+        fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(PUG_ERR_MEM));
     }
     input_close(&input);
     int written = output_end();

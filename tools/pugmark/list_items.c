@@ -262,8 +262,9 @@ static void begin_text(void *context, unsigned worker, struct output_text_buffer
 static void attach_elements(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
-    if (elements && state->options->format != LIST_CSV && !state->options->input.reference)
-        state->dwt = dwt_sources_new(input->tree, false);
+    if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
+        !dwt_sources_new(input->tree, false, &state->dwt))
+        input_starve(input);
     if (elements || state->lens)
         input_on_elements(input, on_elements, state);
 }
@@ -273,7 +274,7 @@ static void attach_packets(struct list_state *state)
     struct input *input = state->input;
     if (state->options->packets &&
         (!open_watches(state, 1) || !watch_packets(state, 0, input->tree)))
-        input->fatal = true;
+        input_starve(input);
 }
 
 void list_attach(struct list_state *state, bool elements)
@@ -342,7 +343,8 @@ static void list_parts(struct list_state *state)
     if (state->options->packets) {
         printer.begin = begin_text;
         printer.watch = watch_packets;
-        input->fatal |= !open_watches(state, input_jobs(input));
+        if (!open_watches(state, input_jobs(input)))
+            input_starve(input);
     }
     const struct pug_parts parts = text_parts(&printer);
     input->piece = TEXT_PIECE;

@@ -107,9 +107,7 @@ static int profile_inputs(char **operands, const struct profile_options *options
         .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
     };
     struct pug_profile *profile = pug_profile_new();
-    if (!profile)
-        fprintf(stderr, "pugmark: out of memory\n");
-    int code = profile ? profile_add_all(&what, operands, profile) : EXIT_INPUT;
+    int code = profile_add_all(&what, operands, profile);
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)

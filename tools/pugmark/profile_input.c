@@ -190,6 +190,8 @@ static int add_spread(const struct profile_input *what, char **operands,
 int profile_add_all(const struct profile_input *what, char **operands, struct pug_profile *profile)
 {
     int code = profile ? EXIT_DONE : EXIT_INPUT;
+    if (!profile)
+        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     if (profile && input_spread())
         return add_spread(what, operands, profile);
     for (; *operands && profile_goes_on(code); operands++) {

@@ -38,6 +38,7 @@ struct extra {
     struct pug_report_fact facts[FACTS_MOST];
     struct fact_words *words;
     struct pug_memory timelines; /* a JSON array of them */
+    bool failed;                 /* no memory for a fact */
 };
 
 static void add_fact(struct extra *extra, const char *name, const char *value)
@@ -46,6 +47,7 @@ static void add_fact(struct extra *extra, const char *name, const char *value)
     if (extra->is.fact_count == FACTS_MOST)
         return;
     struct fact_words *words = malloc(sizeof(*words) + name_size + value_size);
+    extra->failed |= !words;
     if (!words)
         return;
     words->before = extra->words;
@@ -118,6 +120,8 @@ static int make(char **operands, const struct report_options *options, struct pu
     extra.is.facts = extra.facts;
     struct pug_profile *profile = pug_profile_new();
     int code = profile ? EXIT_DONE : EXIT_FATAL;
+    if (!profile)
+        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     for (; *operands && profile_goes_on(code); operands++) {
         int added = profile_add(&what, *operands, profile);
         if (profile_goes_on(added)) {
@@ -134,7 +138,7 @@ static int make(char **operands, const struct report_options *options, struct pu
         extra.is.timelines = extra.timelines.bytes;
         extra.is.timelines_size = extra.timelines.count;
     }
-    if (profile_goes_on(code) && extra.timelines.failed) {
+    if (profile_goes_on(code) && (extra.failed || extra.timelines.failed)) {
         fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
         code = EXIT_FATAL;
     }

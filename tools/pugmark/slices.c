@@ -444,7 +444,7 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
     const uint32_t number = places_task(item);
     struct task *task = task_of(slices, number);
     if (!task || !places_follow(slices->places, item))
-        return false;
+        return !(slices->failed = true);
     if (!task->used) {
         task->used = true;
         declare_task(slices, number, item);
@@ -471,7 +471,9 @@ enum pug_status slices_end(struct slices *slices)
         write_waiting(slices, i, &slices->tasks[i], slices->tasks[i].time);
     enum pug_status status = pug_timeline_end(slices->timeline);
     slices->timeline = NULL;
-    return slices->failed ? PUG_ERR_MEM : status;
+    if (slices->failed || pug_names_status(slices->options.names) != PUG_OK)
+        return PUG_ERR_MEM;
+    return status;
 }
 
 /* ---- making ---- */

@@ -268,6 +268,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         fprintf(stderr, "pugmark: nothing has a timestamp of %" PRIu64 " or later\n", since.time);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
+    printing.failed |= pug_names_status(names) != PUG_OK;
     free(printing.since.begun);
     trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;

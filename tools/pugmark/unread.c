@@ -82,7 +82,7 @@ static void tell_file(const struct file *file)
 
 /* ---- parameter files ---- */
 
-static void tell_list(const struct input *input, const char *path,
+static bool tell_list(const struct input *input, const char *path,
                       const struct pug_settings *settings, unread_fn *tell, void *context)
 {
     const char **names = calloc(settings->count + 1, sizeof(*names));
@@ -96,21 +96,25 @@ static void tell_list(const struct input *input, const char *path,
                                  .tell = tell,
                                  .context = context});
     free(names);
+    return names != NULL;
 }
 
-static void tell_params(const struct input *input, unread_fn *tell, void *context)
+static bool tell_params(const struct input *input, unread_fn *tell, void *context)
 {
     const char *path = input->options->params;
     struct pug_params *params;
-    if (pug_params_load(path, NULL, &params) != PUG_OK)
-        return;
+    const enum pug_status status = pug_params_load(path, NULL, &params);
+    if (status != PUG_OK)
+        return status != PUG_ERR_MEM;
     const size_t sources = pug_params_sources(params);
-    for (size_t n = 0; n < sources; n++)
-        tell_list(input, pug_params_source_path(params, n), pug_params_source(params, n), tell,
-                  context);
+    bool good = true;
+    for (size_t n = 0; n < sources && good; n++)
+        good = tell_list(input, pug_params_source_path(params, n), pug_params_source(params, n),
+                         tell, context);
     if (sources == 0)
-        tell_list(input, path, pug_params_settings(params), tell, context);
+        good = tell_list(input, path, pug_params_settings(params), tell, context);
     pug_params_free(params);
+    return good;
 }
 
 /* ---- snapshots ---- */
@@ -128,14 +132,16 @@ static const struct pug_capture_source *find_source(const struct input *input,
     return NULL;
 }
 
-static void tell_device(const struct input *input, const struct pug_snapshot_device *device,
+static bool tell_device(const struct input *input, const struct pug_snapshot_device *device,
                         unread_fn *tell, void *context)
 {
     const struct pug_capture_source *source = find_source(input, device);
     const struct pug_protocol *protocol = source ? pug_protocol_find(source->protocol) : NULL;
-    const char **names = protocol ? calloc(device->register_count + 1, sizeof(*names)) : NULL;
+    if (!protocol)
+        return true;
+    const char **names = calloc(device->register_count + 1, sizeof(*names));
     if (!names)
-        return;
+        return false;
     for (size_t i = 0; i < device->register_count; i++)
         names[i] = device->registers[i].name;
     tell_file(
@@ -147,14 +153,15 @@ static void tell_device(const struct input *input, const struct pug_snapshot_dev
                        .tell = tell,
                        .context = context});
     free(names);
+    return true;
 }
 
-void unread_each(const struct input *input, unread_fn *tell, void *context)
+bool unread_each(const struct input *input, unread_fn *tell, void *context)
 {
     const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
     const struct pug_snapshot_device *device;
     for (size_t n = 0; snapshot && (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
-        tell_device(input, device, tell, context);
-    if (input->options->params)
-        tell_params(input, tell, context);
+        if (!tell_device(input, device, tell, context))
+            return false;
+    return !input->options->params || tell_params(input, tell, context);
 }

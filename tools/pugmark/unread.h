@@ -11,7 +11,8 @@ typedef void unread_fn(void *context, const char *file, const char *name, const 
 /**
  * Tell the names in parameter files, or among the registers of the devices whose trace is in the
  * buffer at hand, that neither transport nor protocol look for. A tree has to be made before.
+ * False: no memory.
  */
-void unread_each(const struct input *input, unread_fn *tell, void *context);
+bool unread_each(const struct input *input, unread_fn *tell, void *context);
 
 #endif

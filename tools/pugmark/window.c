@@ -138,5 +138,5 @@ void window_run(struct input *input, uint64_t at, bool (*go_on)(void *context, u
     }
     if (PUG_RESP_IS_CONT(response) && wanted)
         response = pug_tree_end(input->tree);
-    input->fatal = PUG_RESP_IS_FATAL(response);
+    input->fatal |= PUG_RESP_IS_FATAL(response);
 }
