@@ -3,6 +3,7 @@
  * @file Names against addr2line, on programs that the test compiles: with debug information of each
  * version, compressed, split, in another file, and without any.
  */
+#include "names/names.h"
 #include "pugmark/names.h"
 
 #include <setjmp.h>
@@ -342,7 +343,7 @@ static void test_small_debug_information(void **state)
     pug_names_free(names);
 }
 
-/* With no room to keep anything the answers are the same. */
+/* With no room to keep anything the answers are the same, and what is kept is that of one unit. */
 static void test_limit(void **state)
 {
     (void)state;
@@ -358,13 +359,25 @@ static void test_limit(void **state)
         outer = strcmp(function.name, "outer") == 0 ? function.start : outer;
         other = strcmp(function.name, "other") == 0 ? function.start : other;
     }
+    size_t first = 0, second = 0;
     for (int i = 0; i < 5; i++) {
         struct pug_names_line line;
         assert_true(pug_names_line(file, outer, &line));
         assert_non_null(strstr(line.path, "prog.c"));
+        first = i == 0 ? names->used : first;
+        assert_int_equal(names->used, first);
         assert_true(pug_names_line(file, other, &line));
         assert_non_null(strstr(line.path, "two.c"));
+        second = i == 0 ? names->used : second;
+        assert_int_equal(names->used, second);
     }
+    assert_true(first > 0 && second > 0);
+    pug_names_free(names);
+    names = new_names(0); /* where there is room, both are kept */
+    file = open_file(names, "both");
+    struct pug_names_line line;
+    assert_true(pug_names_line(file, outer, &line) && pug_names_line(file, other, &line));
+    assert_int_equal(names->used, first + second);
     pug_names_free(names);
 }
 
