@@ -189,6 +189,8 @@ struct rec_session *rec_session_new(const struct rec_session_config *config, cha
 bool rec_session_take(struct rec_session *session, const struct rec_path_item *item)
 {
     bool more = rec_engine_take(session->engine, item);
+    if (session->snapshot)
+        snapshot_write_item(session->snapshot, item);
     if (session->perf && !perf_write_item(session->perf, session->engine, item))
         return fail(session, "no memory", NULL);
     return more;
@@ -222,13 +224,14 @@ bool rec_session_end(struct rec_session *session, char *why, size_t size)
 
 struct rec_session_result rec_session_result(const struct rec_session *session)
 {
-    return (struct rec_session_result){.instructions = rec_engine_instructions(session->engine),
-                                       .bytes = session->perf ? perf_write_bytes(session->perf)
-                                                              : session->bytes,
-                                       .lost = rec_engine_lost(session->engine),
-                                       .left_out = rec_engine_left_out(session->engine),
-                                       .sources = rec_engine_streams(session->engine),
-                                       .buffers = session->buffers};
+    return (struct rec_session_result){
+        .instructions = rec_engine_instructions(session->engine),
+        .bytes = session->perf ? perf_write_bytes(session->perf) : session->bytes,
+        .lost = rec_engine_lost(session->engine),
+        .left_out = rec_engine_left_out(session->engine),
+        .sources = rec_engine_streams(session->engine),
+        .buffers = session->buffers,
+        .programs = session->snapshot ? snapshot_write_programs(session->snapshot) : 0};
 }
 
 void rec_session_free(struct rec_session *session)

@@ -31,7 +31,7 @@ bool rec_session_end(struct rec_session *session, char *why, size_t size);
 
 struct rec_session_result {
     uint64_t instructions, bytes, lost, left_out;
-    unsigned sources, buffers;
+    unsigned sources, buffers, programs;
 };
 
 struct rec_session_result rec_session_result(const struct rec_session *session);

@@ -8,6 +8,7 @@
 
 #include "files/outfile.h"
 #include "recorder/page.h"
+#include "recorder/programs.h"
 #include "recorder/session.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct snapshot_write {
     struct dump *dumps;
     size_t dump_count, dump_room;
     unsigned buffers, dumps_of_buffer;
+    struct rec_programs programs;
 };
 
 struct snapshot_write *snapshot_write_new(const struct rec_session_config *config)
@@ -41,7 +43,13 @@ void snapshot_write_free(struct snapshot_write *snapshot)
     if (!snapshot)
         return;
     free(snapshot->dumps);
+    rec_programs_free(&snapshot->programs);
     free(snapshot);
+}
+
+void snapshot_write_item(struct snapshot_write *snapshot, const struct rec_path_item *item)
+{
+    rec_programs_take(&snapshot->programs, item);
 }
 
 /* ---- names ---- */
@@ -105,7 +113,8 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 
 /* ---- descriptions ---- */
 
-static void put_dumps(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
+/** What was executed is in dumps; the programs are there for their names. */
+static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
     char name[64];
     for (size_t i = 0; i < snapshot->dump_count; i++) {
@@ -115,6 +124,12 @@ static void put_dumps(const struct snapshot_write *snapshot, unsigned buffer, FI
         plain_name(SNAPSHOT_DUMP, buffer, dump->n, name, sizeof(name));
         fprintf(file, "\n[dump%u]\nfile=%s\naddress=0x%" PRIx64 "\nlength=0x%" PRIx64 "\n", dump->n,
                 name, dump->address, dump->size);
+    }
+    for (unsigned i = 0; i < snapshot->programs.count; i++) {
+        char program[256];
+        rec_programs_name(&snapshot->programs, i, program, sizeof(program));
+        fprintf(file, "\n[elf%u]\nfile=%s\nbias=0x%" PRIx64 "\n", i, program,
+                snapshot->programs.items[i].bias);
     }
 }
 
@@ -127,7 +142,7 @@ static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, u
         return false;
     plain_name(SNAPSHOT_CORE, buffer, cpu, plain, sizeof(plain));
     fprintf(page.file, "[device]\nname=%s\nclass=core\ntype=%s\n\n[regs]\n", plain, core);
-    put_dumps(snapshot, buffer, page.file);
+    put_memory(snapshot, buffer, page.file);
     snapshot_write_name(snapshot, SNAPSHOT_CORE, buffer, cpu, name, sizeof(name));
     return rec_page_save(&page, name);
 }
@@ -156,7 +171,7 @@ static bool write_source(const struct snapshot_write *snapshot, unsigned buffer,
             unit_class->device);
     unit_class->describe(&setup, page.file);
     if (!unit_class->frames)
-        put_dumps(snapshot, buffer, page.file);
+        put_memory(snapshot, buffer, page.file);
     snapshot_write_name(snapshot, SNAPSHOT_SOURCE, buffer, cpu, name, sizeof(name));
     return rec_page_save(&page, name);
 }
@@ -261,6 +276,8 @@ static bool write_main(const struct snapshot_write *snapshot, const struct rec_e
 
 bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct rec_engine *engine)
 {
+    if (!rec_programs_copy(&snapshot->programs, snapshot->config->folder))
+        return false;
     for (unsigned buffer = 0; buffer < snapshot->buffers; buffer++) {
         for (unsigned stream = 0; stream < rec_engine_streams(engine); stream++) {
             unsigned cpu;
@@ -272,4 +289,9 @@ bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct r
         }
     }
     return write_metadata(snapshot, engine) && write_main(snapshot, engine);
+}
+
+unsigned snapshot_write_programs(const struct snapshot_write *snapshot)
+{
+    return snapshot->programs.count;
 }

@@ -18,10 +18,15 @@ void snapshot_write_free(struct snapshot_write *snapshot);
 void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_file what,
                          unsigned buffer, unsigned n, char *name, size_t size);
 
+/** The item may tell of a program that has names. */
+void snapshot_write_item(struct snapshot_write *snapshot, const struct rec_path_item *item);
+
 /** Dumps of the memory that the next buffer ran in. False: errno says why. */
 bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_memory *memory);
 
 /** Devices, buffers, and what belongs to what. False: errno says why. */
 bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct rec_engine *engine);
+/** How many programs were copied, so that what ran has names. */
+unsigned snapshot_write_programs(const struct snapshot_write *snapshot);
 
 #endif

@@ -41,11 +41,11 @@ static struct pug_place place_of(const struct memory *memory, const struct pug_s
                               .vmid = (uint32_t)dump->vmid};
 }
 
+/** Behind what it lies is another matter. */
 static bool same_place(const struct pug_place *a, const struct pug_place *b)
 {
-    return a->space == b->space && a->behind == b->behind &&
-           a->has_context_id == b->has_context_id && a->context_id == b->context_id &&
-           a->has_vmid == b->has_vmid && a->vmid == b->vmid;
+    return a->space == b->space && a->has_context_id == b->has_context_id &&
+           a->context_id == b->context_id && a->has_vmid == b->has_vmid && a->vmid == b->vmid;
 }
 
 /** Was the same mapped already, for all cores or this one? */
@@ -58,11 +58,22 @@ static bool is_mapped(const struct memory *memory, const struct mapped *what, ui
         if ((!mapped[i].place.has_source || mapped[i].place.source == source) &&
             other->elf == dump->elf && other->address == dump->address &&
             other->length == dump->length && other->offset == dump->offset &&
-            other->bias == dump->bias && same_place(&what->place, &mapped[i].place) &&
-            strcmp(other->file, dump->file) == 0)
+            other->bias == dump->bias &&
+            (dump->elf || what->place.behind == mapped[i].place.behind) &&
+            same_place(&what->place, &mapped[i].place) && strcmp(other->file, dump->file) == 0)
             return true;
     }
     return false;
+}
+
+/** A program that lies where dumps do has names for what they hold. */
+static enum pug_status map_elf(struct memory *memory, struct mapped *what, const char *path)
+{
+    enum pug_status status = pug_image_add_elf(memory->image, &what->place, path, what->dump->bias);
+    if (status != PUG_ERR_MEM_ACC_OVERLAP || memory->behind)
+        return status;
+    what->place.behind = true;
+    return pug_image_add_elf(memory->image, &what->place, path, what->dump->bias);
 }
 
 /**
@@ -75,7 +86,7 @@ static enum pug_status map(struct memory *memory, struct mapped *what, const cha
     const struct pug_snapshot_dump *dump = what->dump;
     struct pug_region region = {dump->offset, dump->address, dump->length};
     if (dump->elf)
-        return pug_image_add_elf(memory->image, &what->place, path, dump->bias);
+        return map_elf(memory, what, path);
     if (!pug_snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
         return pug_image_update_file(memory->image, path, &region, 1);
     enum pug_status status = pug_image_add_file(memory->image, &what->place, path, &region, 1);

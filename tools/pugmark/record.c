@@ -416,7 +416,8 @@ static bool end_session(struct record *record)
             fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
                     result.buffers);
     }
-    if (good && !record->options->quiet && record->filter.placed && !record->options->perf)
+    if (good && !record->options->quiet && record->filter.placed && !record->options->perf &&
+        result.programs == 0)
         fprintf(stderr, "pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
                 record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
     if (good && result.left_out)
