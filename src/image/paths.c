@@ -192,7 +192,8 @@ static void spread_jump(struct pug_paths *paths, struct pug_path_jump *jump)
 {
     if (jump->hits == 0)
         return;
-    add_jump(paths, context_of(jump->from), block_of(paths, jump->from), jump->address, jump->hits);
+    add_jump(paths, context_of(jump->from), block_of(paths, jump->from),
+             jump->address & ~UINT64_C(1), jump->hits);
     jump->hits = 0;
 }
 

@@ -38,8 +38,8 @@ struct pug_path {
 
 /** From the indirect branch that ends a block to an address. */
 struct pug_path_jump {
-    alignas(32) uint64_t address;
-    uint64_t from; /**< with PUG_PATH_ASKS; 0: nothing */
+    alignas(32) uint64_t address; /**< bit 0: in the other instruction set */
+    uint64_t from;                /**< with PUG_PATH_ASKS; 0: nothing */
     uint64_t to, hits;
 };
 

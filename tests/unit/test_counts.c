@@ -251,10 +251,85 @@ static void test_parts(void **state)
     pug_counts_free(whole);
 }
 
+/* ---- one address, two instruction sets ---- */
+
+#define ROUNDS 64
+
+/** `bx r0` at 0x1000; at 0x2010 `and` and `bx r0` of A32, and `bx r0` of T32. */
+static const uint8_t branch[] = {0x10, 0xff, 0x2f, 0xe1},
+                     both[] = {0x00, 0x47, 0x00, 0xe0, 0x10, 0xff, 0x2f, 0xe1};
+
+#define TO_2010_A32 0xf7, 0x9a, 4, 0x10, 0, 0
+#define TO_2010_T32 0xf7, 0x9b, 8, 0x20, 0, 0
+#define BACK        0xf7, 0x9a, 0, 8, 0, 0
+
+/** ASYNC, TRACE_INFO, TRACE_ON, 0x1000 in A32 with its context; then from branch to branch. */
+static const uint8_t head[] = {0,    0,    0, 0, 0,    0,    0, 0, 0, 0, 0,
+                               0x80, 0x01, 1, 0, 0x04, 0x82, 0, 8, 0, 0, 0x20},
+                     round_trip[] = {TO_2010_A32, BACK, TO_2010_A32, BACK,
+                                     TO_2010_A32, BACK, TO_2010_T32, BACK};
+
+static size_t two_sets(uint8_t *trace)
+{
+    size_t size = sizeof(head);
+    memcpy(trace, head, size);
+    for (unsigned i = 0; i < ROUNDS; i++, size += sizeof(round_trip))
+        memcpy(trace + size, round_trip, sizeof(round_trip));
+    return size;
+}
+
+static void decode_two_sets(struct pug_counts *by_elements, struct pug_counts *counts)
+{
+    const struct pug_setting settings[] = {
+        {.name = "TRCIDR0", .value = 0x28000EA1},   {.name = "TRCIDR1", .value = 0x4100F403},
+        {.name = "TRCIDR2", .value = 0x488},        {.name = "TRCCONFIGR", .value = 1},
+        {.name = "TRCTRACEIDR", .value = 0x10},     {.name = "arch", .value = PUG_ARCH_V8},
+        {.name = "profile", .value = PUG_PROFILE_A}};
+    const struct pug_source_config config = {
+        .protocol = "ETMV4I",
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true};
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    uint8_t trace[sizeof(head) + ROUNDS * sizeof(round_trip)];
+    const size_t size = two_sets(trace);
+    struct seen seen = {.counts = by_elements};
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree;
+    size_t used;
+    pug_image_add_buffer(image, &anywhere, 0x1000, branch, sizeof(branch));
+    pug_image_add_buffer(image, &anywhere, 0x2010, both, sizeof(both));
+    const struct pug_tree_config plain = {.transport = "plain", .image = image};
+    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_count(tree, counts);
+    assert_int_equal(pug_tree_data(tree, 0, trace, size, &used), PUG_RESP_CONT);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+    pug_tree_count(tree, NULL);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+/** A branch goes to an address in A32 and in T32: not the same block. */
+static void test_two_sets(void **state)
+{
+    struct pug_counts *expected = pug_counts_new(), *counts = pug_counts_new();
+    size_t ranges;
+    (void)state;
+    decode_two_sets(expected, NULL);
+    (void)pug_counts_ranges(expected, &ranges);
+    assert_int_equal(ranges, 3);
+    decode_two_sets(NULL, counts);
+    counts_assert_equal(expected, counts, "one address", "two instruction sets");
+    pug_counts_free(expected);
+    pug_counts_free(counts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_two_sets),
         TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

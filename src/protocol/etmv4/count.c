@@ -140,7 +140,7 @@ static PUG_NOINLINE void count_address(struct count *c, const struct pug_etmv4_a
     if (block && can_number(block, c->d->map->epoch)) {
         c->asked = c->here;
         c->here = pug_paths_place(c->paths, block);
-        pug_paths_keep_jump(c->paths, c->asked, aim->value, c->here);
+        pug_paths_keep_jump(c->paths, c->asked, aim->value | aim->is, c->here);
     } else {
         leave_count(c, aim, before);
     }
@@ -254,12 +254,12 @@ uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pu
             const size_t size = pug_etmv4_take_address(r, forms, at, end, &address);
             if (size == 0)
                 break;
-            d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
+            const uint8_t is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             last = at;
             at += size;
             if (here == NOWHERE)
                 continue;
-            struct pug_path_jump *next = pug_paths_find_jump(&tables, here, address);
+            struct pug_path_jump *next = pug_paths_find_jump(&tables, here, address | is);
             if (next) {
                 jump = next;
                 jump->hits++;
