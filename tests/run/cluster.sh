@@ -283,8 +283,8 @@ written() { # WHERE TO
     done
 }
 
-# How far evidence of a wrong program goes depends on blocks, which are far smaller here: one process with
-# such blocks tells what is evident, and pugmark all the rest.
+# How far evidence of a wrong program goes depends on blocks, which are far smaller here where inputs are cut: two processes
+# tell what is evident, and pugmark all the rest.
 without_evidence() { # FROM TO
     grep -v -e 'the program does not match the trace: ' -e ': something is wrong:$' "$1" >"$2" || true
 }
@@ -292,6 +292,8 @@ without_evidence() { # FROM TO
 same_messages() { # PROCESSES WHAT
     local one=$tmp/err.first many=$tmp/err.many
     if [ "$1" = 1 ]; then
+        one=$tmp/err.one
+    elif [ "$1" = 2 ]; then
         cp "$many" "$one"
         one=$tmp/err.one.rest many=$tmp/err.many.rest
         without_evidence "$tmp/err.one" "$one"
@@ -308,7 +310,7 @@ with_every_input() { # COMMAND...
     esac
     written "$tmp/inputs" "$tmp/one"
     without_time "$tmp/out.one"
-    for count in 1 ${PUG_COUNTS:-2 3 5 8}; do
+    for count in 1 2 ${PUG_COUNTS:-3 5 8}; do
         mpi "$count" "$bin/pugmark-mpi" --large 1 --piece 1024 --block 64 "${words[@]}" "@$tmp/list" >"$tmp/out.many" 2>"$tmp/err.many" || true
         quiet_mpi "$tmp/err.many"
         without_time "$tmp/out.many"
