@@ -2,8 +2,10 @@
 # For scripts that start pugmark-mpi; `bin` is the folder of programs. Skips where there is no MPI.
 [ -x "$bin/pugmark-mpi" ] || { echo "pugmark-mpi was not built: no MPI was found (libopenmpi-dev)"; exit 77; }
 # That of the MPI that it was built with, where there are two.
-mpirun=mpirun
-if ldd "$bin/pugmark-mpi" | grep -q libmpich && command -v mpirun.mpich >/dev/null; then
+mpirun=${MPIRUN:-mpirun}
+if [ -n "${MPIRUN:-}" ]; then
+    :
+elif ldd "$bin/pugmark-mpi" | grep -q libmpich && command -v mpirun.mpich >/dev/null; then
     mpirun=mpirun.mpich
 elif ldd "$bin/pugmark-mpi" | grep -q 'libmpi\.so' && command -v mpirun.openmpi >/dev/null; then
     mpirun=mpirun.openmpi
