@@ -147,6 +147,8 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
     const bool counts = decoded && decoded->part && decoding->parts->counts;
     block->product = desk->product = decoded;
+    if (!decoded) /* who watches has nowhere to put what it sees */
+        return;
     desk->unwanted = false;
     if (counts)
         pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));

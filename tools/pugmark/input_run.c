@@ -148,13 +148,13 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
         size_t used = 0, size;
         const uint8_t *bytes = next_bytes(input, result->at, block, &size);
         sink.part = parts ? begin_part(&sink) : NULL;
-        if (size > 0)
+        if (size > 0 && !sink.failed)
             result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
         result->at += used;
         more =
             (pug_capture_is_live(input->capture) || (used > 0 && result->at < input->trace_size)) &&
             !PUG_RESP_IS_FATAL(result->response);
-        if (!more && !PUG_RESP_IS_FATAL(result->response))
+        if (!more && !sink.failed && !PUG_RESP_IS_FATAL(result->response))
             result->response = pug_tree_end(input->tree);
         if (pug_capture_is_live(input->capture))
             output_flush();
