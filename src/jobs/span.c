@@ -11,13 +11,13 @@
 /* Places in a message. */
 #define CHUNK 96u
 
-enum word { WANT, PLACES, JOIN, VOID };
+enum word { WANT, PLACES, MEET, VOID };
 
 /** A message on the control channel; places follow. */
 struct control {
     uint32_t word;
     uint32_t final;  /* PLACES: no more will come */
-    uint64_t number; /* WANT: of places that are known; PLACES: of those; JOIN: a block */
+    uint64_t number; /* WANT: of places that are known; PLACES: of those; MEET: a block */
     uint64_t told;   /* PLACES: there are none but these up to this block */
 };
 
@@ -238,8 +238,8 @@ static bool listen(struct pug_jobs_span *span, bool wait)
         if (message.from == span->right)
             take_places(span, &control, message.bytes + sizeof(control));
         break;
-    case JOIN:
-        span->joined = true;
+    case MEET:
+        span->reached = true;
         span->from = control.number;
         break;
     case VOID: span->empty = true; break;
@@ -400,7 +400,7 @@ static void tell_right(struct pug_jobs_span *span)
     const struct pug_jobs_state *jobs = span->jobs;
     const unsigned heir = span->met ? span->right : span->peers->count;
     for (unsigned to = span->peers->number + 1; to < span->peers->count && to <= heir; to++) {
-        const struct control control = {to == heir ? JOIN : VOID, 0, span->met_at, 0};
+        const struct control control = {to == heir ? MEET : VOID, 0, span->met_at, 0};
         if (has_span(jobs, to))
             pug_peers_send(span->peers, to, PUG_PEERS_CONTROL, &control, sizeof(control));
     }
@@ -437,7 +437,7 @@ void pug_jobs_span_finish(struct pug_jobs_state *jobs)
         if (!pug_jobs_span_keep(span, true))
             starve(span);
     }
-    while (peers->number > 0 && !span->joined && !span->empty)
+    while (peers->number > 0 && !span->reached && !span->empty)
         (void)listen(span, true);
     if (peers->number == 0 || !span->empty)
         tell_right(span);

@@ -36,7 +36,7 @@ struct pug_jobs_span {
     uint64_t next_place, spacing;
     bool final;
     struct asker *askers;
-    bool joined, empty; /* products count from `from` on; or none do */
+    bool reached, empty; /* from the left: products count from `from` on; or none do */
     uint64_t from;
     /* The neighbour on the right: */
     unsigned right; /* peers->count: there is none */

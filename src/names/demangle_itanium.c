@@ -9,12 +9,12 @@
 static const char *thunk(struct itanium *in, bool is_virtual)
 {
     for (int part = 0; part < 1 + is_virtual; part++) {
-        eat(in, "n");
-        number(in);
-        eat(in, "_");
+        pug_itanium_eat(in, "n");
+        pug_itanium_number(in);
+        pug_itanium_eat(in, "_");
     }
-    return join(in, is_virtual ? "virtual thunk to " : "non-virtual thunk to ",
-                pug_itanium_encoding(in), "");
+    return pug_itanium_join(in, is_virtual ? "virtual thunk to " : "non-virtual thunk to ",
+                            pug_itanium_encoding(in), "");
 }
 
 static const char *special(struct itanium *in)
@@ -26,20 +26,20 @@ static const char *special(struct itanium *in)
     static const struct word of_names[] = {{"GV", "guard variable for "},
                                            {"TH", "TLS init function for "},
                                            {"TW", "TLS wrapper function for "}};
-    const char *text = find_word(in, of_types, sizeof(of_types) / sizeof(of_types[0]));
+    const char *text = pug_itanium_find_word(in, of_types, sizeof(of_types) / sizeof(of_types[0]));
     if (text)
-        return join(in, text, whole(in, pug_itanium_type(in)), "");
-    text = find_word(in, of_names, sizeof(of_names) / sizeof(of_names[0]));
+        return pug_itanium_join(in, text, pug_itanium_whole(in, pug_itanium_type(in)), "");
+    text = pug_itanium_find_word(in, of_names, sizeof(of_names) / sizeof(of_names[0]));
     if (text)
-        return join(in, text, pug_itanium_name(in), "");
-    if (eat(in, "GR")) {
+        return pug_itanium_join(in, text, pug_itanium_name(in), "");
+    if (pug_itanium_eat(in, "GR")) {
         const char *of = pug_itanium_name(in);
-        sequence(in, 36);
-        return join(in, "reference temporary for ", of, "");
+        pug_itanium_sequence(in, 36);
+        return pug_itanium_join(in, "reference temporary for ", of, "");
     }
-    if (eat(in, "Th"))
+    if (pug_itanium_eat(in, "Th"))
         return thunk(in, false);
-    if (eat(in, "Tv"))
+    if (pug_itanium_eat(in, "Tv"))
         return thunk(in, true);
     return NULL;
 }
@@ -52,10 +52,11 @@ static const char *signature(struct itanium *in, const char *text, bool has_retu
     const struct piece result = has_return ? pug_itanium_type(in) : nothing;
     const char *list = pug_itanium_parameters(in);
     in->type_depth--;
-    text = join(in, text, list, qualifiers);
+    text = pug_itanium_join(in, text, list, qualifiers);
     if (!*result.left)
         return text;
-    return join(in, result.left, *result.right ? "" : " ", join(in, text, result.right, ""));
+    return pug_itanium_join(in, result.left, *result.right ? "" : " ",
+                            pug_itanium_join(in, text, result.right, ""));
 }
 
 static const char *function_or_data(struct itanium *in)
@@ -66,7 +67,7 @@ static const char *function_or_data(struct itanium *in)
     const char *text = pug_itanium_qualified_name(in, &qualifiers);
     const bool has_return = in->has_return && strstr(text, "operator ") == NULL;
     in->type_depth = outer;
-    const char sign = peek(in);
+    const char sign = pug_itanium_peek(in);
     if (in->failed || sign == '\0' || sign == 'E' || sign == '.')
         return text;
     return signature(in, text, has_return, qualifiers);
@@ -74,7 +75,7 @@ static const char *function_or_data(struct itanium *in)
 
 const char *pug_itanium_encoding(struct itanium *in)
 {
-    if (!enter(in))
+    if (!pug_itanium_enter(in))
         return "";
     const char *text = special(in);
     if (!text)

@@ -45,7 +45,7 @@ static const struct piece nothing = {"", ""};
 
 /* ---- texts ---- */
 
-static inline const char *keep(struct itanium *in, const char *text, size_t length)
+static inline const char *pug_itanium_keep(struct itanium *in, const char *text, size_t length)
 {
     if (in->failed || length >= DEMANGLE_TEXT - in->used) {
         in->failed = true;
@@ -58,7 +58,8 @@ static inline const char *keep(struct itanium *in, const char *text, size_t leng
     return copy;
 }
 
-static inline const char *join(struct itanium *in, const char *a, const char *b, const char *c)
+static inline const char *pug_itanium_join(struct itanium *in, const char *a, const char *b,
+                                           const char *c)
 {
     const size_t x = strlen(a), y = strlen(b), z = strlen(c);
     if (in->failed || x + y + z >= DEMANGLE_TEXT - in->used) {
@@ -74,36 +75,36 @@ static inline const char *join(struct itanium *in, const char *a, const char *b,
 }
 
 /** A list that begins with a sign, and one more text in it; an empty one is left out. */
-static inline const char *listed(struct itanium *in, const char *list, const char *text)
+static inline const char *pug_itanium_listed(struct itanium *in, const char *list, const char *text)
 {
     if (in->failed || !*text)
         return list;
-    return join(in, list, list[1] ? ", " : "", text);
+    return pug_itanium_join(in, list, list[1] ? ", " : "", text);
 }
 
-static inline struct piece plain(const char *text)
+static inline struct piece pug_itanium_plain(const char *text)
 {
     return (struct piece){text, ""};
 }
 
-static inline const char *whole(struct itanium *in, struct piece piece)
+static inline const char *pug_itanium_whole(struct itanium *in, struct piece piece)
 {
-    return *piece.right ? join(in, piece.left, piece.right, "") : piece.left;
+    return *piece.right ? pug_itanium_join(in, piece.left, piece.right, "") : piece.left;
 }
 
 /* ---- reading ---- */
 
-static inline char peek(const struct itanium *in)
+static inline char pug_itanium_peek(const struct itanium *in)
 {
     return in->at < in->end ? *in->at : '\0';
 }
 
-static inline char peek_second(const struct itanium *in)
+static inline char pug_itanium_peek_second(const struct itanium *in)
 {
     return in->at + 1 < in->end ? in->at[1] : '\0';
 }
 
-static inline bool eat(struct itanium *in, const char *word)
+static inline bool pug_itanium_eat(struct itanium *in, const char *word)
 {
     const size_t length = strlen(word);
     if (in->failed || (size_t)(in->end - in->at) < length || strncmp(in->at, word, length) != 0)
@@ -112,44 +113,44 @@ static inline bool eat(struct itanium *in, const char *word)
     return true;
 }
 
-static inline struct piece fail(struct itanium *in)
+static inline struct piece pug_itanium_fail(struct itanium *in)
 {
     in->failed = true;
     return nothing;
 }
 
-static inline bool is_digit(char byte)
+static inline bool pug_itanium_is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
 
-static inline size_t number(struct itanium *in)
+static inline size_t pug_itanium_number(struct itanium *in)
 {
     size_t value = 0;
-    if (!is_digit(peek(in)))
+    if (!pug_itanium_is_digit(pug_itanium_peek(in)))
         in->failed = true;
-    while (is_digit(peek(in)) && value < 1000000)
+    while (pug_itanium_is_digit(pug_itanium_peek(in)) && value < 1000000)
         value = value * 10 + (size_t)(*in->at++ - '0');
     return value;
 }
 
 /** "S_", "S0_", not one of the standard abbreviations. */
-static inline bool is_substitution(const struct itanium *in)
+static inline bool pug_itanium_is_substitution(const struct itanium *in)
 {
-    const char second = peek_second(in);
-    return peek(in) == 'S' &&
-           (second == '_' || is_digit(second) || (second >= 'A' && second <= 'Z'));
+    const char second = pug_itanium_peek_second(in);
+    return pug_itanium_peek(in) == 'S' &&
+           (second == '_' || pug_itanium_is_digit(second) || (second >= 'A' && second <= 'Z'));
 }
 
 /** "_" is 0, "0_" is 1; in base 36 for substitutions. */
-static inline uint32_t sequence(struct itanium *in, unsigned base)
+static inline uint32_t pug_itanium_sequence(struct itanium *in, unsigned base)
 {
     uint32_t value = 0;
-    if (eat(in, "_"))
+    if (pug_itanium_eat(in, "_"))
         return 0;
-    while (!in->failed && !eat(in, "_")) {
-        const char byte = peek(in);
-        const uint32_t digit = is_digit(byte)               ? (uint32_t)(byte - '0')
+    while (!in->failed && !pug_itanium_eat(in, "_")) {
+        const char byte = pug_itanium_peek(in);
+        const uint32_t digit = pug_itanium_is_digit(byte)   ? (uint32_t)(byte - '0')
                                : byte >= 'A' && byte <= 'Z' ? (uint32_t)(byte - 'A') + 10
                                                             : 99;
         if (digit >= base || value > 100000) {
@@ -162,7 +163,7 @@ static inline uint32_t sequence(struct itanium *in, unsigned base)
     return value + 1;
 }
 
-static inline void substitute(struct itanium *in, struct piece piece)
+static inline void pug_itanium_substitute(struct itanium *in, struct piece piece)
 {
     if (in->substitution_count == SUBSTITUTIONS)
         in->failed = true;
@@ -170,7 +171,7 @@ static inline void substitute(struct itanium *in, struct piece piece)
         in->substitutions[in->substitution_count++] = piece;
 }
 
-static inline bool enter(struct itanium *in)
+static inline bool pug_itanium_enter(struct itanium *in)
 {
     if (++in->depth > DEMANGLE_DEPTH)
         in->failed = true;
@@ -183,10 +184,11 @@ struct word {
     const char *text;
 };
 
-static inline const char *find_word(struct itanium *in, const struct word *words, size_t count)
+static inline const char *pug_itanium_find_word(struct itanium *in, const struct word *words,
+                                                size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (eat(in, words[i].code))
+        if (pug_itanium_eat(in, words[i].code))
             return words[i].text;
     return NULL;
 }
