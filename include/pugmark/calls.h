@@ -13,8 +13,7 @@
  *
  * - one that links is a *call*: a frame of the function at t is entered, which returns to behind i;
  * - a *return* leaves the newest frame that returns to t, and all that it called. Where no frame
- *   does, nothing is known of the callers any more: everything is left, and the function at t
- * found;
+ *   does, nothing is known of callers any more: all is left, and the function at t is found;
  * - another one into another function is a *tail call*: the top frame becomes one of that function,
  *   and returns to where it would have returned.
  *
@@ -91,7 +90,7 @@ struct pug_call_frame {
     uint32_t exception;               /**< its number; kind EXCEPTION, and tail calls from there */
     uint8_t kind;                     /**< enum pug_call_kind */
     bool in_exception;                /**< the frame is an exception's */
-    bool has_return;                  /**< whether return_address is known */
+    bool has_return;                  /**< whether `returns_to` is known */
     uint8_t exception_numbers;        /**< enum pug_exception_numbers: what `exception` means */
     bool timed; /**< entered.timestamp was current then; else it is the first one known */
 };

@@ -86,8 +86,7 @@ struct pug_capture_options {
     const char *protocol;  /**< by name, whatever the case and punctuation */
     const char *params;    /**< a parameter file (params.h) */
     const char *transport; /**< NULL: as the protocol usually travels */
-    /** Go before those of the parameter file, or the snapshot (pug_snapshot_tree_config.sources).
-     */
+    /** Go before the parameter file's, or the snapshot's (pug_snapshot_tree_config.sources). */
     struct pug_settings settings;
     const uint16_t *wanted; /**< sources that are looked for in it; others are left out */
     size_t wanted_count;    /**< 0: all */
@@ -418,7 +417,9 @@ enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bo
  */
 struct pug_capture_lens;
 
-/** `selection` is borrowed; NULL: everything. `times` as in struct pug_capture_decode. PUG_ERR_MEM.
+/**
+ * Make a lens, for the caller to free. `selection` is borrowed; NULL: everything. `times` as in
+ * struct pug_capture_decode. PUG_ERR_MEM.
  */
 enum pug_status pug_capture_lens_new(struct pug_capture *capture,
                                      const struct pug_capture_selection *selection, bool times,

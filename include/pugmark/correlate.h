@@ -58,8 +58,10 @@ struct pug_correlated {
     uint8_t when;               /**< enum pug_correlate_when */
 };
 
-/** Takes elements in the order of time, payloads included: all is valid during the call. False:
- *  no more are wanted. */
+/**
+ * Takes elements in the order of time, payloads included: all is valid during the call. False: no
+ * more are wanted.
+ */
 typedef bool pug_correlated_fn(void *context, const struct pug_correlated *elements, size_t count);
 
 /** Who takes what is correlated. */
@@ -133,7 +135,8 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
 
 /**
  * Elements of a stream, in their order. They are copied, and given when it is their turn, now or
- * later. PUG_ERR_MEM; PUG_ERR_INVALID_PARAM_VAL: no such stream.
+ * later. PUG_ERR_MEM: those before the one that had no room were put; PUG_ERR_INVALID_PARAM_VAL: no
+ * such stream, or it has ended.
  */
 enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stream,
                                   const struct pug_element *elements, size_t count);
@@ -141,11 +144,12 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
 /**
  * What is put of a buffer's streams from now on was recorded until then, and after what was put
  * before: times of the clock that timestamps count. `until` 0: nobody tells.
+ * PUG_ERR_INVALID_PARAM_VAL: no stream of this buffer was added.
  */
 enum pug_status pug_correlate_stretch(struct pug_correlate *correlate, uint32_t buffer,
                                       uint64_t until);
 
-/** Nothing more comes of a stream. */
+/** Nothing more comes of a stream. PUG_ERR_INVALID_PARAM_VAL: there is none of this number. */
 enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stream);
 
 /** The stream that others wait for the most, or how many there are: for none. */

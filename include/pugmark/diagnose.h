@@ -45,12 +45,11 @@ struct pug_missing {
 
 /** What was seen of one source, in the part of the trace that was looked at. */
 struct pug_evidence {
-    uint16_t source;   /**< trace id */
-    uint64_t looked;   /**< at so many ranges that were executed */
-    uint64_t branches; /**< of those that end in one */
-    uint64_t returns;  /**< whose target was looked at */
-    uint64_t
-        return_places; /**< a bit for some 64th of the places that PUG_CONTRA_RETURN is about */
+    uint16_t source;        /**< trace id */
+    uint64_t looked;        /**< at so many ranges that were executed */
+    uint64_t branches;      /**< of those that end in one */
+    uint64_t returns;       /**< whose target was looked at */
+    uint64_t return_places; /**< of PUG_CONTRA_RETURN: a bit for some 64th of the places */
     uint64_t counts[PUG_CONTRADICTIONS]; /**< how often each was met */
     struct {
         uint64_t index, address; /**< of the trace; of the program */
@@ -61,8 +60,7 @@ struct pug_evidence {
     uint32_t page_count; /**< how many of them are listed */
     uint64_t no_syncs;   /**< synchronisation was lost, and decoding went on behind it */
     uint64_t overflows;  /**< trace was lost on its way, and decoding went on behind it */
-    uint64_t
-        told; /**< 0: nothing was decoded of it but losses and the end; else that means nothing */
+    uint64_t told;       /**< 0: nothing was decoded of it but losses and the end; else not 0 */
 };
 
 /**

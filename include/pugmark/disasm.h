@@ -4,8 +4,9 @@
  *
  *     struct pug_disasm *disasm;
  *     pug_disasm_new(NULL, &disasm);
- *     pug_disasm_text(disasm, PUG_ISA_A64, address, bytes, 4, text, sizeof(text));  // "bl
- * 0x400334" pug_disasm_free(disasm);
+ *     pug_disasm_text(disasm, PUG_ISA_A64, address, bytes, 4, text, sizeof(text));
+ *     puts(text);                                     // "bl 0x400334"
+ *     pug_disasm_free(disasm);
  *
  * It knows no trace. What is built in asks the LLVM that is on the machine, which is loaded with
  * the first instruction; a client that has a disassembler of its own gives it.
@@ -52,10 +53,10 @@ enum pug_status pug_disasm_new(const struct pug_disasm_options *options,
 void pug_disasm_free(struct pug_disasm *disasm); /**< may be NULL */
 
 /**
- * The instruction of `size` bytes at `address`. Addresses that it names are absolute. Always
- * terminated; what is not known is ".word 0x…", ".short 0x…" and the answer false. Instructions are
- * best asked for in the order in which they ran, since those in a T32 IT block take their condition
- * from the IT before them.
+ * The instruction of `size` bytes at `address` into `text`, at most `room` bytes with the NUL.
+ * Addresses that it names are absolute. Always terminated; what is not known is ".word 0x…",
+ * ".short 0x…" and the answer false. Instructions are best asked for in the order in which they
+ * ran, since those in a T32 IT block take their condition from the IT before them.
  */
 bool pug_disasm_text(struct pug_disasm *disasm, enum pug_isa isa, uint64_t address,
                      const uint8_t *bytes, size_t size, char *text, size_t room);

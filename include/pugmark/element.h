@@ -52,14 +52,14 @@ enum pug_element_type {
 
 /** Why there is no synchronisation. */
 enum pug_unsync {
-    PUG_UNSYNC_UNKNOWN,
-    PUG_UNSYNC_INIT_DECODER,
-    PUG_UNSYNC_RESET_DECODER,
-    PUG_UNSYNC_OVERFLOW,
-    PUG_UNSYNC_DISCARD,
-    PUG_UNSYNC_BAD_PACKET,
-    PUG_UNSYNC_BAD_IMAGE,
-    PUG_UNSYNC_EOT,
+    PUG_UNSYNC_UNKNOWN,       /**< nobody says */
+    PUG_UNSYNC_INIT_DECODER,  /**< the decoder is new */
+    PUG_UNSYNC_RESET_DECODER, /**< it was reset */
+    PUG_UNSYNC_OVERFLOW,      /**< the trace unit lost trace */
+    PUG_UNSYNC_DISCARD,       /**< the trace unit dropped what it held */
+    PUG_UNSYNC_BAD_PACKET,    /**< a packet made no sense */
+    PUG_UNSYNC_BAD_IMAGE,     /**< trace and program do not fit */
+    PUG_UNSYNC_EOT,           /**< the trace is over */
 };
 
 /** Why tracing begins, or goes on. */
@@ -271,6 +271,11 @@ typedef enum pug_response pug_elements_fn(void *context, const struct pug_elemen
 /** Takes one element. */
 typedef enum pug_response pug_element_fn(void *context, const struct pug_element *element);
 
+/*
+ * Words for numbers. None of these functions returns NULL where it says nothing else; a number
+ * without a name has some word for that.
+ */
+
 /** Name of an element type as the reference has it without its prefix: "INSTR_RANGE". */
 const char *pug_element_type_name(enum pug_element_type type);
 
@@ -293,7 +298,7 @@ const char *pug_event_kind_name(enum pug_event_kind kind);
 /** An element's `reason` in words, by its type: "overflow", "load"; NULL where it has none. */
 const char *pug_element_reason_name(const struct pug_element *element);
 
-/** A RISC-V privilege mode by its level: "user", "supervisor", "hypervisor", "machine". */
+/** A RISC-V privilege mode by the low two bits of its level: "user", "supervisor", "machine". */
 const char *pug_riscv_mode_name(unsigned level);
 
 /**
@@ -308,14 +313,14 @@ size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, c
 size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
                           size_t size);
 
-/** "branch", "call", "non-secure" … */
+/** What an instruction does, in a word or two: "branch", "indirect branch". */
 const char *pug_instr_type_name(enum pug_instr_type type);
-/** The subtype in a word. */
+/** What a branch is besides, in a word or two: "call", "return"; "none". */
 const char *pug_instr_subtype_name(enum pug_instr_subtype subtype);
-/** The security state in a word. */
+/** A security state in a word: "non-secure". */
 const char *pug_security_name(enum pug_security security);
 
-/** "A64", "T32" … */
+/** An instruction set: "A64", "T32" … */
 const char *pug_isa_name(enum pug_isa isa);
 
 #ifdef __cplusplus

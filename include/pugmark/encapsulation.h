@@ -19,7 +19,7 @@
  * - src_bits: width of srcID, 0 (the default) to 16 bits. Also: srcid_bits; trTeSrcBits with
  *   trTeInhibitSrc
  * - timestamp_bytes: width of timestamps, 0 (the default) to 8 bytes. Also: trTsWidth, in bits,
- * with trTsEnable
+ *   with trTsEnable
  * - type_bits: width of the payload's type field, 0 (the default) to 32 bits
  * - instruction_type: its value for E-Trace instruction trace; 0 by default
  * - data_type: its value for E-Trace data trace; 1 by default. Packets of other types are no error:
@@ -35,14 +35,14 @@
  *   packets or frames itself; if no packets follow the first one, while they do from another place
  *   on, the stream was cut, and is searched. 0: it begins anywhere
  * - start: the same in more detail: "auto" (framed=1); "search" (framed=0); "synced": the first
- * byte is a header, whatever follows
+ *   byte is a header, whatever follows
  * - bit_stream: 1: bytes may begin at any bit, as behind a port of 1, 2 or 4 bits. The stream is
  *   read from its first synchronisation sequence on ("start" synced: from its first bit on), and
  *   realigned at each
  * - block_size: packets do not straddle blocks of so many bytes (64 or more), and each block begins
  *   with a header; 0, the default: there are no such blocks
  * - flow: only packets with these flow fields: a number 0 to 3, or several with commas between
- * them; all by default
+ *   them; all by default
  *
  * A reader belongs to one thread at a time. Nothing depends on how the bytes are cut.
  */
@@ -99,7 +99,10 @@ struct pug_encapsulation_packet {
     const struct pug_encapsulation_type *registered; /**< its payload's type, or NULL */
 };
 
-/** PUG_ERR_INVALID_PARAM_VAL: a setting is wrong, the log (or NULL) says which; PUG_ERR_MEM. */
+/**
+ * Make a reader, for the caller to free. Settings are used during the call; the log, or NULL, must
+ * outlive it. PUG_ERR_INVALID_PARAM_VAL: a setting is wrong, the log says which; PUG_ERR_MEM.
+ */
 enum pug_status pug_encapsulation_new(const struct pug_settings *settings, struct pug_log *log,
                                       struct pug_encapsulation **reader);
 /** NULL is left alone. */

@@ -67,7 +67,8 @@ struct pug_export_format {
 const struct pug_export_format *pug_export_format_at(size_t n);
 
 /**
- * Write a profile (which is sorted for that). PUG_ERR_INVALID_PARAM_TYPE: no such format;
+ * Write a profile (which is sorted for that). `options` may be NULL: zeros.
+ * PUG_ERR_INVALID_PARAM_TYPE: no such format;
  * PUG_ERR_NOT_FOUND: no object has that name, or several objects ran and the format speaks of one;
  * PUG_ERR_NOT_INIT: the format needs names or stacks that are not there; PUG_ERR_MEM.
  */

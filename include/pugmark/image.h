@@ -102,8 +102,10 @@ struct pug_image *pug_image_new(void);
 /** Free it; nobody may read from it any more. NULL is left alone. */
 void pug_image_free(struct pug_image *image);
 
-/** The quirks (reference_files, reads_end_with_image) that memory added from now on follows; NULL:
-    none, as at first. */
+/**
+ * The quirks (reference_files, reads_end_with_image) that memory added from now on follows; NULL:
+ * none, as at first.
+ */
 void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quirks);
 
 /*
@@ -236,8 +238,8 @@ bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_sym
  * The first function that has bytes in [start, end): the one that covers `start`, else the next one
  * behind it; false where there is none. All functions of a range:
  *
- *     for (at = start; pug_image_symbol_in(image, at, end, &symbol); at = symbol.start +
- * symbol.size)
+ *     for (at = start; pug_image_symbol_in(image, at, end, &s); at = s.start + s.size)
+ *         ...
  */
 bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t end,
                          struct pug_symbol *symbol);

@@ -33,7 +33,7 @@ extern "C" {
 
 struct pug_index;
 
-/** The smallest and the largest block. */
+/** The smallest block. */
 #define PUG_INDEX_BLOCK_MIN UINT64_C(1024)
 /** The largest block. */
 #define PUG_INDEX_BLOCK_MAX    (UINT64_C(1) << 30)
@@ -61,7 +61,8 @@ struct pug_index_options {
 /**
  * Index a capture in memory. The tree is new, and may be used up; where it can be it is copied, for
  * each thread, and nothing is logged. A capture where the transport stops for good is indexed up to
- * there.
+ * there. `options` may be NULL. PUG_ERR_INVALID_PARAM_VAL: a block that is too small or too large,
+ * or `from` is behind the capture.
  */
 enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                 const struct pug_index_options *options, struct pug_index **index);
@@ -69,7 +70,7 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
 /**
  * The index of a capture of which `old` has a part: what was indexed is not read again, but for
  * some blocks at its end. The capture may have grown. Blocks, and whether every mark is kept, are
- * those of the old index.
+ * those of the old index. PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than it was.
  */
 enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
                                  const uint8_t *bytes, uint64_t size,
@@ -221,7 +222,7 @@ uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, u
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
  * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
  * no log. `elements`: the tree decodes, and the index must have the decoders' states. False: start
- * at the beginning.
+ * at the beginning; *reached is NULL. The caller frees the copy; *at is where it goes on.
  */
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,

@@ -70,7 +70,7 @@ struct pug_insn {
 
 /**
  * Classify the instruction at `address` from its first `avail` bytes (little-endian, at most 8).
- * `it_count` is in and out: T32 instructions still inside an IT block.
+ * `it_count` is in and out: T32 instructions still inside an IT block; not NULL.
  * Returns PUG_OK, PUG_ERR_MEM_NACC when `avail` is too small, PUG_ERR_UNSUPPORTED_ISA or
  * PUG_ERR_INVALID_OPCODE.
  */

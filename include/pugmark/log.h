@@ -50,9 +50,9 @@ void pug_log_set_verbosity(struct pug_log *log, enum pug_severity verbosity);
 /** What is told. */
 enum pug_severity pug_log_verbosity(const struct pug_log *log);
 
-/** Send records to a function (NULL: nowhere), or to a file in words, a line each; or both. */
+/** Send records to a function as well; NULL: no more. */
 void pug_log_set_sink(struct pug_log *log, pug_log_fn *sink, void *context);
-/** Write messages into a file, a line each; NULL: no more. */
+/** Write records into a file in words, a line each, as well; NULL: no more. */
 void pug_log_set_file(struct pug_log *log, FILE *file);
 
 /** Put a record in the log. A NULL log swallows it. */
@@ -61,9 +61,9 @@ void pug_log_put(struct pug_log *log, const struct pug_log_record *record);
 /** The last record with an error code, whatever the verbosity; NULL if there was none. */
 const struct pug_log_record *pug_log_last(const struct pug_log *log);
 
-/** Records with severity ERROR and with WARN so far. */
+/** How many errors there were, whatever the verbosity. */
 uint64_t pug_log_errors(const struct pug_log *log);
-/** How many warnings there were. */
+/** How many warnings there were, whatever the verbosity. */
 uint64_t pug_log_warnings(const struct pug_log *log);
 
 /** A record in words, without a newline; returns the length of the whole text. */

@@ -176,7 +176,7 @@ const struct pug_protocol *pug_protocol_find(const char *name);
 /** The n-th known protocol, or NULL. */
 const struct pug_protocol *pug_protocol_at(size_t n);
 
-/** A protocol's name ("ETMV4I"), by which sources are made, and what it is in words. */
+/** A protocol's name ("ETMV4I"), by which sources are made. */
 const char *pug_protocol_name(const struct pug_protocol *protocol);
 /** What a protocol is in words. */
 const char *pug_protocol_title(const struct pug_protocol *protocol);

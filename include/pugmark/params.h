@@ -31,7 +31,9 @@ struct pug_params;
 
 /**
  * Read a file, and those that it names; regular files only. Errors go to the log, with file and
- * line in the text. PUG_ERR_LIMIT: more than the limits above.
+ * line in the text. PUG_ERR_FILE: one cannot be read; PUG_ERR_INVALID_PARAM_VAL: a line is not of
+ * the form key = value, a source's id is none, or files name each other; PUG_ERR_LIMIT: more than
+ * the limits above.
  */
 enum pug_status pug_params_load(const char *path, struct pug_log *log, struct pug_params **params);
 /** NULL is left alone. */

@@ -7,8 +7,8 @@
  *
  *   - ranges: instructions that ran one after another without a break, and how they ended;
  *   - branches that were taken, with where they led;
- *   - where they were asked for, frames: each distinct call stack, and how often which range ran on
- * it; and loops, with the rounds of their visits;
+ *   - where they were asked for, frames: each distinct call stack, and how often which range ran
+ *     on it; and loops, with the rounds of their visits;
  *   - notes: what is not in the counts.
  *
  * Counts are exact and add up: profiles of the parts of a trace, merged, are the profile of the
@@ -31,8 +31,9 @@
 extern "C" {
 #endif
 
-/** No object: memory that belongs to none, or a branch whose target is not known. No frame, no
- * task. */
+/**
+ * No object: memory that belongs to none, or a branch whose target is not known. No frame, no task.
+ */
 #define PUG_PROFILE_NONE UINT32_MAX
 
 #define PUG_PROFILE_BUILD_ID 20u /**< bytes of a build id at most */
@@ -249,8 +250,10 @@ bool pug_profile_object_is(const struct pug_profile_object *object, const char *
  */
 enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, size_t *size);
 
-/** A profile from a file's bytes, of this version or one before. PUG_ERR_FORMAT: not a profile, or
- * a damaged one, or a later version. */
+/**
+ * A profile from a file's bytes, of this version or one before. PUG_ERR_FORMAT: not a profile, or a
+ * damaged one, or a later version.
+ */
 enum pug_status pug_profile_read(const uint8_t *bytes, size_t size, struct pug_profile **profile);
 
 /** Do bytes begin as a profile's file does? */

@@ -42,9 +42,12 @@ uint64_t pug_settings_number(const struct pug_settings *settings, const char *na
 const char *pug_settings_word(const struct pug_settings *settings, const char *name,
                               const char *otherwise);
 
-/** A copy with strings of its own and no watch, in one piece of memory; false: there is none. */
+/**
+ * A copy with strings of its own and no watch, for pug_settings_free(); false: no memory, and
+ * `copy` is as it was.
+ */
 bool pug_settings_copy(const struct pug_settings *settings, struct pug_settings *copy);
-/** What pug_settings_copy() made. */
+/** Free what pug_settings_copy() made. */
 void pug_settings_free(struct pug_settings *copy);
 
 /** Core architecture numbers ("arch" setting); plain comparison orders them. */

@@ -117,10 +117,8 @@ struct pug_snapshot_source {
     const char *core_name;                    /**< the core it traces, or NULL */
     const struct pug_snapshot_device *core;   /**< NULL: none, or no such device */
     const char *protocol;                     /**< NULL: not known from its type */
-    unsigned
-        stream; /**< which of a source's streams: its trace id is that of the source + so many */
-    bool
-        assumed_core; /**< the snapshot does not say which core: it is the only one without trace */
+    unsigned stream;   /**< which of the device's streams: its trace id is the device's + so many */
+    bool assumed_core; /**< nobody says which core: it is the only one without trace */
 };
 
 /** The folder that the snapshot is in. */
@@ -134,7 +132,7 @@ const struct pug_snapshot_device *pug_snapshot_device_at(const struct pug_snapsh
 const struct pug_snapshot_buffer *pug_snapshot_buffer_at(const struct pug_snapshot *snapshot,
                                                          size_t n);
 
-/** By name, or NULL. */
+/** By name, or NULL. Names are as written in the files. */
 const struct pug_snapshot_device *pug_snapshot_device(const struct pug_snapshot *snapshot,
                                                       const char *name);
 /** As pug_snapshot_device(). */
@@ -205,7 +203,7 @@ const char *pug_snapshot_transport(const struct pug_snapshot *snapshot,
 
 /** The bytes of a buffer, from its files one after the other. */
 struct pug_trace;
-/** Open a buffer's files. PUG_ERR_FILE, with errno. */
+/** Open a buffer's files, for the caller to close before the snapshot. PUG_ERR_FILE, with errno. */
 enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
                                const struct pug_snapshot_buffer *buffer, struct pug_trace **trace);
 /** Fewer than `size` only at the end, or where a file cannot be read (then *status says so). */

@@ -19,8 +19,8 @@ extern "C" {
  * never change. -1 to -46 are those that other trace decoders use, with their sign changed, so that
  * shells which speak their language translate by changing it back.
  *
- * A function names in its header what it returns besides PUG_OK, PUG_ERR_MEM (nothing was changed)
- * and PUG_ERR_INVALID_PARAM_VAL (a NULL that must not be). Where one returns PUG_ERR_FILE, errno
+ * A function names in its header what it returns besides PUG_OK, PUG_ERR_MEM (no memory) and
+ * PUG_ERR_INVALID_PARAM_VAL (a NULL that must not be). Where one returns PUG_ERR_FILE, errno
  * still says why.
  */
 enum pug_status {
@@ -85,7 +85,12 @@ enum pug_status {
 };
 
 /** What an operation on the data path does. */
-enum pug_op { PUG_OP_DATA, PUG_OP_END, PUG_OP_FLUSH, PUG_OP_RESET };
+enum pug_op {
+    PUG_OP_DATA,  /**< here are bytes */
+    PUG_OP_END,   /**< the trace is over: what is held back comes, then EO_TRACE */
+    PUG_OP_FLUSH, /**< the consumer that waited goes on */
+    PUG_OP_RESET, /**< forget the trace: what follows begins anew */
+};
 
 /**
  * What the data path, or a consumer, answers. Three classes, in order of weight: go on (below
@@ -93,17 +98,17 @@ enum pug_op { PUG_OP_DATA, PUG_OP_END, PUG_OP_FLUSH, PUG_OP_RESET };
  * highest counts.
  */
 enum pug_response {
-    PUG_RESP_CONT = 0,
-    PUG_RESP_WARN_CONT = 1,
-    PUG_RESP_ERR_CONT = 2,
-    PUG_RESP_WAIT = 3,
-    PUG_RESP_WARN_WAIT = 4,
-    PUG_RESP_ERR_WAIT = 5,
-    PUG_RESP_FATAL_NOT_INIT = 6,
-    PUG_RESP_FATAL_INVALID_OP = 7,
-    PUG_RESP_FATAL_INVALID_PARAM = 8,
-    PUG_RESP_FATAL_INVALID_DATA = 9,
-    PUG_RESP_FATAL_SYS_ERR = 10,
+    PUG_RESP_CONT = 0,                /**< go on */
+    PUG_RESP_WARN_CONT = 1,           /**< go on; the log has a warning */
+    PUG_RESP_ERR_CONT = 2,            /**< go on; the log has an error */
+    PUG_RESP_WAIT = 3,                /**< wait */
+    PUG_RESP_WARN_WAIT = 4,           /**< wait; the log has a warning */
+    PUG_RESP_ERR_WAIT = 5,            /**< wait; the log has an error */
+    PUG_RESP_FATAL_NOT_INIT = 6,      /**< something was not attached, or not configured */
+    PUG_RESP_FATAL_INVALID_OP = 7,    /**< not now, or not to this object */
+    PUG_RESP_FATAL_INVALID_PARAM = 8, /**< a NULL that must not be, or a value not allowed */
+    PUG_RESP_FATAL_INVALID_DATA = 9,  /**< the trace cannot be gone on with */
+    PUG_RESP_FATAL_SYS_ERR = 10,      /**< no memory, or another error of the system */
 };
 
 /** Decoding goes on: a warning or an error does not stop it. */

@@ -49,12 +49,12 @@ enum pug_status pug_transport_register(const struct pug_transport *transport);
 /** PUG_ERR_DCDREG_NAME_UNKNOWN: it was not registered. */
 enum pug_status pug_transport_unregister(const char *name);
 
-/** By name, or NULL; and the n-th, or NULL. */
+/** By name (case-sensitive), or NULL. */
 const struct pug_transport *pug_transport_find(const char *name);
 /** The n-th known transport, or NULL. */
 const struct pug_transport *pug_transport_at(size_t n);
 
-/** A transport's name ("coresight"), and what it is in words. */
+/** A transport's name: "coresight". */
 const char *pug_transport_name(const struct pug_transport *transport);
 /** What a transport is in words. */
 const char *pug_transport_title(const struct pug_transport *transport);

@@ -91,7 +91,7 @@ enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_sour
 /** Free the source of an id. PUG_ERR_INVALID_ID: there is none. */
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id);
 
-/** The source in a slot, or NULL; and the n-th by ascending slot, or NULL. */
+/** The source in a slot, or NULL. */
 struct pug_source *pug_tree_source(struct pug_tree *tree, uint16_t slot);
 /** The n-th source by ascending slot, or NULL. */
 struct pug_source *pug_tree_source_at(const struct pug_tree *tree, size_t n);
@@ -115,7 +115,10 @@ void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *
 /** Deliver elements after each packet even in batches, so that nothing is decoded ahead. */
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 
-/** Raw frames: `want` bit 0 packed, bit 1 unpacked, bit 2 synchronisation points alone. */
+/**
+ * Raw frames: `want` bit 0 packed, bit 1 unpacked, bit 2 synchronisation points alone.
+ * PUG_ERR_DCDT_NO_FORMATTER: the transport has none.
+ */
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want);
 
@@ -150,7 +153,10 @@ void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *functi
  */
 void pug_source_marks(struct pug_source *source, struct pug_mark_list *list);
 
-/** PUG_ERR_INVALID_PARAM_TYPE on a source that decodes. */
+/**
+ * Packets of a source go there in place of a decoder; NULL: nowhere. PUG_ERR_INVALID_PARAM_TYPE: it
+ * decodes.
+ */
 enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,
                                 void *context);
 

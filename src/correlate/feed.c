@@ -166,6 +166,9 @@ enum pug_status pug_correlate_trees(struct pug_correlate *correlate,
 {
     if (!correlate || (!inputs && count > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
+    for (size_t i = 0; i < count; i++)
+        if (!inputs[i].tree || (!inputs[i].bytes && inputs[i].size > 0))
+            return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_feed *feeds = calloc(count ? count : 1, sizeof(*feeds));
     enum pug_status status = feeds ? PUG_OK : PUG_ERR_MEM;
     for (size_t i = 0; i < count && status == PUG_OK; i++) {

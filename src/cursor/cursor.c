@@ -250,7 +250,7 @@ enum pug_status pug_cursor_seek_mark(struct pug_cursor *cursor, const struct pug
                                      struct pug_index_mark *mark)
 {
     struct pug_index_mark found;
-    if (!query)
+    if (!cursor || !query)
         return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status = find(cursor, query, &found);
     if (status == PUG_OK)

@@ -316,8 +316,11 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
                                     void (*put)(void *context, const void *bytes, size_t size),
                                     void *context, struct pug_capture_result *out)
 {
+    static const struct pug_profiler_options usual;
     if (!capture || !put)
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (!options)
+        options = &usual;
     struct brstack all = {.capture = capture, .sink = {put, context}};
     struct pug_capture_selection selection =
         options->selection ? *options->selection : (struct pug_capture_selection){0};

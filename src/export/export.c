@@ -148,8 +148,11 @@ static enum pug_status prepare(struct pug_profile *profile,
                                const struct pug_export_options *options, struct pug_sink *sink,
                                struct export *export, uint32_t **chosen)
 {
+    static const struct pug_export_options usual;
     size_t count;
     enum pug_status status = pug_profile_sort(profile);
+    if (!options)
+        options = &usual;
     pug_profile_objects(profile, &count);
     *chosen = status == PUG_OK ? calloc(count + 1, sizeof(**chosen)) : NULL;
     if (!*chosen)
@@ -175,7 +178,7 @@ static enum pug_status run(struct pug_profile *profile, const struct format *for
     if (status == PUG_OK)
         status = format->write ? format->write(&export) : write_coverage(&export, format->cover);
     if (status == PUG_OK)
-        status = pug_names_status(options->names);
+        status = pug_names_status(export.options->names);
     free(chosen);
     return status;
 }
@@ -214,12 +217,12 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
     enum pug_status status = prepare(before, options, &sink, &left, &left_chosen);
     if (status == PUG_OK)
         status = prepare(after, options, &sink, &right, &right_chosen);
-    if (status == PUG_OK && options->object && left.object_count + right.object_count == 0)
+    if (status == PUG_OK && left.options->object && left.object_count + right.object_count == 0)
         status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
         status = pug_export_changes(&left, &right);
     if (status == PUG_OK)
-        status = pug_names_status(options->names);
+        status = pug_names_status(left.options->names);
     free(left_chosen);
     free(right_chosen);
     return status;

@@ -36,7 +36,7 @@ enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_i
                                  uint64_t address, const uint8_t *bytes, unsigned avail,
                                  uint8_t *it_count, struct pug_insn *insn)
 {
-    if (!config || !insn || (!bytes && avail > 0))
+    if (!config || !insn || !it_count || (!bytes && avail > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     memset(insn, 0, sizeof(*insn));
     insn->next_isa = (uint8_t)isa;

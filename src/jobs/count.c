@@ -48,7 +48,7 @@ enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs 
                                     .take = take,
                                     .drop = drop,
                                     .counts = counts_of};
-    struct pug_jobs config = *jobs;
+    struct pug_jobs config = jobs ? *jobs : (struct pug_jobs){0};
     config.parts = &parts;
     const enum pug_status status = pug_tree_decode(tree, &config, bytes, size, result);
     return status == PUG_OK ? pug_counts_status(counts) : status;

@@ -166,8 +166,11 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
                                     const struct pug_profiler_options *options,
                                     struct pug_capture_result *out)
 {
+    static const struct pug_profiler_options usual;
     if (!profile || !capture)
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (!options)
+        options = &usual;
     struct pug_capture_selection selection =
         options->selection ? *options->selection : (struct pug_capture_selection){0};
     struct pug_capture_result result = {0};

@@ -192,6 +192,73 @@ static void what_fails_makes_no_view(void **state)
     pug_names_free(names);
 }
 
+static void swallow(void *context, const void *bytes, size_t size)
+{
+    (void)bytes;
+    *(size_t *)context += size;
+}
+
+/* Of a recorded program: what is counted, and written, without options and with zeroed ones. */
+static void options_that_are_null_are_as_usual(void **state)
+{
+    (void)state;
+    const char *path = PUG_SOURCE_DIR "/tests/captures/etmv4-a64";
+    const struct pug_export_options usual = {0};
+    struct pug_capture *capture;
+    struct pug_profile *with = pug_profile_new(), *without = pug_profile_new();
+    size_t count, same, stacks = 0, differences = 0;
+    assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+    assert_int_equal(pug_profile_capture(with, capture, &(struct pug_profiler_options){0}, NULL),
+                     PUG_OK);
+    assert_int_equal(pug_profile_capture(without, capture, NULL, NULL), PUG_OK);
+    pug_profile_ranges(with, &count);
+    pug_profile_ranges(without, &same);
+    assert_true(count > 0);
+    assert_int_equal(same, count);
+    assert_int_equal(pug_profile_brstack(capture, NULL, swallow, &stacks, NULL), PUG_OK);
+    assert_int_equal(pug_export_diff(with, without, NULL, swallow, &differences), PUG_OK);
+    assert_int_equal(pug_export(with, "table", NULL, swallow, &differences),
+                     pug_export(with, "table", &usual, swallow, &differences));
+    pug_profile_free(with);
+    pug_profile_free(without);
+    pug_capture_free(capture);
+}
+
+static void counting_on_no_jobs_is_as_usual(void **state)
+{
+    (void)state;
+    struct pug_counts *counts = pug_counts_new();
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
+    assert_int_equal(pug_tree_count_all(tree, NULL, &byte, 1, counts, NULL), PUG_OK);
+    pug_tree_free(tree);
+    pug_counts_free(counts);
+}
+
+static bool give_nobody(void *context, const struct pug_correlated *elements, size_t count)
+{
+    (void)context;
+    (void)elements;
+    return count == 0;
+}
+
+static void one_null_among_others_is_refused(void **state)
+{
+    (void)state;
+    const struct pug_index_query query = {0};
+    const struct pug_isa_config config = {0};
+    const struct pug_correlate_input nothing = {0};
+    const uint8_t nop[4] = {0x1f, 0x20, 0x03, 0xd5};
+    struct pug_insn insn;
+    struct pug_correlate *correlate;
+    REFUSED(pug_cursor_seek_mark(NULL, &query, NULL));
+    REFUSED(pug_isa_classify(&config, PUG_ISA_A64, 0, nop, 4, NULL, &insn));
+    assert_int_equal(
+        pug_correlate_new(&(struct pug_correlate_config){.give = give_nobody}, &correlate), PUG_OK);
+    REFUSED(pug_correlate_trees(correlate, &nothing, 1));
+    pug_correlate_free(correlate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +269,9 @@ int main(void)
         cmocka_unit_test(what_fails_makes_nothing),
         cmocka_unit_test(what_fails_makes_no_index),
         cmocka_unit_test(what_fails_makes_no_view),
+        cmocka_unit_test(options_that_are_null_are_as_usual),
+        cmocka_unit_test(counting_on_no_jobs_is_as_usual),
+        cmocka_unit_test(one_null_among_others_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
