@@ -267,7 +267,7 @@ static void check_coverage(struct filling *filling, const char *format, const ch
 static const char *const captures[] = {"thread-v0", "thread-v1", "ete-raw", "snapshot", "hwid-v0"};
 #define CAPTURES (sizeof(captures) / sizeof(captures[0]))
 
-static void test_autofdo(void **state)
+static void test_autofdo_of_shared(void **state)
 {
     (void)state;
     if (!data_is_there())
@@ -276,7 +276,7 @@ static void test_autofdo(void **state)
         each_object("autofdo", "autofdo", captures[i], check_bytes);
 }
 
-static void test_bolt(void **state)
+static void test_bolt_of_shared(void **state)
 {
     (void)state;
     if (!data_is_there())
@@ -285,7 +285,7 @@ static void test_bolt(void **state)
         each_object("preagg", "bolt", captures[i], check_lines);
 }
 
-static void test_lcov(void **state)
+static void test_lcov_of_shared(void **state)
 {
     (void)state;
     if (!data_is_there())
@@ -324,7 +324,7 @@ static void check_source_lines(struct filling *filling, const char *format, cons
     assert_same_lines(got, want, "");
 }
 
-static void test_source_lines(void **state)
+static void test_source_lines_of_shared(void **state)
 {
     (void)state;
     if (!data_is_there())
@@ -380,11 +380,9 @@ static void test_what_formats_need(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_formats_need),
-        cmocka_unit_test(test_autofdo),
-        cmocka_unit_test(test_bolt),
-        cmocka_unit_test(test_lcov),
-        cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_what_formats_need),      cmocka_unit_test(test_autofdo_of_shared),
+        cmocka_unit_test(test_bolt_of_shared),         cmocka_unit_test(test_lcov_of_shared),
+        cmocka_unit_test(test_source_lines_of_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Captures counted: against the counts of the path that really ran, on any number of threads,
- * and in parts. Reads ../shared/perfdata; skipped where it is not there.
+ * and in parts. The counts that are expected are in ../shared/perfdata; tests of these are skipped
+ * where it is not there.
  */
 #include "export/export.h"
 #include "pugmark/names.h"
@@ -19,6 +20,7 @@
 
 #define DATA     PUG_SOURCE_DIR "/../shared/perfdata/paw"
 #define CAPTURES PUG_SOURCE_DIR "/../shared/captures"
+#define OWN      PUG_SOURCE_DIR "/tests/captures"
 
 static bool is_there(const char *path)
 {
@@ -175,7 +177,7 @@ static void got_branches(struct counted *counted)
     }
 }
 
-static void test_counts(void **state)
+static void test_counts_of_shared(void **state)
 {
     (void)state;
     static const char *const names[] = {"thread-v0", "thread-v1", "cpu-shared", "ete-raw",
@@ -200,7 +202,7 @@ static void test_counts(void **state)
 
 static const char *const threaded[] = {"thread-v0", "thread-v1"};
 
-static void test_functions(void **state)
+static void test_functions_of_shared(void **state)
 {
     (void)state;
     if (!is_there(DATA "/thread-v1.data"))
@@ -247,7 +249,7 @@ static void add_calls(const char *text, uint64_t calls)
 }
 
 /* "CALLER CALLEE COUNT", callers by where the call is. */
-static void test_calls(void **state)
+static void test_calls_of_shared(void **state)
 {
     (void)state;
     if (!is_there(DATA "/thread-v1.data"))
@@ -295,7 +297,7 @@ static uint64_t time_of(const struct pug_profile *profile)
 }
 
 /** Nanoseconds where the file says what the trace's clock is, which are no more than it lasted. */
-static void test_time(void **state)
+static void test_time_of_shared(void **state)
 {
     (void)state;
     static const struct {
@@ -328,12 +330,9 @@ static void test_time(void **state)
 
 /* ---- threads and parts ---- */
 
-static void test_threads(void **state)
+static void check_threads(const char *const *paths, size_t count_)
 {
-    (void)state;
-    static const char *const paths[] = {DATA "/thread-v1.data", DATA "/cpu-shared.data",
-                                        CAPTURES "/juno_r1_1", CAPTURES "/bugfix-exact-match"};
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+    for (size_t i = 0; i < count_; i++) {
         if (!is_there(paths[i]))
             skip();
         for (int stacks = 0; stacks < 2; stacks++) {
@@ -346,6 +345,22 @@ static void test_threads(void **state)
             empty(&eight);
         }
     }
+}
+
+static void test_threads(void **state)
+{
+    static const char *const paths[] = {OWN "/etmv4-a64", OWN "/etmv3-arm-threads", OWN "/ptm-arm",
+                                        OWN "/etrace-rv64", OWN "/ntrace-rv64"};
+    (void)state;
+    check_threads(paths, sizeof(paths) / sizeof(paths[0]));
+}
+
+static void test_threads_of_shared(void **state)
+{
+    static const char *const paths[] = {DATA "/thread-v1.data", DATA "/cpu-shared.data",
+                                        CAPTURES "/juno_r1_1", CAPTURES "/bugfix-exact-match"};
+    (void)state;
+    check_threads(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
 /* ---- loops, from the path that ran ---- */
@@ -454,7 +469,7 @@ static size_t check_loops(const char *name, bool apart)
     return checked;
 }
 
-static void test_loops(void **state)
+static void test_loops_of_shared(void **state)
 {
     (void)state;
     static const char *const names[] = {"thread-v0", "thread-v1", "cpu-shared", "ete-raw",
@@ -468,8 +483,52 @@ static void test_loops(void **state)
     assert_true(checked > 30);
 }
 
-/* Each thread counted by itself, and added up. */
+static void assert_same_counts(struct counted *sum, struct counted *whole)
+{
+    assert_int_equal(pug_profile_sort(sum->profile), PUG_OK);
+    assert_int_equal(pug_profile_sort(whole->profile), PUG_OK);
+    got_ranges(whole);
+    got_branches(whole);
+    want = got;
+    got.count = 0;
+    got_ranges(sum);
+    got_branches(sum);
+    assert_same_lines();
+}
+
+/** Another part of what a capture has, added to the sum. */
+static void add_part(struct counted *sum, const char *path,
+                     const struct pug_capture_selection *selection)
+{
+    struct pug_profile *part = pug_profile_new();
+    count_into(part, sum->names, path, 2, true, selection);
+    assert_int_equal(pug_profile_merge(sum->profile, part), PUG_OK);
+    pug_profile_free(part);
+}
+
+/* Each source of three processors counted by itself, and added up. */
 static void test_parts(void **state)
+{
+    (void)state;
+    const char *path = OWN "/etmv4-a64";
+    const struct pug_capture_source *source;
+    struct pug_capture *capture;
+    struct counted whole = count(path, 2, true);
+    struct counted sum = {pug_profile_new(), whole.names};
+    size_t n = 0;
+    assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+    for (; (source = pug_capture_source_at(capture, n)) != NULL; n++)
+        add_part(&sum, path,
+                 &(struct pug_capture_selection){.sources = &source->id, .source_count = 1});
+    assert_int_equal(n, 3);
+    pug_capture_free(capture);
+    assert_same_counts(&sum, &whole);
+    pug_profile_free(sum.profile);
+    empty(&whole);
+}
+
+/* Each thread counted by itself, and added up. */
+static void test_parts_of_shared(void **state)
 {
     (void)state;
     const char *path = DATA "/cpu-shared.data";
@@ -479,7 +538,7 @@ static void test_parts(void **state)
     if (!is_there(path))
         skip();
     struct counted whole = count(path, 2, true);
-    struct pug_profile *sum = pug_profile_new();
+    struct counted sum = {pug_profile_new(), whole.names};
     assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
     int32_t seen[64];
     size_t seen_count = 0;
@@ -490,39 +549,23 @@ static void test_parts(void **state)
         if (again)
             continue;
         seen[seen_count++] = task->tid;
-        const struct pug_capture_selection selection = {.tids = &task->tid, .tid_count = 1};
-        struct pug_profile *part = pug_profile_new();
-        count_into(part, whole.names, path, 2, true, &selection);
-        assert_int_equal(pug_profile_merge(sum, part), PUG_OK);
-        pug_profile_free(part);
+        add_part(&sum, path, &(struct pug_capture_selection){.tids = &task->tid, .tid_count = 1});
     }
     assert_true(seen_count > 1);
     pug_capture_free(capture);
-    assert_int_equal(pug_profile_sort(whole.profile), PUG_OK);
-    assert_int_equal(pug_profile_sort(sum), PUG_OK);
-    struct counted summed = {sum, whole.names};
-    got_ranges(&summed);
-    got_branches(&summed);
-    struct lines *const parts = malloc(sizeof(*parts));
-    assert_non_null(parts);
-    *parts = got;
-    got.count = 0;
-    got_ranges(&whole);
-    got_branches(&whole);
-    want = *parts;
-    free(parts);
-    assert_same_lines();
-    pug_profile_free(sum);
+    assert_same_counts(&sum, &whole);
+    pug_profile_free(sum.profile);
     empty(&whole);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_calls),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_time),
-        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_counts_of_shared),  cmocka_unit_test(test_functions_of_shared),
+        cmocka_unit_test(test_calls_of_shared),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_of_shared), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts_of_shared),   cmocka_unit_test(test_time_of_shared),
+        cmocka_unit_test(test_loops_of_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
