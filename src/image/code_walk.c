@@ -51,11 +51,12 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
     struct pug_codemap_store *store = map->store;
     *until = 0;
     (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(store));
-    if (!store->insns && !(store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns))))
-        return PUG_ERR_MEM;
+    if (!store->insns)
+        store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns));
     uint32_t tag = pug_code_tag(map, isa, *it);
-    struct pug_insn_entry *entry = find(store, address, tag);
-    if (entry->address != address || entry->tag != tag || !holds(map, entry)) {
+    struct pug_insn_entry alone; /* without memory none is kept */
+    struct pug_insn_entry *entry = store->insns ? find(store, address, tag) : &alone;
+    if (entry == &alone || entry->address != address || entry->tag != tag || !holds(map, entry)) {
         entry->address = address;
         entry->tag = tag;
         fetch(map, isa, *it, entry);

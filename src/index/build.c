@@ -136,6 +136,15 @@ static void keep_elements(struct making *making, uint64_t first)
     }
 }
 
+/** Else nobody can decode beside the tree, and its states are not known. */
+static bool can_be_cloned(const struct pug_tree *tree)
+{
+    struct pug_tree *clone;
+    const enum pug_status status = pug_tree_clone(tree, NULL, &clone);
+    pug_tree_free(clone);
+    return status != PUG_ERR_INVALID_PARAM_TYPE;
+}
+
 /** Decode from `first` on, for the states and for when the elements of each block come. */
 static void decode(struct making *making, struct pug_tree *decoder, uint64_t first)
 {
@@ -152,7 +161,9 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
         if (out->late == UINT32_MAX) /* nothing of an old block comes later than this one's */
             out->late = block < first ? (uint32_t)first - 1 : (uint32_t)block;
     }
-    if (!pug_index_collect(job, making->threads) || making->at != job->end)
+    if (!pug_index_collect(job, making->threads))
+        making->failed = can_be_cloned(job->tree);
+    if (making->failed || making->at != job->end)
         keep_elements(making, 0);
 }
 

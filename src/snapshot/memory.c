@@ -125,6 +125,7 @@ static void add_one(struct memory *memory, struct mapped *what, uint16_t source)
         pug_snapshot_path(snapshot, dump->file, path, size);
         status = map(memory, what, path, source);
     }
+    memory->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK)
         say_trouble(snapshot, path ? path : dump->file, status);
     free(path);

@@ -16,6 +16,7 @@ void *pug_snapshot_list_add(struct list *list, size_t item_size)
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 8;
         void *items = realloc(list->items, room * item_size);
+        list->starved |= !items;
         if (!items)
             return NULL;
         list->items = items;

@@ -14,6 +14,7 @@
 struct list {
     void *items;
     size_t count, room;
+    bool starved; /* there was no memory for an item */
 };
 
 /** A zeroed new item at the end; NULL without memory. */
@@ -132,6 +133,7 @@ struct memory {
     struct pug_image *image;
     struct list mapped; /* struct mapped */
     bool behind;        /* what is added now is behind what was */
+    bool starved;       /* there was no memory for something */
 };
 
 /** Map a device's dumps and ELF files. What cannot be is logged. */

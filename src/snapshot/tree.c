@@ -208,6 +208,7 @@ struct builder {
     const struct pug_snapshot_tree_config *config;
     struct pug_tree *tree;
     struct memory memory;
+    bool starved; /* there was no memory for a source */
 };
 
 /** The source is left out: `why`, and `what` the reference says of it. */
@@ -254,9 +255,11 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
         };
         enum pug_status status = pug_tree_add_source(builder->tree, &config, &made);
         good = status == PUG_OK;
+        builder->starved |= status == PUG_ERR_MEM;
         if (!good)
             say_refused(snapshot, source, recipe.protocol, status);
     }
+    builder->starved |= recipe.settings.starved;
     pug_snapshot_recipe_free(&recipe);
     if (!good)
         return fail(snapshot, "",
@@ -403,9 +406,10 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
     if (any && config->image && !config->filled && pug_snapshot_is_native(snapshot))
         add_memory_spaces(&builder);
     free(builder.memory.mapped.items);
-    if (!any) {
+    const bool starved = builder.starved || builder.memory.starved;
+    if (!any || starved) {
         pug_tree_free(builder.tree);
-        return PUG_ERR_RDR_NO_DECODER;
+        return starved ? PUG_ERR_MEM : PUG_ERR_RDR_NO_DECODER;
     }
     *tree = builder.tree;
     return PUG_OK;

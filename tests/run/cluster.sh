@@ -183,6 +183,31 @@ process_of() { # NUMBER WORDS: of those processes that were started with these w
     done
 }
 
+# Process 1 dies as soon as a condition holds. It is sought before: what it does is done in a moment.
+kill_when() { # CONDITION WORDS: of those processes that were started with these words
+    local pid=
+    for _ in $(seq 2000); do
+        if [ -z "$pid" ]; then pid=$(process_of 1 "$2"); fi
+        if [ -n "$pid" ] && "$1"; then kill -9 "$pid" 2>/dev/null && return; fi
+        sleep 0.005
+    done
+    return 1
+}
+
+has_record() { # of more than $some bytes
+    local record
+    for record in "$tmp"/keep/*.1.record; do
+        [ "$(stat -c %s "$record" 2>/dev/null || echo 0)" -le $some ] || return 0
+    done
+    return 1
+}
+
+has_begun() { # to write what will stand under the name
+    local file
+    for file in "$tmp"/kept.*; do [ ! -e "$file" ] || return 0; done
+    return 1
+}
+
 bytes_read() { # FILE: by all processes together
     sed -n 's/.*; read \([0-9]*\) bytes of trace/\1/p' "$1" | awk '{n += $1} END {print n + 0}'
 }
@@ -205,16 +230,7 @@ resumed() {
         if [ -e "$tmp/index" ]; then mv "$tmp/index" "$tmp/index.one"; fi
         local go_on=("$bin/pugmark-mpi" --traffic --piece 8192 --block 512 --resume "$tmp/keep" --every 0)
         if ((run++ % 2 == 0)); then go_on+=(--output "$tmp/file"); fi
-        (
-            for _ in $(seq 1000); do
-                for record in "$tmp"/keep/*.1.record; do
-                    if [ "$(stat -c %s "$record" 2>/dev/null || echo 0)" -gt $some ]; then
-                        kill -9 "$(process_of 1 "--resume $tmp/keep")" && exit 0
-                    fi
-                done
-                sleep 0.005
-            done
-        ) 2>/dev/null &
+        kill_when has_record "--resume $tmp/keep" &
         local killer=$! code=0
         mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
         wait $killer || differ "resume: $command: nobody could be killed"
@@ -242,16 +258,10 @@ killed() {
     local code=0
     repeated long 2048
     echo before >"$tmp/kept"
-    (
-        for _ in $(seq 200); do
-            sleep 0.1
-            pid=
-            if ls "$tmp"/kept.* >/dev/null 2>&1; then pid=$(process_of 1 "--output $tmp/kept list"); fi
-            if [ -n "$pid" ]; then kill -9 "$pid" && exit 0; fi
-        done
-    ) &
+    kill_when has_begun "--output $tmp/kept list" &
+    local killer=$!
     mpi 2 "$bin/pugmark-mpi" --output "$tmp/kept" list --jobs 1 "$tmp/long" >"$tmp/out" 2>&1 || code=$?
-    wait
+    wait $killer || differ "a killed process: nobody could be killed"
     [ $code != 0 ] && [ "$(cat "$tmp/kept")" = before ] || differ "a killed process: exit code $code"
     grep -q -i -e 'signal 9' -e killed "$tmp/out" || { cat "$tmp/out"; differ "a killed process: nobody says so"; }
 }
