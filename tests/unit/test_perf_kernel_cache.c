@@ -74,7 +74,7 @@ static void begin(struct kernel_run *r)
 static void link_kallsyms(const struct kernel_run *r, const char *to)
 {
     char path[256];
-    snprintf(path, sizeof(path), "%s/cache/.build-id/ab/%s", r->folder, ID + 2);
+    snprintf(path, sizeof(path), "%s/cache/.build-id/ab/%s", r->folder, &ID[2]);
     assert_int_equal(symlink(to, path), 0);
 }
 
