@@ -275,9 +275,10 @@ static void described(const struct rec_unit_class *of, int option, uint64_t valu
     const char *at = page.text;
     while ((at = strstr(at, key)) && !strchr("=(", at[strlen(key)]))
         at++;
-    if (!at)
+    if (at)
+        snprintf(text, size, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+    else
         fail_msg("%s: nothing is said of %s", of->name, setting);
-    snprintf(text, size, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
     free(page.text);
 }
 
