@@ -67,3 +67,9 @@ sort -nc "$work/times"
 [[ $(wc -l <"$work/times") -gt 100 ]]
 "$bin/pugmark" calls --by-time --quiet --summary "$two" | grep '^  ETB_1' | sed 's/^  ETB_1//' >"$work/part"
 "$bin/pugmark" calls --quiet --summary "$one" | grep '^  10' | sed 's/^ //' | cmp - "$work/part"
+
+# What a part hands on before its end stands behind the head of its buffer, too.
+for jobs in 1 2; do
+    head=$("$bin/pugmark" list --quiet --time 0, --jobs $jobs "$source/tests/captures/ete-a64-versions" | sed -n 1p)
+    [[ $head == '# buffer buffer_0'* ]] || { echo "--jobs $jobs: the list begins with $head"; exit 1; }
+done

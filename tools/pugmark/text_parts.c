@@ -33,7 +33,9 @@ static void hand_on(struct output_text_buffer *text)
         *portion = *part;
         *text = (struct output_text_buffer){.full = hand_on};
     }
+    output_to(NULL); /* it may be taken at once, with a head in front of it */
     text->failed = !pug_passage_give(part->passage, portion, size);
+    output_to(text);
 }
 
 static void set_passage(void *context, struct pug_passage *passage)
