@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Times of captures that nothing dates but the trace itself. */
+#include "base/bisect.h"
 #include "capture/marks.h"
 
 #include <inttypes.h>
@@ -36,19 +37,14 @@ uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t tick
     return seconds > (UINT64_MAX - rest) / SECOND ? UINT64_MAX : seconds * SECOND + rest;
 }
 
+static uint64_t value_of(const void *capture, uint64_t ticks)
+{
+    return pug_capture_from_ticks(capture, ticks);
+}
+
 uint64_t pug_capture_to_ticks(const struct pug_capture *capture, uint64_t time)
 {
-    uint64_t low = 0, high = UINT64_MAX;
-    if (capture->hertz == 0)
-        return time;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (pug_capture_from_ticks(capture, middle) < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return capture->hertz == 0 ? time : pug_bisect_value(0, UINT64_MAX, time, value_of, capture);
 }
 
 /* ---- stretches ---- */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file perf.data as a capture: bytes of stretches, and who ran with which memory. */
+#include "base/bisect.h"
 #include "capture/marks.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
@@ -53,8 +54,9 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, ui
 /* ---- times ---- */
 
 /** So many cycles in the unit of the clock. */
-static uint64_t duration(const struct pug_perf *perf, uint64_t cycles)
+static uint64_t duration(const void *context, uint64_t cycles)
 {
+    const struct pug_perf *perf = context;
     const uint64_t whole = cycles >> perf->clock.shift;
     const uint64_t rest = cycles & ((UINT64_C(1) << perf->clock.shift) - 1);
     return whole * perf->clock.mult + (rest * perf->clock.mult >> perf->clock.shift);
@@ -75,16 +77,10 @@ static bool from_clock(const struct pug_perf *perf, uint64_t time, uint64_t *cyc
     if (since >> 63 || perf->clock.mult == 0)
         return false;
     const uint64_t most = since / perf->clock.mult + 1;
-    uint64_t low = 0,
-             high = most > UINT64_MAX >> perf->clock.shift ? UINT64_MAX : most << perf->clock.shift;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (duration(perf, middle) < since)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *cycles = perf->clock.is_short ? low & perf->clock.mask : low;
+    const bool all = most > UINT64_MAX >> perf->clock.shift;
+    const uint64_t first =
+        pug_bisect_value(0, all ? UINT64_MAX : most << perf->clock.shift, since, duration, perf);
+    *cycles = perf->clock.is_short ? first & perf->clock.mask : first;
     return true;
 }
 

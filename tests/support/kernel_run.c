@@ -220,3 +220,10 @@ const char *kernel_heard_name(const struct kernel_heard *heard, struct pug_names
             return function.name;
     return NULL;
 }
+
+const struct rec_perf_cpu kernel_run_vhe_cpu = {
+    .unit = REC_PERF_ETMV4,
+    .words = {0x8880, 0x10, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0xcc, 1},
+    .count = 8};
+const struct rec_etmv4_config kernel_run_vhe_config = {
+    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};

@@ -61,4 +61,9 @@ void kernel_heard_check(const struct kernel_heard *heard, const uint64_t *wanted
 const char *kernel_heard_name(const struct kernel_heard *heard, struct pug_names *names,
                               const char *path, uint64_t vaddr);
 
+/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: the kernel runs at EL2, guests at EL1.
+ */
+extern const struct rec_perf_cpu kernel_run_vhe_cpu;
+extern const struct rec_etmv4_config kernel_run_vhe_config;
+
 #endif

@@ -178,19 +178,11 @@ static void test_kcore(void **state)
 
 /* ---- guests ---- */
 
-/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: the kernel runs at EL2. */
-static const struct rec_perf_cpu vhe_cpu = {
-    .unit = REC_PERF_ETMV4,
-    .words = {0x8880, 0x10, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0xcc, 1},
-    .count = 8};
-static const struct rec_etmv4_config vhe_config = {
-    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};
-
 /** The same kernel address is mapped by the host and by its guest; a guest has modules, too. */
 static void begin_guest(struct kernel_run *r)
 {
     static const struct rec_perf_sample task = {.pid = 7, .tid = 7, .time = 2};
-    kernel_run_begin_with(r, &vhe_cpu, &vhe_config);
+    kernel_run_begin_with(r, &kernel_run_vhe_cpu, &kernel_run_vhe_config);
     kernel_run_map_as(r, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms]_stext");
     kernel_run_map_as(r, 4, MODULE, 0x3000, 0, "/foo.ko");
     rec_perf_comm(&r->perf, &task, "vcpu", false);
@@ -286,7 +278,7 @@ static void test_guests(void **state)
     static const char *const names[] = {"start_of_7", "start_of_9"};
     struct kernel_run r;
     (void)state;
-    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_begin_with(&r, &kernel_run_vhe_cpu, &kernel_run_vhe_config);
     for (uint32_t n = 0; n < 3; n++) {
         const uint32_t pid = 7 + 2 * n;
         char path[192], lines[128];

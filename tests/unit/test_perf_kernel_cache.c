@@ -154,14 +154,6 @@ static void test_memory(void **state)
     }
 }
 
-/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: what runs at EL1 is a guest's. */
-static const struct rec_perf_cpu vhe_cpu = {
-    .unit = REC_PERF_ETMV4,
-    .words = {0x8880, 0x10, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0xcc, 1},
-    .count = 8};
-static const struct rec_etmv4_config vhe_config = {
-    .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x8880, .seed = 1};
-
 /** A guest's module calls what its own kernel has, by its own kallsyms. */
 static void test_guests_module(void **state)
 {
@@ -184,7 +176,7 @@ static void test_guests_module(void **state)
     struct kernel_run r;
     char file[128], guest[128];
     (void)state;
-    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_begin_with(&r, &kernel_run_vhe_cpu, &kernel_run_vhe_config);
     kernel_run_map_of(&r, 7, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.7]_stext");
     kernel_run_map_of(&r, 7, 4, MODULE, 0x3000, 0, "/foo.ko");
     rec_perf_comm(&r.perf, &task, "vcpu", false);
@@ -225,7 +217,7 @@ static void test_guests_builds(void **state)
                   {"/foo.ko", 0}};
     struct kernel_run r;
     (void)state;
-    kernel_run_begin_with(&r, &vhe_cpu, &vhe_config);
+    kernel_run_begin_with(&r, &kernel_run_vhe_cpu, &kernel_run_vhe_config);
     kernel_run_map_of(&r, 7, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.7]_stext");
     kernel_run_map_of(&r, 7, 4, MODULE, 0x3000, 0, "/foo.ko");
     kernel_run_map_of(&r, 9, 4, KERNEL, 0x10000, KERNEL, "[guest.kernel.kallsyms.9]_stext");

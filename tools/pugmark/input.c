@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "input_private.h"
 
+#include "capture/capture.h"
 #include "command.h"
 #include "input_lists.h"
 #include "output.h"
@@ -45,16 +46,14 @@ static bool options_fit(const struct input_options *options)
     return !misplaced;
 }
 
-/** In either byte order, and the first version's. */
 static bool is_perf_data(const char *path)
 {
-    char magic[9] = "";
+    uint8_t begin[8];
     FILE *file = fopen(path, "rb");
-    const size_t size = file ? fread(magic, 1, 8, file) : 0;
+    const size_t size = file ? fread(begin, 1, sizeof(begin), file) : 0;
     if (file)
         fclose(file);
-    return size == 8 && (strcmp(magic, "PERFILE2") == 0 || strcmp(magic, "PERFFILE") == 0 ||
-                         strcmp(magic, "2ELIFREP") == 0);
+    return pug_perf_recognise(begin, size);
 }
 
 bool input_is_bare(const struct input_options *options, const char *path)
