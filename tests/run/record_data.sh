@@ -67,7 +67,8 @@ done
 "$source/tests/truth/build.sh" "$work" mixture
 "$bin/pugmark" record --quiet --protocol etrace --path "$work/ran" --out "$work/threads" -- "$work/mixture.rv64" 1 >/dev/null
 mv "$work/mixture.rv64" "$work/gone"
-"$bin/pugmark" pc "$work/threads" --verify "$work/ran" 2>&1 | grep -qx 'equal: .* of 4 processors'
+# A thread that begins when another has ended is on its processor.
+"$bin/pugmark" pc "$work/threads" --verify "$work/ran" 2>&1 | grep -qx 'equal: .* of [2-4] processors'
 "$bin/pugmark" record --quiet --protocol etrace --from "$work/ran" --out "$work/nameless"
 [[ -z $(find "$work/nameless" -name 'program_*') ]]
 

