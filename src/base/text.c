@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-void pug_text_put_cut(struct pug_text *text, const char *string, size_t length)
+size_t pug_text_put_cut(struct pug_text text, const char *string, size_t length)
 {
-    if (text->length < text->size)
-        memcpy(text->buffer + text->length, string, text->size - text->length);
-    text->length += length;
+    if (text.length < text.size)
+        memcpy(text.buffer + text.length, string, text.size - text.length);
+    return text.length + length;
 }
 
 void pug_text_format(struct pug_text *text, const char *format, ...)
@@ -58,30 +58,20 @@ const char pug_text_pairs[513] =
     PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
         PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
 
-void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
-{
-    char out[PUG_TEXT_HEX];
-    digits = digits < PUG_TEXT_HEX ? digits : PUG_TEXT_HEX;
-    if (text->length + PUG_TEXT_HEX <= text->size)
-        text->length += pug_text_hex_at(text->buffer + text->length, value, digits);
-    else
-        pug_text_put_n(text, out, pug_text_hex_at(out, value, digits));
-}
+#define TENS(high)                                                                                 \
+    high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9"
 
-void pug_text_decimal(struct pug_text *text, uint64_t value)
+static const char decimal_pairs[] = TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5")
+    TENS("6") TENS("7") TENS("8") TENS("9");
+
+char *pug_text_decimal_before(char *end, uint64_t value)
 {
-    char out[20];
-    unsigned at = sizeof(out);
-    if (value < 10) { /* as most are */
-        out[0] = (char)('0' + value);
-        pug_text_put_n(text, out, 1);
-        return;
-    }
-    do {
-        out[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    pug_text_put_n(text, out + at, sizeof(out) - at);
+    char *at = end;
+    for (; value >= 10; value /= 100)
+        memcpy(at -= 2, &decimal_pairs[2 * (value % 100)], 2);
+    if (value > 0 || at == end)
+        *--at = (char)('0' + value);
+    return at;
 }
 
 size_t pug_text_end(struct pug_text *text)

@@ -15,14 +15,15 @@ struct pug_text {
 
 #define PUG_TEXT(buffer_, size_) ((struct pug_text){.buffer = (buffer_), .size = (size_)})
 
-/** private: where not all of it fits. */
-void pug_text_put_cut(struct pug_text *text, const char *string, size_t length);
+/** private: where not all of it fits; by value, so that a text can stay in registers. The length.
+ */
+size_t pug_text_put_cut(struct pug_text text, const char *string, size_t length);
 
 /* Inline, so that words of a known length are a store or two. */
 static inline void pug_text_put_n(struct pug_text *text, const char *string, size_t length)
 {
     if (text->length + length > text->size) {
-        pug_text_put_cut(text, string, length);
+        text->length = pug_text_put_cut(*text, string, length);
         return;
     }
     memcpy(text->buffer + text->length, string, length);
@@ -32,6 +33,24 @@ static inline void pug_text_put_n(struct pug_text *text, const char *string, siz
 static inline void pug_text_put(struct pug_text *text, const char *string)
 {
     pug_text_put_n(text, string, strlen(string));
+}
+
+/** A word that is copied whole, whatever its length is. */
+struct pug_text_word {
+    char text[15]; /**< terminated */
+    uint8_t length;
+};
+
+#define PUG_TEXT_WORD(word_) ((struct pug_text_word){.text = word_, .length = sizeof(word_) - 1})
+
+static inline void pug_text_put_word(struct pug_text *text, const struct pug_text_word *word)
+{
+    if (text->length + sizeof(word->text) > text->size) {
+        pug_text_put_n(text, word->text, word->length);
+        return;
+    }
+    memcpy(text->buffer + text->length, word->text, sizeof(word->text));
+    text->length += word->length;
 }
 
 void pug_text_format(struct pug_text *text, const char *format, ...)
@@ -73,8 +92,32 @@ static inline unsigned pug_text_hex_near(struct pug_text_near *near, char out[PU
 }
 
 /** The same, behind a text. */
-void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits);
-void pug_text_decimal(struct pug_text *text, uint64_t value);
+static inline void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
+{
+    char out[PUG_TEXT_HEX];
+    digits = digits < PUG_TEXT_HEX ? digits : PUG_TEXT_HEX;
+    if (text->length + PUG_TEXT_HEX <= text->size)
+        text->length += pug_text_hex_at(text->buffer + text->length, value, digits);
+    else
+        pug_text_put_n(text, out, pug_text_hex_at(out, value, digits));
+}
+
+#define PUG_TEXT_DECIMAL 20u
+
+/** Decimal digits, 20 at most, up to `end`; the first of them. */
+char *pug_text_decimal_before(char *end, uint64_t value);
+
+static inline void pug_text_decimal(struct pug_text *text, uint64_t value)
+{
+    char out[PUG_TEXT_DECIMAL], *const end = out + sizeof(out);
+    if (value < 10) { /* as most are */
+        out[0] = (char)('0' + value);
+        pug_text_put_n(text, out, 1);
+        return;
+    }
+    const char *first = pug_text_decimal_before(end, value);
+    pug_text_put_n(text, first, (size_t)(end - first));
+}
 /** Terminate; the length of the whole text. */
 size_t pug_text_end(struct pug_text *text);
 

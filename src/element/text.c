@@ -22,13 +22,17 @@ static const char *const unsync_names[] = {"undefined",         "init-decoder", 
                                            "overflow",          "discard",      "bad-packet",
                                            "bad-program-image", "end-of-trace"};
 static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
-static const char *const isa_names[PUG_ISA_COUNT] = {"A32", "T32", "A64",  "TEE", "Jaz",
-                                                     "Cst", "Unk", "RV32", "RV64"};
+
+#define W(word) PUG_TEXT_WORD(word)
+
+static const struct pug_text_word isa_names[PUG_ISA_COUNT] = {
+    W("A32"), W("T32"), W("A64"), W("TEE"), W("Jaz"), W("Cst"), W("Unk"), W("RV32"), W("RV64")};
 static const char *const nopath_names[] = {"", "[broken] ", "[entry] "};
-static const char *const instr_names[] = {"--- ",    "BR  ",    "iBR ",  "ISB ",
-                                          "DSB.DMB", "WFI.WFE", "TSTART"};
-static const char *const subtype_names[] = {
-    "", "b+link ", "A64:ret ", "A64:eret ", "V7:impl ret", "RV:ret ", "RV:xret "};
+static const struct pug_text_word instr_names[] = {
+    W("--- "), W("BR  "), W("iBR "), W("ISB "), W("DSB.DMB"), W("WFI.WFE"), W("TSTART")};
+static const struct pug_text_word subtype_names[] = {
+    W(""),        W("b+link "), W("A64:ret "), W("A64:eret "), W("V7:impl ret"),
+    W("RV:ret "), W("RV:xret ")};
 static const char *const security_names[] = {"S; ", "N; ", "Root; ", "Realm; "};
 static const char *const memtrans_names[] = {"Init", "Start", "Commit", "Fail"};
 static const char *const local_ts_names[] = {"TS Sync", "TS Delay", "Packet Delay",
@@ -50,9 +54,14 @@ const char *pug_element_type_name(enum pug_element_type type)
     return NAME(type_names, (unsigned)type);
 }
 
+static const struct pug_text_word *isa_word(unsigned isa)
+{
+    return &isa_names[isa < PUG_ISA_COUNT ? isa : PUG_ISA_UNKNOWN];
+}
+
 const char *pug_isa_name(enum pug_isa isa)
 {
-    return (unsigned)isa < PUG_ISA_COUNT ? isa_names[isa] : "Unk";
+    return isa_word((unsigned)isa)->text;
 }
 
 static void put_reason(struct pug_text *text, const char *name)
@@ -81,21 +90,25 @@ static void put_context(struct pug_text *text, const struct pug_element *e)
 
 static void put_range(struct pug_text *text, const struct pug_element *e)
 {
-    pug_text_put(text, "exec range=0x");
-    pug_text_hex(text, e->start, 1);
-    pug_text_put(text, ":[0x");
-    pug_text_hex(text, e->end, 1);
-    pug_text_put(text, "] num_i(");
-    pug_text_decimal(text, e->count);
-    pug_text_put(text, ") last_sz(");
-    pug_text_decimal(text, e->last_size);
-    pug_text_put(text, ") (ISA=");
-    pug_text_put(text, pug_isa_name(e->isa));
-    pug_text_put(text, e->flags & PUG_ELEM_EXECUTED ? ") E " : ") N ");
-    pug_text_put(text, NAME(instr_names, e->last_type));
-    pug_text_put(text, NAME(subtype_names, e->last_subtype));
+    struct pug_text range = *text; /* which no text can lie upon */
+    pug_text_put(&range, "exec range=0x");
+    pug_text_hex(&range, e->start, 1);
+    pug_text_put(&range, ":[0x");
+    pug_text_hex(&range, e->end, 1);
+    pug_text_put(&range, "] num_i(");
+    pug_text_decimal(&range, e->count);
+    pug_text_put(&range, ") last_sz(");
+    pug_text_decimal(&range, e->last_size);
+    pug_text_put(&range, ") (ISA=");
+    pug_text_put_word(&range, isa_word(e->isa));
+    pug_text_put(&range, e->flags & PUG_ELEM_EXECUTED ? ") E " : ") N ");
+    if (e->last_type < COUNT(instr_names))
+        pug_text_put_word(&range, &instr_names[e->last_type]);
+    if (e->last_subtype < COUNT(subtype_names))
+        pug_text_put_word(&range, &subtype_names[e->last_subtype]);
     if (e->flags & PUG_ELEM_CONDITIONAL)
-        pug_text_put(text, " <cond>");
+        pug_text_put(&range, " <cond>");
+    *text = range;
 }
 
 static void put_nopath(struct pug_text *text, const struct pug_element *e)

@@ -16,11 +16,13 @@ static uint32_t index32(uint64_t index)
 
 static void put_hex_bytes(struct pug_text *text, const uint8_t *bytes, size_t size)
 {
+    struct pug_text line = *text; /* which no text can lie upon */
     for (size_t i = 0; i < size; i++) {
-        char out[5] = {'0', 'x', "0123456789abcdef"[bytes[i] >> 4],
-                       "0123456789abcdef"[bytes[i] & 15], ' '};
-        pug_text_put_n(text, out, sizeof(out));
+        char out[5] = {'0', 'x', pug_text_pairs[2 * bytes[i]], pug_text_pairs[2 * bytes[i] + 1],
+                       ' '};
+        pug_text_put_n(&line, out, sizeof(out));
     }
+    *text = line;
 }
 
 /** Where a function that writes like snprintf() appends, and how much fits there. */
@@ -63,11 +65,13 @@ void pug_listing_log(struct pug_text *text, const struct pug_log_record *record)
 
 static void put_place(struct pug_text *text, uint64_t index, uint16_t id)
 {
-    pug_text_put(text, "Idx:");
-    pug_text_decimal(text, index32(index));
-    pug_text_put(text, "; ID:");
-    pug_text_hex(text, id, 1);
-    pug_text_put_n(text, ";", 1);
+    struct pug_text line = *text;
+    pug_text_put(&line, "Idx:");
+    pug_text_decimal(&line, index32(index));
+    pug_text_put(&line, "; ID:");
+    pug_text_hex(&line, id, 1);
+    pug_text_put_n(&line, ";", 1);
+    *text = line;
 }
 
 void pug_listing_packet(struct pug_text *text, const struct pug_protocol *protocol, uint16_t slot,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "element_lines.h"
 
+#include "base/text.h"
 #include "output.h"
 
 #include <inttypes.h>
@@ -11,22 +12,15 @@
 /** The head of a line, by hand: there are a great many. */
 static size_t put_head(char *line, uint64_t index, uint16_t source)
 {
-    char digits[20];
-    size_t at = 0, count = 0;
-    for (; index > 0 || count == 0; index /= 10)
-        digits[count++] = (char)('0' + index % 10);
-    while (at + count < INDEX_WIDTH)
-        line[at++] = ' ';
-    while (count > 0)
-        line[at++] = digits[--count];
-    line[at++] = ' ';
-    line[at++] = ' ';
-    for (int shift = source > 0xff ? 12 : 4; shift >= 0; shift -= 4)
-        if (shift <= 4 || source >> shift)
-            line[at++] = "0123456789abcdef"[source >> shift & 0xf];
-    line[at++] = ' ';
-    line[at++] = ' ';
-    return at;
+    char digits[PUG_TEXT_DECIMAL], *const end = digits + sizeof(digits);
+    memset(digits, ' ', sizeof(digits));
+    const size_t count = (size_t)(end - pug_text_decimal_before(end, index));
+    size_t at = count > INDEX_WIDTH ? count : INDEX_WIDTH;
+    memcpy(line, end - at, at);
+    memcpy(line + at, "  ", 2);
+    at += 2 + pug_text_hex_at(line + at + 2, source, 2);
+    memcpy(line + at, "  ", 2);
+    return at + 2;
 }
 
 void element_line_text(const struct pug_element *e, const char *front)
