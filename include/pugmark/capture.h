@@ -391,7 +391,8 @@ struct pug_capture_result {
  * Decode all chosen buffers to elements. Parts are taken in the order of stretches, and within one
  * in that of decoding: the same for any number of threads. Elements of what the selection leaves
  * out are not given, but for `objects`: of those the ranges of other objects are left out alone.
- * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_MEM.
+ * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_INVALID_PARAM_VAL: something is NULL,
+ * or one of the functions that are not optional; PUG_ERR_MEM.
  */
 enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *decode,

@@ -125,9 +125,9 @@ unsigned pug_jobs_processors(void);
  * instructions come from the client's functions, where quirks are imitated, and for protocols that
  * do not write their state. The counters of a tree's sources count only what is decoded on one
  * thread. A consumer's answer of the WAIT class counts as "again": it gets the rest at once. `jobs`
- * may be NULL: all is as usual; so may `result`. PUG_ERR_INVALID_PARAM_VAL: no tree, or no bytes;
- * PUG_ERR_MEM: decoding ended at result->at. A fatal answer of the data path is no error here: see
- * result->response.
+ * may be NULL: all is as usual; so may `result`. PUG_ERR_INVALID_PARAM_VAL: no tree, no bytes, or a
+ * function is missing that is not optional; PUG_ERR_MEM: decoding ended at result->at. A fatal
+ * answer of the data path is no error here: see result->response.
  */
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *jobs,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result);

@@ -44,7 +44,10 @@ struct pug_peers_keep {
     uint64_t spare[4]; /**< zero */
 };
 
-/** One of the processes, and its way to the others. One thread uses it at a time. */
+/**
+ * One of the processes, and its way to the others. One thread uses it at a time. Who takes it says
+ * PUG_ERR_INVALID_PARAM_VAL where there are others and a function is missing that is not optional.
+ */
 struct pug_peers {
     unsigned number;     /**< of this one, from 0 on */
     unsigned count;      /**< of all of them */

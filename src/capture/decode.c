@@ -453,6 +453,12 @@ static void share_result(const struct pug_capture_decoding *decoding, enum pug_s
     pug_peers_share(peers, status, sizeof(*status));
 }
 
+static bool is_whole(const struct pug_capture_decode *config)
+{
+    return config->begin && config->elements && config->take && config->drop &&
+           pug_travel_is_whole(config->travel);
+}
+
 /* More threads than this are a mistake. */
 #define MOST_THREADS 1024u
 
@@ -460,7 +466,7 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *config,
                                    struct pug_capture_result *result)
 {
-    if (!capture || !config || !result)
+    if (!capture || !config || !result || !is_whole(config))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture_decoding decoding = {.capture = capture,
                                             .config = config,

@@ -2,6 +2,7 @@
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
 #include "files/infile.h"
+#include "jobs/peers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,6 +136,8 @@ enum pug_status pug_capture_open(const char *input, const struct pug_capture_opt
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!options)
         options = &usual;
+    if (!pug_peers_are_whole(options->peers))
+        return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture *capture = calloc(1, sizeof(*capture));
     if (!capture)
         return PUG_ERR_MEM;

@@ -2,6 +2,7 @@
 /** @file Making an index, or the rest of one, by reading a capture. */
 #include "index/making.h"
 #include "index/reach.h"
+#include "jobs/peers.h"
 #include "pugmark/jobs.h"
 
 #include <stdlib.h>
@@ -317,6 +318,8 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!options)
         options = &usual;
+    if (!pug_peers_are_whole(options->peers))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (options->block &&
         (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX))
         return PUG_ERR_INVALID_PARAM_VAL;
@@ -361,7 +364,7 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
         return PUG_ERR_INVALID_PARAM_VAL;
     if (options)
         more = *options;
-    if (size < old->header->trace_size)
+    if (size < old->header->trace_size || !pug_peers_are_whole(more.peers))
         return PUG_ERR_INVALID_PARAM_VAL;
     more.full = old->header->flags & PUG_INDEX_FULL;
     more.elements = more.elements || (old->header->flags & PUG_INDEX_ELEMENTS);

@@ -50,15 +50,24 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
     return plan;
 }
 
+/** Has a consumer all functions that are called without a look whether they are there? */
+static bool is_whole(const struct pug_jobs *config)
+{
+    const struct pug_parts *parts = config->parts;
+    return pug_peers_are_whole(config->peers) &&
+           (!parts || (parts->begin && parts->elements && parts->take && parts->drop &&
+                       pug_travel_is_whole(parts->travel)));
+}
+
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result)
 {
     static const struct pug_jobs usual;
     struct pug_jobs_result unseen;
-    if (!tree || (!bytes && size > 0))
-        return PUG_ERR_INVALID_PARAM_VAL;
     if (!config)
         config = &usual;
+    if (!tree || (!bytes && size > 0) || !is_whole(config))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (!result)
         result = &unseen;
     struct pug_jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -4,7 +4,7 @@
 #ifndef PUG_JOBS_PEERS_H
 #define PUG_JOBS_PEERS_H
 
-#include "pugmark/peers.h"
+#include "pugmark/jobs.h"
 
 #include <stdio.h>
 
@@ -19,6 +19,19 @@ enum pug_peers_channel {
 static inline bool pug_peers_any(const struct pug_peers *peers)
 {
     return peers && peers->count > 1;
+}
+
+/** Are they none, or has this one a number among them and a way to the others? */
+static inline bool pug_peers_are_whole(const struct pug_peers *peers)
+{
+    return !pug_peers_any(peers) ||
+           (peers->number < peers->count && peers->send && peers->receive && peers->fail);
+}
+
+/** Is there no way for parts, or one there and back? */
+static inline bool pug_travel_is_whole(const struct pug_travel *travel)
+{
+    return !travel || (travel->pack && travel->unpack);
 }
 
 /** Is it another one that takes what all of them make? */

@@ -259,6 +259,136 @@ static void one_null_among_others_is_refused(void **state)
     pug_correlate_free(correlate);
 }
 
+static void *begin_part(void *context, unsigned worker)
+{
+    (void)worker;
+    return context;
+}
+
+static void take_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)elements;
+    (void)count;
+}
+
+static void take_situated(void *part, const struct pug_situation *situation,
+                          const struct pug_element *elements, size_t count)
+{
+    (void)situation;
+    take_elements(part, elements, count);
+}
+
+static bool take_part(void *context, void *part)
+{
+    return context == part;
+}
+
+static void drop_part(void *part)
+{
+    (void)part;
+}
+
+static const struct pug_travel nowhere;
+
+/* Each of the functions that are called without a look is missing once. */
+static void a_consumer_without_a_function_is_refused(void **state)
+{
+    (void)state;
+    const struct pug_parts parts = {NULL, begin_part, take_elements, take_part, drop_part,
+                                    NULL, NULL,       NULL,          NULL,      {0}};
+    struct pug_parts without[5] = {parts, parts, parts, parts, parts};
+    struct pug_jobs_result result;
+    struct pug_tree *tree;
+    without[0].begin = NULL;
+    without[1].elements = NULL;
+    without[2].take = NULL;
+    without[3].drop = NULL;
+    without[4].travel = &nowhere;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
+    for (size_t i = 0; i < 5; i++)
+        REFUSED(pug_tree_decode(tree, &(struct pug_jobs){.parts = &without[i]}, &byte, 1, &result));
+    pug_tree_free(tree);
+}
+
+static void a_consumer_of_a_capture_without_a_function_is_refused(void **state)
+{
+    (void)state;
+    const struct pug_capture_decode decode = {
+        .begin = begin_part, .elements = take_situated, .take = take_part, .drop = drop_part};
+    struct pug_capture_decode without[5] = {decode, decode, decode, decode, decode};
+    struct pug_capture_result result;
+    struct pug_capture *capture;
+    without[0].begin = NULL;
+    without[1].elements = NULL;
+    without[2].take = NULL;
+    without[3].drop = NULL;
+    without[4].travel = &nowhere;
+    assert_int_equal(pug_capture_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", NULL, &capture),
+                     PUG_OK);
+    for (size_t i = 0; i < 5; i++)
+        REFUSED(pug_capture_decode(capture, &without[i], &result));
+    pug_capture_free(capture);
+}
+
+static void send_nowhere(void *context, unsigned to, uint32_t channel, const void *bytes,
+                         size_t size)
+{
+    (void)context;
+    (void)to;
+    (void)channel;
+    (void)bytes;
+    (void)size;
+}
+
+static bool receive_nothing(void *context, unsigned from, uint32_t channel, bool wait,
+                            struct pug_peers_message *message)
+{
+    (void)context;
+    (void)from;
+    (void)channel;
+    (void)message;
+    return wait;
+}
+
+static void end_all(void *context, const char *why)
+{
+    (void)context;
+    fail_msg("%s", why);
+}
+
+static void refused_by_all(struct pug_tree *tree, struct pug_peers *peers)
+{
+    struct pug_jobs_result result;
+    struct pug_capture *capture;
+    struct pug_index *index, *whole;
+    const struct pug_index_options options = {.peers = peers};
+    REFUSED(pug_tree_decode(tree, &(struct pug_jobs){.peers = peers}, &byte, 1, &result));
+    REFUSED(pug_capture_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64",
+                             &(struct pug_capture_options){.peers = peers}, &capture));
+    assert_int_equal(pug_index_build(tree, &byte, 1, NULL, &whole), PUG_OK);
+    REFUSED(pug_index_build(tree, &byte, 1, &options, &index));
+    REFUSED(pug_index_extend(whole, tree, &byte, 1, &options, &index));
+    pug_index_free(whole);
+}
+
+static void peers_without_a_way_to_each_other_are_refused(void **state)
+{
+    (void)state;
+    const struct pug_peers peers = {
+        .count = 2, .send = send_nowhere, .receive = receive_nothing, .fail = end_all};
+    struct pug_peers without[4] = {peers, peers, peers, peers};
+    struct pug_tree *tree;
+    without[0].send = NULL;
+    without[1].receive = NULL;
+    without[2].fail = NULL;
+    without[3].number = 2;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
+    for (size_t i = 0; i < 4; i++)
+        refused_by_all(tree, &without[i]);
+    pug_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +402,9 @@ int main(void)
         cmocka_unit_test(options_that_are_null_are_as_usual),
         cmocka_unit_test(counting_on_no_jobs_is_as_usual),
         cmocka_unit_test(one_null_among_others_is_refused),
+        cmocka_unit_test(a_consumer_without_a_function_is_refused),
+        cmocka_unit_test(a_consumer_of_a_capture_without_a_function_is_refused),
+        cmocka_unit_test(peers_without_a_way_to_each_other_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
