@@ -2,8 +2,9 @@
 /**
  * @file Many stretches, each from reset, decoded by several threads and taken in their order.
  *
- * A worker claims the next stretch and decodes it in pieces, which wait in the stretch's queue
- * until the caller's thread has taken all before them. Queues are short: who is ahead waits.
+ * A worker claims the next run of stretches, one or some short ones, and decodes it in pieces,
+ * which wait in the run's queue until the caller's thread has taken all before them. Small pieces
+ * are handed over together. Queues are short: who is ahead waits.
  */
 #include "capture/pool.h"
 #include "counts/counts.h"
@@ -13,9 +14,13 @@
 #include <string.h>
 
 #define PIECE_SIZE ((size_t)64 << 10)
-/* Pieces of one stretch that wait for the stretches before it. */
+/* Short stretches are a run, up to so many bytes. */
+#define RUN_SIZE ((uint64_t)32 << 10)
+/* Pieces with so many elements and instructions are handed over. */
+#define ENOUGH 8192u
+/* Handings over of one run that wait for the runs before it. */
 #define QUEUE 4u
-/* Stretches that are claimed ahead of the caller, for each thread. */
+/* Runs that are claimed ahead of the caller, for each thread. */
 #define AHEAD 4u
 
 struct worker {
@@ -24,11 +29,13 @@ struct worker {
     struct pug_capture_lane *lane;
     unsigned number;
     uint8_t *bytes;
-    struct piece *piece; /* being filled */
-    uint32_t n;          /* of its stretch */
-    bool unwanted;       /* nobody wants the stretch any more … */
-    bool starved;        /* … since there was no memory */
-    uint64_t read;       /* bytes */
+    struct piece *piece;  /* being filled */
+    struct pieces pieces; /* to be handed over … */
+    uint64_t amount;      /* … with so many elements and instructions, if it is not ENOUGH */
+    uint32_t n;           /* of its run */
+    bool unwanted;        /* nobody wants the run any more … */
+    bool starved;         /* … since there was no memory */
+    uint64_t read;        /* bytes */
     pthread_t thread;
     bool running;
 };
@@ -47,11 +54,18 @@ static void keep_record(void *context, const struct pug_log_record *record)
         pug_log_records_keep(&worker->piece->records, record);
 }
 
+static void note_amount(struct worker *worker, const struct pug_element *elements, size_t count)
+{
+    for (size_t i = 0; i < count && worker->amount < ENOUGH; i++)
+        worker->amount += elements[i].type == PUG_ELEM_INSTR_RANGE ? 1u + elements[i].count : 1u;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
     struct worker *worker = context;
     *taken = count;
+    note_amount(worker, elements, count);
     if (worker->piece && !worker->unwanted)
         pug_capture_lane_elements(worker->lane, worker->piece->part, elements, count);
     return worker->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
@@ -78,6 +92,31 @@ void pug_pool_drop(const struct pool *pool, struct piece *piece)
     free(piece);
 }
 
+static void pieces_add(struct pieces *pieces, struct piece *piece)
+{
+    *pieces->last = piece;
+    pieces->last = &piece->next;
+}
+
+/** All pieces of one list to the end of another, if any. */
+static void pieces_move(struct pieces *from, struct pieces *to)
+{
+    if (to && from->first) {
+        *to->last = from->first;
+        to->last = from->last;
+    }
+    *from = (struct pieces){.last = &from->first};
+}
+
+static void pieces_drop(const struct pool *pool, struct pieces *pieces)
+{
+    for (struct piece *piece = pieces->first, *next; piece; piece = next) {
+        next = piece->next;
+        pug_pool_drop(pool, piece);
+    }
+    *pieces = (struct pieces){.last = &pieces->first};
+}
+
 /** Keep a piece for another process; false: no memory. */
 static bool piece_keep(struct pool *pool, struct piece *piece)
 {
@@ -98,45 +137,50 @@ bool pug_pool_take(struct pool *pool, struct piece *piece)
     const struct pug_capture_decode *config = decoding->config;
     if (pool->products)
         return piece_keep(pool, piece);
-    if (piece->fatal)
-        note_fatal(pool, piece->at);
-    if (!piece->part) {
-        pug_pool_drop(pool, piece);
-        return true;
-    }
     pug_log_records_give(&piece->records, pug_capture_decode_log(decoding));
     bool more = config->take(config->context, piece->part);
     piece->part = NULL;
     decoding->done += piece->bytes;
     decoding->result->bytes += piece->bytes;
+    if (piece->fatal)
+        note_fatal(pool, piece->at);
     pug_pool_drop(pool, piece);
     more = more && pug_capture_goes_on(decoding, 0);
     decoding->result->ended |= !more;
     return more;
 }
 
-/** Hand a piece on; false: stop. */
-static bool piece_put(struct worker *worker, uint32_t n, struct piece *piece)
+/** Hand over what a worker has made; false: stop. */
+static bool hand_over(struct worker *worker)
 {
     struct pool *pool = worker->pool;
-    struct job *job = job_of(pool, n);
-    if (pool->workers == 1)
-        return pug_pool_take(pool, piece);
+    struct job *job = job_of(pool, worker->n);
+    worker->amount = 0;
+    if (!worker->pieces.first)
+        return true;
     pthread_mutex_lock(&pool->lock);
     while (!pool->stop && job->count >= QUEUE)
         pthread_cond_wait(&pool->room, &pool->lock);
     const bool stop = pool->stop;
     if (!stop) {
-        *job->last = piece;
-        job->last = &piece->next;
+        pieces_move(&worker->pieces, &job->pieces);
         job->count++;
-        if (n == pool->taken)
+        if (worker->n == pool->taken)
             pthread_cond_signal(&pool->ready);
     }
     pthread_mutex_unlock(&pool->lock);
     if (stop)
-        pug_pool_drop(pool, piece);
+        pieces_drop(pool, &worker->pieces);
     return !stop;
+}
+
+/** A piece behind those that are to be handed over; false: stop. */
+static bool piece_put(struct worker *worker, struct piece *piece)
+{
+    if (worker->pool->workers == 1)
+        return pug_pool_take(worker->pool, piece);
+    pieces_add(&worker->pieces, piece);
+    return worker->amount < ENOUGH || hand_over(worker);
 }
 
 /** What a part has so far is a piece of its own, with the messages so far. */
@@ -150,11 +194,12 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
     if (piece) {
         *piece = (struct piece){.part = portion, .records = worker->piece->records};
         worker->piece->records = (struct pug_log_records){0};
+        worker->amount = ENOUGH;
     }
     worker->starved |= !piece;
     if (piece && worker->unwanted)
         pug_pool_drop(worker->pool, piece);
-    else if (!piece || !piece_put(worker, worker->n, piece))
+    else if (!piece || !piece_put(worker, piece))
         worker->unwanted = true;
     return !worker->unwanted;
 }
@@ -222,13 +267,13 @@ static bool feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, si
 static uint64_t end_of(const struct pool *pool, uint32_t stretch)
 {
     const struct pug_capture_decoding *decoding = pool->decoding;
-    return decoding->cut && stretch == pool->stretches[pool->count - 1]
+    return decoding->cut && stretch == pool->stretches[pool->stretch_count - 1]
                ? decoding->last
                : pug_capture_stretches(decoding->capture)[stretch].size;
 }
 
 /** The next block of a stretch into a piece. False: the stretch is over, or stops. */
-static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, struct job *job)
+static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at)
 {
     struct pug_capture *capture = worker->pool->decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
@@ -258,8 +303,8 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
     if (worker->unwanted)
         return false;
     if (!good) {
-        job->fatal = true;
-        job->at = place->offset + *at;
+        worker->piece->fatal = true;
+        worker->piece->at = place->offset + *at;
         return false;
     }
     if (status == PUG_OK && (live ? got > 0 : used > 0 && *at < end))
@@ -268,29 +313,38 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at, st
     return false;
 }
 
-/** False: no memory, or stop. */
-static bool decode_stretch(struct worker *worker, uint32_t n)
+/** Of those that are chosen the one of this number. False: no memory, or stop. */
+static bool decode_stretch(struct worker *worker, uint32_t number)
 {
     struct pool *pool = worker->pool;
-    const uint32_t stretch = pool->stretches[n];
-    struct job *job = job_of(pool, n);
-    uint64_t at = n == 0 ? pool->decoding->skipped : 0;
+    const uint32_t stretch = pool->stretches[number];
+    uint64_t at = number == 0 ? pool->decoding->skipped : 0;
     bool more = true;
-    worker->n = n;
-    worker->unwanted = false;
     for (bool first = true; more; first = false) {
         struct piece *piece = worker->piece = piece_new(worker);
         if (!piece)
             return false;
         enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
-        more = status == PUG_OK && read_block(worker, stretch, &at, job);
+        more = status == PUG_OK && read_block(worker, stretch, &at);
         worker->piece = NULL;
         if (worker->unwanted)
             pug_pool_drop(pool, piece);
-        if (worker->unwanted || !piece_put(worker, n, piece))
+        if (worker->unwanted || !piece_put(worker, piece))
             return false;
     }
     return true;
+}
+
+/** False: no memory, or stop. */
+static bool decode_run(struct worker *worker, uint32_t n)
+{
+    const uint32_t *runs = worker->pool->runs;
+    bool good = true;
+    worker->n = n;
+    worker->unwanted = false;
+    for (uint32_t number = runs[n]; good && number < runs[n + 1]; number++)
+        good = decode_stretch(worker, number);
+    return hand_over(worker) && good;
 }
 
 /* ---- workers ---- */
@@ -299,6 +353,7 @@ static bool worker_open(struct worker *worker, struct pool *pool, unsigned numbe
 {
     *worker = (struct worker){.passage = {.give = give_portion},
                               .pool = pool,
+                              .pieces = {.last = &worker->pieces.first},
                               .lane = &pool->decoding->lanes[number],
                               .number = number};
     worker->bytes = malloc(PIECE_SIZE);
@@ -309,7 +364,7 @@ static bool worker_open(struct worker *worker, struct pool *pool, unsigned numbe
     return worker->bytes && worker->lane->log && (worker->lane->counts || !pool->decoding->counts);
 }
 
-/** The next stretch for a worker; false: there is none. */
+/** The next run for a worker; false: there is none. */
 static bool claim(struct pool *pool, uint32_t *n)
 {
     pthread_mutex_lock(&pool->lock);
@@ -324,7 +379,7 @@ static bool claim(struct pool *pool, uint32_t *n)
     if (more) {
         *n = pool->claimed++;
         struct job *job = job_of(pool, *n);
-        *job = (struct job){.last = &job->first};
+        *job = (struct job){.pieces = {.last = &job->pieces.first}};
     }
     pthread_mutex_unlock(&pool->lock);
     return more;
@@ -346,55 +401,62 @@ static void *work(void *context)
     struct worker *worker = context;
     uint32_t n;
     while (claim(worker->pool, &n))
-        end_job(worker->pool, n, decode_stretch(worker, n));
+        end_job(worker->pool, n, decode_run(worker, n));
     return NULL;
 }
 
 /* ---- the caller's thread ---- */
 
-static void note_end(struct pool *pool, const struct job *job)
-{
-    struct piece *piece = job->fatal && pool->products ? calloc(1, sizeof(*piece)) : NULL;
-    if (piece) {
-        *piece = (struct piece){.fatal = true, .at = job->at};
-        (void)piece_keep(pool, piece);
-    } else if (job->fatal) {
-        note_fatal(pool, job->at);
-    }
-}
-
-/** The next piece of stretch n, in its turn; NULL: it has no more. Under the lock. */
-static struct piece *next_piece(struct pool *pool, uint32_t n)
+/**
+ * The next pieces of run n, in its turn; none: it has no more, or nobody makes them. Under the
+ * lock.
+ */
+static void next_pieces(struct pool *pool, uint32_t n, struct pieces *pieces)
 {
     struct job *job = job_of(pool, n);
     while (!pool->failed && !(pool->paused && pool->claimed <= n) &&
-           (pool->claimed <= n || (!job->first && !job->ended)))
+           (pool->claimed <= n || (!job->pieces.first && !job->ended)))
         pthread_cond_wait(&pool->ready, &pool->lock);
-    struct piece *piece = pool->claimed > n ? job->first : NULL;
-    if (!piece)
-        return NULL;
-    job->first = piece->next;
-    if (!job->first)
-        job->last = &job->first;
-    job->count--;
+    if (pool->claimed <= n)
+        return;
+    pieces_move(&job->pieces, pieces);
+    job->count = 0;
     pthread_cond_broadcast(&pool->room);
-    return piece;
+}
+
+/** Take pieces as long as the consumer wants them; false: it wants no more. */
+static bool take_pieces(struct pool *pool, struct pieces *pieces)
+{
+    bool more = true;
+    for (struct piece *piece; more && (piece = pieces->first) != NULL;) {
+        pieces->first = piece->next;
+        more = pug_pool_take(pool, piece);
+    }
+    pieces_drop(pool, pieces);
+    return more;
+}
+
+/** All pieces of run n; false: the consumer wants no more. Under the lock. */
+static bool take_run(struct pool *pool, uint32_t n)
+{
+    struct pieces pieces = {.last = &pieces.first};
+    bool more = true;
+    for (;;) {
+        next_pieces(pool, n, &pieces);
+        if (!more || !pieces.first)
+            return more;
+        pthread_mutex_unlock(&pool->lock);
+        more = take_pieces(pool, &pieces);
+        pthread_mutex_lock(&pool->lock);
+    }
 }
 
 static void take_all(struct pool *pool)
 {
-    struct piece *piece;
-    bool more = true;
     pthread_mutex_lock(&pool->lock);
-    while (more && !pool->failed && pool->taken < pool->count) {
-        while (more && (piece = next_piece(pool, pool->taken)) != NULL) {
-            pthread_mutex_unlock(&pool->lock);
-            more = pug_pool_take(pool, piece);
-            pthread_mutex_lock(&pool->lock);
-        }
+    while (!pool->failed && pool->taken < pool->count && take_run(pool, pool->taken)) {
         if (pool->failed || pool->claimed <= pool->taken)
             break;
-        note_end(pool, job_of(pool, pool->taken));
         pool->taken++;
         pthread_cond_broadcast(&pool->room);
     }
@@ -407,11 +469,8 @@ static void decode_alone(struct pool *pool, struct worker *worker)
 {
     while (pool->taken < pool->count && !pool->decoding->result->ended && !pool->failed &&
            !pool->paused) {
-        struct job *job = job_of(pool, pool->taken);
-        *job = (struct job){.last = &job->first};
-        if (!decode_stretch(worker, pool->taken))
+        if (!decode_run(worker, pool->taken))
             pool->failed = worker->starved || !pool->decoding->result->ended;
-        note_end(pool, job);
         pool->taken++;
         pool->paused = pug_kept_due(&pool->kept);
     }
@@ -429,12 +488,8 @@ static void decode_together(struct pool *pool, struct worker *workers)
     for (unsigned i = 0; i < pool->workers; i++)
         if (workers[i].running)
             pthread_join(workers[i].thread, NULL);
-    for (uint32_t i = 0; i < pool->window; i++) {
-        for (struct piece *piece = pool->jobs[i].first, *next; piece; piece = next) {
-            next = piece->next;
-            pug_pool_drop(pool, piece);
-        }
-    }
+    for (uint32_t i = 0; i < pool->window; i++)
+        pieces_drop(pool, &pool->jobs[i].pieces);
 }
 
 /* ---- */
@@ -448,8 +503,28 @@ static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
     for (uint32_t i = first; pool->stretches && i < end; i++)
         if (pug_capture_buffers(capture)[stretches[i].buffer].chosen &&
             (stretches[i].size > 0 || capture->live))
-            pool->stretches[pool->count++] = i;
+            pool->stretches[pool->stretch_count++] = i;
     return pool->stretches != NULL;
+}
+
+bool pug_pool_cut_runs(struct pool *pool)
+{
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
+    const size_t piece = pool->decoding->config->piece;
+    const uint64_t most = piece && piece < RUN_SIZE ? piece : RUN_SIZE;
+    uint64_t size = 0;
+    pool->runs = calloc((size_t)pool->stretch_count + 1, sizeof(*pool->runs));
+    for (uint32_t i = 0; pool->runs && i < pool->stretch_count; i++) {
+        const uint64_t own = stretches[pool->stretches[i]].size;
+        if (i == 0 || own > most - size) {
+            pool->runs[pool->count++] = i;
+            size = 0;
+        }
+        size = own < most - size ? size + own : most;
+    }
+    if (pool->runs)
+        pool->runs[pool->count] = pool->stretch_count;
+    return pool->runs != NULL;
 }
 
 bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end)
@@ -461,7 +536,7 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
                         .ready = PTHREAD_COND_INITIALIZER};
     const struct pug_jobs_client client = pug_pool_client(&pool);
     bool good = list_stretches(&pool, first, end) &&
-                (!peers || pug_pool_begin_among(&pool, peers, &client));
+                (peers ? pug_pool_begin_among(&pool, peers, &client) : pug_pool_cut_runs(&pool));
     if (!peers && pug_peers_helps(decoding->capture->options.peers))
         pool.count = 0; /* the first one does it */
     const unsigned threads = decoding->threads < pool.count ? decoding->threads : pool.count;
@@ -493,6 +568,7 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     free(workers);
     free(pool.jobs);
     free(pool.stretches);
+    free(pool.runs);
     free(pool.kept_bytes);
     if (peers && !(good && !pool.failed && pug_pool_finish_among(&pool, peers, &client)))
         pug_peers_fail(peers, "out of memory");

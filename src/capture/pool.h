@@ -15,33 +15,39 @@ struct piece {
     void *part;
     struct pug_log_records records;
     uint64_t bytes;
-    /* Without a part: the end of a stretch that was fatal, there. */
+    /* Its stretch ends with it, since something was fatal, there. */
     bool fatal;
     uint64_t at;
 };
 
-/** One stretch at work. */
-struct job {
+/** Pieces in their order. */
+struct pieces {
     struct piece *first, **last;
-    unsigned count;
-    bool ended, fatal;
-    uint64_t at; /* fatal: where */
+};
+
+/** A run of stretches at work. */
+struct job {
+    struct pieces pieces; /* that wait to be taken … */
+    unsigned count;       /* … of so many handings over */
+    bool ended;
 };
 
 struct pool {
     struct pug_capture_decoding *decoding;
     uint32_t *stretches; /* that are chosen */
-    uint32_t count;
+    uint32_t stretch_count;
+    uint32_t *runs; /* by run: its first one among these; and the end of all */
+    uint32_t count; /* of runs */
     unsigned workers;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t room;  /* workers wait to go on */
     pthread_cond_t ready; /* the caller waits for pieces */
     uint32_t claimed, taken;
-    struct job *jobs; /* of stretches, in turn */
+    struct job *jobs; /* of runs, in turn */
     uint32_t window;
     bool stop, failed;
     uint32_t begun;                /* what was claimed when this round began */
-    bool paused;                   /* no stretch is claimed: what is done is to be kept */
+    bool paused;                   /* no run is claimed: what is done is to be kept */
     struct pug_products *products; /* that are not taken yet: for another process; or NULL */
     struct pug_kept kept;
     uint8_t *kept_bytes;          /* of an earlier run, … */
@@ -52,6 +58,8 @@ struct pool {
 void pug_pool_drop(const struct pool *pool, struct piece *piece);
 /** Take a piece on the caller's thread; false: the consumer wants no more. */
 bool pug_pool_take(struct pool *pool, struct piece *piece);
+/** The stretches to runs; false: no memory. */
+bool pug_pool_cut_runs(struct pool *pool);
 /** What it counted is in the lane's counts then. */
 void pug_pool_stop_counting(struct pug_tree *tree);
 

@@ -65,16 +65,16 @@ static void cut_among(struct pool *pool, const struct pug_peers *peers)
     const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
     uint64_t all = 0, before = 0;
     uint32_t first = 0, end = 0;
-    for (uint32_t i = 0; i < pool->count; i++)
+    for (uint32_t i = 0; i < pool->stretch_count; i++)
         all += stretches[pool->stretches[i]].size;
-    for (uint32_t i = 0; i < pool->count; i++) {
+    for (uint32_t i = 0; i < pool->stretch_count; i++) {
         const uint64_t owner = before / (all / peers->count + 1);
         first += owner < peers->number;
         end += owner <= peers->number;
         before += stretches[pool->stretches[i]].size;
     }
     memmove(pool->stretches, pool->stretches + first, (end - first) * sizeof(*pool->stretches));
-    pool->count = end - first;
+    pool->stretch_count = end - first;
 }
 
 /* ---- what is done is kept ---- */
@@ -156,11 +156,14 @@ struct pug_peers *pug_pool_peers(const struct pug_capture_decoding *decoding)
 bool pug_pool_begin_among(struct pool *pool, struct pug_peers *peers,
                           const struct pug_jobs_client *client)
 {
-    uint64_t identity = pug_kept_mix(pool->count, pool->decoding->counts);
+    uint64_t identity = pug_kept_mix(pool->stretch_count, pool->decoding->counts);
     pug_peers_begin(peers);
     cut_among(pool, peers);
-    for (uint32_t i = 0; i < pool->count; i++)
+    for (uint32_t i = 0; i < pool->stretch_count; i++)
         identity = pug_kept_mix(identity, pool->stretches[i]);
+    if (!pug_pool_cut_runs(pool))
+        return false;
+    identity = pug_kept_mix(identity, pool->count);
     pug_kept_open(&pool->kept, peers, identity);
     if (peers->number == 0 && !pool->kept.keep)
         return true;

@@ -105,6 +105,7 @@ static void count_story(const struct perf_story_config *config)
         struct counting counting = {.path = path,
                                     .symfs = story.folder,
                                     .options = {.threads = 1 + n % 2,
+                                                .piece = 64,
                                                 .stacks = n % 2,
                                                 .selection = n / 2 == 0   ? NULL
                                                              : n / 2 == 1 ? &tids
