@@ -7,317 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_LIMIT   (8u * 1024 * 1024)
-#define LEAST_LIMIT     (64u * 1024)
-#define CHUNK           64u /* blocks allocated at once */
-#define BLOCK_ALIGNMENT 64u
-#define FIRST_SLOTS     256u
-#define FIRST_RESTS     16u
-#define JUMPS_MOST      16384u
-#define MAX_VIEWS       65536u
-#define LAST_EPOCH      (PUG_EPOCH_STATIC - 1)
+#define FIRST_SLOTS 256u
+#define FIRST_RESTS 16u
+#define JUMPS_MOST  16384u
 
 /* For what is rare: it takes no registers from what is not. */
 #define NOINLINE __attribute__((noinline))
 
 static_assert(sizeof(struct pug_block) == 128, "a block is two cache lines");
-
-static struct pug_block *block_at(const struct pug_codemap_store *store, uint32_t number)
-{
-    return &store->chunks[number / CHUNK][number % CHUNK];
-}
-
-/* ---- beginning and starting anew ---- */
-
-static bool same_space(const struct pug_reader_space *a, const struct pug_reader_space *b)
-{
-    return a->space == b->space && a->has_context_id == b->has_context_id &&
-           a->has_vmid == b->has_vmid && a->context_id == b->context_id && a->vmid == b->vmid;
-}
-
-static void set_view(struct pug_codemap *map, size_t number)
-{
-    map->store->view = (uint16_t)number;
-    map->view = (uint32_t)number << 16;
-}
-
-/* The number of a reduced space; false: there is no room for one more. */
-static bool find_view(struct pug_codemap *map, const struct pug_reader_space *reduced)
-{
-    struct pug_codemap_store *store = map->store;
-    for (size_t i = 0; i < store->view_count; i++) {
-        if (store->views[i].memory == store->memory &&
-            same_space(&store->views[i].space, reduced)) {
-            set_view(map, i);
-            return true;
-        }
-    }
-    if (store->view_count == store->view_capacity) {
-        size_t capacity = store->view_capacity ? store->view_capacity * 2 : 8;
-        struct pug_code_view *views =
-            capacity > MAX_VIEWS ? NULL : realloc(store->views, capacity * sizeof(*views));
-        if (!views)
-            return false;
-        store->views = views;
-        store->view_capacity = capacity;
-    }
-    set_view(map, store->view_count);
-    store->views[store->view_count++] =
-        (struct pug_code_view){.space = *reduced, .memory = store->memory};
-    return true;
-}
-
-static void free_jumps(struct pug_codemap *map)
-{
-    struct pug_codemap_store *store = map->store;
-    if (map->jumps && map->jumps != &map->first_jump) {
-        free(map->jumps);
-        store->stats.bytes -= (map->jump_mask + 1) * sizeof(*map->jumps);
-    }
-    map->first_jump = &pug_no_block;
-    map->jumps = &map->first_jump;
-    map->jump_mask = 0;
-}
-
-static void free_blocks(struct pug_codemap *map)
-{
-    struct pug_codemap_store *store = map->store;
-    free_jumps(map);
-    for (size_t i = 0; i < store->chunk_count; i++)
-        free(store->chunks[i]);
-    free(store->slots);
-    store->stats.bytes -= store->chunk_count * CHUNK * sizeof(struct pug_block) +
-                          store->slot_count * sizeof(struct pug_slot);
-    store->rests_count = 0;
-    store->slots = NULL;
-    store->slot_count = 0;
-    store->chunk_count = 0;
-    store->count = 0;
-}
-
-static void restart(struct pug_codemap *map)
-{
-    struct pug_codemap_store *store = map->store;
-    struct pug_reader_space reduced = store->space;
-    if (map->paths)
-        pug_paths_forget(map->paths);
-    free_blocks(map);
-    pug_code_drop_pages(store);
-    if (store->insns)
-        memset(store->insns, 0, PUG_INSN_ENTRIES * sizeof(*store->insns));
-    map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
-    map->generation = *map->image_generation;
-    store->stats.restarts++;
-    store->view_count = 0;
-    pug_image_reduce(store->image, &reduced);
-    (void)find_view(map, &reduced); /* the list has room for the first one */
-}
-
-/* At the next look-up: a consumer of elements may ask for it, while a decoder stands on a block. */
-static void restart_later(struct pug_codemap *map)
-{
-    map->generation = *map->image_generation - 1;
-}
-
-bool pug_codemap_prepare(struct pug_codemap *map, size_t room)
-{
-    struct pug_codemap_store *store = map->store;
-    bool anew = pug_codemap_outdated(map) || store->stats.bytes + room > store->limit;
-    if (anew)
-        restart(map);
-    if (store->forget || (!store->keep && store->page_count > 0))
-        pug_code_drop_pages(store);
-    return anew;
-}
-
-struct pug_codemap *pug_codemap_new(const struct pug_codemap_config *config)
-{
-    struct pug_codemap *map = calloc(1, sizeof(*map));
-    struct pug_codemap_store *store = calloc(1, sizeof(*store));
-    struct pug_block *scratch = aligned_alloc(BLOCK_ALIGNMENT, sizeof(*scratch));
-    if (!map || !store || !scratch) {
-        free(map);
-        free(store);
-        free(scratch);
-        return NULL;
-    }
-    map->config = *config;
-    map->store = store;
-    store->image = config->image;
-    store->scratch = scratch;
-    map->image_generation = &config->image->generation;
-    store->limit = config->limit ? config->limit : DEFAULT_LIMIT;
-    if (store->limit < LEAST_LIMIT)
-        store->limit = LEAST_LIMIT;
-    store->space = (struct pug_reader_space){.space = PUG_SPACE_ANY, .source = config->source};
-    struct pug_reader_space reduced = store->space;
-    if (!find_view(map, &reduced) || pug_code_set_page(store, PUG_CODE_PAGE) != PUG_OK) {
-        pug_codemap_free(map);
-        return NULL;
-    }
-    restart(map);
-    store->stats.restarts = 0;
-    return map;
-}
-
-void pug_codemap_free(struct pug_codemap *map)
-{
-    if (!map)
-        return;
-    struct pug_codemap_store *store = map->store;
-    free_blocks(map);
-    pug_code_drop_pages(store);
-    free(store->pages);
-    free(store->answer);
-    free(store->chunks);
-    free(store->rests);
-    free(store->views);
-    free(store->insns);
-    free(store->scratch);
-    free(store);
-    free(map);
-}
-
-enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size)
-{
-    enum pug_status status = pug_code_set_page(map->store, size);
-    if (status == PUG_OK)
-        restart_later(map);
-    return status;
-}
-
-static bool same_isa(const struct pug_isa_config *a, const struct pug_isa_config *b)
-{
-    return a->arch == b->arch && a->dsb_dmb_waypoints == b->dsb_dmb_waypoints &&
-           a->wfx_waypoints == b->wfx_waypoints && a->track_it == b->track_it &&
-           a->check_opcode == b->check_opcode && a->reference_classes == b->reference_classes &&
-           a->t32_word_reads == b->t32_word_reads && a->zcmp_zcmt == b->zcmp_zcmt &&
-           a->jvt_base == b->jvt_base;
-}
-
-void pug_codemap_set_isa_config(struct pug_codemap *map, const struct pug_isa_config *isa)
-{
-    struct pug_isa_config config = *isa;
-    config.reference_classes = map->config.isa.reference_classes;
-    config.t32_word_reads = map->config.isa.t32_word_reads;
-    if (same_isa(&config, &map->config.isa))
-        return;
-    map->config.isa = config;
-    restart(map);
-}
-
-void pug_codemap_check_opcodes(struct pug_codemap *map, bool check)
-{
-    if (map->config.isa.check_opcode == check)
-        return;
-    map->config.isa.check_opcode = check;
-    restart_later(map);
-}
-
-const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number)
-{
-    return block_at(map->store, number);
-}
-
-bool pug_codemap_is_volatile(const struct pug_codemap *map)
-{
-    return map->config.image->callbacks > 0;
-}
-
-struct pug_block *pug_code_block(const struct pug_codemap *map, uint32_t number)
-{
-    return block_at(map->store, number);
-}
-
-void pug_codemap_stop_at_calls(struct pug_codemap *map)
-{
-    map->stops_at_calls = true;
-}
-
-static void enter_view(struct pug_codemap *map)
-{
-    struct pug_codemap_store *store = map->store;
-    struct pug_reader_space reduced = store->space;
-    pug_image_reduce(store->image, &reduced);
-    if (!find_view(map, &reduced))
-        restart(map);
-}
-
-/* What a decoder stands on is not good any more. */
-static void leave_blocks(struct pug_codemap *map)
-{
-    if (map->epoch < LAST_EPOCH)
-        map->epoch++;
-    else
-        restart_later(map);
-}
-
-/* Ask which memory counts; true: it is another one. */
-static bool choose(struct pug_codemap *map)
-{
-    struct pug_codemap_store *store = map->store;
-    const struct pug_memory_chooser *chooser = map->config.chooser;
-    if (!chooser || !chooser->choose)
-        return false;
-    const struct pug_memory_choice choice =
-        chooser->choose(chooser->context, &store->space, store->moment);
-    const bool other = choice.number != store->memory || choice.image != store->image;
-    if (choice.number != store->memory && map->paths)
-        pug_paths_leave_memory(map->paths, choice.number);
-    store->image = choice.image;
-    store->memory = choice.number;
-    if (other)
-        leave_blocks(map);
-    return other;
-}
-
-void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space)
-{
-    struct pug_codemap_store *store = map->store;
-    const bool same = same_space(space, &store->space);
-    bool other_context = space->has_context_id != store->space.has_context_id ||
-                         space->context_id != store->space.context_id ||
-                         space->has_vmid != store->space.has_vmid ||
-                         space->vmid != store->space.vmid;
-    store->space = *space;
-    store->space.source = map->config.source;
-    if (!choose(map) && same)
-        return;
-    if (other_context)
-        pug_codemap_context_changed(map);
-    enter_view(map);
-}
-
-void pug_codemap_moment(struct pug_codemap *map, uint64_t index)
-{
-    map->store->moment = index;
-    if (choose(map))
-        enter_view(map);
-}
-
-void pug_codemap_context_changed(struct pug_codemap *map)
-{
-    if (map->store->image->callbacks > 0)
-        leave_blocks(map);
-}
-
-void pug_codemap_forget_volatile(struct pug_codemap *map)
-{
-    pug_codemap_context_changed(map);
-    map->store->forget = true;
-}
-
-uint64_t pug_codemap_stamp(const struct pug_codemap *map)
-{
-    return (uint64_t)map->epoch << 16 | map->store->view;
-}
-
-void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_stats *stats)
-{
-    *stats = map->store->stats;
-    if (map->store->insns)
-        stats->bytes += PUG_INSN_ENTRIES * sizeof(struct pug_insn_entry);
-}
 
 /* ---- the table of blocks ---- */
 
@@ -341,7 +38,7 @@ static inline struct pug_slot *find_slot(const struct pug_codemap_store *store, 
             return slot;
         if (slot->print != print)
             continue;
-        const struct pug_block *block = block_at(store, slot->number - 1);
+        const struct pug_block *block = pug_code_block_at(store, slot->number - 1);
         if (block->start == address && block->tag == tag)
             return slot;
     }
@@ -349,9 +46,21 @@ static inline struct pug_slot *find_slot(const struct pug_codemap_store *store, 
 
 static void put_slot(const struct pug_codemap_store *store, uint32_t number)
 {
-    const struct pug_block *block = block_at(store, number - 1);
+    const struct pug_block *block = pug_code_block_at(store, number - 1);
     *find_slot(store, block->start, block->tag) = (struct pug_slot){
         .print = (uint32_t)pug_code_hash(block->start, block->tag), .number = number};
+}
+
+void pug_code_free_jumps(struct pug_codemap *map)
+{
+    struct pug_codemap_store *store = map->store;
+    if (map->jumps && map->jumps != &map->first_jump) {
+        free(map->jumps);
+        store->stats.bytes -= (map->jump_mask + 1) * sizeof(*map->jumps);
+    }
+    map->first_jump = &pug_no_block;
+    map->jumps = &map->first_jump;
+    map->jump_mask = 0;
 }
 
 /* A larger table of jumps, if there is memory for it: without one it is only slower. */
@@ -362,7 +71,7 @@ static void grow_jumps(struct pug_codemap *map, size_t count)
     const struct pug_block **jumps = aligned_alloc(64, count * sizeof(*jumps));
     if (!jumps)
         return;
-    free_jumps(map);
+    pug_code_free_jumps(map);
     for (size_t i = 0; i < count; i++)
         jumps[i] = &pug_no_block;
     map->jumps = jumps;
@@ -398,17 +107,17 @@ static bool add_chunk(struct pug_codemap_store *store)
         store->chunks = chunks;
         store->chunk_limit = limit;
     }
-    struct pug_block *chunk = aligned_alloc(BLOCK_ALIGNMENT, CHUNK * sizeof(*chunk));
+    struct pug_block *chunk = aligned_alloc(PUG_BLOCK_ALIGNMENT, PUG_BLOCK_CHUNK * sizeof(*chunk));
     if (!chunk)
         return false;
     store->chunks[store->chunk_count++] = chunk;
-    store->stats.bytes += CHUNK * sizeof(*chunk);
+    store->stats.bytes += PUG_BLOCK_CHUNK * sizeof(*chunk);
     return true;
 }
 
 static bool chunks_full(const struct pug_codemap_store *store)
 {
-    return store->count == store->chunk_count * CHUNK;
+    return store->count == store->chunk_count * PUG_BLOCK_CHUNK;
 }
 
 /* Two thirds full is full: probing stays short. */
@@ -436,7 +145,7 @@ static size_t room_for_block(const struct pug_codemap *map)
     const struct pug_codemap_store *store = map->store;
     size_t room = 0;
     if (chunks_full(store))
-        room += CHUNK * sizeof(struct pug_block);
+        room += PUG_BLOCK_CHUNK * sizeof(struct pug_block);
     if (slots_full(store))
         room += (store->slot_count ? store->slot_count : FIRST_SLOTS) * sizeof(struct pug_slot);
     if (store->image->callbacks > 0)
@@ -503,7 +212,7 @@ static const struct pug_block *make(struct pug_codemap *map, uint64_t address, e
     if ((chunks_full(store) && !add_chunk(store)) || (slots_full(store) && !grow_slots(map)) ||
         (store->scratch_rests.count > 0 && !reserve_rests(store)))
         return no_memory(map, address, isa);
-    struct pug_block *block = block_at(store, store->count);
+    struct pug_block *block = pug_code_block_at(store, store->count);
     store->scratch->number = store->count++;
     keep_scratch(store, block, 0);
     put_slot(store, store->count);
@@ -542,7 +251,7 @@ static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uin
     const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
     if (slot->number == 0)
         return make(map, address, isa, it);
-    struct pug_block *block = block_at(store, slot->number - 1);
+    struct pug_block *block = pug_code_block_at(store, slot->number - 1);
     if (block->epoch >= map->epoch)
         return block;
     /* A block that is made anew may need pages. */
@@ -566,7 +275,8 @@ const struct pug_block *pug_codemap_find(struct pug_codemap *map, uint64_t addre
     store->stats.lookups++;
     if (store->slot_count > 0 && !pug_codemap_outdated(map)) {
         const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
-        const struct pug_block *block = slot->number ? block_at(store, slot->number - 1) : NULL;
+        const struct pug_block *block =
+            slot->number ? pug_code_block_at(store, slot->number - 1) : NULL;
         if (block && block->epoch >= map->epoch)
             return note_jump(map, block);
     }

@@ -121,6 +121,23 @@ static inline uint64_t pug_code_wrap(enum pug_isa isa, uint64_t address)
     return isa == PUG_ISA_RV32 ? (uint32_t)address : address;
 }
 
+/** Blocks are allocated so many at once, and each at a multiple of so many bytes. */
+#define PUG_BLOCK_CHUNK     64u
+#define PUG_BLOCK_ALIGNMENT 64u
+
+static inline struct pug_block *pug_code_block_at(const struct pug_codemap_store *store,
+                                                  uint32_t number)
+{
+    return &store->chunks[number / PUG_BLOCK_CHUNK][number % PUG_BLOCK_CHUNK];
+}
+
+/* ---- codemap.c ---- */
+
+/** The table of jumps; what is left is one that no jump is in. */
+void pug_code_free_jumps(struct pug_codemap *map);
+
+/* ---- code_views.c ---- */
+
 /** Start anew where the image changed or `room` bytes more would be too many. True: it did. */
 bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
 

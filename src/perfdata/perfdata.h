@@ -320,11 +320,19 @@ void pug_perf_unzip_free(struct pug_perf_unzip *state);
 /* record.c */
 /** Does a record change nothing that others depend on, and is it all right? */
 bool pug_perf_is_apart(struct pug_perf *perf, const struct pug_perf_record *record);
-/** Event ids in order, for many threads. */
-void pug_perf_sort_ids(struct pug_perf *perf);
 void pug_perf_take_record(struct pug_perf *perf, const struct pug_perf_record *record);
+
+/* attr.c */
 enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, size_t size,
                                    const uint8_t *ids, size_t id_count);
+/** Event ids in order, for many threads. */
+void pug_perf_sort_ids(struct pug_perf *perf);
+/** Read the sample id block and cut it off the body; false: the record is too short for it. */
+bool pug_perf_take_sample(struct pug_perf *perf, struct pug_perf_record *record,
+                          struct pug_perf_sample *sample);
+/** How long it is. False: the record's event id is no event's, which has to be told once. */
+bool pug_perf_sample_size(struct pug_perf *perf, const struct pug_perf_record *record,
+                          size_t *size);
 
 /* info.c */
 /** AUXTRACE_INFO's words. */

@@ -3,6 +3,7 @@
 
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
+#include "support/perf_programs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,84 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CPUS      8u
-#define PROGRAMS  4u
-#define BLOCKS    32u
-#define BLOCK     16u /* bytes: three NOPs and a branch */
-#define TEXT      (BLOCKS * BLOCK)
-#define HEADERS   0x1000u /* of a program's file, before its text */
-#define MAIN_BASE UINT64_C(0x400000)
-#define KERNEL    UINT64_C(0xffff800000100000) /* where code of the kernel's own comes and goes */
-#define HALF      (TEXT / 2)
+#define CPUS   8u
+#define KERNEL UINT64_C(0xffff800000100000) /* where code of the kernel's own comes and goes */
+#define HALF   (PERF_TEXT / 2)
 
 /** What has to hold for there to be a story. */
 static void must(bool good)
 {
     if (!good)
         abort();
-}
-
-/* ---- programs ---- */
-
-static const char *const names[PROGRAMS] = {"one", "two", "libthree.so", "libfour.so"};
-
-/** The block that a block's branch leads to. */
-static unsigned target_of(unsigned program, unsigned block)
-{
-    return (block * 7 + program * 11 + 5) % BLOCKS;
-}
-
-static void put_text(struct rec_bytes *out, unsigned program)
-{
-    for (unsigned block = 0; block < BLOCKS; block++) {
-        const uint32_t words =
-            (uint32_t)((int)(target_of(program, block) * BLOCK) - (int)(block * BLOCK + 12)) / 4;
-        for (unsigned i = 0; i < 3; i++)
-            rec_put_le(out, 0xd503201f, 4);
-        rec_put_le(out, 0x54000001 | (words & 0x7ffff) << 5, 4);
-    }
-}
-
-static void put_program(struct rec_bytes *out, unsigned program)
-{
-    rec_put_n(out, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
-    rec_put_le(out, program < 2 ? 2 : 3, 2); /* a program, or a library */
-    rec_put_le(out, 183, 2);                 /* AArch64 */
-    rec_put_le(out, 1, 4);
-    rec_put_le(out, 0, 8);
-    rec_put_le(out, 64, 8); /* segments */
-    rec_put_le(out, 0, 8);
-    rec_put_le(out, 0, 4);
-    static const uint16_t sizes[] = {64, 56, 1, 64, 0, 0};
-    for (unsigned i = 0; i < 6; i++)
-        rec_put_le(out, sizes[i], 2);
-    rec_put_le(out, 1, 4); /* a segment to be loaded, read and executed */
-    rec_put_le(out, 5, 4);
-    rec_put_le(out, HEADERS, 8);
-    rec_put_le(out, program < 2 ? MAIN_BASE : 0, 8);
-    rec_put_le(out, program < 2 ? MAIN_BASE : 0, 8);
-    rec_put_le(out, TEXT, 8);
-    rec_put_le(out, TEXT, 8);
-    rec_put_le(out, HEADERS, 8);
-    while (out->size < HEADERS)
-        rec_put(out, 0);
-    put_text(out, program);
-}
-
-static void write_programs(const struct perf_story *story)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/bin", story->folder);
-    must(mkdir(path, 0700) == 0);
-    for (unsigned i = 0; i < PROGRAMS; i++) {
-        struct rec_bytes bytes = {0};
-        put_program(&bytes, i);
-        snprintf(path, sizeof(path), "%s/bin/%s", story->folder, names[i]);
-        FILE *file = fopen(path, "wb");
-        must(file && fwrite(bytes.data, 1, bytes.size, file) == bytes.size);
-        fclose(file);
-        rec_bytes_free(&bytes);
-    }
 }
 
 /* ---- who is there ---- */
@@ -172,11 +104,11 @@ static void map_part(struct teller *teller, const struct rec_perf_sample *sample
 {
     char path[64];
     const size_t from = teller->perf.data.size;
-    snprintf(path, sizeof(path), "/bin/%s", names[program]);
+    snprintf(path, sizeof(path), "/bin/%s", perf_program_names[program]);
     rec_perf_map(&teller->perf, sample,
                  &(struct rec_perf_map){.address = base + (upper ? HALF : 0),
                                         .size = upper ? HALF : 0x1000,
-                                        .offset = HEADERS + (upper ? HALF : 0),
+                                        .offset = PERF_HEADERS + (upper ? HALF : 0),
                                         .prot = 5,
                                         .path = path});
     hold(teller, from);
@@ -226,10 +158,10 @@ static void exec(struct teller *teller, struct thread *thread, int32_t cpu, uint
         UINT64_C(0x7f0000000000) + UINT64_C(0x1000) * rec_random_below(&teller->random, 4096);
     struct rec_perf_sample sample = sample_of(teller, thread, cpu, tick(teller, now));
     size_t from = teller->perf.data.size;
-    rec_perf_comm(&teller->perf, &sample, names[process->main], true);
+    rec_perf_comm(&teller->perf, &sample, perf_program_names[process->main], true);
     hold(teller, from);
     sample.time = tick(teller, now);
-    map(teller, &sample, process->main, MAIN_BASE);
+    map(teller, &sample, process->main, PERF_MAIN_BASE);
     sample.time = tick(teller, now);
     map(teller, &sample, process->library, process->library_base);
     thread->block = 0;
@@ -380,17 +312,18 @@ static unsigned run_code(struct teller *teller, const struct thread *thread, str
                                         .has_context_id = !teller->config->per_thread,
                                         .context_id = (uint32_t)thread->tid};
     rec_etmv4_trace_on(unit);
-    rec_etmv4_start(unit, code->base + block * BLOCK, false, &context);
+    rec_etmv4_start(unit, code->base + block * PERF_BLOCK, false, &context);
     if (!teller->config->per_thread)
         rec_etmv4_timestamp(unit, now);
     for (unsigned i = 1 + rec_random_below(&teller->random, 40); i > 0; i--) {
-        const bool taken = block == BLOCKS - 1 || rec_random_once_in(&teller->random, 2);
-        note_block(path, code->base + block * BLOCK);
+        const bool taken = block == PERF_BLOCKS - 1 || rec_random_once_in(&teller->random, 2);
+        note_block(path, code->base + block * PERF_BLOCK);
         rec_etmv4_atom(unit, taken);
-        block =
-            taken ? target_of(block * BLOCK < HALF ? code->lower : code->upper, block) : block + 1;
+        block = taken ? perf_program_target(block * PERF_BLOCK < HALF ? code->lower : code->upper,
+                                            block)
+                      : block + 1;
     }
-    rec_etmv4_exception(unit, 0x0e, code->base + block * BLOCK, false, false);
+    rec_etmv4_exception(unit, 0x0e, code->base + block * PERF_BLOCK, false, false);
     return block;
 }
 
@@ -401,16 +334,16 @@ static void run(struct teller *teller, struct thread *thread, struct rec_etmv4 *
     teller->recorded = NULL;
     if (rec_random_once_in(&teller->random, 2)) {
         thread->in_library = !thread->in_library;
-        thread->block = rec_random_below(&teller->random, BLOCKS);
+        thread->block = rec_random_below(&teller->random, PERF_BLOCKS);
     }
-    const struct code program = {MAIN_BASE, process->main, process->main, 0};
+    const struct code program = {PERF_MAIN_BASE, process->main, process->main, 0};
     const struct code library = {process->library_base, process->library, process->upper, 0};
     const struct code kernel = {KERNEL, teller->kernel[0], teller->kernel[1], 1};
     thread->block = run_code(teller, thread, unit, now, thread->in_library ? &library : &program,
                              thread->block);
     if (teller->in_kernel && rec_random_once_in(&teller->random, 3))
         (void)run_code(teller, thread, unit, now + 1, &kernel,
-                       rec_random_below(&teller->random, BLOCKS));
+                       rec_random_below(&teller->random, PERF_BLOCKS));
 }
 
 /* ---- code of the kernel's own ---- */
@@ -421,7 +354,7 @@ static void put_symbol(struct teller *teller, const struct rec_perf_sample *samp
     struct rec_bytes body = {0};
     const size_t from = teller->perf.data.size;
     rec_put_le(&body, KERNEL, 8);
-    rec_put_le(&body, TEXT, 4);
+    rec_put_le(&body, PERF_TEXT, 4);
     rec_put_le(&body, 1, 2);
     rec_put_le(&body, gone, 2);
     rec_put_n(&body, name, sizeof(name));
@@ -434,11 +367,11 @@ static void put_symbol(struct teller *teller, const struct rec_perf_sample *samp
 static void poke(struct teller *teller, const struct rec_perf_sample *sample, bool fresh, bool half)
 {
     struct rec_bytes body = {0}, text = {0};
-    const size_t from = teller->perf.data.size, at = half ? HALF : 0, size = TEXT - at;
-    teller->kernel[1] = rec_random_below(&teller->random, PROGRAMS);
+    const size_t from = teller->perf.data.size, at = half ? HALF : 0, size = PERF_TEXT - at;
+    teller->kernel[1] = rec_random_below(&teller->random, PERF_PROGRAMS);
     if (!half)
         teller->kernel[0] = teller->kernel[1];
-    put_text(&text, teller->kernel[1]);
+    perf_program_text(&text, teller->kernel[1]);
     rec_put_le(&body, KERNEL + at, 8);
     rec_put_le(&body, fresh ? 0 : size, 2);
     rec_put_le(&body, size, 2);
@@ -612,7 +545,7 @@ void perf_story_make(struct perf_story *story, const struct perf_story_config *c
     teller->story = story;
     teller->config = config;
     teller->random.state = config->seed;
-    write_programs(story);
+    must(perf_programs_write(story->folder));
     begin(teller);
     for (unsigned i = 0; i < config->slices; i++)
         slice(teller);
@@ -639,8 +572,8 @@ const char *perf_story_write(struct perf_story *story)
 void perf_story_free(struct perf_story *story)
 {
     char path[128];
-    for (unsigned i = 0; i < PROGRAMS; i++) {
-        snprintf(path, sizeof(path), "%s/bin/%s", story->folder, names[i]);
+    for (unsigned i = 0; i < PERF_PROGRAMS; i++) {
+        snprintf(path, sizeof(path), "%s/bin/%s", story->folder, perf_program_names[i]);
         unlink(path);
     }
     snprintf(path, sizeof(path), "%s/bin", story->folder);

@@ -6,7 +6,7 @@
  */
 #include "slices.h"
 
-#include "places.h"
+#include "slices_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,12 +50,6 @@ struct processor {
     uint32_t task;
 };
 
-/** A name by what it stands for. */
-struct interned {
-    uint64_t key; /* 0: free */
-    uint32_t name;
-};
-
 struct slices {
     struct slices_options options;
     struct pug_timeline *timeline;
@@ -64,8 +58,8 @@ struct slices {
     enum slices_clock clock;
     struct task *tasks;
     struct processor *processors;
-    struct interned *interned;
-    uint32_t task_count, processor_count, name_count, interned_room;
+    struct slice_names names;
+    uint32_t task_count, processor_count;
     struct slices_numbers numbers;
     bool failed;
 };
@@ -75,114 +69,6 @@ struct slices {
 #define TRACK_OF_PROCESSOR(n) (2 * (n) + 1)
 #define PROCESSORS_MOST       65536u
 #define TASKS_MOST            (UINT32_MAX / 4)
-
-/* ---- names ---- */
-
-static uint64_t mix(uint64_t key)
-{
-    key ^= key >> 31;
-    key *= UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
-static struct interned *slot_of(struct interned *table, uint32_t room, uint64_t key)
-{
-    uint32_t at = (uint32_t)mix(key) & (room - 1);
-    while (table[at].key && table[at].key != key)
-        at = (at + 1) & (room - 1);
-    return &table[at];
-}
-
-static bool grow_names(struct slices *slices)
-{
-    uint32_t room = slices->interned_room ? 2 * slices->interned_room : 1024;
-    struct interned *table = calloc(room, sizeof(*table));
-    if (!table)
-        return false;
-    for (uint32_t i = 0; i < slices->interned_room; i++)
-        if (slices->interned[i].key)
-            *slot_of(table, room, slices->interned[i].key) = slices->interned[i];
-    free(slices->interned);
-    slices->interned = table;
-    slices->interned_room = room;
-    return true;
-}
-
-/** The number of a name; *is_new: the timeline has not been told it. */
-static uint32_t intern(struct slices *slices, uint64_t key, bool *is_new)
-{
-    *is_new = false;
-    if (2 * slices->name_count >= slices->interned_room && !grow_names(slices)) {
-        slices->failed = true;
-        return 0;
-    }
-    struct interned *slot = slot_of(slices->interned, slices->interned_room, key ? key : 1);
-    *is_new = slot->key == 0;
-    if (*is_new)
-        *slot = (struct interned){.key = key ? key : 1, .name = slices->name_count++};
-    return slot->name;
-}
-
-/* Keys of one kind never meet those of another. */
-enum { KEY_ADDRESS = 1, KEY_EXCEPTION, KEY_PORT, KEY_CHANNEL, KEY_EVENT, KEY_TASK };
-#define KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
-
-static uint32_t plain_name(struct slices *slices, uint64_t key, const char *what, uint64_t number)
-{
-    char text[96];
-    bool is_new;
-    uint32_t name = intern(slices, key, &is_new);
-    if (is_new) {
-        snprintf(text, sizeof(text), "%s %" PRIu64, what, number);
-        pug_timeline_name(slices->timeline, name, text, NULL, 0);
-    }
-    return name;
-}
-
-static uint32_t exception_name(struct slices *slices, uint8_t numbers, uint32_t number)
-{
-    char text[64];
-    bool is_new;
-    uint32_t name = intern(slices, KEY(KEY_EXCEPTION, (uint64_t)numbers << 32 | number), &is_new);
-    if (is_new) {
-        pug_exception_text((enum pug_exception_numbers)numbers, number, text, sizeof(text));
-        pug_timeline_name(slices->timeline, name, text, NULL, 0);
-    }
-    return name;
-}
-
-static uint32_t address_name(struct slices *slices, uint64_t address)
-{
-    char text[24];
-    bool is_new;
-    uint32_t name = intern(slices, KEY(KEY_ADDRESS, address), &is_new);
-    snprintf(text, sizeof(text), "0x%" PRIx64, address);
-    if (is_new)
-        pug_timeline_name(slices->timeline, name, text, NULL, 0);
-    return name;
-}
-
-/** The name of a frame: its function with file and line, its exception, or its address. */
-static uint32_t frame_name(struct slices *slices, uint32_t task, const struct pug_call_frame *frame)
-{
-    struct pug_names_line line = {.path = NULL};
-    uint64_t vaddr;
-    bool is_new;
-    if (frame->kind == PUG_CALL_EXCEPTION)
-        return exception_name(slices, frame->exception_numbers, frame->exception);
-    if (!frame->function.name)
-        return address_name(slices, frame->address);
-    uint32_t name = intern(slices, (uintptr_t)frame->function.name, &is_new);
-    if (!is_new)
-        return name;
-    struct pug_names_file *file = places_find(slices->places, task, frame->function.start, &vaddr);
-    if (!file || !pug_names_line(file, vaddr, &line))
-        line.path = NULL;
-    pug_timeline_name(slices->timeline, name,
-                      pug_names_readable(slices->options.names, frame->function.name), line.path,
-                      line.line);
-    return name;
-}
 
 /* ---- tasks ---- */
 
@@ -358,7 +244,8 @@ static void on_call(void *context, const struct pug_call_event *event)
     task->now_at = at > task->now_at ? at : task->now_at;
     switch (event->kind) {
     case PUG_CALL_ENTER:
-        put(slices, event->task, ENTER, at, frame_name(slices, event->task, event->frame), 0);
+        put(slices, event->task, ENTER, at,
+            slice_name_frame(&slices->names, event->task, event->frame), 0);
         break;
     case PUG_CALL_LEAVE: put(slices, event->task, LEAVE, at, 0, 0); break;
     default: put(slices, event->task, GAP, at, 0, 0);
@@ -374,19 +261,25 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
     case PUG_ELEM_ITMTRACE:
         if (e->reason == PUG_ITM_SWIT)
             put(slices, number, COUNTER, at,
-                plain_name(slices, KEY(KEY_PORT, e->number), "ITM port", e->number), e->value);
+                slice_name_counted(&slices->names, SLICE_KEY(SLICE_PORT, e->number), "ITM port",
+                                   e->number),
+                e->value);
         break;
     case PUG_ELEM_SWTRACE:
         put(slices, number, COUNTER, at,
-            plain_name(slices, KEY(KEY_CHANNEL, PUG_SW_CHANNEL(e)), "channel", PUG_SW_CHANNEL(e)),
+            slice_name_counted(&slices->names, SLICE_KEY(SLICE_CHANNEL, PUG_SW_CHANNEL(e)),
+                               "channel", PUG_SW_CHANNEL(e)),
             e->value);
         break;
     case PUG_ELEM_EVENT:
         put(slices, number, INSTANT, at,
-            plain_name(slices, KEY(KEY_EVENT, e->number), "event", e->number), 0);
+            slice_name_counted(&slices->names, SLICE_KEY(SLICE_EVENT, e->number), "event",
+                               e->number),
+            0);
         break;
     case PUG_ELEM_EXCEPTION:
-        put(slices, number, INSTANT, at, exception_name(slices, e->reason, e->number), 0);
+        put(slices, number, INSTANT, at, slice_name_exception(&slices->names, e->reason, e->number),
+            0);
         break;
     default: break;
     }
@@ -417,7 +310,7 @@ static void put_processor(struct slices *slices, const struct trace_item *item, 
     } else {
         pug_timeline_leave(slices->timeline, track, item->where->time);
     }
-    uint32_t name = intern(slices, KEY(KEY_TASK, number), &is_new);
+    uint32_t name = slice_name_number(&slices->names, SLICE_KEY(SLICE_TASK, number), &is_new);
     if (is_new) {
         places_task_words(slices->places, item, words, sizeof(words));
         pug_timeline_name(slices->timeline, name, words, NULL, 0);
@@ -461,7 +354,7 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
     put_beside(slices, number, &item->element, task->now_at);
     if (has_times(slices))
         put_processor(slices, item, number);
-    return !slices->failed;
+    return !slices->failed && !slices->names.failed;
 }
 
 enum pug_status slices_end(struct slices *slices)
@@ -471,7 +364,7 @@ enum pug_status slices_end(struct slices *slices)
         write_waiting(slices, i, &slices->tasks[i], slices->tasks[i].time);
     enum pug_status status = pug_timeline_end(slices->timeline);
     slices->timeline = NULL;
-    if (slices->failed || pug_names_status(slices->options.names) != PUG_OK)
+    if (slices->failed || slices->names.failed || pug_names_status(slices->options.names) != PUG_OK)
         return PUG_ERR_MEM;
     return status;
 }
@@ -575,6 +468,8 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
+    slices->names = (struct slice_names){
+        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
     return slices;
 }
 
@@ -592,7 +487,7 @@ void slices_free(struct slices *slices)
     places_free(slices->places);
     free(slices->tasks);
     free(slices->processors);
-    free(slices->interned);
+    slice_names_free(&slices->names);
     free(slices);
 }
 

@@ -7,15 +7,11 @@
  * compared with the processor that its core's or its own name ends with ("cpu_3"); in perf.data,
  * which knows who ran, each thread with what it ran.
  */
-#include "verify.h"
+#include "verify_internal.h"
 
 #include "command.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/capture.h"
 #include "pugmark/snapshot.h"
-#include "pugmark/walk.h"
-#include "recorder/path.h"
-#include "verify_data.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,69 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORKERS   256u
-#define ADDRESSES 256u
-#define CPUS      REC_PATH_CPUS
-
-/** A range with its instructions' addresses behind each other in the part. */
-struct piece {
-    uint64_t index; /* of the packet */
-    uint32_t stretch, count;
-    uint16_t source;
-    int32_t cpu; /* or of perf.data the number of the thread's cursor; -1: nobody knows it */
-};
-
-/** A data access that was decoded, and whose it is. */
-struct data_piece {
-    struct pug_element element;
-    struct piece where;
-};
-
-struct verify;
-
-struct part {
-    struct verify *verify;
-    struct piece *pieces;
-    size_t piece_count, piece_room;
-    uint64_t *addresses;
-    size_t count, room;
-    struct data_piece *data;
-    size_t data_count, data_room;
-    struct pug_walk *walk;
-    const struct pug_image *image; /* that the walk reads */
-    struct pug_passage *passage;
-    bool failed;
-};
-
-/* Addresses that a part holds before it hands them on. */
-#define MOST_ADDRESSES ((size_t)32 << 10)
-
-/** How far the path of a processor, or of a thread, is compared. */
-struct cursor {
-    struct rec_path_reader *reader;
-    int file;
-    const struct rec_path_block *block;
-    uint32_t done, count; /* instructions of the block */
-    uint32_t offset;
-    uint64_t compared, total; /* total: in the path */
-    uint64_t task;            /* of a thread: its id */
-    bool here[CPUS];          /* it runs on this processor now */
-};
-
-struct verify {
-    const struct verify_options *options;
-    struct pug_capture *capture;
-    struct cursor cursors[CPUS];
-    bool by_task;        /* cursors are threads, not processors */
-    unsigned task_count; /* of those */
-    bool differs, failed;
-    struct piece where; /* it differs in this range */
-    struct verify_data *data;
-};
-
 /* ---- the path ---- */
 
-static bool open_reader(struct verify *verify, struct cursor *cursor)
+static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
 {
     struct rec_path_header header;
     struct stat status;
@@ -106,7 +42,7 @@ static bool open_reader(struct verify *verify, struct cursor *cursor)
     return false;
 }
 
-static void close_reader(struct cursor *cursor)
+static void close_reader(struct verify_cursor *cursor)
 {
     if (!cursor->reader)
         return;
@@ -116,7 +52,7 @@ static void close_reader(struct cursor *cursor)
 }
 
 /** The thread's number; -1: the path does not know it. */
-static int32_t task_number(const struct verify *verify, uint64_t task)
+int32_t verify_task(const struct verify *verify, uint64_t task)
 {
     for (unsigned i = 0; i < verify->task_count; i++)
         if (verify->cursors[i].task == task)
@@ -127,14 +63,14 @@ static int32_t task_number(const struct verify *verify, uint64_t task)
 /** The thread's number, which it gets now if it has none. */
 static int32_t add_task(struct verify *verify, uint64_t task)
 {
-    int32_t number = task_number(verify, task);
-    if (number >= 0 || verify->task_count == CPUS)
+    int32_t number = verify_task(verify, task);
+    if (number >= 0 || verify->task_count == VERIFY_CPUS)
         return number;
     verify->cursors[verify->task_count].task = task;
     return (int32_t)verify->task_count++;
 }
 
-static void follow_task(struct verify *verify, struct cursor *cursor,
+static void follow_task(struct verify *verify, struct verify_cursor *cursor,
                         const struct rec_path_item *item)
 {
     if (verify->by_task && item->kind == REC_PATH_NEW_TASK)
@@ -145,11 +81,11 @@ static void follow_task(struct verify *verify, struct cursor *cursor,
  *  cannot be read. */
 static bool count_path(struct verify *verify)
 {
-    struct cursor all = {.file = -1};
+    struct verify_cursor all = {.file = -1};
     struct rec_path_item item;
-    int32_t task_of[CPUS];
+    int32_t task_of[VERIFY_CPUS];
     bool good = open_reader(verify, &all);
-    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
         task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
     while (good && rec_path_reader_next(all.reader, &item)) {
         if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
@@ -168,7 +104,7 @@ static bool count_path(struct verify *verify)
 /** The next address of the path of a processor, or thread. False: there is none. */
 static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
 {
-    struct cursor *cursor = &verify->cursors[number];
+    struct verify_cursor *cursor = &verify->cursors[number];
     struct rec_path_item item;
     if (!cursor->reader && !open_reader(verify, cursor))
         return false;
@@ -193,171 +129,10 @@ static bool next_address(struct verify *verify, unsigned number, uint64_t *addre
 /** The trace has so many instructions: what is before the path's last ones it has lost. */
 static void skip_beginning(struct verify *verify, unsigned cpu, uint64_t decoded)
 {
-    struct cursor *cursor = &verify->cursors[cpu];
+    struct verify_cursor *cursor = &verify->cursors[cpu];
     uint64_t address;
     for (uint64_t n = decoded; n < cursor->total; n++)
         (void)next_address(verify, cpu, &address);
-}
-
-/* ---- parts: on workers ---- */
-
-static void *part_begin(void *context, unsigned worker)
-{
-    struct part *part = calloc(1, sizeof(*part));
-    (void)worker;
-    if (part)
-        part->verify = context;
-    return part;
-}
-
-static void part_drop(void *data)
-{
-    struct part *part = data;
-    pug_walk_free(part->walk);
-    free(part->pieces);
-    free(part->addresses);
-    free(part->data);
-    free(part);
-}
-
-static bool reserve(struct part *part, size_t count)
-{
-    if (part->room - part->count < count) {
-        size_t room = (part->count + count) * 2;
-        uint64_t *grown = realloc(part->addresses, room * sizeof(*grown));
-        if (!grown)
-            return false;
-        part->addresses = grown;
-        part->room = room;
-    }
-    if (part->piece_count == part->piece_room) {
-        size_t room = part->piece_room * 2 + 256;
-        struct piece *grown = realloc(part->pieces, room * sizeof(*grown));
-        if (!grown)
-            return false;
-        part->pieces = grown;
-        part->piece_room = room;
-    }
-    return true;
-}
-
-/** The walk over this image; NULL: no memory. */
-static struct pug_walk *walk_of(struct part *part, const struct pug_image *image)
-{
-    if (part->walk && part->image == image)
-        return part->walk;
-    pug_walk_free(part->walk);
-    part->walk = NULL;
-    part->image = image;
-    (void)pug_walk_new(&(struct pug_walk_config){.image = image}, &part->walk);
-    return part->walk;
-}
-
-/** The number that a name ends with. */
-static int32_t number_of(const char *name)
-{
-    const char *digits = name + strcspn(name, "0123456789");
-    return *digits ? (int32_t)(strtoul(digits, NULL, 10) % CPUS) : 0;
-}
-
-/** The processor that a source traces: its core's name, or its own, has the number. */
-static int32_t cpu_of(const struct verify *verify, const struct pug_situation *situation)
-{
-    const struct pug_capture_source *source;
-    if (verify->by_task) {
-        const struct pug_capture_task *task =
-            situation->task == PUG_NO_TASK ? NULL
-                                           : pug_capture_task_at(verify->capture, situation->task);
-        return task ? task_number(verify, (uint64_t)task->tid) : -1;
-    }
-    for (size_t n = 0; (source = pug_capture_source_at(verify->capture, n)) != NULL; n++)
-        if (source->buffer == situation->buffer && source->id == situation->source &&
-            pug_capture_kind(verify->capture) == PUG_CAPTURE_SNAPSHOT)
-            return number_of(source->core ? source->core : source->name);
-    return situation->cpu >= 0 ? situation->cpu % (int32_t)CPUS : 0;
-}
-
-static void part_passage(void *data, struct pug_passage *passage)
-{
-    ((struct part *)data)->passage = passage;
-}
-
-/** What the part has is a portion; the walk stays. */
-static void hand_on(struct part *part)
-{
-    struct part *portion = malloc(sizeof(*portion));
-    const size_t size = part->room * sizeof(*part->addresses) +
-                        part->piece_room * sizeof(*part->pieces) +
-                        part->data_room * sizeof(*part->data);
-    if (portion) {
-        *portion = *part;
-        portion->walk = NULL;
-        *part = (struct part){.verify = part->verify,
-                              .walk = part->walk,
-                              .image = part->image,
-                              .passage = part->passage};
-    }
-    part->failed = !pug_passage_give(part->passage, portion, size);
-}
-
-static void add_range(struct part *part, const struct pug_situation *situation,
-                      const struct pug_element *range)
-{
-    struct pug_walk *walk = walk_of(part, pug_address_space_image(situation->space));
-    size_t before = part->count, got = 0;
-    if (!walk || pug_walk_begin(walk, range) != PUG_OK) {
-        part->failed = true;
-        return;
-    }
-    do {
-        if (!reserve(part, ADDRESSES)) {
-            part->failed = true;
-            return;
-        }
-        got = pug_walk_addresses(walk, part->addresses + part->count, ADDRESSES);
-        part->count += got;
-    } while (got > 0);
-    part->pieces[part->piece_count++] = (struct piece){.index = range->index,
-                                                       .stretch = situation->stretch,
-                                                       .count = (uint32_t)(part->count - before),
-                                                       .source = situation->source,
-                                                       .cpu = cpu_of(part->verify, situation)};
-}
-
-static void add_data(struct part *part, const struct pug_situation *situation,
-                     const struct pug_element *element)
-{
-    if (part->data_count == part->data_room) {
-        size_t room = part->data_room * 2 + 256;
-        struct data_piece *grown = realloc(part->data, room * sizeof(*grown));
-        part->failed = !grown;
-        if (!grown)
-            return;
-        part->data = grown;
-        part->data_room = room;
-    }
-    part->data[part->data_count++] =
-        (struct data_piece){.element = *element,
-                            .where = {.index = element->index,
-                                      .stretch = situation->stretch,
-                                      .count = 1,
-                                      .source = situation->source,
-                                      .cpu = cpu_of(part->verify, situation)}};
-}
-
-static void part_elements(void *data, const struct pug_situation *situation,
-                          const struct pug_element *elements, size_t count)
-{
-    struct part *part = data;
-    for (size_t i = 0; i < count && !part->failed; i++) {
-        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            add_range(part, situation, &elements[i]);
-        else if (elements[i].type == PUG_ELEM_DATA_ADDRESS ||
-                 elements[i].type == PUG_ELEM_DATA_VALUE)
-            add_data(part, situation, &elements[i]);
-        if (part->count + part->data_count >= MOST_ADDRESSES && !part->failed)
-            hand_on(part);
-    }
 }
 
 /* ---- comparing: on the caller's thread ---- */
@@ -377,10 +152,10 @@ static struct name name_of(const struct verify *verify, unsigned number)
     return name;
 }
 
-static void say_difference(struct verify *verify, const struct piece *piece, bool has,
+static void say_difference(struct verify *verify, const struct verify_piece *piece, bool has,
                            uint64_t expected, uint64_t got)
 {
-    struct cursor *cursor = &verify->cursors[piece->cpu];
+    struct verify_cursor *cursor = &verify->cursors[piece->cpu];
     printf("differs: %s, instruction %" PRIu64 ": the trace tells 0x%" PRIx64,
            name_of(verify, (unsigned)piece->cpu).text, cursor->compared, got);
     if (has)
@@ -391,7 +166,7 @@ static void say_difference(struct verify *verify, const struct piece *piece, boo
     verify->differs = true;
 }
 
-static bool compare_piece(struct verify *verify, const struct piece *piece,
+static bool compare_piece(struct verify *verify, const struct verify_piece *piece,
                           const uint64_t *addresses)
 {
     if (piece->cpu < 0) {
@@ -400,7 +175,7 @@ static bool compare_piece(struct verify *verify, const struct piece *piece,
         verify->differs = true;
         return false;
     }
-    struct cursor *cursor = &verify->cursors[piece->cpu];
+    struct verify_cursor *cursor = &verify->cursors[piece->cpu];
     for (uint32_t i = 0; i < piece->count; i++) {
         uint64_t expected = 0;
         bool has = next_address(verify, (unsigned)piece->cpu, &expected);
@@ -417,7 +192,7 @@ static bool compare_piece(struct verify *verify, const struct piece *piece,
 static bool take_compare(void *context, void *data)
 {
     struct verify *verify = context;
-    struct part *part = data;
+    struct verify_part *part = data;
     bool same = !part->failed;
     verify->failed = verify->failed || part->failed;
     size_t at = 0;
@@ -434,19 +209,19 @@ static bool take_compare(void *context, void *data)
             verify->where = part->data[i].where;
         }
     }
-    part_drop(part);
+    verify_drop(part);
     return same;
 }
 
 static bool take_count(void *context, void *data)
 {
     struct verify *verify = context;
-    struct part *part = data;
+    struct verify_part *part = data;
     for (size_t i = 0; i < part->piece_count; i++)
         if (part->pieces[i].cpu >= 0)
             verify->cursors[part->pieces[i].cpu].compared += part->pieces[i].count;
     verify->failed = verify->failed || part->failed;
-    part_drop(part);
+    verify_drop(part);
     return !verify->failed;
 }
 
@@ -454,11 +229,11 @@ static bool decode(struct verify *verify, unsigned threads, bool (*take)(void *,
 {
     struct pug_capture_result result;
     const struct pug_capture_decode how = {.context = verify,
-                                           .begin = part_begin,
-                                           .elements = part_elements,
+                                           .begin = verify_begin,
+                                           .elements = verify_elements,
                                            .take = take,
-                                           .drop = part_drop,
-                                           .passage = part_passage,
+                                           .drop = verify_drop,
+                                           .passage = verify_passage,
                                            .threads = threads};
     enum pug_status status = pug_capture_decode(verify->capture, &how, &result);
     if (status != PUG_OK || verify->failed) {
@@ -505,7 +280,7 @@ static void feed(struct verify *verify, struct pug_tree *tree, const struct pack
 
 static void show_packet(struct verify *verify)
 {
-    const struct piece *where = &verify->where;
+    const struct verify_piece *where = &verify->where;
     struct pug_tree *tree;
     if (pug_capture_tree(verify->capture, where->stretch, false, NULL, &tree) != PUG_OK)
         return;
@@ -526,8 +301,8 @@ static void show_packet(struct verify *verify)
 static bool check_ends(struct verify *verify)
 {
     bool same = true;
-    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        const struct cursor *cursor = &verify->cursors[cpu];
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
+        const struct verify_cursor *cursor = &verify->cursors[cpu];
         uint64_t left = cursor->total - cursor->compared;
         if (left == 0 || verify->options->tail) /* of a tail the ends are the same */
             continue;
@@ -545,7 +320,7 @@ static bool compare(struct verify *verify, unsigned threads)
     if (verify->options->tail) {
         if (!decode(verify, threads, take_count))
             return false;
-        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
             skip_beginning(verify, cpu, verify->cursors[cpu].compared);
             verify->cursors[cpu].compared = 0;
         }
@@ -553,7 +328,7 @@ static bool compare(struct verify *verify, unsigned threads)
     if (!decode(verify, threads, take_compare))
         return false;
     verify->differs = verify->differs || !check_ends(verify) || !verify_data_end(verify->data);
-    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
         instructions += verify->cursors[cpu].compared;
         processors += verify->cursors[cpu].compared > 0;
     }
@@ -597,7 +372,7 @@ int verify_run(const struct input_options *input, const struct verify_options *o
                     pug_log_errors(log), last->index, last->text);
         if (verify->differs && verify->where.count)
             show_packet(verify);
-        for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
             close_reader(&verify->cursors[cpu]);
         if (status == PUG_OK)
             pug_capture_free(verify->capture);

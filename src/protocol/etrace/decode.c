@@ -6,11 +6,10 @@
 #include "protocol/etrace/decoder.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define NOTIFY_EVENT 6u /* the number of N-Trace's watchpoint event */
-#define INTERRUPT    0x80000000u
+
 /* ---- flow packets ---- */
 
 static void append_outcomes(struct pug_etrace_decoder *d)
@@ -154,8 +153,7 @@ static void append_own_outcome(struct pug_etrace_decoder *d)
     d->outcomes.mapped++;
 }
 
-/** Go on at the reported address, whatever was before. */
-static enum pug_etrace_phase report_directly(struct pug_etrace_decoder *d)
+enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d)
 {
     pug_etrace_clear_outcomes(d);
     append_own_outcome(d);
@@ -170,7 +168,7 @@ static enum pug_etrace_phase sync(struct pug_etrace_decoder *d)
     d->irets = 0;
     d->address = pug_etrace_canonical(d, d->packet->address);
     if (d->fresh || !d->synced || d->after_trap)
-        return report_directly(d);
+        return pug_etrace_report_directly(d);
     append_own_outcome(d);
     d->walk.goal = (struct pug_etrace_goal){
         .target = d->address, .has_target = true, .privilege = d->packet->privilege};
@@ -183,11 +181,11 @@ static enum pug_etrace_phase sync_walk(struct pug_etrace_decoder *d)
     switch (pug_etrace_walk_on(d)) {
     case PUG_ETRACE_WALK_SUSPENDED: return PUG_ETRACE_PHASE_SYNC_WALK;
     case PUG_ETRACE_WALK_DONE: return PUG_ETRACE_PHASE_REPORT;
-    default: return report_directly(d); /* as a fresh one */
+    default: return pug_etrace_report_directly(d); /* as a fresh one */
     }
 }
 
-static void push_trace_on(struct pug_etrace_decoder *d)
+void pug_etrace_push_trace_on(struct pug_etrace_decoder *d)
 {
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_TRACE_ON, d->index);
     if (d->lost)
@@ -204,7 +202,7 @@ static enum pug_etrace_phase report(struct pug_etrace_decoder *d)
     const struct pug_etrace_packet *p = d->packet;
     bool fresh = d->fresh || !d->synced;
     if (fresh && p->type == PUG_ETRACE_SYNC)
-        push_trace_on(d);
+        pug_etrace_push_trace_on(d);
     pug_etrace_push_time(d);
     pug_etrace_push_context(d, fresh);
     d->fresh = false;
@@ -217,146 +215,6 @@ static enum pug_etrace_phase report(struct pug_etrace_decoder *d)
     pug_etrace_data_sync(d);
     (void)pug_etrace_report_pc(d);
     return PUG_ETRACE_PHASE_IDLE;
-}
-
-/* ---- traps ---- */
-
-static bool is_indirect(const struct pug_insn *insn)
-{
-    return insn->type == PUG_INSTR_BR_INDIRECT; /* xRET too */
-}
-
-/** Where execution would go on behind pc, without executing it. False: the program does not say. */
-static bool next_address(struct pug_etrace_decoder *d, const struct pug_insn *insn, uint64_t *next)
-{
-    bool thaddr = d->packet->thaddr;
-    if (insn->kind == PUG_RV_TRAP) {
-        *next = d->pc;
-        return true;
-    }
-    if (is_indirect(insn)) {
-        if (insn->kind == PUG_RV_XRET)
-            return false;
-        if (pug_etrace_sequential(d, d->pc, insn, next))
-            return true;
-        if (insn->kind == PUG_RV_RETURN && d->options.implicit_return && thaddr &&
-            d->stack.entries > 0) {
-            *next = pug_etrace_top(d);
-            return true;
-        }
-        return false;
-    }
-    bool taken =
-        insn->type == PUG_INSTR_BR && (!insn->conditional || pug_etrace_peek_outcome(d, d->pc));
-    *next = pug_etrace_canonical(d, taken ? insn->target : d->pc + insn->size);
-    return !insn->table_jump;
-}
-
-/** Where the walk stands: the EPC of a trap. `taken`: it is the target of the jump before it. */
-static bool walked_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken, bool *indirect)
-{
-    struct pug_insn insn;
-    uint8_t it = 0;
-    *taken = *indirect = false;
-    if (d->after_trap) {
-        *epc = d->next_epc;
-        return d->next_epc_valid;
-    }
-    if (pug_codemap_insn(d->code, d->pc, d->isa, &it, &insn) != PUG_OK)
-        return false;
-    *taken =
-        insn.type != PUG_INSTR_OTHER && (!insn.conditional || pug_etrace_peek_outcome(d, d->pc));
-    *indirect = is_indirect(&insn);
-    return next_address(d, &insn, epc);
-}
-
-/** A trap that brings its own EPC: is that where the walk came to? */
-static void compare_epc(struct pug_etrace_decoder *d)
-{
-    const uint64_t own = pug_etrace_canonical(d, d->packet->epc);
-    uint64_t walked;
-    bool taken, indirect;
-    char text[128];
-    if (!d->synced || d->fresh || !walked_epc(d, &walked, &taken, &indirect) ||
-        pug_etrace_canonical(d, walked) == own)
-        return;
-    snprintf(text, sizeof(text),
-             "the trap was at 0x%" PRIx64 ", and execution had come to 0x%" PRIx64, own,
-             pug_etrace_canonical(d, walked));
-    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_TRACE_MISMATCH, d->index,
-                  text);
-}
-
-/** The trap's EPC. `taken`: it is also the target of the branch or jump before it. */
-static bool trap_epc(struct pug_etrace_decoder *d, uint64_t *epc, bool *taken)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    bool indirect;
-    *epc = p->has_epc ? p->epc : d->address;
-    *taken = false;
-    if (p->has_epc) {
-        compare_epc(d);
-        return true;
-    }
-    if (!d->synced || d->fresh)
-        return !p->thaddr;
-    if (walked_epc(d, epc, taken, &indirect))
-        return true;
-    *epc = d->address;
-    return indirect && !p->thaddr;
-}
-
-/** A trap that was reported without its handler: what its address is. */
-static void note_epc(struct pug_etrace_decoder *d)
-{
-    struct pug_insn insn;
-    uint8_t it = 0;
-    bool own = d->fresh || !d->synced ||
-               (!d->after_trap && pug_codemap_insn(d->code, d->pc, d->isa, &it, &insn) == PUG_OK &&
-                is_indirect(&insn));
-    d->next_epc_valid = !own;
-    d->next_epc = d->address;
-    d->after_trap = true;
-    pug_etrace_clear_outcomes(d);
-}
-
-static uint64_t handler_address(const struct pug_etrace_decoder *d)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    const struct pug_etrace_vector *vector =
-        &d->config->vectors[p->privilege % PUG_ETRACE_PRIVILEGES];
-    return vector->base + (vector->vectored && p->interrupt ? 4 * p->ecause : 0);
-}
-
-static enum pug_etrace_phase trap(struct pug_etrace_decoder *d)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    bool taken = false;
-    uint64_t epc = 0;
-    d->tentative = false;
-    d->irets = 0;
-    d->address = pug_etrace_canonical(d, p->has_address ? p->address : handler_address(d));
-    bool known = trap_epc(d, &epc, &taken);
-    if (p->thaddr && (d->fresh || !d->synced))
-        push_trace_on(d);
-    struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EXCEPTION, d->index);
-    e->number = (uint32_t)p->ecause | (p->interrupt ? INTERRUPT : 0);
-    e->reason = PUG_EXCEPTIONS_RISCV;
-    if (known) {
-        e->flags |= PUG_ELEM_RET_ADDR;
-        e->end = pug_etrace_canonical(d, epc);
-        if (taken)
-            e->flags |= PUG_ELEM_RET_ADDR_BR_TGT;
-    }
-    if (!p->interrupt && !p->has_epc) {
-        e->flags |= PUG_ELEM_HAS_VALUE;
-        e->value = p->tval;
-    }
-    if (p->thaddr)
-        return report_directly(d);
-    note_epc(d);
-    pug_etrace_data_restart(d);
-    return PUG_ETRACE_PHASE_TIME;
 }
 
 /* ---- the other packets ---- */
@@ -495,14 +353,22 @@ static enum pug_etrace_phase idle(struct pug_etrace_decoder *d)
 }
 
 static enum pug_etrace_phase (*const phases[PUG_ETRACE_PHASES])(struct pug_etrace_decoder *d) = {
-    [PUG_ETRACE_PHASE_IDLE] = idle,           [PUG_ETRACE_PHASE_BEGIN] = begin,
-    [PUG_ETRACE_PHASE_REPLAY] = replay,       [PUG_ETRACE_PHASE_FLOW] = flow,
-    [PUG_ETRACE_PHASE_FLOW_WALK] = flow_walk, [PUG_ETRACE_PHASE_NOTIFY] = notify,
-    [PUG_ETRACE_PHASE_SYNC] = sync,           [PUG_ETRACE_PHASE_SYNC_WALK] = sync_walk,
-    [PUG_ETRACE_PHASE_TRAP] = trap,           [PUG_ETRACE_PHASE_REPORT] = report,
-    [PUG_ETRACE_PHASE_CONTEXT] = context,     [PUG_ETRACE_PHASE_OPTIONS] = options,
-    [PUG_ETRACE_PHASE_DATA] = data,           [PUG_ETRACE_PHASE_BAD] = bad,
-    [PUG_ETRACE_PHASE_TIME] = only_time,      [PUG_ETRACE_PHASE_END] = end,
+    [PUG_ETRACE_PHASE_IDLE] = idle,
+    [PUG_ETRACE_PHASE_BEGIN] = begin,
+    [PUG_ETRACE_PHASE_REPLAY] = replay,
+    [PUG_ETRACE_PHASE_FLOW] = flow,
+    [PUG_ETRACE_PHASE_FLOW_WALK] = flow_walk,
+    [PUG_ETRACE_PHASE_NOTIFY] = notify,
+    [PUG_ETRACE_PHASE_SYNC] = sync,
+    [PUG_ETRACE_PHASE_SYNC_WALK] = sync_walk,
+    [PUG_ETRACE_PHASE_TRAP] = pug_etrace_trap,
+    [PUG_ETRACE_PHASE_REPORT] = report,
+    [PUG_ETRACE_PHASE_CONTEXT] = context,
+    [PUG_ETRACE_PHASE_OPTIONS] = options,
+    [PUG_ETRACE_PHASE_DATA] = data,
+    [PUG_ETRACE_PHASE_BAD] = bad,
+    [PUG_ETRACE_PHASE_TIME] = only_time,
+    [PUG_ETRACE_PHASE_END] = end,
 };
 
 void pug_etrace_go_on(struct pug_etrace_decoder *d)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The E-Trace decoder from inside. decode.c takes packets, walk.c executes the program
- * between them, state.c holds what encoder and decoder both predict from, data.c puts data accesses
- * to their instructions, written.c writes states for comparison.
+ * @file The E-Trace decoder from inside. decode.c takes packets, trap.c those of traps, walk.c
+ * executes the program between them, state.c holds what encoder and decoder both predict from,
+ * data.c puts data accesses to their instructions, written.c writes states for comparison.
  *
  * Between packets the decoder stands on the last reported instruction, `pc`: it has retired, its
  * range is out, and if it is a branch then one outcome is left, its own.
@@ -244,6 +244,15 @@ uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned i
 
 /** Go on until the packet is done, or the consumer waits. */
 void pug_etrace_go_on(struct pug_etrace_decoder *d);
+/** What comes before the first element behind a place from which on nothing is known. */
+void pug_etrace_push_trace_on(struct pug_etrace_decoder *d);
+/** Go on at the reported address, whatever was before. */
+enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d);
+
+/* ---- trap.c ---- */
+
+/** What to do for a trap packet, and what then. */
+enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d);
 
 /* ---- context.c ---- */
 
