@@ -21,8 +21,9 @@
 
 #include <cmocka.h>
 
-#define CAPTURES PUG_SOURCE_DIR "/../shared/captures"
-#define ENOUGH   (64u << 10)
+#define OWN    PUG_SOURCE_DIR "/tests/captures"
+#define SHARED PUG_SOURCE_DIR "/../shared/captures"
+#define ENOUGH (64u << 10)
 
 #define STM_ID 0x10
 #define ITM_ID 0x20
@@ -287,17 +288,14 @@ static struct rec_bytes read_start(struct pug_snapshot *snapshot,
     return bytes;
 }
 
-static void test_shared_captures(void **state)
+static void compare_captures(const char *folder, const char *const *names, size_t count)
 {
-    (void)state;
-    static const char *const names[] = {
-        "TC2", "juno_r1_1", "juno-ret-stck", "bugfix-exact-match", "stm_only", "a55-test-tpiu"};
     static const struct manner manners[] = {
         {NULL, false, false, 0, 0}, {NULL, false, false, 7, 4096}, {NULL, true, true, 50, 1024}};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         char path[4096];
         struct pug_snapshot *snapshot;
-        snprintf(path, sizeof(path), "%s/%s", CAPTURES, names[i]);
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         if (pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &snapshot) != PUG_OK) {
             print_message("skipped: %s is not there\n", path);
             skip();
@@ -312,6 +310,22 @@ static void test_shared_captures(void **state)
         }
         pug_snapshot_free(snapshot);
     }
+}
+
+static void test_captures(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"etmv4-a64",    "etmv4-a64-cycles", "etmv4-arm", "ete-a64",
+                                        "ete-a64-loss", "etmv3-arm",        "ptm-arm"};
+    compare_captures(OWN, names, sizeof(names) / sizeof(names[0]));
+}
+
+static void test_shared_captures(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "TC2", "juno_r1_1", "juno-ret-stck", "bugfix-exact-match", "stm_only", "a55-test-tpiu"};
+    compare_captures(SHARED, names, sizeof(names) / sizeof(names[0]));
 }
 
 /** What two frames, spliced, are answered: of `bytes`, behind a frame with `start`. */
@@ -388,7 +402,9 @@ static void test_byte_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded), cmocka_unit_test(test_shared_captures),
-        cmocka_unit_test(test_answers), cmocka_unit_test(test_byte_behind)};
+        cmocka_unit_test(test_recorded),        cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_shared_captures), cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_byte_behind),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Lines and functions of addresses: of an image, and of a capture's tasks at their time. */
 #include "pugmark/pugmark.h"
+#include "support/made_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static void check_frames(const struct pug_names_frame *frames, size_t count,
 }
 
 static void check_function(const struct pug_image *image, struct pug_names *names,
-                           struct pug_names_file *file, const struct pug_names_function *function)
+                           struct pug_names_file *file, const char *program,
+                           const struct pug_names_function *function)
 {
     const uint64_t vaddr = function->start + 4, address = vaddr + BIAS;
     struct pug_names_frame frames[16], wanted[16];
@@ -61,7 +63,7 @@ static void check_function(const struct pug_image *image, struct pug_names *name
     const size_t wanted_count = pug_names_frames(file, vaddr, wanted, 16);
     check_frames(frames, pug_image_frames(image, NULL, address, names, frames, 16, &place), wanted,
                  wanted_count);
-    assert_string_equal(place.file, DATA "/root/paw/paw");
+    assert_string_equal(place.file, program);
     assert_int_equal(place.vaddr, vaddr);
     const bool known = pug_names_line(file, vaddr, &wanted_line);
     assert_int_equal(pug_image_line(image, NULL, address, names, &line, NULL), known);
@@ -76,22 +78,19 @@ static void check_function(const struct pug_image *image, struct pug_names *name
 }
 
 /** A file that was moved: its functions and lines are where it lies now. */
-static void test_image_shared(void **state)
+static void check_image(const char *program)
 {
-    (void)state;
-    if (!have_data() || !have_lines())
-        skip();
     struct pug_names *names = pug_names_new(NULL);
     struct pug_image *image = pug_image_new();
-    struct pug_names_file *file = open_names(names, DATA "/root/paw/paw");
+    struct pug_names_file *file = open_names(names, program);
     struct pug_names_function function;
     struct pug_program_place place;
     struct pug_names_line line;
     size_t checked = 0;
-    assert_int_equal(pug_image_add_elf(image, NULL, DATA "/root/paw/paw", BIAS), PUG_OK);
+    assert_int_equal(pug_image_add_elf(image, NULL, program, BIAS), PUG_OK);
     for (size_t n = 0; pug_names_function_at(file, n, &function); n++)
         if (function.size > 4) {
-            check_function(image, names, file, &function);
+            check_function(image, names, file, program, &function);
             checked++;
         }
     assert_true(checked > 3);
@@ -100,6 +99,44 @@ static void test_image_shared(void **state)
     assert_int_equal(pug_image_frames(image, NULL, 0x10, names, NULL, 0, NULL), 0);
     pug_image_free(image);
     pug_names_free(names);
+}
+
+static void test_image_shared(void **state)
+{
+    (void)state;
+    if (!have_data() || !have_lines())
+        skip();
+    check_image(DATA "/root/paw/paw");
+}
+
+/** The same of a program that is compiled here. */
+static void test_image(void **state)
+{
+    (void)state;
+    static const char text[] = "volatile int sink;\n"
+                               "static inline __attribute__((always_inline)) int twice(int a)\n"
+                               "{\n    sink = a;\n    return a + a;\n}\n"
+                               "__attribute__((noinline)) int one(int a) { return twice(a) + 1; }\n"
+                               "__attribute__((noinline)) int two(int a) { return one(a) + 2; }\n"
+                               "__attribute__((noinline)) int three(int a) { return two(a) * 3; }\n"
+                               "int main(int argc, char **argv)\n"
+                               "{\n    (void)argv;\n    return three(argc) & one(argc) & 1;\n}\n";
+    struct made_folder folder;
+    char line[512];
+    if (!have_lines())
+        skip();
+    made_folder_begin(&folder);
+    made_folder_file(&folder, "prog.c", text, sizeof(text) - 1);
+    snprintf(line, sizeof(line), "cd %s && CCACHE_DISABLE=1 cc -g -O1 -o prog prog.c 2>/dev/null",
+             folder.path);
+    const bool compiled = system(line) == 0;
+    if (compiled)
+        check_image(made_folder_path(&folder, "prog"));
+    made_folder_end(&folder);
+    if (!compiled) {
+        print_message("skipped: no compiler\n");
+        skip();
+    }
 }
 
 /* ---- captures ---- */
@@ -198,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_image_shared),
+        cmocka_unit_test(test_image),
         cmocka_unit_test(test_exec_shared),
         cmocka_unit_test(test_nothing),
     };
