@@ -207,7 +207,7 @@ static inline bool pug_codemap_outdated(const struct pug_codemap *map)
     return map->generation != *map->image_generation;
 }
 
-/** Is the block plain flow that holds in `epoch`, the map's? */
+/** Is the block a usual one that holds in `epoch`, the map's? */
 static inline bool pug_block_hops(const struct pug_block *block, uint32_t epoch)
 {
     return block->hop >= epoch;

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 # The generated documentation: without a warning, and every public header is in it.
 #   docs.sh BIN SOURCE
-# Before that: what docs/founding.md names is there. The rest is skipped (77) without doxygen.
+# Before that: tests that pages name are there, and all that docs/founding.md names. The rest is skipped (77) without doxygen.
 set -eu
 source=${2:?usage: docs.sh BIN SOURCE}
 cd "$source"
-page=docs/founding.md
-for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
-  [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
+for page in CONTRIBUTING.md docs/architecture.md docs/founding.md; do
+  for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
+    [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
+  done
 done
+page=docs/founding.md
 # `test_index` goes_on, follows_growth: functions of a test; `cases/osd/ctm.txt` "events were missed": a case.
 grep '^|' $page | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
   for function in $functions; do

@@ -45,7 +45,7 @@ struct pug_ptm_decoder {
     uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
     bool from_taken;              /**< by its direct branch */
     bool from_jumps;              /**< by its indirect branch, to `address` */
-    /** Or at one that is not plain: the next walk begins with it, and asks for no memory again. */
+    /** Or at one that is not usual: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
     struct pug_chain chain; /**< of the lane that counts */
     bool counts;            /**< it does */

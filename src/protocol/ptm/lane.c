@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file PTM: atoms and plain branches in a row, from bytes to elements at once. For who takes
+ * @file PTM: atoms and usual branches in a row, from bytes to elements at once. For who takes
  * batches, and for who takes the elements of each packet.
  */
 #include "protocol/ptm/decoder.h"
@@ -71,10 +71,10 @@ static const struct pug_block *plain_block(struct pug_ptm_decoder *decoder, bool
     const struct pug_block *block = decoder->unusual ? pug_ptm_take_unusual(decoder) : NULL;
     if (!block)
         block = current_block(decoder);
-    bool plain = block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit) &&
+    bool usual = block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit) &&
                  !(atom && is_fatal(decoder, block));
-    decoder->unusual = plain ? NULL : block;
-    return plain ? block : NULL;
+    decoder->unusual = usual ? NULL : block;
+    return usual ? block : NULL;
 }
 
 /** `cycles` may be NULL. */
@@ -139,7 +139,7 @@ struct atoms {
 };
 
 /**
- * Atoms from a plain block on, over those that are linked, up to an indirect branch; *atoms: what
+ * Atoms from a usual block on, over those that are linked, up to an indirect branch; *atoms: what
  * is left.
  */
 static inline __attribute__((always_inline)) void hop(struct pug_ptm_decoder *decoder,
@@ -174,7 +174,7 @@ static inline __attribute__((always_inline)) void hop(struct pug_ptm_decoder *de
     leave(decoder, last, taken, true);
 }
 
-/** How many atoms of a header are left, from the first one that is not plain. */
+/** How many atoms of a header are left, from the first one that is not usual. */
 static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_decoder *decoder,
                                                                  struct atoms atoms,
                                                                  const struct cycles *cycles,
@@ -198,7 +198,7 @@ static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_
     return 0;
 }
 
-/** A branch and the waypoint that it stands for. False: that is not plain. */
+/** A branch and the waypoint that it stands for. False: that is not usual. */
 static inline __attribute__((always_inline)) bool take_branch(struct pug_ptm_reader *reader,
                                                               struct pug_ptm_decoder *decoder,
                                                               const uint8_t *at, size_t size,
@@ -232,7 +232,7 @@ static bool can_ride(const struct pug_ptm_reader *reader, const struct pug_ptm_d
     return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE;
 }
 
-/** The next packet, if it is plain: its size, else 0. `left`: atoms of it that are not. */
+/** The next packet, if it is usual: its size, else 0. `left`: atoms of it that are not. */
 static inline __attribute__((always_inline)) size_t
 take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
             const struct pug_span *span, unsigned *left, const enum pug_want want)
@@ -262,7 +262,7 @@ take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
     return size;
 }
 
-/** The atoms of a packet, from the first one that is not plain. */
+/** The atoms of a packet, from the first one that is not usual. */
 static enum pug_response decode_rest(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
                                      uint8_t header, unsigned left)
 {
