@@ -32,11 +32,19 @@ protocols() {
   esac
 }
 
-# Lines of the report: instructions, seconds, set, protocol, program, options.
+# Lines of the report: instructions, seconds of processor, set, protocol, program, options; and what
+# recording a program under QEMU took, as if that were a protocol.
 begin_report() {
   local head
   head="# $(cat "$bin/pugmark" "$here"/*.{c,h,S,sh} | cksum) $scale $seeds ${TRUTH_LIMIT:-}"
   [[ -e $report && $(head -1 "$report") == "$head" ]] || echo "$head" >"$report"
+}
+
+# spent: into $spent, the hundredths of seconds that this script's children have had of processors. A
+# subshell would tell its own, so this goes by way of a file.
+spent() {
+  times >"$work/times"
+  spent=$(awk 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.0f", 100 * (60 * (t[1] + t[3]) + t[2] + t[4]) }' "$work/times")
 }
 
 # is_done KEY: it is in the report
@@ -44,26 +52,34 @@ is_done() {
   cut -d ' ' -f 3- "$report" | grep -F -x -e "$1" >/dev/null
 }
 
-# add_up: what was compared of each instruction set in each protocol
+# add_up: what was compared of each instruction set in each protocol, and the processors' time for it
 add_up() {
   awk '!/^#/ { i[$3 " " $4] += $1; s[$3 " " $4] += $2; n[$3 " " $4]++ }
-    END { for (k in i) printf "%-6s %-7s %12.0f instructions in %4d recordings, %5d seconds\n",
+    END { for (k in i) printf "%-6s %-7s %12.0f instructions in %4d recordings, %7.1f seconds\n",
       substr(k, 1, index(k, " ") - 1), substr(k, index(k, " ") + 1), i[k], n[k], s[k] }' "$report" | sort
+}
+
+# report_line INSTRUCTIONS BEGAN KEY: what came of it, and the processors' seconds since then
+report_line() {
+  spent
+  printf '%d %d.%02d %s\n' "$1" $(((spent - $2) / 100)) $(((spent - $2) % 100)) "$3" >>"$report"
 }
 
 # check SET NAME PATH PROTOCOL OPTIONS...: one encoding and its comparison
 check() {
-  local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said wanted=equal verify=() began=$SECONDS
+  local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said wanted=equal verify=() began
   shift 4
   ! is_done "$key" || return 0
   [[ " $* " == *" --snapshot-mode "* ]] && verify=(--tail)
   [[ " $* " != *" --data "* ]] || wanted='equal.*accesses to memory'
   rm -rf "$work/out"
+  spent
+  began=$spent
   if said=$("$bin/pugmark" record --quiet --from "$path" --protocol "$protocol" \
     --out "$work/out" --path "$work/out.path" "$@" 2>&1) &&
     said=$("$bin/pugmark" pc "$work/out" --verify "$work/out.path" "${verify[@]}" 2>&1) &&
     grep -q "$wanted" <<<"$said"; then
-    echo "$(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said") $((SECONDS - began)) $key" >>"$report"
+    report_line "$(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said")" "$began" "$key"
     return
   fi
   bad=$((bad + 1))
@@ -89,7 +105,9 @@ each_choice() {
 run() {
   local name=$1 path=$2
   shift 2
-  "$bin/pugmark" record --quiet --path "$path" "$@" >"$work/said" 2>&1 && return
+  spent
+  local began=$spent
+  "$bin/pugmark" record --quiet --path "$path" "$@" >"$work/said" 2>&1 && report_line 0 "$began" "${name##*.} record ${name%.*}" && return
   echo "FAILED $name: $(cat "$work/said")"
   bad=$((bad + 1))
   return 1
@@ -174,6 +192,8 @@ for set in "${sets[@]}"; do
 done
 rm -rf "$work/out" "$work/out.path"
 add_up
-awk -v bad=$bad '!/^#/ { all += $1; n++ }
-  END { printf "%.0f instructions compared in %d recordings, %d failed\n", all, n, bad; exit n ? 0 : 77 }' "$report" || exit
+awk -v bad=$bad '!/^#/ { seconds += $2 }
+  !/^#/ && $4 != "record" { all += $1; n++ }
+  END { printf "%.1f seconds of processors\n%.0f instructions compared in %d recordings, %d failed\n", seconds, all, n, bad
+    exit n ? 0 : 77 }' "$report" || exit
 [[ $bad -eq 0 ]]
