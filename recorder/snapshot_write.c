@@ -7,6 +7,7 @@
 #include "recorder/snapshot_write.h"
 
 #include "files/outfile.h"
+#include "recorder/leftovers.h"
 #include "recorder/page.h"
 #include "recorder/programs.h"
 #include "recorder/session.h"
@@ -28,13 +29,16 @@ struct snapshot_write {
     size_t dump_count, dump_room;
     unsigned buffers, dumps_of_buffer;
     struct rec_programs programs;
+    struct rec_listed former; /* what was recorded into the folder before */
 };
 
 struct snapshot_write *snapshot_write_new(const struct rec_session_config *config)
 {
     struct snapshot_write *snapshot = calloc(1, sizeof(*snapshot));
-    if (snapshot)
-        snapshot->config = config;
+    if (!snapshot)
+        return NULL;
+    snapshot->config = config;
+    rec_listed_read(&snapshot->former, config->folder);
     return snapshot;
 }
 
@@ -44,6 +48,7 @@ void snapshot_write_free(struct snapshot_write *snapshot)
         return;
     free(snapshot->dumps);
     rec_programs_free(&snapshot->programs);
+    rec_listed_free(&snapshot->former);
     free(snapshot);
 }
 
@@ -288,7 +293,10 @@ bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct r
                 return false;
         }
     }
-    return write_metadata(snapshot, engine) && write_main(snapshot, engine);
+    if (!write_metadata(snapshot, engine) || !write_main(snapshot, engine))
+        return false;
+    rec_listed_remove(&snapshot->former, snapshot->config->folder);
+    return true;
 }
 
 unsigned snapshot_write_programs(const struct snapshot_write *snapshot)

@@ -72,6 +72,19 @@ mv "$work/mixture.rv64" "$work/gone"
 "$bin/pugmark" record --quiet --protocol etrace --from "$work/ran" --out "$work/nameless"
 [[ -z $(find "$work/nameless" -name 'program_*') ]]
 
+# Recorded again into a folder, nothing is left of what was there, but what is somebody's own.
+echo mine >"$work/threads/notes.txt"
+mkdir "$work/threads/program_7"
+echo mine >"$work/threads/program_7/mine"
+record rv64 etrace --set data_form=1
+for folder in threads out; do
+  "$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/$folder"
+done
+rm "$work/threads/notes.txt" "$work/threads/program_7/mine"
+rmdir "$work/threads/program_7"
+"$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/fresh"
+for folder in threads out; do diff -r "$work/fresh" "$work/$folder"; done
+
 refuses() { # WORDS ARGUMENTS...
   if "$bin/pugmark" record --quiet --data "${@:2}" 2>"$work/said"; then exit 1; fi
   grep -q "$1" "$work/said"
