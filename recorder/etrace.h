@@ -68,6 +68,7 @@ void rec_etrace_stop(struct rec_etrace *encoder);
 
 struct rec_etrace_data_options {
     unsigned xlen, data_width, daddress_width, lrid_width, diff_bits;
+    unsigned dtype_width; /**< 1 to 4: what the draft's formats are told by; 0: all of them */
     bool mma_cas, no_address, no_value, split;
     bool full, xor_only, difference_only; /**< else the best of both */
 };

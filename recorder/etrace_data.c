@@ -91,6 +91,13 @@ static void put_address(struct attempt *a)
     put(a, number, a->state.options.daddress_width);
 }
 
+/** Of the draft's packets. */
+static unsigned format_bits(const struct attempt *a)
+{
+    unsigned width = a->state.options.dtype_width;
+    return width == 0 ? 2 : clog2(width);
+}
+
 static void put_format(struct attempt *a)
 {
     static const uint8_t codes_2_0[] = {
@@ -101,7 +108,7 @@ static void put_format(struct attempt *a)
     unsigned memory = (access->access == PUG_ACCESS_STORE) * 2u + access->unaligned;
     bool plain = access->access <= PUG_ACCESS_STORE;
     if (a->state.options.mma_cas) {
-        put(a, plain ? access->multi : 2, 2);
+        put(a, plain ? access->multi : 2, format_bits(a));
         put(a, plain ? memory : access->access, plain ? 2 : 4);
     } else if (plain) {
         put(a, memory, 3);
@@ -229,7 +236,7 @@ void rec_etrace_reply(struct rec_etrace_data *encoder, const struct pug_etrace_d
     unsigned resp = !access->has_value ? 0 : o->full ? 2 : o->difference_only ? 3 : 1;
     a.way.value = resp == 1 ? VALUE_XOR : resp == 3 ? VALUE_DIFFERENCE : VALUE_FULL;
     if (o->mma_cas)
-        put(&a, 3, 2);
+        put(&a, 3, format_bits(&a));
     else
         put(&a, atomic ? 7 : 4, 3);
     if (o->mma_cas || !atomic)

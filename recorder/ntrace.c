@@ -108,12 +108,13 @@ static void put_variable(struct rec_ntrace *e, uint64_t value)
 /** An address field, whose highest bit sent may stand for those above it. */
 static void put_address(struct rec_ntrace *e, uint64_t value)
 {
-    unsigned top = e->options.xlen - 2;
+    unsigned top = (e->options.addr_bits ? e->options.addr_bits : e->options.xlen) - 2;
+    uint64_t all = (UINT64_C(2) << top) - 1;
+    value &= all;
     if (!e->options.extend_addr_msb) {
         put_variable(e, value);
         return;
     }
-    uint64_t all = (UINT64_C(2) << top) - 1;
     unsigned bits = 6;
     while (bits <= top) {
         uint64_t above = all & ~((UINT64_C(1) << bits) - 1);
@@ -130,8 +131,10 @@ static void end(struct rec_ntrace *e, bool sync)
     const struct rec_ntrace_options *options = &e->options;
     if (options->timestamps &&
         (sync || rec_random_once_in(&e->random, options->timestamp_once_in))) {
-        uint64_t stamp = sync              ? e->time
-                         : options->sifive ? e->time ^ e->told_time
+        unsigned width = options->ts_width;
+        uint64_t all = width ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+        uint64_t stamp = sync              ? e->time & all
+                         : options->sifive ? (e->time ^ e->told_time) & all
                                            : e->time - e->told_time;
         put_variable(e, stamp);
         e->told_time = e->time;

@@ -17,6 +17,7 @@ enum rec_ntrace_return {
 
 struct rec_ntrace_options {
     unsigned xlen;
+    unsigned addr_bits; /**< that are sent, the others repeat the highest; 0: xlen */
     unsigned src_bits, src;
     bool btm; /**< branch trace messaging; else history trace messaging */
     enum rec_ntrace_return implicit_return;
@@ -25,6 +26,7 @@ struct rec_ntrace_options {
     bool exact_traps; /**< tell exceptions from interrupts */
     bool sifive;      /**< the pre-1.0 dialect */
     bool timestamps;
+    unsigned ts_width;          /**< of whole timestamps; 0: as many bits as they have */
     uint32_t timestamp_once_in; /**< of messages that need none; 1: all */
     unsigned hist_bits;         /**< with the stop bit, 2 to 32 */
     uint32_t icnt_max;          /**< at least 8, at most 2^22 - 1 */

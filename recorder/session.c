@@ -188,6 +188,10 @@ struct rec_session *rec_session_new(const struct rec_session_config *config, cha
 
 bool rec_session_take(struct rec_session *session, const struct rec_path_item *item)
 {
+    const struct rec_engine_config *engine = &session->config.engine;
+    if (item->kind == REC_PATH_RAN && engine->unit_class->reaches &&
+        !engine->unit_class->reaches(engine->values, engine->path.family, engine->data, item))
+        return fail(session, "what ran has addresses that need more bits than are set", NULL);
     bool more = rec_engine_take(session->engine, item);
     if (session->snapshot)
         snapshot_write_item(session->snapshot, item);
@@ -198,6 +202,8 @@ bool rec_session_take(struct rec_session *session, const struct rec_path_item *i
 
 static bool end(struct rec_session *session)
 {
+    if (session->why[0])
+        return false; /* it ended before the path did */
     if (!rec_engine_end(session->engine))
         return fail(session, rec_engine_error(session->engine), NULL);
     if (session->perf && perf_write_stretches(session->perf) == 0)

@@ -122,6 +122,10 @@ struct rec_unit_class {
                 uint32_t since);
     /** Trace is lost from `at` on, where a waypoint has just been. */
     void (*lose)(struct rec_unit *unit, const struct rec_place *at);
+    /** Have the addresses of what ran, and with `data` of its accesses, no more bits than are told?
+     *  NULL: always. */
+    bool (*reaches)(const uint64_t *values, uint8_t family, bool data,
+                    const struct rec_path_item *item);
     /** Which accesses of an instruction, by its instruction set and bytes, the protocol tells: they
      *  are moved to the front, and counted. NULL: it has no data trace. */
     uint32_t (*tells)(const uint64_t *values, uint8_t isa, const uint8_t *bytes,

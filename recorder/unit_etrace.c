@@ -38,6 +38,16 @@ enum value {
     DATA_SPLIT,
     DATA_METHOD,
     DATA_DIFF_BITS,
+    DATA_WIDTH,
+    DADDRESS_WIDTH,
+    LRID_WIDTH,
+    DTYPE_WIDTH,
+    TYPE_BITS,
+    IADDRESS_WIDTH,
+    IADDRESS_LSB,
+    SIGN_EXTEND,
+    PRIVILEGE_WIDTH,
+    ECAUSE_WIDTH,
     OPTIONS
 };
 
@@ -66,12 +76,26 @@ static const struct rec_option options[OPTIONS] = {
     [DATA_SPLIT] = {"data_split", 0, 1, 1, "of --data: loaded values come later"},
     [DATA_METHOD] = {"data_method", 0, 3, 3, "of --data: 0 best, 1 full, 2 XOR, 3 difference"},
     [DATA_DIFF_BITS] = {"data_diff_bits", 2, 2, 2, "of --data: width of `diff`, 1 or 2"},
+    [DATA_WIDTH] = {"data_width", 64, 128, 0, "of --data: bits of the widest: 8, 16, ... 128"},
+    [DADDRESS_WIDTH] = {"daddress_width", 0, 64, 0, "of --data: bits of addresses; 0: all"},
+    [LRID_WIDTH] = {"lrid_width", 4, 6, 6, "of --data: bits of the ids of loads that are split"},
+    [DTYPE_WIDTH] = {"dtype_width", 4, 4, 0, "of --data: bits that tell kinds; 3: all kinds"},
+    [TYPE_BITS] = {"type_bits", 2, 32, 8, "of --data: bits that tell data from instructions"},
+    [IADDRESS_WIDTH] = {"iaddress_width", 0, 64, 0, "bits of addresses; 0: all"},
+    [IADDRESS_LSB] = {"iaddress_lsb", 1, 2, 1, "lowest bits of addresses that are not sent"},
+    [SIGN_EXTEND] = {"iaddress_sign_extend", 0, 1, 1, "the highest bit of an address is its sign"},
+    [PRIVILEGE_WIDTH] = {"privilege_width", 2, 4, 4, "bits of privileges"},
+    [ECAUSE_WIDTH] = {"ecause_width", 6, 64, 16, "bits of causes of traps"},
     REC_RISCV_OPTIONS,
 };
 
 enum { BOTH, ADDRESSES, VALUES };
+enum { KINDS = 3 }; /* bits from which on the draft tells all kinds of accesses */
 enum { BEST, FULL, XOR, DIFFERENCE };
-enum { DATA_WIDTH = 64, LRID_WIDTH = 4, TYPE_BITS = 2 };
+
+/* Causes that are told have four bits; as many as payloads have room for, with all else as wide as
+ * it gets. */
+enum { LEAST_CAUSE = 4, ROOM_FOR_CAUSE = 140, LEAST_ADDRESS = 8 };
 
 struct rec_unit {
     struct rec_unit_setup setup;
@@ -83,9 +107,40 @@ struct rec_unit {
     unsigned privilege;
 };
 
+/** No wider than an address is. */
+static void settle_address(uint64_t *width, unsigned xlen)
+{
+    if (*width == 0 || *width > xlen)
+        *width = xlen;
+    if (*width < LEAST_ADDRESS)
+        *width = LEAST_ADDRESS;
+}
+
+static void settle_widths(uint64_t *values, unsigned xlen)
+{
+    uint64_t width = 8;
+    settle_address(&values[IADDRESS_WIDTH], xlen);
+    settle_address(&values[DADDRESS_WIDTH], xlen);
+    while (width < 128 && width < values[DATA_WIDTH])
+        width *= 2;
+    values[DATA_WIDTH] = width;
+    if (values[PRIVILEGE_WIDTH] == 0)
+        values[PRIVILEGE_WIDTH] = 2;
+    if (values[TYPE_BITS] == 0)
+        values[TYPE_BITS] = 1;
+    if (values[DTYPE_WIDTH] == 0)
+        values[DTYPE_WIDTH] = 1;
+    if (values[DATA_MMA_CAS] && values[DTYPE_WIDTH] < KINDS)
+        values[DATA_SPLIT] = 0; /* there is no packet for what comes later */
+    uint64_t room = ROOM_FOR_CAUSE - values[TIME_BITS] - values[CONTEXT_BITS] - values[TYPE_BITS];
+    if (values[ECAUSE_WIDTH] < LEAST_CAUSE)
+        values[ECAUSE_WIDTH] = LEAST_CAUSE;
+    if (values[ECAUSE_WIDTH] > room)
+        values[ECAUSE_WIDTH] = room;
+}
+
 static void settle(uint64_t *values, uint8_t family)
 {
-    (void)family;
     values[TIME_BITS] = values[TIME_BITS] / 16 * 16;
     values[CONTEXT_BITS] = values[CONTEXT_BITS] / 8 * 8;
     if (values[STANDARD_SUPPORT]) { /* its fields hold no more */
@@ -99,6 +154,22 @@ static void settle(uint64_t *values, uint8_t family)
         values[PADDING] = 0;
     if (values[DATA_METHOD] == BEST || values[DATA_DIFF_BITS] == 0)
         values[DATA_DIFF_BITS] = 2; /* one bit has no name for the best one */
+    settle_widths(values, rec_riscv_width(family));
+}
+
+static bool reaches(const uint64_t *values, uint8_t family, bool data,
+                    const struct rec_path_item *item)
+{
+    const struct rec_path_block *block = item->block;
+    unsigned xlen = rec_riscv_width(family);
+    for (uint32_t i = 0; data && i < item->access_count; i++)
+        if (!rec_riscv_repeats(item->accesses[i].address, (unsigned)values[DADDRESS_WIDTH], xlen,
+                               false))
+            return false;
+    bool compressed = block->size != 4 * block->count;
+    return rec_riscv_repeats(block->address, (unsigned)values[IADDRESS_WIDTH], xlen,
+                             values[SIGN_EXTEND]) &&
+           !(compressed && values[IADDRESS_LSB] > 1);
 }
 
 static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
@@ -107,10 +178,10 @@ static struct rec_etrace_options options_of(const struct rec_unit_setup *setup)
     unsigned xlen = rec_riscv_xlen(setup);
     return (struct rec_etrace_options){
         .xlen = xlen,
-        .iaddress_width = xlen,
-        .iaddress_lsb = 1,
-        .privilege_width = 2,
-        .ecause_width = 6,
+        .iaddress_width = (unsigned)v[IADDRESS_WIDTH],
+        .iaddress_lsb = (unsigned)v[IADDRESS_LSB],
+        .privilege_width = (unsigned)v[PRIVILEGE_WIDTH],
+        .ecause_width = (unsigned)v[ECAUSE_WIDTH],
         .context_width = (unsigned)v[CONTEXT_BITS],
         .options = {.sijump = v[SIJUMP],
                     .implicit_return = v[RETURN_STACK] || v[CALL_COUNTER],
@@ -142,9 +213,10 @@ static struct rec_etrace_data_options data_options_of(const struct rec_unit_setu
 {
     const uint64_t *v = setup->values;
     return (struct rec_etrace_data_options){.xlen = rec_riscv_xlen(setup),
-                                            .data_width = DATA_WIDTH,
-                                            .daddress_width = rec_riscv_xlen(setup),
-                                            .lrid_width = LRID_WIDTH,
+                                            .data_width = (unsigned)v[DATA_WIDTH],
+                                            .daddress_width = (unsigned)v[DADDRESS_WIDTH],
+                                            .lrid_width = (unsigned)v[LRID_WIDTH],
+                                            .dtype_width = (unsigned)v[DTYPE_WIDTH],
                                             .diff_bits = (unsigned)v[DATA_DIFF_BITS],
                                             .mma_cas = v[DATA_MMA_CAS],
                                             .no_address = v[DATA_FORM] == VALUES,
@@ -159,7 +231,12 @@ static uint32_t tells(const uint64_t *values, uint8_t isa_of, const uint8_t *byt
                       struct rec_path_access *accesses, uint32_t count)
 {
     (void)isa_of;
-    return rec_etrace_tells(values[DATA_FORM] != ADDRESSES, bytes, accesses, count);
+    const struct rec_etrace_told told = {
+        .values = values[DATA_FORM] != ADDRESSES,
+        .data_width = (unsigned)values[DATA_WIDTH],
+        .kinds = values[DATA_MMA_CAS] ? (unsigned)values[DTYPE_WIDTH] : KINDS,
+    };
+    return rec_etrace_tells(&told, bytes, accesses, count);
 }
 
 static void put(void *context, bool data, const uint8_t *payload, unsigned size)
@@ -176,6 +253,11 @@ static void encoded(void *context, bool synced, bool last)
     unit->setup.out->failed |= unit->data.failed;
 }
 
+static unsigned type_bits_of(const struct rec_unit_setup *setup)
+{
+    return setup->data ? (unsigned)setup->values[TYPE_BITS] : 0;
+}
+
 static struct rec_unit *make(const struct rec_unit_setup *setup)
 {
     struct rec_unit *unit = calloc(1, sizeof(*unit));
@@ -186,7 +268,7 @@ static struct rec_unit *make(const struct rec_unit_setup *setup)
     unit->random.state = setup->seed;
     unit->wrap = (struct rec_encapsulation){.src_bits = (unsigned)setup->values[SRC_BITS],
                                             .timestamp_bytes = (unsigned)setup->values[STAMP_BYTES],
-                                            .type_bits = setup->data ? TYPE_BITS : 0,
+                                            .type_bits = type_bits_of(setup),
                                             .padding = (enum rec_padding)setup->values[PADDING],
                                             .out = setup->out};
     unit->encoder = rec_etrace_new(&encoder, put, unit);
@@ -289,10 +371,10 @@ static void describe_data(const struct rec_unit_setup *setup, FILE *file)
     static const char *const methods[] = {"best", "full", "xor", "diff"};
     const struct rec_etrace_data_options o = data_options_of(setup);
     fprintf(file,
-            "data_width_p=%u\ndaddress_width_p=%u\nlrid_width_p=%u\ndiff_bits=%u\nnoaddr=%d\n"
-            "nodata=%d\nsplit=%d\nformat_set=%s\ncompression=%s\n",
-            o.data_width, o.daddress_width, o.lrid_width, o.diff_bits, o.no_address, o.no_value,
-            o.split, o.mma_cas ? "mmacas" : "2.0", methods[setup->values[DATA_METHOD]]);
+            "data_width_p=%u\ndaddress_width_p=%u\nlrid_width_p=%u\ndtype_width_p=%u\n"
+            "diff_bits=%u\nnoaddr=%d\nnodata=%d\nsplit=%d\nformat_set=%s\ncompression=%s\n",
+            o.data_width, o.daddress_width, o.lrid_width, o.dtype_width, o.diff_bits, o.no_address,
+            o.no_value, o.split, o.mma_cas ? "mmacas" : "2.0", methods[setup->values[DATA_METHOD]]);
 }
 
 static void describe(const struct rec_unit_setup *setup, FILE *file)
@@ -313,9 +395,9 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
             (unsigned)v[SRC_BITS], setup->source);
     fprintf(file,
             "resync_disabled=%d\nimplicit_exception=%d\nimplicit_exception_vector=0x%llx\n"
-            "implicit_exception_vectored=%u\n",
+            "implicit_exception_vectored=%u\niaddress_sign_extend=%u\n",
             p->resync_disabled, p->implicit_exception, (unsigned long long)v[VECTOR],
-            (unsigned)v[VECTORED]);
+            (unsigned)v[VECTORED], (unsigned)v[SIGN_EXTEND]);
     rec_riscv_describe(file, v[ZCMT], v[JVT_BASE]);
     if (setup->data)
         describe_data(setup, file);
@@ -326,7 +408,7 @@ static void describe_buffer(const struct rec_unit_setup *setup, FILE *file)
     const uint64_t *v = setup->values;
     fprintf(file, "srcid_bits=%u\ntimestamp_bytes=%u\npadding=%s\ntype_bits=%u\n",
             (unsigned)v[SRC_BITS], (unsigned)v[STAMP_BYTES], v[PADDING] ? "dontcare" : "sign",
-            setup->data ? TYPE_BITS : 0u);
+            type_bits_of(setup));
 }
 
 static const char *format(const struct rec_unit_setup *setup)

@@ -11,19 +11,23 @@ static int atomic_of(const uint8_t *bytes)
     return (bytes[0] & 0x7f) == 0x2f ? bytes[3] >> 3 : -1;
 }
 
-uint32_t rec_etrace_tells(bool values, const uint8_t *bytes, struct rec_path_access *accesses,
-                          uint32_t count)
+uint32_t rec_etrace_tells(const struct rec_etrace_told *told, const uint8_t *bytes,
+                          struct rec_path_access *accesses, uint32_t count)
 {
     int atomic = atomic_of(bytes);
     for (uint32_t i = 0; i < count; i++)
-        if (accesses[i].size > 3 || (values && !accesses[i].known))
+        if (accesses[i].size > 3 || 8u << accesses[i].size > told->data_width ||
+            (told->values && !accesses[i].known))
             return 0;
+    if (told->kinds < 3 && ((atomic >= 0 && atomic != LR && atomic != SC) ||
+                            (told->kinds < 2 && atomic < 0 && count > 1)))
+        return 0;
     if (atomic == SC) { /* QEMU loads, too, to compare */
         *accesses = accesses[count - 1];
         return accesses->store;
     }
     bool both = count == 2 && !accesses[0].store && accesses[1].store;
-    return atomic < 0 || atomic == LR || !values || both ? count : 0;
+    return atomic < 0 || atomic == LR || !told->values || both ? count : 0;
 }
 
 static struct pug_etrace_data *add(struct rec_etrace_accesses *data)

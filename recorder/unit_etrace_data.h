@@ -6,7 +6,7 @@
 #include "recorder/etrace.h"
 #include "recorder/unit.h"
 
-#define REC_ETRACE_REQUESTS 16u
+#define REC_ETRACE_REQUESTS 64u
 
 struct rec_etrace_accesses {
     struct rec_etrace_data encoder;
@@ -18,9 +18,16 @@ struct rec_etrace_accesses {
     bool failed; /**< no memory */
 };
 
+/** Which accesses an encoder has packets for. */
+struct rec_etrace_told {
+    bool values;         /**< not addresses alone */
+    unsigned data_width; /**< wider ones are not told */
+    unsigned kinds;      /**< 1: loads and stores; 2: also of several at once; 3: all */
+};
+
 /** As rec_unit_class.tells. An atomic instruction's value and operand must be known. */
-uint32_t rec_etrace_tells(bool values, const uint8_t *bytes, struct rec_path_access *accesses,
-                          uint32_t count);
+uint32_t rec_etrace_tells(const struct rec_etrace_told *told, const uint8_t *bytes,
+                          struct rec_path_access *accesses, uint32_t count);
 
 /** The instruction retired; its accesses wait until it is encoded. */
 void rec_etrace_accesses_take(struct rec_etrace_accesses *data, const struct rec_step *step);

@@ -9,6 +9,8 @@
 enum { SYNC_EXIT_RESET = 1, SYNC_PERIODIC = 2, SYNC_ENABLE = 5, SYNC_RESTART = 7, SYNC_LOST = 6 };
 enum { STOP_DISABLED = 4 };
 
+enum { LEAST_ADDRESS = 8 }; /* bits */
+
 enum value {
     BTM,
     IMPLICIT_RETURN,
@@ -26,6 +28,8 @@ enum value {
     ICNT_MAX,
     ICNT_SYNC,
     OWNERSHIP,
+    ADDR_BITS,
+    TS_WIDTH,
     SRC_BITS,
     ZCMT,
     JVT_BASE,
@@ -50,6 +54,8 @@ static const struct rec_option options[OPTIONS] = {
     [ICNT_MAX] = {"icnt_max", (1u << 22) - 1, (1u << 22) - 1, 400, "a full instruction count"},
     [ICNT_SYNC] = {"icnt_sync", 0, 1, 1, "with btm a full count is told by a synchronisation"},
     [OWNERSHIP] = {"ownership", 1, 1, 1, "ownership messages: privilege and context"},
+    [ADDR_BITS] = {"addr_bits", 0, 64, 0, "of addresses, the highest is a sign; 0: all"},
+    [TS_WIDTH] = {"ts_width", 0, 63, 63, "bits of timestamps, which begin again; 0: all"},
     REC_RISCV_OPTIONS,
 };
 
@@ -62,17 +68,29 @@ struct rec_unit {
 
 static void settle(uint64_t *values, uint8_t family)
 {
-    (void)family;
     if (values[HIST_BITS] < 2)
         values[HIST_BITS] = 2;
     if (values[ICNT_MAX] < 8)
         values[ICNT_MAX] = 8;
     if (values[STAMP_ONCE_IN] < 1)
         values[STAMP_ONCE_IN] = 1;
+    unsigned xlen = rec_riscv_width(family);
+    if (values[ADDR_BITS] == 0 || values[ADDR_BITS] > xlen)
+        values[ADDR_BITS] = xlen;
+    if (values[ADDR_BITS] < LEAST_ADDRESS)
+        values[ADDR_BITS] = LEAST_ADDRESS;
     if (values[STACK_DEPTH] < 1)
         values[STACK_DEPTH] = 1;
     if (values[IMPLICIT_RETURN] == 2)
         values[STACK_DEPTH] = 1024;
+}
+
+static bool reaches(const uint64_t *values, uint8_t family, bool data,
+                    const struct rec_path_item *item)
+{
+    (void)data;
+    return rec_riscv_repeats(item->block->address, (unsigned)values[ADDR_BITS],
+                             rec_riscv_width(family), true);
 }
 
 static struct rec_ntrace_options options_of(const struct rec_unit_setup *setup)
@@ -82,6 +100,7 @@ static struct rec_ntrace_options options_of(const struct rec_unit_setup *setup)
     const uint64_t *v = setup->values;
     return (struct rec_ntrace_options){
         .xlen = rec_riscv_xlen(setup),
+        .addr_bits = (unsigned)v[ADDR_BITS],
         .src_bits = (unsigned)v[SRC_BITS],
         .src = setup->source,
         .btm = v[BTM],
@@ -95,6 +114,7 @@ static struct rec_ntrace_options options_of(const struct rec_unit_setup *setup)
         .exact_traps = v[EXACT_TRAPS],
         .sifive = v[SIFIVE],
         .timestamps = v[TIMESTAMPS],
+        .ts_width = (unsigned)v[TS_WIDTH],
         .timestamp_once_in = (uint32_t)v[STAMP_ONCE_IN],
         .hist_bits = (unsigned)v[HIST_BITS],
         .icnt_max = (uint32_t)v[ICNT_MAX],
@@ -198,10 +218,11 @@ static void describe(const struct rec_unit_setup *setup, FILE *file)
     const struct rec_ntrace_options o = options_of(setup);
     fprintf(file,
             "xlen=%u\nsrc_bits=%u\nsrc_id=%u\nbtm=%d\nimplicit_return=%d\nsequential_jump=%d\n"
-            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\n",
+            "all_jumps=%d\nextend_addr_msb=%d\nts=%d\ndialect=%s\naddr_bits=%u\nts_width=%u\n"
+            "return_stack_depth=%u\n",
             o.xlen, o.src_bits, o.src, o.btm, o.implicit_return != REC_NTRACE_RETURN_OFF,
             o.sequential_jump, o.all_jumps, o.extend_addr_msb, o.timestamps,
-            o.sifive ? "sifive-pre1" : "ratified");
+            o.sifive ? "sifive-pre1" : "ratified", o.addr_bits, o.ts_width, o.stack_depth);
     rec_riscv_describe(file, setup->values[ZCMT], setup->values[JVT_BASE]);
 }
 

@@ -14,12 +14,26 @@
 /* And of their classes. */
 #define REC_RISCV_CLASS                                                                            \
     .core = "RISC-V", .families = 1u << REC_FAMILY_RV32 | 1u << REC_FAMILY_RV64, .every = true,    \
-    .options = options, .option_count = OPTIONS, REC_UNIT_FUNCTIONS,                               \
+    .options = options, .option_count = OPTIONS, .reaches = reaches, REC_UNIT_FUNCTIONS,           \
     .describe_buffer = describe_buffer, .format = format
+
+static inline unsigned rec_riscv_width(uint8_t family)
+{
+    return family == REC_FAMILY_RV32 ? 32 : 64;
+}
 
 static inline unsigned rec_riscv_xlen(const struct rec_unit_setup *setup)
 {
-    return setup->family == REC_FAMILY_RV32 ? 32 : 64;
+    return rec_riscv_width(setup->family);
+}
+
+/** Is the address what is made of its lowest bits? */
+static inline bool rec_riscv_repeats(uint64_t address, unsigned width, unsigned xlen,
+                                     bool is_signed)
+{
+    uint64_t low = address << (64 - width);
+    uint64_t made = is_signed ? (uint64_t)((int64_t)low >> (64 - width)) : low >> (64 - width);
+    return ((made ^ address) << (64 - xlen)) == 0;
 }
 
 /** What both say of the code in a device's [regs]. */

@@ -85,10 +85,32 @@ rmdir "$work/threads/program_7"
 "$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/fresh"
 for folder in threads out; do diff -r "$work/fresh" "$work/$folder"; done
 
+# Fields of other widths; what ran has addresses of 39 bits.
+widths() { # PROTOCOL WITH-DATA OPTIONS...
+  local protocol=$1 data=$2 option more
+  for option in "${@:3}"; do
+    for more in "" ${data:+"--set data_mma_cas=1 --set data_split=1" "--set data_form=2"} "--random 6 --calls on" "--random 7 --loss 20"; do
+      # shellcheck disable=SC2086
+      "$bin/pugmark" record --quiet --from "$work/all" --path "$work/path" --out "$work/out" --protocol "$protocol" $data \
+        --limit 20000 $more --set "$option" 2>"$work/said"
+      verify || { echo "$set $protocol $option $more:"; cat "$work/said"; exit 1; }
+    done
+  done
+}
+for set in rv32 rv64; do
+  "$bin/pugmark" record --quiet --data --path "$work/all" -- "$work/accesses.$set" 1 >/dev/null
+  widths etrace --data data_width={8,32,128} daddress_width=40 lrid_width={0,6} dtype_width={1,2,3} type_bits={1,32} \
+    iaddress_width=40 iaddress_{lsb=0,sign_extend=1} privilege_width={1,4} ecause_width={4,40}
+  widths ntrace "" addr_bits=40 ts_width={1,20} stack_depth=2
+done
+
 refuses() { # WORDS ARGUMENTS...
   if "$bin/pugmark" record --quiet --data "${@:2}" 2>"$work/said"; then exit 1; fi
   grep -q "$1" "$work/said"
 }
+refuses 'addresses that need more bits' --protocol etrace --from "$work/all" --out "$work/no" --set daddress_width=38
+refuses 'addresses that need more bits' --protocol etrace --from "$work/all" --out "$work/no" --set iaddress_width=16
+refuses 'addresses that need more bits' --protocol etrace --from "$work/all" --out "$work/no" --set iaddress_lsb=2
 refuses 'no data trace is made of it here' --protocol ntrace --from "$work/all" --out "$work/no"
 "$bin/pugmark" record --quiet --path "$work/without" -- "$work/accesses.rv64" 1 >/dev/null
 refuses 'it tells no accesses to memory' --protocol etrace --from "$work/without" --out "$work/no"

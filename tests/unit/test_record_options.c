@@ -24,6 +24,9 @@ static bool is_fixed(const char *protocol, const char *name)
         "etrace jvt_base",        "ntrace zcmt",
         "ntrace jvt_base",        "etrace implicit_exception",
         "etrace vector",          "etrace vectored",
+        "etrace data_width",      "etrace daddress_width",
+        "etrace dtype_width",     "etrace iaddress_width",
+        "ntrace addr_bits",
     };
     char both[80];
     snprintf(both, sizeof(both), "%s %s", protocol, name);
@@ -70,7 +73,9 @@ static unsigned never(const char *protocol, const char *option)
         {"ntrace", "hist_bits", 2},       /* 2 at least */
         {"ntrace", "timestamp_once_in", 1}, {"ntrace", "stack_depth", 1},
         {"ntrace", "icnt_max", 8},          {"etmv3", "context_bytes", 1}, /* 3 is none */
-        {"ptm", "context_bytes", 1},
+        {"ptm", "context_bytes", 1},        {"etrace", "type_bits", 1},    /* 1 at least */
+        {"etrace", "privilege_width", 1},                                  /* 1 at least */
+        {"etrace", "ecause_width", 4},                                     /* 4 at least */
     };
     for (size_t i = 0; i < sizeof(settled) / sizeof(settled[0]); i++)
         if (strcmp(settled[i].protocol, protocol) == 0 && strcmp(settled[i].option, option) == 0)

@@ -25,7 +25,6 @@
 #define OTHER_NAME  "another name of a setting that is here, too"
 #define READER      "how the decoder reads, nothing of the trace"
 #define OF_TOOLS    "a dialect of other encoders"
-#define FIXED       "as wide as what is recorded needs; test_etrace_roundtrip has other widths"
 #define CONDITIONAL "of conditional tracing, which is not recorded (docs/architecture.md)"
 
 struct row {
@@ -117,9 +116,9 @@ static const struct row ntrace[] = {
     {"ntrace", "mode", NULL, OTHER_NAME},
     {"ntrace", "zcmp_zcmt", NULL, OTHER_NAME},
     {"ntrace", "xlen", NULL, OF_CORE},
-    {"ntrace", "addr_bits", NULL, "recorded addresses have all bits"},
-    {"ntrace", "ts_width", NULL, "recorded timestamps have all bits"},
-    {"ntrace", "return_stack_depth", NULL, "the decoder's is as deep as any that is recorded"},
+    {"ntrace", "addr_bits", "addr_bits", NULL},
+    {"ntrace", "ts_width", "ts_width", NULL},
+    {"ntrace", "return_stack_depth", "stack_depth", NULL},
     {"ntrace", "walk_limit", NULL, READER},
     {"ntrace", "align", NULL, READER},
 };
@@ -160,15 +159,16 @@ static const struct row etrace[] = {
     {"etrace", "full_daddress", NULL, "support packets say it; data_method=1 sends whole data"},
     {"etrace", "full_data", NULL, "support packets say it; data_method=1 sends whole data"},
     {"etrace", "xlen", NULL, OF_CORE},
-    {"etrace", "iaddress_width_p", NULL, FIXED},
-    {"etrace", "iaddress_lsb_p", NULL, FIXED},
-    {"etrace", "privilege_width_p", NULL, FIXED},
-    {"etrace", "ecause_width_p", NULL, FIXED},
-    {"etrace", "data_width_p", NULL, FIXED},
-    {"etrace", "daddress_width_p", NULL, FIXED},
-    {"etrace", "lrid_width_p", NULL, FIXED},
-    {"etrace", "dtype_width_p", NULL, FIXED},
-    {"etrace", "type_bits", NULL, "two where data are traced, else none"},
+    {"etrace", "iaddress_width_p", "iaddress_width", NULL},
+    {"etrace", "iaddress_lsb_p", "iaddress_lsb", NULL},
+    {"etrace", "iaddress_sign_extend", "iaddress_sign_extend", NULL},
+    {"etrace", "privilege_width_p", "privilege_width", NULL},
+    {"etrace", "ecause_width_p", "ecause_width", NULL},
+    {"etrace", "data_width_p", "data_width", NULL},
+    {"etrace", "daddress_width_p", "daddress_width", NULL},
+    {"etrace", "lrid_width_p", "lrid_width", NULL},
+    {"etrace", "dtype_width_p", "dtype_width", NULL},
+    {"etrace", "type_bits", "type_bits", NULL},
     {"etrace", "payload_bytes", NULL, OF_TOOLS},
     {"etrace", "block_size", NULL, OF_TOOLS},
     {"etrace", "bit_stream", NULL, OF_TOOLS},
@@ -179,7 +179,6 @@ static const struct row etrace[] = {
     {"etrace", "container", NULL, OF_TOOLS},
     {"etrace", "daddr_units", NULL, OF_TOOLS},
     {"etrace", "data_format_bits", NULL, OF_TOOLS},
-    {"etrace", "iaddress_sign_extend", NULL, OF_TOOLS},
     {"etrace", "sijump_returns", NULL, OF_TOOLS},
     {"etrace", "context_is_asid_vmid", NULL, OF_TOOLS},
     {"etrace", "diff_code_1_is_subtraction", NULL, OF_TOOLS},
