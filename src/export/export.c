@@ -121,10 +121,12 @@ static size_t choose(const struct pug_profile *profile, const char *name, uint32
 
 static enum pug_status check(const struct format *format, const struct export *export)
 {
-    size_t frames;
+    size_t frames, ranges;
     pug_profile_frames(export->profile, &frames);
+    pug_profile_ranges(export->profile, &ranges);
+    const bool lacks_stacks = frames == 0 && ranges > 0; /* of nothing there are none */
     if ((format->is.needs_names && !export->options->names) ||
-        (format->is.needs_stacks && frames == 0))
+        (format->is.needs_stacks && lacks_stacks))
         return PUG_ERR_NOT_INIT;
     if (export->object_count == 0 && (export->options->object || format->is.one_object))
         return PUG_ERR_NOT_FOUND;

@@ -234,6 +234,19 @@ static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sam
                         NULL, 0, MODE_KERNEL, 0);
 }
 
+/** A copy that lives as long as the capture; NULL: no memory. */
+static const uint8_t *keep_text(struct pug_perf *perf, const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = malloc(size);
+    char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
+    if (!place) {
+        free(copy);
+        return NULL;
+    }
+    *place = (char *)copy;
+    return memcpy(copy, bytes, size);
+}
+
 static void take_poke(struct pug_perf *perf, const struct pug_perf_record *record,
                       const struct pug_perf_sample *sample, struct pug_bytes *body)
 {
@@ -242,26 +255,21 @@ static void take_poke(struct pug_perf *perf, const struct pug_perf_record *recor
     const uint16_t old_size = (uint16_t)sizes, new_size = (uint16_t)(sizes >> 16);
     (void)pug_bytes_take(body, old_size);
     const uint8_t *bytes = pug_bytes_take(body, new_size);
-    const bool fits = new_size == 0 || new_size - 1u <= UINT64_MAX - address;
+    const uint16_t size = new_size > 0 ? new_size : old_size; /* without new text it is gone */
+    const bool fits = size == 0 || size - 1u <= UINT64_MAX - address;
     struct pug_perf_event *event =
-        bytes && new_size > 0 && fits ? add_event(perf, PUG_PERF_EVENT_POKE, sample) : NULL;
+        bytes && size > 0 && fits ? add_event(perf, PUG_PERF_EVENT_POKE, sample) : NULL;
     if (!fits)
         pug_perf_damage(perf, record->file, record->offset, record->type,
                         "its text would leave the address space");
-    uint8_t *copy = event ? malloc(new_size) : NULL;
-    char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
-    if (!place) {
-        free(copy);
-        if (event)
-            perf->events.count--;
+    if (!event)
         return;
-    }
-    *place = (char *)copy;
-    memcpy(copy, bytes, new_size);
-    event->kernel = event->executable = true;
+    event->kernel = true;
+    event->executable = new_size > 0;
     event->address = address;
-    event->size = new_size;
-    event->bytes = copy;
+    event->size = size;
+    if (new_size > 0 && !(event->bytes = keep_text(perf, bytes, new_size)))
+        perf->events.count--;
 }
 
 /* ---- trace ---- */

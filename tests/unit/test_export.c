@@ -377,12 +377,24 @@ static void test_what_formats_need(void **state)
     pug_profile_free(profile);
 }
 
+/** Nothing ran of what was selected: there are no stacks to be missed. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    const struct pug_export_options options = {.names = pug_names_new(NULL)};
+    struct pug_profile *profile = pug_profile_new();
+    assert_int_equal(outcome_of(profile, "folded", &options), PUG_OK);
+    assert_int_equal(outcome_of(profile, "callgrind", &options), PUG_OK);
+    pug_profile_free(profile);
+    pug_names_free(options.names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_formats_need),      cmocka_unit_test(test_autofdo_of_shared),
-        cmocka_unit_test(test_bolt_of_shared),         cmocka_unit_test(test_lcov_of_shared),
-        cmocka_unit_test(test_source_lines_of_shared),
+        cmocka_unit_test(test_what_formats_need), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_autofdo_of_shared), cmocka_unit_test(test_bolt_of_shared),
+        cmocka_unit_test(test_lcov_of_shared),    cmocka_unit_test(test_source_lines_of_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

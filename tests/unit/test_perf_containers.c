@@ -290,41 +290,70 @@ static void put_compressed(struct rec_bytes *out, const uint8_t *bytes, size_t s
         rec_put(out, 0);
 }
 
-/** All records but those of trace in one stream, cut anywhere. */
-static void compress(struct perf_story *story, bool second)
+/** Bytes as one compressed stream, cut anywhere. */
+static void put_packed(struct rec_bytes *out, const struct rec_bytes *bytes, bool second)
 {
-    struct rec_bytes plain = {0}, trace = {0}, data = {0};
-    for (size_t at = data_of(story), size; at < story->file.size; at += size) {
-        const uint64_t type = pug_bytes_number(story->file.data + at, 4);
-        size = record_size(story, at);
-        rec_put_n(type >= 64 ? &trace : &plain, story->file.data + at, size);
-    }
-    const size_t room = ZSTD_compressBound(plain.size);
+    const size_t room = ZSTD_compressBound(bytes->size);
     uint8_t *packed = malloc(room);
     assert_non_null(packed);
-    const size_t size = ZSTD_compress(packed, room, plain.data, plain.size, 3);
+    const size_t size = ZSTD_compress(packed, room, bytes->data, bytes->size, 3);
     assert_false(ZSTD_isError(size));
     for (size_t at = 0, step; at < size; at += step) {
         step = size - at < 37 ? size - at : 37;
-        put_compressed(&data, packed + at, step, second);
+        put_compressed(out, packed + at, step, second);
     }
-    rec_put_n(&data, trace.data, trace.size);
-    rec_bytes_free(&plain);
-    rec_bytes_free(&trace);
     free(packed);
+}
+
+/** All records but those of trace are compressed. */
+static void compress(struct perf_story *story, bool second)
+{
+    struct rec_bytes records = {0}, trace = {0}, data = {0};
+    for (size_t at = data_of(story), size; at < story->file.size; at += size) {
+        const uint64_t type = pug_bytes_number(story->file.data + at, 4);
+        size = record_size(story, at);
+        rec_put_n(type >= 64 ? &trace : &records, story->file.data + at, size);
+    }
+    put_packed(&data, &records, second);
+    rec_put_n(&data, trace.data, trace.size);
+    rec_bytes_free(&records);
+    rec_bytes_free(&trace);
     replace_records(story, &data);
+}
+
+/**
+ * The same of a pipe's stream, which has no header but one of 16 bytes: attributes and metadata
+ * come first, as they are, and behind them what is compressed.
+ */
+static void compress_pipe(struct perf_story *story, bool second)
+{
+    struct rec_bytes records = {0}, trace = {0}, data = {0};
+    rec_put_n(&data, story->file.data, 16);
+    for (size_t at = 16, size; at < story->file.size; at += size) {
+        const uint64_t type = pug_bytes_number(story->file.data + at, 4);
+        size = record_size(story, at);
+        rec_put_n(type < 64 ? &records : type == 71 ? &trace : &data, story->file.data + at, size);
+    }
+    put_packed(&data, &records, second);
+    rec_put_n(&data, trace.data, trace.size);
+    rec_bytes_free(&records);
+    rec_bytes_free(&trace);
+    rec_bytes_free(&story->file);
+    story->file = data;
 }
 
 /** A build without zstd says that it cannot; no other one fails. */
 static void test_compressed(void **state)
 {
     (void)state;
-    for (unsigned second = 0; second < 2; second++) {
+    for (unsigned n = 0; n < 4; n++) {
         struct perf_story story;
         struct pug_capture *capture;
         const struct pug_capture_options options = {.buffer = NULL};
-        perf_story_make(&story, &container);
-        compress(&story, second);
+        struct perf_story_config config = container;
+        config.pipe = n >= 2;
+        perf_story_make(&story, &config);
+        (config.pipe ? compress_pipe : compress)(&story, n % 2);
         const enum pug_status status =
             pug_capture_open(perf_story_write(&story), &options, &capture);
         if (status == PUG_OK) {

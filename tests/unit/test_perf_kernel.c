@@ -91,6 +91,34 @@ static void test_poked(void **state)
     kernel_run_end(&r);
 }
 
+/** A trampoline is taken away, without new text: nothing of the kernel's file stands in for it. */
+static void test_poked_away(void **state)
+{
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0)};
+    const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .time = 200};
+    struct rec_bytes body = {0};
+    struct kernel_run r;
+    char path[128];
+    (void)state;
+    kernel_run_begin(&r);
+    rec_put_le(&body, KERNEL + 4, 8);
+    rec_put_le(&body, 4, 2);
+    rec_put_le(&body, 0, 2);
+    rec_put_le(&body, NOP, 4);
+    rec_perf_record(&r.perf, 20, 0, &body, &sample);
+    rec_bytes_free(&body);
+    kernel_run_at(&r, 100, KERNEL, 1, AT(0x20));
+    kernel_run_at(&r, 300, KERNEL, 1, AT(0x20));
+    kernel_run_finish(&r, "perf.data");
+    kernel_run_file(&r, "vmlinux", &vmlinux);
+    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+    struct kernel_heard heard = kernel_run_hear(
+        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
+}
+
 /** Names of the module's own file and of vmlinux, or, without libelf, those of kallsyms. */
 static void check_names(const struct kernel_heard *heard, uint64_t in_module, uint64_t in_kernel)
 {
@@ -438,10 +466,15 @@ static void test_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved),        cmocka_unit_test(test_poked),
-        cmocka_unit_test(test_module),       cmocka_unit_test(test_kcore),
-        cmocka_unit_test(test_packed),       cmocka_unit_test(test_guest_is_not_the_host),
-        cmocka_unit_test(test_guest_kernel), cmocka_unit_test(test_guests),
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_poked),
+        cmocka_unit_test(test_poked_away),
+        cmocka_unit_test(test_module),
+        cmocka_unit_test(test_kcore),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_guest_is_not_the_host),
+        cmocka_unit_test(test_guest_kernel),
+        cmocka_unit_test(test_guests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,89 @@ static void test_guests_module(void **state)
     kernel_run_end(&r);
 }
 
+/** kallsyms of a guest: where its module lies, and what that calls. */
+static void write_guests_kallsyms(const struct kernel_run *r, const char *name, uint64_t helper,
+                                  uint64_t module)
+{
+    char lines[160];
+    const int size =
+        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
+                 (unsigned long long)KERNEL, (unsigned long long)helper,
+                 (unsigned long long)(module + 0x1000));
+    kernel_run_bytes(r, name, lines, (size_t)size);
+}
+
+/** The module works in the guest whose thread it is, up to what it calls. */
+static void work_in_guest(struct kernel_run *r, uint32_t thread, uint64_t module)
+{
+    const struct rec_context context = {
+        .el = 1, .sf = true, .ns = true, .has_vmid = true, .vmid = thread};
+    rec_etmv4_trace_on(r->unit);
+    rec_etmv4_start(r->unit, module + 0x1000, false, &context);
+    rec_etmv4_atom(r->unit, true);
+    rec_etmv4_atom(r->unit, true);
+    rec_etmv4_exception(r->unit, 0x0e, KERNEL, false, false);
+}
+
+/** Two guests have a module of one path: each at its place, calling its own kernel. */
+static void test_guests_same_module(void **state)
+{
+    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
+    static const struct kernel_symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
+    static const struct kernel_file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
+    static const struct kernel_symbol kernel_symbols[] = {{"_stext", LINKED, 1}};
+    static const struct kernel_file vmlinux = {.type = 2,
+                                               .vaddr = LINKED,
+                                               .text = kernel_text,
+                                               .words = 12,
+                                               .symbols = kernel_symbols,
+                                               .symbol_count = 1};
+    static const struct {
+        uint32_t pid;
+        uint64_t module, helper;
+        const char *path, *folder, *kallsyms;
+    } guests[] = {{7, MODULE, AT(0x20), "[guest.kernel.kallsyms.7]_stext", "kcore_dir__7",
+                   "kcore_dir__7/kallsyms"},
+                  {9, MODULE + 0x40000, AT(0x24), "[guest.kernel.kallsyms.9]_stext", "kcore_dir__9",
+                   "kcore_dir__9/kallsyms"}};
+    static const uint64_t wanted[] = {MODULE + 0x1000,  MODULE + 0x1004, AT(0x20),
+                                      AT(0x24),         AT(0x28),        MODULE + 0x41000,
+                                      MODULE + 0x41004, AT(0x24),        AT(0x28)};
+    static const int32_t tids[] = {107, 107, 107, 107, 107, 109, 109, 109, 109};
+    struct kernel_run r;
+    char file[128], kernel[128];
+    (void)state;
+    kernel_run_begin_with(&r, &kernel_run_vhe_cpu, &kernel_run_vhe_config);
+    for (size_t i = 0; i < 2; i++) {
+        const struct rec_perf_sample task = {
+            .pid = (int32_t)guests[i].pid, .tid = (int32_t)guests[i].pid + 100, .time = 2};
+        kernel_run_map_of(&r, guests[i].pid, 4, KERNEL, 0x10000, KERNEL, guests[i].path);
+        kernel_run_map_of(&r, guests[i].pid, 4, guests[i].module, 0x3000, 0, "/foo.ko");
+        rec_perf_comm(&r.perf, &task, "vcpu", false);
+        make_folder(&r, guests[i].folder);
+        write_guests_kallsyms(&r, guests[i].kallsyms, guests[i].helper, guests[i].module);
+        work_in_guest(&r, guests[i].pid + 100, guests[i].module);
+    }
+    kernel_run_finish(&r, "data");
+    kernel_run_file(&r, "foo.ko", &module);
+    kernel_run_file(&r, "guest", &vmlinux);
+    snprintf(file, sizeof(file), "%s/foo.ko", r.folder);
+    snprintf(kernel, sizeof(kernel), "%s/guest", r.folder);
+    const struct pug_capture_replacement given[] = {{.path = "/foo.ko", .file = file},
+                                                    {.path = guests[0].path, .file = kernel},
+                                                    {.path = guests[1].path, .file = kernel}};
+    struct kernel_heard heard =
+        kernel_run_hear(&r, "",
+                        &(struct pug_capture_roots){
+                            .build_ids = "", .replacements = given, .replacement_count = 3});
+    kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    for (size_t i = 0; i < sizeof(tids) / sizeof(tids[0]); i++)
+        assert_int_equal(heard.tids[i], tids[i]);
+    pug_capture_free(heard.capture);
+    kernel_run_end(&r);
+}
+
 /** What is told of guests is of their own kernels and modules, whatever these are called. */
 static void test_guests_builds(void **state)
 {
@@ -245,9 +328,8 @@ static void test_guests_builds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_guests_module),
+        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_guests_module), cmocka_unit_test(test_guests_same_module),
         cmocka_unit_test(test_guests_builds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

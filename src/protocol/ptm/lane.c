@@ -65,7 +65,7 @@ static bool is_fatal(const struct pug_ptm_decoder *decoder, const struct pug_blo
 }
 
 /** The same, if it ends in a waypoint and there is nothing else to be said of it; else NULL. */
-static const struct pug_block *plain_block(struct pug_ptm_decoder *decoder, bool atom)
+static const struct pug_block *usual_block(struct pug_ptm_decoder *decoder, bool atom)
 {
     const uint32_t limit = decoder->stage->options.range_limit;
     const struct pug_block *block = decoder->unusual ? pug_ptm_take_unusual(decoder) : NULL;
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_
     const bool hops = !cycles && decoder->stage->options.range_limit == 0 &&
                       !decoder->stage->quirks.ptm_untaken_blx;
     while (atoms.count > 0 && decoder->has_address) {
-        const struct pug_block *block = plain_block(decoder, true);
+        const struct pug_block *block = usual_block(decoder, true);
         if (!block)
             return atoms.count;
         if (hops && block->last_type != PUG_INSTR_BR_INDIRECT) {
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) bool take_branch(struct pug_ptm_rea
                                                               const enum pug_want want)
 {
     struct pug_ptm_packet *packet = &reader->packet;
-    const struct pug_block *block = plain_block(decoder, false);
+    const struct pug_block *block = usual_block(decoder, false);
     if (!block)
         return false;
     pug_ptm_clear_packet(packet);
