@@ -273,6 +273,49 @@ static void test_flags(void **state)
     perf_story_free(&story);
 }
 
+/** The attribute of another cs_etm event, of a pipe's stream: samples have time, processor, id. */
+static void put_second_event(struct rec_bytes *out, uint64_t id)
+{
+    const uint64_t words[] = {8 | UINT64_C(128) << 32, 0, 1, 0x10084, 4, UINT64_C(1) << 18};
+    rec_put_le(out, 64, 4);
+    rec_put_le(out, (8 + 128 + 8) << 16, 4);
+    for (unsigned i = 0; i < 16; i++)
+        rec_put_le(out, i < 6 ? words[i] : 0, 8);
+    rec_put_le(out, id, 8);
+}
+
+/** Every other AUX record is of a second cs_etm event, with its id and fewer fields behind it. */
+static void test_two_events(void **state)
+{
+    struct perf_story_config config = container;
+    struct perf_story story;
+    struct rec_bytes file = {0};
+    unsigned n = 0;
+    (void)state;
+    config.pipe = true;
+    perf_story_make(&story, &config);
+    rec_put_n(&file, story.file.data, 16);
+    put_second_event(&file, 22);
+    for (size_t at = 16, size; at < story.file.size; at += size) {
+        const uint8_t *record = story.file.data + at;
+        size = record_size(&story, at);
+        if (pug_bytes_number(record, 4) != 11 || n++ % 2) {
+            rec_put_n(&file, record, size);
+            continue;
+        }
+        rec_put_n(&file, record, 6);
+        rec_put_le(&file, size - 8, 2);
+        rec_put_n(&file, record + 8, size - 8 - 32);
+        rec_put_n(&file, record + size - 24, 16); /* time and processor */
+        rec_put_le(&file, 22, 8);
+    }
+    assert_true(n > 10);
+    rec_bytes_free(&story.file);
+    story.file = file;
+    check_paths(&story, perf_story_write(&story));
+    perf_story_free(&story);
+}
+
 #ifdef PUG_WITH_ZSTD
 #include <zstd.h>
 
@@ -379,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_directory), cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_split),     cmocka_unit_test(test_init_map),
         cmocka_unit_test(test_flags),     cmocka_unit_test(test_missing_part),
-        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_any_order), cmocka_unit_test(test_two_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
