@@ -307,6 +307,14 @@ const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct
     return next;
 }
 
+const struct pug_block *pug_codemap_rejoin(struct pug_codemap *map, uint64_t address, uint8_t isa)
+{
+    const struct pug_block *block = *pug_codemap_slot(map, address);
+    if (block->start != address || block->tag != pug_block_tag(map, isa, 0) || block->hop == 0)
+        return NULL;
+    return pug_codemap_relink(map, block);
+}
+
 /* What a link led to before the context changed, if it is as it was; NULL: look it up. */
 static const struct pug_block *same_again(struct pug_codemap *map, const struct pug_block *block,
                                           const struct pug_block *next, uint64_t address)

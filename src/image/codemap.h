@@ -250,6 +250,17 @@ static inline const struct pug_block *pug_codemap_block(struct pug_codemap *map,
     return block && !pug_codemap_outdated(map) ? block : pug_codemap_find(map, address, isa, it);
 }
 
+/** private: what the map has of it, if the pages below are known to be the same and it hops. */
+const struct pug_block *pug_codemap_rejoin(struct pug_codemap *map, uint64_t address, uint8_t isa);
+
+/** As pug_codemap_jumped(); also if the block lapsed and asking nobody shows that it holds again. */
+static inline const struct pug_block *pug_codemap_known_jump(struct pug_codemap *map,
+                                                             uint64_t address, uint8_t isa)
+{
+    const struct pug_block *block = pug_codemap_jumped(map, address, isa);
+    return block ? block : pug_codemap_rejoin(map, address, isa);
+}
+
 /** The block with a number, which it keeps until the map starts anew. */
 const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number);
 
@@ -277,13 +288,11 @@ static inline const struct pug_block *pug_block_linked(const struct pug_block *b
 /** private: the block behind a link that lapsed, where the pages below are known to be the same. */
 const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next);
 
-/** The same; also if the link lapsed and asking nobody shows that it holds again. */
-static inline const struct pug_block *pug_block_known_next(struct pug_codemap *map,
-                                                           const struct pug_block *block,
-                                                           bool taken, uint32_t epoch)
+/** What a link leads to that lapsed, if asking nobody shows that it holds again; else NULL. */
+static inline const struct pug_block *pug_block_regain(struct pug_codemap *map,
+                                                       const struct pug_block *next)
 {
-    const struct pug_block *next = pug_block_linked(block, taken, epoch);
-    return next ? next : pug_codemap_relink(map, block->links[taken]);
+    return next->hop != 0 ? pug_codemap_relink(map, next) : NULL;
 }
 
 /** Where execution is behind a block that does not end in an indirect branch. Without a branch of

@@ -205,7 +205,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
                 block = block->links[taken];
             } while ((atoms > 1) & pug_block_hops(block, epoch));
             if (!pug_block_hops(block, epoch))
-                block = NULL;
+                block = pug_block_regain(d->map, block);
             if (want == PUG_WANT_COUNTS)
                 ran = index;
         } while (atoms > 1);

@@ -53,7 +53,7 @@ static inline const struct pug_block *pug_etmv4_aimed_at(const struct pug_etmv4_
     const uint8_t isa = pug_etmv4_isa(d, aim->is);
     if (isa == PUG_ISA_T32 && d->stage->quirks.etm4_stale_it)
         return NULL;
-    return pug_codemap_jumped(d->map, aim->value, isa);
+    return pug_codemap_known_jump(d->map, aim->value, isa);
 }
 
 /** The block where the decoder stands, if it hops and there is room for a packet; else NULL. */
