@@ -12,15 +12,15 @@
 /* ---- into the counts ---- */
 
 static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_block *block,
-                    bool taken, uint64_t count)
+                    bool taken, uint64_t count, uint64_t cycles)
 {
     struct pug_element range = {0};
     const struct pug_range_context nobody = {{0}};
-    if (count == 0)
+    if (count == 0 && cycles == 0)
         return;
     pug_block_range(&range, block, 0, &nobody, taken);
-    pug_counts_add_range(paths->counts, context, &range, count, 0);
-    if (taken && block->insn.type == PUG_INSTR_BR) {
+    pug_counts_add_range(paths->counts, context, &range, count, cycles);
+    if (taken && count > 0 && block->insn.type == PUG_INSTR_BR) {
         const struct pug_count_pending branch = pug_counts_branch(&range, context);
         pug_counts_add_jump(paths->counts, &branch, block->insn.target, count);
     }
@@ -47,9 +47,14 @@ static void add_jump(struct pug_paths *paths, uint32_t context, const struct pug
 /** The hits of a block itself, which are of the present context. */
 static void empty_block(struct pug_paths *paths, struct pug_block *block)
 {
-    add_hop(paths, paths->context, block, false, block->hits[0]);
-    add_hop(paths, paths->context, block, true, block->hits[1]);
+    static const uint64_t none[2];
+    const bool has_cycles = block->number < paths->cycle_room;
+    const uint64_t *cycles = has_cycles ? paths->cycles[block->number] : none;
+    for (int taken = 0; taken < 2; taken++)
+        add_hop(paths, paths->context, block, taken, block->hits[taken], cycles[taken]);
     block->hits[0] = block->hits[1] = 0;
+    if (has_cycles)
+        memset(paths->cycles[block->number], 0, sizeof(paths->cycles[0]));
 }
 
 static void empty_blocks(struct pug_paths *paths)
@@ -77,11 +82,11 @@ static bool touch(struct pug_paths *paths, uint32_t number)
 static void hit_block(struct pug_paths *paths, struct pug_block *block, bool taken, uint32_t hits)
 {
     if (hits > UINT32_MAX - block->hits[taken]) {
-        add_hop(paths, paths->context, block, taken, block->hits[taken]);
+        add_hop(paths, paths->context, block, taken, block->hits[taken], 0);
         block->hits[taken] = 0;
     }
     if ((block->hits[0] | block->hits[1]) == 0 && !touch(paths, block->number))
-        add_hop(paths, paths->context, block, taken, hits);
+        add_hop(paths, paths->context, block, taken, hits, 0);
     else
         block->hits[taken] += hits;
 }
@@ -90,9 +95,35 @@ void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool 
 {
     /* A block in the scratch is gone with the next. */
     if (block == paths->map->store->scratch)
-        add_hop(paths, paths->context, block, taken, 1);
+        add_hop(paths, paths->context, block, taken, 1, 0);
     else
         hit_block(paths, (struct pug_block *)block, taken, 1);
+}
+
+/** Room for the cycles of a block; false: no memory. */
+static bool make_cycle_room(struct pug_paths *paths, uint32_t number)
+{
+    uint32_t room = paths->cycle_room ? paths->cycle_room : 256;
+    while (room <= number && room < PUG_PATH_NUMBERS)
+        room *= 2;
+    uint64_t(*cycles)[2] =
+        room > number ? realloc(paths->cycles, room * sizeof(*paths->cycles)) : NULL;
+    if (!cycles)
+        return false;
+    memset(cycles + paths->cycle_room, 0, (room - paths->cycle_room) * sizeof(*cycles));
+    paths->cycles = cycles;
+    paths->cycle_room = room;
+    return true;
+}
+
+void pug_paths_add_cycles(struct pug_paths *paths, const struct pug_block *block, bool taken,
+                          uint64_t cycles)
+{
+    const bool touched = (block->hits[0] | block->hits[1]) != 0;
+    if (touched && (block->number < paths->cycle_room || make_cycle_room(paths, block->number)))
+        paths->cycles[block->number][taken] += cycles;
+    else
+        add_hop(paths, paths->context, block, taken, 0, cycles);
 }
 
 void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
@@ -182,7 +213,7 @@ static void spread_path(struct pug_paths *paths, struct pug_path *path)
             if (context == paths->context)
                 hit_block(paths, block, taken, (uint32_t)path->hits);
             else
-                add_hop(paths, context, block, taken, path->hits);
+                add_hop(paths, context, block, taken, path->hits, 0);
             block = (struct pug_block *)block->links[taken];
         }
     path->hits = 0;
@@ -312,6 +343,7 @@ void pug_paths_free(struct pug_paths *paths)
     free(paths->paths);
     free(paths->jumps);
     free(paths->touched);
+    free(paths->cycles);
     free(paths);
 }
 

@@ -63,6 +63,8 @@ struct pug_paths {
     void *own;
     uint32_t *touched; /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;
+    uint64_t (*cycles)[2]; /**< beside the hits of such blocks, by number */
+    uint32_t cycle_room;
 };
 
 /** NULL: no memory. The map tells it before it changes. */
@@ -87,6 +89,9 @@ void pug_paths_forget(struct pug_paths *paths);
 
 /** A hop over a block, once. */
 void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool taken);
+/** private: cycles of such a hop, where there is no room for them yet. */
+void pug_paths_add_cycles(struct pug_paths *paths, const struct pug_block *block, bool taken,
+                          uint64_t cycles);
 /** Execution goes on behind a block, the source's last. */
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken);
 /** The indirect branch of a block went to an address, once; or, with -1, it did not. */
@@ -183,6 +188,17 @@ static inline void pug_chain_hop(struct pug_chain *chain, const struct pug_block
         pug_paths_hop(chain->paths, block, taken);
     chain->last = block;
     chain->taken = taken;
+}
+
+/** The cycles that the last hop took. */
+static inline void pug_chain_cycles(const struct pug_chain *chain, uint32_t cycles)
+{
+    struct pug_paths *paths = chain->paths;
+    const struct pug_block *block = chain->last;
+    if ((block->hits[0] | block->hits[1]) != 0 && block->number < paths->cycle_room)
+        paths->cycles[block->number][chain->taken] += cycles;
+    else
+        pug_paths_add_cycles(paths, block, chain->taken, cycles);
 }
 
 /** Where the last branch went, the next hop tells. */

@@ -84,6 +84,8 @@ static inline void put_range(struct pug_ptm_decoder *decoder, const struct pug_b
     struct pug_out *out = &decoder->stage->out;
     if (want == PUG_WANT_COUNTS && decoder->counts) {
         pug_chain_hop(&decoder->chain, block, taken);
+        if (cycles)
+            pug_chain_cycles(&decoder->chain, cycles->count);
         return;
     }
     struct pug_element *element = &out->batch->elements[out->batch->count++];
@@ -292,9 +294,7 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
     enum pug_response response = PUG_RESP_CONT;
     if (!can_ride(reader, decoder))
         return response;
-    /* a block does not count cycles; elements have them */
-    decoder->counts = want == PUG_WANT_COUNTS && !decoder->config->cycle_accurate &&
-                      pug_chain_begin(&decoder->chain, decoder->stage);
+    decoder->counts = want == PUG_WANT_COUNTS && pug_chain_begin(&decoder->chain, decoder->stage);
     while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
            batch->response < PUG_RESP_WAIT) {
         const uint8_t header = *span->at;
