@@ -253,7 +253,8 @@ static inline const struct pug_block *pug_codemap_block(struct pug_codemap *map,
 /** private: what the map has of it, if the pages below are known to be the same and it hops. */
 const struct pug_block *pug_codemap_rejoin(struct pug_codemap *map, uint64_t address, uint8_t isa);
 
-/** As pug_codemap_jumped(); also if the block lapsed and asking nobody shows that it holds again. */
+/** As pug_codemap_jumped(); also if the block lapsed and asking nobody shows that it holds again.
+ */
 static inline const struct pug_block *pug_codemap_known_jump(struct pug_codemap *map,
                                                              uint64_t address, uint8_t isa)
 {
