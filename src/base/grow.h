@@ -14,6 +14,12 @@ struct pug_list {
 /** Room for `more` items behind those that are there; false: no memory, all as it was. */
 bool pug_list_reserve(struct pug_list *list, size_t more, size_t item_size);
 
+/**
+ * As pug_list_reserve(), once and for all of what a long list will have: what it touches of it
+ * comes in large pages, where there are any.
+ */
+bool pug_list_reserve_long(struct pug_list *list, size_t more, size_t item_size);
+
 /** A zeroed item at the end, or NULL. */
 void *pug_list_add(struct pug_list *list, size_t item_size);
 

@@ -21,7 +21,8 @@ enum {
 /** What is known of a buffer while its stretches are cut. */
 struct track {
     size_t first, count, last; /* its pieces among all; where the last stretch was found */
-    struct pug_perf_moment emptied, before; /* when it was last, and the time before that */
+    /* 1 + the stretch that emptied it last, and the one of an older time; 0: none yet */
+    uint32_t emptied, before;
 };
 
 /** Records that come to nothing: the first of them is named. */
@@ -212,17 +213,18 @@ static void lose(struct loss *loss, const struct pug_perf_aux *aux)
 }
 
 /** What was recorded into a buffer since it was emptied before: the stretch is no older. */
-static void note_begin(struct track *track, const struct pug_capture_stretch *stretch,
+static void note_begin(struct track *track, const struct pug_capture *capture,
                        struct pug_perf_cut *cut)
 {
-    if (stretch->time > track->emptied.time) {
+    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
+    const uint32_t number = (uint32_t)capture->stretches.count - 1;
+    const struct pug_capture_stretch *stretch = &stretches[number];
+    if (stretch->time > (track->emptied ? stretches[track->emptied - 1].time : 0)) {
         track->before = track->emptied;
-        track->emptied = pug_perf_cut_end(stretch, cut);
+        track->emptied = number + 1;
     }
     if (!(stretch->flags & PUG_STRETCH_SNAPSHOT))
-        cut->begin = track->before;
-    if (cut->begin.time == 0)
-        cut->begin.order = UINT32_MAX; /* what was there before is of time 0 */
+        cut->before = track->before;
 }
 
 static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32_t number,
@@ -247,7 +249,7 @@ static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
     cut->file = trace->file;
     cut->at = trace->at + (aux->offset - trace->offset);
     cut->order = aux->order;
-    note_begin(track, stretch, cut);
+    note_begin(track, capture, cut);
     if (buffer->stretch_count++ == 0)
         buffer->first_stretch = capture->stretches.count - 1;
     buffer->size += stretch->size;
@@ -274,6 +276,16 @@ static bool cut(struct cutting *cutting, struct pug_perf_aux aux)
     if (format == AUX_FORMAT_FRAMES && aux.size % FRAME != 0)
         lose(&cutting->uneven, &aux);
     return keep(cutting, &aux, buffer, trace);
+}
+
+struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,
+                                          const struct pug_perf_cut *cut)
+{
+    const struct pug_perf_cut *cuts = perf->cuts.items;
+    if (cut->before == 0)
+        return (struct pug_perf_moment){0, UINT32_MAX}; /* what was there before is of time 0 */
+    const uint32_t number = cut->before - 1;
+    return pug_perf_cut_end(&pug_capture_stretches(perf->capture)[number], &cuts[number]);
 }
 
 struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
@@ -329,6 +341,57 @@ static void sort_records(struct pug_list *list)
     }
     if (left == 0 && list->count > 0)
         qsort(list->items, list->count, sizeof(*aux), by_time);
+}
+
+/** Records of parts of a file are mostly older than those of the next part. */
+static bool in_order(const struct pug_perf *perf)
+{
+    const struct pug_perf_aux *last = NULL;
+    for (size_t i = 0; i <= PUG_PERF_SCOUTS; i++) {
+        const struct pug_list *list = i < PUG_PERF_SCOUTS ? &perf->aux_parts[i] : &perf->aux;
+        const struct pug_perf_aux *aux = list->items;
+        if (list->count == 0)
+            continue;
+        if (last && by_time(last, aux) > 0)
+            return false;
+        last = &aux[list->count - 1];
+    }
+    return true;
+}
+
+/** All records to one list. False: no memory. */
+static bool put_together(struct pug_perf *perf)
+{
+    struct pug_list all = {0};
+    for (size_t i = 0; i <= PUG_PERF_SCOUTS; i++) {
+        struct pug_list *list = i < PUG_PERF_SCOUTS ? &perf->aux_parts[i] : &perf->aux;
+        if (!pug_list_reserve(&all, list->count, sizeof(struct pug_perf_aux))) {
+            free(all.items);
+            return false;
+        }
+        if (list->count > 0)
+            memcpy((struct pug_perf_aux *)all.items + all.count, list->items,
+                   list->count * sizeof(struct pug_perf_aux));
+        all.count += list->count;
+        free(list->items);
+        *list = (struct pug_list){0};
+    }
+    perf->aux = all;
+    return true;
+}
+
+/** Records of each list in their order, and that of the lists. False: no memory. */
+static bool sort_all(struct pug_perf *perf)
+{
+    for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
+        sort_records(&perf->aux_parts[i]);
+    sort_records(&perf->aux);
+    if (in_order(perf))
+        return true;
+    if (!put_together(perf))
+        return false;
+    sort_records(&perf->aux);
+    return true;
 }
 
 /* ---- pieces by buffer ---- */
@@ -458,22 +521,34 @@ static void tell(const struct cutting *cutting)
                              (unsigned long long)cutting->missing.count);
 }
 
+/** A list's records to stretches; the list is empty then. */
+static bool cut_list(struct cutting *cutting, struct pug_list *list)
+{
+    const struct pug_perf_aux *aux = list->items;
+    bool good = true;
+    for (size_t i = 0; good && i < list->count; i++)
+        good = cut(cutting, aux[i]);
+    free(list->items);
+    *list = (struct pug_list){0};
+    return good;
+}
+
 enum pug_status pug_perf_cut(struct pug_perf *perf)
 {
     struct cutting cutting = {.perf = perf};
     sort_pieces(&perf->auxtrace);
-    bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf));
-    sort_records(&perf->aux);
-    const struct pug_perf_aux *aux = perf->aux.items;
-    const size_t count = perf->aux.count;
+    bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf)) && sort_all(perf);
+    size_t count = perf->aux.count;
+    for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
+        count += perf->aux_parts[i].count;
     good = good &&
-           pug_list_reserve(&perf->capture->stretches, count, sizeof(struct pug_capture_stretch)) &&
-           pug_list_reserve(&perf->cuts, count, sizeof(struct pug_perf_cut));
-    for (size_t i = 0; good && i < count; i++)
-        good = cut(&cutting, aux[i]);
+           pug_list_reserve_long(&perf->capture->stretches, count,
+                                 sizeof(struct pug_capture_stretch)) &&
+           pug_list_reserve_long(&perf->cuts, count, sizeof(struct pug_perf_cut));
+    for (size_t i = 0; good && i < PUG_PERF_SCOUTS; i++)
+        good = cut_list(&cutting, &perf->aux_parts[i]);
+    good = good && cut_list(&cutting, &perf->aux);
     tell(&cutting);
     free(cutting.tracks.items);
-    free(perf->aux.items);
-    perf->aux = (struct pug_list){0};
     return good ? PUG_OK : PUG_ERR_MEM;
 }

@@ -144,7 +144,8 @@ static struct layers layers_of(struct desk *desk, uint32_t process)
     if (process == UINT32_MAX)
         return layers;
     layers.now = pug_perf_ranges_at(desk->perf, process, desk->end);
-    layers.then = pug_perf_ranges_at(desk->perf, process, desk->cut->begin);
+    layers.then =
+        pug_perf_ranges_at(desk->perf, process, pug_perf_cut_begin(desk->perf, desk->cut));
     return layers;
 }
 
@@ -279,7 +280,7 @@ static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tre
     const struct pug_capture_stretch *stretch =
         &pug_capture_stretches(base->capture)[base->stretch];
     desk->cut = cut_of(desk->perf, base->stretch);
-    desk->from = desk->cut->begin.time;
+    desk->from = pug_perf_cut_begin(desk->perf, desk->cut).time;
     desk->to = stretch->time;
     desk->end = pug_perf_cut_end(stretch, desk->cut);
     desk->tid = pug_capture_buffers(base->capture)[stretch->buffer].tid;
@@ -355,6 +356,8 @@ static void free_own(struct pug_capture *capture)
         &perf->members,  &perf->branches,  &perf->space_slots};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
+    for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
+        free_list(&perf->aux_parts[i]);
     free(perf->kallsyms);
     pug_perf_kallsyms_free(&perf->symbols);
     free(perf->folder);

@@ -194,12 +194,13 @@ struct pug_perf {
     bool many_mounts; /**< there are others */
     bool told_id;     /**< that an event id is nobody's */
 
-    bool has_aux;             /**< there are such records */
-    struct pug_list aux;      /**< struct pug_perf_aux: those with trace */
-    struct pug_list auxtrace; /**< struct pug_perf_auxtrace */
-    struct pug_list hw_ids;   /**< struct pug_perf_hw_id */
-    struct pug_list events;   /**< struct pug_perf_event */
-    struct pug_list cpus;     /**< struct pug_perf_cpu, by number */
+    bool has_aux;                               /**< there are such records */
+    struct pug_list aux;                        /**< struct pug_perf_aux: those with trace … */
+    struct pug_list aux_parts[PUG_PERF_SCOUTS]; /**< … behind those of parts of a long file */
+    struct pug_list auxtrace;                   /**< struct pug_perf_auxtrace */
+    struct pug_list hw_ids;                     /**< struct pug_perf_hw_id */
+    struct pug_list events;                     /**< struct pug_perf_event */
+    struct pug_list cpus;                       /**< struct pug_perf_cpu, by number */
     bool has_info, snapshot_mode, refused_hw_id;
     uint64_t info_version;
     uint64_t lost, lost_samples, decoder_errors;
@@ -254,8 +255,8 @@ struct pug_perf_lineup {
 /** Where the bytes of a stretch are. */
 struct pug_perf_cut {
     uint64_t at;
-    struct pug_perf_moment begin; /**< nothing in it is older */
-    uint32_t order;               /**< of its record */
+    uint32_t before; /**< 1 + the stretch that emptied its buffer before; 0: nobody knows */
+    uint32_t order;  /**< of its record */
     uint32_t file;
     uint32_t lineup; /**< number of the sources that may be in it */
 };
@@ -277,7 +278,7 @@ struct pug_perf_scout {
     bool whole;             /**< it came to its end, and all of it can be done in parts */
     /* Where what it found is among all: records before, and its first ones. */
     uint32_t before;
-    size_t first_aux, first_auxtrace;
+    size_t first_auxtrace;
 };
 
 /** A record for the one thread that knows all of them. */
@@ -362,6 +363,9 @@ size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64
 /* cut.c */
 enum pug_status pug_perf_cut(struct pug_perf *perf);
 /** Nothing in a stretch is younger. */
+/** Nothing in it is older. */
+struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,
+                                          const struct pug_perf_cut *cut);
 struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
                                         const struct pug_perf_cut *cut);
 

@@ -83,10 +83,8 @@ static void put(struct party *party, unsigned n)
 {
     const struct pug_perf *perf = party->perf;
     const struct pug_perf_scout *scout = &party->scouts[n];
-    struct pug_perf_aux *aux = (struct pug_perf_aux *)perf->aux.items + scout->first_aux;
-    const struct pug_perf_aux *found = scout->perf.aux.items;
-    for (size_t i = 0; i < scout->perf.aux.count; i++) {
-        aux[i] = found[i];
+    struct pug_perf_aux *aux = perf->aux_parts[n].items;
+    for (size_t i = 0; i < perf->aux_parts[n].count; i++) {
         aux[i].order += scout->before;
         if (!perf->has_times)
             aux[i].time += scout->before;
@@ -97,18 +95,18 @@ static void put(struct party *party, unsigned n)
                scout->perf.auxtrace.count * sizeof(struct pug_perf_auxtrace));
 }
 
-/** Room for what a scout found behind the others, and what it knows of the whole. */
-static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, uint32_t before)
+/** Room for what scout n found behind the others, and what it knows of the whole. */
+static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsigned n,
+                       uint32_t before)
 {
     uint64_t last = scout->perf.last_time;
     scout->before = before;
-    scout->first_aux = perf->aux.count;
     scout->first_auxtrace = perf->auxtrace.count;
-    if (!pug_list_reserve(&perf->aux, scout->perf.aux.count, sizeof(struct pug_perf_aux)) ||
-        !pug_list_reserve(&perf->auxtrace, scout->perf.auxtrace.count,
+    if (!pug_list_reserve(&perf->auxtrace, scout->perf.auxtrace.count,
                           sizeof(struct pug_perf_auxtrace)))
         return false;
-    perf->aux.count += scout->perf.aux.count;
+    perf->aux_parts[n] = scout->perf.aux;
+    scout->perf.aux = (struct pug_list){0};
     perf->auxtrace.count += scout->perf.auxtrace.count;
     perf->has_aux |= scout->perf.has_aux;
     if (last > 0 && !perf->has_times)
@@ -126,7 +124,7 @@ static enum pug_status take_all(struct pug_perf *perf, struct party *party)
     uint32_t before = perf->order;
     unsigned whole = 0;
     for (; whole < all && party->scouts[whole].whole; whole++) {
-        if (!make_place(perf, &party->scouts[whole], before))
+        if (!make_place(perf, &party->scouts[whole], whole, before))
             return PUG_ERR_MEM;
         before += party->scouts[whole].perf.order;
     }
@@ -178,9 +176,10 @@ static enum pug_status walk_together(struct pug_perf *perf, uint64_t from, uint6
 
 enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t end)
 {
-    const enum pug_status status = end - from < LEAST || perf->index.count < PUG_PERF_SCOUTS
-                                       ? pug_perf_walk(perf, 0, from, end)
-                                       : walk_together(perf, from, end);
+    const enum pug_status status =
+        end - from < LEAST || perf->index.count < PUG_PERF_SCOUTS || perf->aux.count > 0
+            ? pug_perf_walk(perf, 0, from, end)
+            : walk_together(perf, from, end);
     free(perf->index.items);
     perf->index = (struct pug_list){0};
     return status;

@@ -23,6 +23,7 @@
 #define BEFORE       3u /* … of these in front of it: what stands between pieces */
 #define LINE         64u
 #define HEADER       8u
+#define SOME         512u /* records that tell how many there will be */
 
 struct walk {
     struct pug_perf *perf;
@@ -144,6 +145,15 @@ static enum pug_status take_compressed(struct walk *walk, const struct pug_perf_
     return pug_perf_unzip(walk->perf, &walk->unzip, walk->file, record->offset, bytes, size);
 }
 
+/** Once some are there: room for all that the part will have, if it goes on like that. */
+static void expect_more(const struct walk *walk, struct pug_list *list, size_t item_size)
+{
+    const uint64_t done = walk->at - walk->scout->from, left = walk->scout->end - walk->at;
+    if (list->count == list->room && list->count >= SOME && walk->at < walk->scout->end)
+        (void)pug_list_reserve_long(
+            list, (size_t)(left / (done / list->count + 1)) + list->count / 8, item_size);
+}
+
 /** A record of a part; what cannot be done in parts ends it. */
 static enum pug_status take_in_part(struct walk *walk, const struct pug_perf_record *record)
 {
@@ -156,6 +166,8 @@ static enum pug_status take_in_part(struct walk *walk, const struct pug_perf_rec
     default: break;
     }
     if (pug_perf_is_apart(&scout->perf, record)) {
+        expect_more(walk, &scout->perf.aux, sizeof(struct pug_perf_aux));
+        expect_more(walk, &scout->perf.auxtrace, sizeof(struct pug_perf_auxtrace));
         pug_perf_take_record(&scout->perf, record);
         return PUG_OK;
     }
