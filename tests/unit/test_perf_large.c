@@ -120,8 +120,11 @@ static uint64_t get(const uint8_t *at)
     return value;
 }
 
-/** Pieces of two processors, and between them names, maps, and records without trace. */
-static void make_pieces(struct rec_bytes *bytes)
+/**
+ * Pieces of two processors, and between them names, maps, and records without trace. The last so
+ * many are older than the others.
+ */
+static void make_pieces(struct rec_bytes *bytes, unsigned older)
 {
     struct rec_perf perf;
     struct rec_bytes trace = {0};
@@ -131,8 +134,9 @@ static void make_pieces(struct rec_bytes *bytes)
                               .version = 1, .cpus = two, .cpu_count = 2, .arch = "aarch64"});
     for (unsigned i = 0; i < SMALLS; i++) {
         char name[32];
-        struct rec_perf_sample sample = {
-            .pid = 100 + (int32_t)(i / 500), .cpu = (int32_t)(i % 2), .time = 1000 + 10 * i};
+        struct rec_perf_sample sample = {.pid = 100 + (int32_t)(i / 500),
+                                         .cpu = (int32_t)(i % 2),
+                                         .time = 1000 + 10 * ((i + older) % SMALLS)};
         sample.tid = sample.pid;
         snprintf(name, sizeof(name), "/lib/number-%u", i / 700);
         if (i % 500 == 0)
@@ -195,15 +199,14 @@ static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
 }
 
 /** The same as by one thread, whatever the index says. */
-static void test_parts(void **state)
+static void compare_parts(unsigned older)
 {
     char path[] = "/tmp/pug-large-XXXXXX";
     struct rec_bytes bytes = {0};
-    (void)state;
     const int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     close(descriptor);
-    make_pieces(&bytes);
+    make_pieces(&bytes, older);
     uint8_t *const index = index_of(&bytes);
     const uint64_t all = found_in(path, &bytes);
     /* In the middle of a record; behind the file; before the data; one entry is wrong. */
@@ -226,6 +229,14 @@ static void test_parts(void **state)
     }
     rec_bytes_free(&bytes);
     unlink(path);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    compare_parts(0);
+    compare_parts(SMALLS / 3);
+    compare_parts(SMALLS / 2 + 1);
 }
 
 int main(void)
