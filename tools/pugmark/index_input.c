@@ -57,21 +57,28 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
     return PUG_ERR_INDEX_FOREIGN;
 }
 
-/** What a file does not have: the rest of the capture, or all of it. */
-static enum pug_status complete(struct input *input, const struct pug_index *part,
+/** What a file does not have: the rest of the capture, or all of it, or the decoders' states. */
+static enum pug_status complete(struct input *input, const struct pug_index *part, bool elements,
                                 struct pug_index **index)
 {
-    const struct pug_index_options options = {.jobs = input_jobs(input)};
+    const struct pug_index_options options = {.elements = elements, .jobs = input_jobs(input)};
     return part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options,
                                    index)
                 : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
 }
 
-struct pug_index *index_open(struct input *input, const char *asked)
+/** Is there nothing to be added? */
+static bool is_complete(const struct pug_index *index, const struct input *input, bool elements)
+{
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    return info.indexed == input->trace_size && (info.elements || !elements);
+}
+
+struct pug_index *index_open(struct input *input, const char *asked, bool elements)
 {
     char path[4096];
     struct pug_index *part = NULL, *index = NULL;
-    struct pug_index_info info;
     if (!index_path(input, asked, path, sizeof(path)) || !index_tree(input, false))
         return NULL;
     enum pug_status status = index_load(input, path, &part);
@@ -79,12 +86,13 @@ struct pug_index *index_open(struct input *input, const char *asked)
         index_refused(path, status);
         return NULL;
     }
-    if (status == PUG_OK) {
-        pug_index_info(part, &info);
-        if (info.indexed == input->trace_size)
-            return part;
+    if (part && is_complete(part, input, elements))
+        return part;
+    if (elements && !index_tree(input, true)) {
+        pug_index_free(part);
+        return NULL;
     }
-    status = complete(input, part, &index);
+    status = complete(input, part, elements, &index);
     pug_index_free(part);
     if (status != PUG_OK) {
         fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));

@@ -124,7 +124,7 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
 {
     struct window window = {.from = options->from, .to = options->to};
     uint64_t margin = 0, at;
-    if (!window_open(&window, state->input, &options->window))
+    if (!window_open(&window, state->input, &options->window, elements))
         return EXIT_INPUT;
     options->from = window.from;
     options->to = window.to;

@@ -69,9 +69,10 @@ void window_close(struct window *window)
     window->index = NULL;
 }
 
-bool window_open(struct window *window, struct input *input, const struct window_options *options)
+bool window_open(struct window *window, struct input *input, const struct window_options *options,
+                 bool elements)
 {
-    struct pug_index *index = index_open(input, options->index);
+    struct pug_index *index = index_open(input, options->index, elements);
     if (!index)
         return false;
     window->index = index;

@@ -31,10 +31,11 @@ struct window {
 };
 
 /**
- * Narrow the window to what the options say, with the index in a file, or one in memory. False,
- * having said why.
+ * Narrow the window to what the options say, with the index in a file, or one in memory. With
+ * `elements` it is elements that are looked for. False, having said why.
  */
-bool window_open(struct window *window, struct input *input, const struct window_options *options);
+bool window_open(struct window *window, struct input *input, const struct window_options *options,
+                 bool elements);
 void window_close(struct window *window);
 
 /**
