@@ -282,3 +282,14 @@ void path_add(struct path *path, uint64_t pc)
     }
     path->pcs[path->count++] = pc;
 }
+
+void path_add_range(struct path *path, const struct program *program,
+                    const struct pug_element *range)
+{
+    uint64_t pc = range->start;
+    for (uint32_t i = 0; i < range->count; i++) {
+        path_add(path, pc);
+        pc += program_insn_size(program, pc);
+    }
+    assert_int_equal(pc, range->end);
+}

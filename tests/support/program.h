@@ -69,5 +69,8 @@ struct path {
 };
 
 void path_add(struct path *path, uint64_t pc);
+/** All of a range; asserts that they end where it ends. */
+void path_add_range(struct path *path, const struct program *program,
+                    const struct pug_element *range);
 
 #endif

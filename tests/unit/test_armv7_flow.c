@@ -212,16 +212,6 @@ static void record(struct trip *trip)
 
 /* ---- decoding ---- */
 
-static void add_range(struct trip *trip, const struct pug_element *range)
-{
-    uint64_t pc = range->start;
-    for (uint32_t i = 0; i < range->count; i++) {
-        path_add(&trip->decoded, pc);
-        pc += program_insn_size(&trip->program, pc);
-    }
-    assert_int_equal(pc, range->end);
-}
-
 static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
                               size_t *taken)
 {
@@ -230,7 +220,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i];
         if (e->type == PUG_ELEM_INSTR_RANGE)
-            add_range(trip, e);
+            path_add_range(&trip->decoded, &trip->program, e);
         if (e->flags & PUG_ELEM_HAS_CC)
             trip->cycles_decoded += e->cycle_count;
         assert_int_not_equal(e->type, PUG_ELEM_ADDR_NACC);

@@ -101,16 +101,6 @@ static void record(struct trip *trip)
     put_framed(trip);
 }
 
-static void add_range(struct trip *trip, const struct pug_element *range)
-{
-    uint64_t pc = range->start;
-    for (uint32_t i = 0; i < range->count; i++) {
-        path_add(&trip->decoded, pc);
-        pc += program_insn_size(&trip->program, pc);
-    }
-    assert_int_equal(pc, range->end);
-}
-
 static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
                               size_t *taken)
 {
@@ -118,7 +108,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i];
         if (e->type == PUG_ELEM_INSTR_RANGE)
-            add_range(trip, e);
+            path_add_range(&trip->decoded, &trip->program, e);
         assert_int_not_equal(e->type, PUG_ELEM_ADDR_NACC);
         assert_int_not_equal(e->type, PUG_ELEM_I_RANGE_NOPATH);
         if (trip->wait_once_in && rec_random_once_in(&trip->random, trip->wait_once_in)) {
