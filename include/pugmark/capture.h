@@ -345,7 +345,7 @@ struct pug_capture_decode {
     bool (*take)(void *context, void *part);
     /** Free a part that does not count, on any thread. */
     void (*drop)(void *part);
-    unsigned threads; /**< 0: as many as there are processors for this process */
+    unsigned threads; /**< 0: as many as there are processors for this process; at most 1024 */
     size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
     const struct pug_capture_selection *selection; /**< NULL: everything */
     /**
