@@ -3,6 +3,7 @@
 
 #include "pugmark/isa.h"
 #include "recorder/path_build.h"
+#include "recorder/spike.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 struct spike_line {
     unsigned cpu, privilege;
     uint64_t address, opcode;
-    bool wide; /* addresses have 64 bits */
+    bool wide;        /* addresses have 64 bits */
+    const char *rest; /* of the line: what was written */
 };
 
 static bool parse_spike(const char *line, struct spike_line *spike)
@@ -25,6 +27,7 @@ static bool parse_spike(const char *line, struct spike_line *spike)
         end == 0)
         return false;
     spike->wide = to - from > 8;
+    spike->rest = line + end;
     return true;
 }
 
@@ -104,6 +107,7 @@ struct run {
     struct rec_path_builder *builder;
     unsigned privilege[REC_PATH_CPUS]; /* + 1; 0: not known */
     bool scontext[REC_PATH_CPUS];      /* that tells the context, not satp */
+    struct rec_spike_registers registers[REC_PATH_CPUS];
     struct pug_isa_config isa;
     uint64_t at[REC_PATH_CPUS]; /* QEMU: the block that runs, + 1; 0: none */
     enum rec_path_isa at_isa[REC_PATH_CPUS];
@@ -134,6 +138,18 @@ static bool take_context(struct run *run, unsigned cpu, const char *line)
     return rec_path_builder_event(run->builder, &item);
 }
 
+static bool take_accesses(struct run *run, const struct spike_line *spike, const uint8_t *bytes)
+{
+    struct rec_path_access accesses[REC_SPIKE_ACCESSES];
+    unsigned count =
+        rec_spike_accesses(&run->registers[spike->cpu], (enum rec_path_family)run->convert->family,
+                           bytes, spike->rest, accesses);
+    for (unsigned i = 0; i < count; i++)
+        if (!rec_path_builder_access(run->builder, spike->cpu, &accesses[i]))
+            return false;
+    return true;
+}
+
 static bool take_spike(struct run *run, const char *line)
 {
     struct spike_line spike;
@@ -153,7 +169,8 @@ static bool take_spike(struct run *run, const char *line)
     for (unsigned i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)(spike.opcode >> 8 * i);
     unsigned size = rec_path_insn_size(REC_PATH_RISCV, bytes);
-    return rec_path_builder_insn(run->builder, spike.cpu, spike.address, REC_PATH_RISCV, bytes,
+    return (!run->convert->data || take_accesses(run, &spike, bytes)) &&
+           rec_path_builder_insn(run->builder, spike.cpu, spike.address, REC_PATH_RISCV, bytes,
                                  size) &&
            take_context(run, spike.cpu, line);
 }

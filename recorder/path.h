@@ -22,7 +22,7 @@ struct rec_path_block {
 struct rec_path_access {
     uint64_t address, value;
     uint32_t insn;     /**< of the block */
-    uint8_t size;      /**< 2^size bytes */
+    uint8_t size;      /**< 2^size bytes; REC_ACCESS_REGISTER: it is no memory */
     bool store, known; /**< known: `value` is */
 };
 

@@ -21,6 +21,8 @@ struct draft {
     uint32_t size, count;
     uint8_t isa;
     uint8_t bytes[BLOCK_BYTES];
+    struct rec_path_access *accesses;
+    uint32_t settled, access_count, access_room; /* settled: of instructions in the block */
 };
 
 struct rec_path_builder {
@@ -54,8 +56,11 @@ void rec_path_builder_free(struct rec_path_builder *builder)
             free(entry);
         }
     }
-    for (unsigned i = 0; i < REC_PATH_CPUS; i++)
+    for (unsigned i = 0; i < REC_PATH_CPUS; i++) {
+        if (builder->drafts[i])
+            free(builder->drafts[i]->accesses);
         free(builder->drafts[i]);
+    }
     free(builder);
 }
 
@@ -90,10 +95,20 @@ static bool flush(struct rec_path_builder *builder, unsigned cpu)
     if (!draft || draft->count == 0)
         return true;
     const struct rec_path_block *block = find(builder, draft);
-    const struct rec_path_item item = {
-        .kind = REC_PATH_RAN, .cpu = cpu, .block = block, .count = draft->count};
+    const struct rec_path_item item = {.kind = REC_PATH_RAN,
+                                       .cpu = cpu,
+                                       .block = block,
+                                       .count = draft->count,
+                                       .accesses = draft->accesses,
+                                       .access_count = draft->settled};
     draft->count = draft->size = 0;
-    return block && builder->take(builder->context, &item);
+    bool more = block && builder->take(builder->context, &item);
+    draft->access_count -= draft->settled;
+    if (draft->access_count > 0)
+        memmove(draft->accesses, draft->accesses + draft->settled,
+                draft->access_count * sizeof(*draft->accesses));
+    draft->settled = 0;
+    return more;
 }
 
 static struct draft *draft_at(struct rec_path_builder *builder, unsigned cpu)
@@ -121,6 +136,24 @@ static bool ends_block(const struct rec_path_builder *builder, uint64_t address,
            insn.type != PUG_INSTR_OTHER;
 }
 
+bool rec_path_builder_access(struct rec_path_builder *builder, unsigned cpu,
+                             const struct rec_path_access *access)
+{
+    struct draft *draft = draft_at(builder, cpu);
+    if (!draft)
+        return false;
+    if (draft->access_count == draft->access_room) {
+        uint32_t room = draft->access_room * 2 + 16;
+        struct rec_path_access *grown = realloc(draft->accesses, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        draft->accesses = grown;
+        draft->access_room = room;
+    }
+    draft->accesses[draft->access_count++] = *access;
+    return true;
+}
+
 bool rec_path_builder_insn(struct rec_path_builder *builder, unsigned cpu, uint64_t address,
                            enum rec_path_isa isa, const uint8_t *bytes, unsigned size)
 {
@@ -137,6 +170,8 @@ bool rec_path_builder_insn(struct rec_path_builder *builder, unsigned cpu, uint6
     }
     memcpy(draft->bytes + draft->size, bytes, size);
     draft->size += size;
+    while (draft->settled < draft->access_count)
+        draft->accesses[draft->settled++].insn = draft->count;
     draft->count++;
     return !ends_block(builder, address, isa, bytes, size) || flush(builder, cpu);
 }

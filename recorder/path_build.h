@@ -12,6 +12,9 @@ struct rec_path_builder *rec_path_builder_new(uint8_t family, rec_path_take_fn *
                                               void *context);
 void rec_path_builder_free(struct rec_path_builder *builder);
 
+/** What the instruction accesses that is given next on the processor; in that order. */
+bool rec_path_builder_access(struct rec_path_builder *builder, unsigned cpu,
+                             const struct rec_path_access *access);
 /** An instruction retired on the processor. False: no more are wanted, or there is no memory. */
 bool rec_path_builder_insn(struct rec_path_builder *builder, unsigned cpu, uint64_t address,
                            enum rec_path_isa isa, const uint8_t *bytes, unsigned size);

@@ -64,6 +64,9 @@ enum rec_path_access_bits {
     REC_ACCESS_INSN = 5, /**< shift */
 };
 
+/** A size: of a control register, whose number is the address. */
+#define REC_ACCESS_REGISTER 7u
+
 enum rec_path_trap {
     REC_TRAP_SIGNAL,    /**< a signal's handler runs next, in the same privilege */
     REC_TRAP_EXCEPTION, /**< synchronous: a fault, an undefined instruction */

@@ -15,9 +15,11 @@ uint32_t rec_etrace_tells(const struct rec_etrace_told *told, const uint8_t *byt
                           struct rec_path_access *accesses, uint32_t count)
 {
     int atomic = atomic_of(bytes);
+    if (accesses[0].size == REC_ACCESS_REGISTER)
+        return told->kinds < 3 ? 0 : count;
     for (uint32_t i = 0; i < count; i++)
-        if (accesses[i].size > 3 || 8u << accesses[i].size > told->data_width ||
-            (told->values && !accesses[i].known))
+        if (accesses[i].size > (told->values ? 3 : 4) ||
+            8u << accesses[i].size > told->data_width || (told->values && !accesses[i].known))
             return 0;
     if (told->kinds < 3 && ((atomic >= 0 && atomic != LR && atomic != SC) ||
                             (told->kinds < 2 && atomic < 0 && count > 1)))
@@ -43,6 +45,24 @@ static struct pug_etrace_data *add(struct rec_etrace_accesses *data)
         data->room = room;
     }
     return &data->waiting[data->count++];
+}
+
+/** A CSR instruction: what it found and what it has to put there, two accesses in a path. */
+static void add_control(struct rec_etrace_accesses *data, const struct rec_step *step)
+{
+    const struct rec_etrace_data_options *o = &data->encoder.options;
+    struct pug_etrace_data *to = add(data);
+    if (!to)
+        return;
+    *to = (struct pug_etrace_data){.access =
+                                       (uint8_t)(PUG_ACCESS_CSR_RW + (step->bytes[1] >> 4 & 3) - 1),
+                                   .size = o->xlen == 64 ? 3 : 2,
+                                   .has_address = true,
+                                   .has_value = !o->no_value,
+                                   .has_operand = !o->no_value && step->access_count > 1,
+                                   .address = step->accesses[0].address,
+                                   .value = step->accesses[0].value,
+                                   .operand = step->accesses[step->access_count - 1].value};
 }
 
 static uint64_t within(uint64_t value, unsigned size)
@@ -97,6 +117,10 @@ void rec_etrace_accesses_take(struct rec_etrace_accesses *data, const struct rec
     data->count = 0;
     if (step->access_count == 0)
         return;
+    if (step->accesses[0].size == REC_ACCESS_REGISTER) {
+        add_control(data, step);
+        return;
+    }
     if (atomic >= 0 && atomic != LR && atomic != SC) {
         add_atomic(data, step, atomic);
     } else {

@@ -104,6 +104,50 @@ for set in rv32 rv64; do
   widths ntrace "" addr_bits=40 ts_width={1,20} stack_depth=2
 done
 
+# Spike's log tells accesses, too, and those of control registers: what was there and the operand, also where that
+# follows only from what was written; an operand of a register that was written before is that register.
+cat >"$work/spike" <<'LOG'
+core   0: 3 0x0000000080000000 (0x00000597) x11 0x0000000080002000
+core   0: 3 0x0000000080000004 (0x30005073) c768_mstatus 0x0000000a00000000
+core   0: 3 0x0000000080000008 (0x34059573) x10 0x0000000000001234 c832_mscratch 0x0000000080002000
+core   0: 3 0x000000008000000c (0xf1402673) x12 0x0000000000000007
+core   0: 3 0x0000000080000010 (0x304736f3) x13 0x00000000000000aa c772_mie 0x00000000000000a0
+core   0: 3 0x0000000080000014 (0x00058303) x 6 0xfffffffffffffff0 mem 0x0000000080002001
+core   0: 3 0x0000000080000018 (0x0055a223) mem 0x0000000080002004 0x76543210
+core   0: 3 0x000000008000001c (0x0055a3af) x7  0x0000000000000005 mem 0x0000000080002000 mem 0x0000000080002000 0x76543215
+core   0: 3 0x0000000080000020 (0x4004) x9  0xffffffff89abcdef mem 0x0000000080002008
+core   0: 3 0x0000000080000022 (0x0005a507) c1_fflags 0x0000000000000000 f10 0xffffffff3f800000 mem 0x0000000080002010
+core   0: 3 0x0000000080000026 (0x00000463)
+core   0: 3 0x000000008000002e (0x0005b507) f10 0x3ff0000000000000 mem 0x0000000080002010
+core   0: 3 0x0000000080000032 (0x00000013)
+LOG
+sed 's/0x00000000\([0-9a-f]\{8\}\)/0x\1/g; s/0xffffffff\([0-9a-f]\{8\}\)/0x\1/g; s/0x0000000a/0x/; /c1_fflags/!s/0x3ff00000//' "$work/spike" >"$work/spike32"
+cat >"$work/expected" <<'DATA'
+csr-rw operand addr=0x300 value=0x0 pc=0x80000004
+csr-rw addr=0x300 value=0x0 pc=0x80000004
+csr-rw operand addr=0x340 value=0x80002000 pc=0x80000008
+csr-rw addr=0x340 value=0x1234 pc=0x80000008
+csr-rs addr=0xf14 value=0x7 pc=0x8000000c
+csr-rc operand addr=0x304 value=0xa pc=0x80000010
+csr-rc addr=0x304 value=0xaa pc=0x80000010
+load addr=0x80002001 value=0xf0 pc=0x80000014
+store addr=0x80002004 value=0x76543210 pc=0x80000018
+add operand addr=0x80002000 value=0x76543210 pc=0x8000001c
+add addr=0x80002000 value=0x5 pc=0x8000001c
+load addr=0x80002008 value=0x89abcdef pc=0x80000020
+load addr=0x80002010 value=0x3f800000 pc=0x80000022
+load addr=0x80002010 value=0x3ff0000000000000 pc=0x8000002e
+DATA
+for log in spike spike32; do
+  for options in "" "--set data_form=1" "--set data_form=2" "--set data_mma_cas=1 --set data_split=1" "--random 1" "--random 2" "--random 3"; do
+    # shellcheck disable=SC2086
+    "$bin/pugmark" record --quiet --data --protocol etrace --from "$work/$log" --out "$work/out" --path "$work/path" $options
+    "$bin/pugmark" pc "$work/out" --quiet --verify "$work/path" | grep -q 'equal: 13 .*, 10 accesses' || { echo "$log $options"; exit 1; }
+  done
+done
+"$bin/pugmark" record --quiet --data --protocol etrace --from "$work/spike" --out "$work/out"
+"$bin/pugmark" list "$work/out" | sed -n 's/ size=[0-9]*//; s/.*DATA_VALUE(\(.*\))/\1/p' | diff "$work/expected" -
+
 refuses() { # WORDS ARGUMENTS...
   if "$bin/pugmark" record --quiet --data "${@:2}" 2>"$work/said"; then exit 1; fi
   grep -q "$1" "$work/said"

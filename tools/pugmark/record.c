@@ -276,7 +276,8 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     convert->image = image;
     bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
                 refuse(options->from, "--elf has to say what program that is");
-    struct rec_path_header header = {.family = convert->family};
+    convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
+    struct rec_path_header header = {.family = convert->family, .data = convert->data};
     good = good && begin(record, &header);
     if (good && options->elf.count > 0 && record->filter.by_name)
         good = record_filter_find(&record->filter, options->elf.items[0], 0);

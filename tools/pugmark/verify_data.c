@@ -21,6 +21,7 @@ struct expected {
 struct cursor {
     struct rec_path_reader *reader;
     int file;
+    uint8_t family;
     struct rec_path_item item;
     uint32_t at; /* access of the item */
     bool half;   /* its first word was compared: Arm's doublewords are two */
@@ -68,6 +69,7 @@ static struct cursor *cursor_at(struct verify_data *data, unsigned cpu)
     cursor->file = open(data->path, O_RDONLY | O_CLOEXEC);
     cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
     cursor->ended = !cursor->reader || !rec_path_reader_header(cursor->reader, &header, &why);
+    cursor->family = cursor->ended ? 0 : header.family;
     return cursor;
 }
 
@@ -101,8 +103,10 @@ static void expect(struct cursor *cursor)
     for (uint32_t n = 0; n < first->insn; n++)
         offset += rec_path_insn_size(block->isa, block->bytes + offset);
     const uint8_t *bytes = block->bytes + offset;
+    bool control = first->size == REC_ACCESS_REGISTER;
     bool atomic = block->isa == REC_PATH_RISCV && (bytes[0] & 0x7f) == 0x2f;
-    while (atomic && cursor->at + 1 < item->access_count && last[1].insn == first->insn) {
+    while ((atomic || control) && cursor->at + 1 < item->access_count &&
+           last[1].insn == first->insn) {
         last++;
         cursor->at++;
     }
@@ -121,6 +125,10 @@ static void expect(struct cursor *cursor)
     };
     if (atomic && cursor->next.access == PUG_ACCESS_STORE)
         cursor->next.value = last->value;
+    if (control) {
+        cursor->next.access = PUG_ACCESS_CSR_RW + (bytes[1] >> 4 & 3) - 1;
+        cursor->next.size = cursor->family == REC_FAMILY_RV32 ? 4 : 8;
+    }
     cursor->has_next = true;
 }
 
