@@ -212,8 +212,10 @@ static inline uint8_t *pug_etrace_predictor_entry(struct pug_etrace_decoder *d, 
 static inline uint64_t pug_etrace_canonical(const struct pug_etrace_decoder *d, uint64_t address)
 {
     address &= d->address_mask;
-    return d->config->sign_extend_address ? pug_sign_extend(address, d->config->iaddress_width)
-                                          : address;
+    if (!d->config->sign_extend_address)
+        return address;
+    address = (uint64_t)pug_sign_extend(address, d->config->iaddress_width);
+    return d->config->xlen == 32 ? address & UINT32_MAX : address;
 }
 
 /** Outcome of the branch at `address`, which there must be; nothing changes. */
