@@ -14,7 +14,7 @@ struct desk {
     const struct pug_jobs_decoding *decoding;
     struct pug_jobs_hand *hand;
     bool unwanted;                    /* the block that is being read, by now */
-    struct pug_log *log;              /* its own; NULL: the tree is the caller's */
+    struct pug_log *log;              /* its own; NULL: the tree is the caller's, or nobody's */
     struct pug_jobs_decoded *product; /* being made */
     pug_elements_fn *consumer;        /* of the caller's tree */
     void *consumer_context;
@@ -76,8 +76,10 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
         desk->consumer = hand->tree->on_elements;
         desk->consumer_context = hand->tree->elements_context;
     } else {
-        desk->log = pug_log_new(PUG_SEV_INFO);
-        if (!desk->log || pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
+        const bool tells = decoding->tree->log || decoding->config->peers;
+        desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
+        if ((tells && !desk->log) ||
+            pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
             return false;
         pug_log_set_sink(desk->log, keep_record, desk);
     }
