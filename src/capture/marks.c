@@ -6,7 +6,6 @@
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ROOM  256u
 #define BLOCK ((size_t)256 << 10)
@@ -27,7 +26,7 @@ struct list {
     uint64_t step, skipped; /* one of so many is kept */
     uint16_t id;
     struct pug_capture *capture;
-    bool local;    /* its steps count another clock than its timestamps (ITM) … */
+    bool local;    /* its steps count another clock than its timestamps … */
     bool absolute; /* … of which there are some */
 };
 
@@ -147,7 +146,8 @@ static bool make_tree(struct pug_capture_marks *marks, uint32_t stretch)
         struct list *list = &marks->lists[i];
         list->id = pug_source_id(source);
         list->capture = capture;
-        list->local = strcmp(pug_source_protocol(source)->name, "ITM") == 0;
+        const struct pug_description *has = pug_source_protocol(source)->description;
+        list->local = has && has->steps_apart;
         list->raw = (struct pug_mark_list){.marks = list->room, .room = ROOM, .full = take};
         pug_source_marks(source, &list->raw);
     }

@@ -65,11 +65,12 @@ struct pug_description {
     bool dwt;           /**< its elements tell of events of a DWT (pugmark/dwt.h) */
     bool counts_apart;  /**< a timestamp's cycle count is not part of the sum of cycle counts */
     bool of_parameters; /**< files of parameters that name no protocol are its sources' */
-    bool takes_all;  /**< nearly all bytes make packets of it: only faultless ones speak for it */
-    unsigned module; /**< type of an Open SoC Debug module that is such a source; 0: none is */
+    bool takes_all;   /**< nearly all bytes make packets of it: only faultless ones speak for it */
+    bool steps_apart; /**< PUG_MARK_TIME_STEP counts another clock than its timestamps */
+    unsigned module;  /**< type of an Open SoC Debug module that is such a source; 0: none is */
     const char *extends;           /**< the protocol that it is with more packets; or NULL */
     const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
-    uint64_t spare[4];             /**< zero */
+    uint64_t spare[3];             /**< zero */
 };
 
 #ifdef __cplusplus

@@ -68,6 +68,7 @@ static const struct pug_description description = {
         (const struct pug_register[]){
             {.name = "ITMTCR", .need = PUG_REGISTER_ID, .other_name = "CONTROL_REGISTER"}, {0}},
     .dwt = true,
+    .steps_apart = true,
 };
 
 const struct pug_protocol pug_protocol_itm = {
