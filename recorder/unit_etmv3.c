@@ -20,6 +20,7 @@ enum value {
     LONGER,
     SHORTER,
     DATA_FORM,
+    LATER,
     OPTIONS
 };
 
@@ -29,15 +30,22 @@ static const struct rec_option options[OPTIONS] = {
     [ALTERNATIVE] = {"alternative", 1, 1, 1, "alternative branch packets, from version 3.4"},
     [DATA_FORM] = {"data_form", 0, 2, 2, "of --data: 0 addresses and values, 1, 2 only these"},
     REC_ARMV7_OPTIONS,
+    [LATER] = {"later_once_in", 0, 65535, 7, "of --data: values out of order, once in so many"},
 };
 
 enum { BOTH, ADDRESSES, VALUES };               /* DATA_FORM */
 enum { TRACE_VALUES = 4, TRACE_ADDRESSES = 8 }; /* ETMCR */
 
+enum { TAGS = 4 };
+
 struct rec_unit {
     struct rec_unit_setup setup;
     struct rec_etmv3 etm;
     struct rec_random random;
+    struct {
+        bool waits;
+        uint32_t value;
+    } later[TAGS]; /* of placeholders, by tag; the first is none */
 };
 
 static struct rec_etmv3_config registers_of(const struct rec_unit_setup *setup)
@@ -144,11 +152,50 @@ static uint32_t tells(const uint64_t *values, uint8_t isa_of, const uint8_t *byt
     return kind.access == PUG_ACCESS_SWAP && kept != 2 ? 0 : kept;
 }
 
+/** The value of the placeholder with this tag. */
+static void put_later(struct rec_unit *unit, unsigned tag)
+{
+    if (unit->later[tag].waits)
+        rec_etmv3_data_value(&unit->etm, (uint8_t)tag, unit->later[tag].value);
+    unit->later[tag].waits = false;
+}
+
+static void put_all_later(struct rec_unit *unit)
+{
+    for (unsigned tag = 1; tag < TAGS; tag++)
+        put_later(unit, tag);
+}
+
+/** One transfer, which makes all that the instruction does, with its value to come. */
+static void put_placeholder(struct rec_unit *unit, const struct rec_path_access *access)
+{
+    unsigned tag = 1 + rec_random_below(&unit->random, TAGS - 1);
+    uint32_t address = (uint32_t)access->address;
+    put_later(unit, tag);
+    rec_etmv3_data_placeholder(&unit->etm, (uint8_t)tag, &address);
+    unit->later[tag].waits = true;
+    unit->later[tag].value = (uint32_t)access->value;
+    if (access->size < 2)
+        unit->later[tag].value &= (1u << (8u << access->size)) - 1;
+}
+
+/** A value that only its place tells has to stay there. */
+static bool comes_later(struct rec_unit *unit, const struct rec_step *step)
+{
+    uint64_t once_in = unit->setup.values[LATER];
+    return once_in > 0 && unit->setup.values[DATA_FORM] == BOTH && step->access_count == 1 &&
+           step->accesses[0].size <= 2 && rec_random_once_in(&unit->random, (uint32_t)once_in);
+}
+
 /** A transfer for each word; its address where it is not behind the one before. */
 static void put_data(struct rec_unit *unit, const struct rec_step *step)
 {
     uint32_t behind = 0;
     bool first = true;
+    if (comes_later(unit, step)) {
+        put_placeholder(unit, &step->accesses[0]);
+        return;
+    }
     for (uint32_t i = 0; i < step->access_count; i++) {
         const struct rec_path_access *access = &step->accesses[i];
         uint32_t address = (uint32_t)access->address;
@@ -169,6 +216,9 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
     bool branch = step->insn->type == PUG_INSTR_BR || step->insn->type == PUG_INSTR_BR_INDIRECT;
     bool tells = step->insn->type == PUG_INSTR_BR_INDIRECT || unit->setup.values[BROADCAST];
     rec_etmv3_atom(&unit->etm, !branch || step->taken, some_cycles(unit));
+    if (unit->setup.values[LATER] && step->access_count == 0 && !branch &&
+        rec_random_once_in(&unit->random, 8))
+        put_later(unit, 1 + rec_random_below(&unit->random, TAGS - 1));
     put_data(unit, step);
     if (branch && step->taken && !tells)
         rec_etmv3_runs_in(&unit->etm, step->next.isa);
@@ -215,6 +265,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     if (what & REC_BETWEEN_OTHER && values[OTHERS])
         put_other(unit, situation);
     if (what & REC_BETWEEN_SYNC) {
+        put_all_later(unit);
         rec_etmv3_a_sync(&unit->etm);
         put_isync(unit, at, situation, PUG_ISYNC_PERIODIC);
         rec_etmv3_data_sync(&unit->etm);
@@ -225,12 +276,14 @@ static void end(struct rec_unit *unit, const struct rec_place *last, const struc
                 uint32_t since)
 {
     (void)last, (void)next, (void)since; /* every instruction was told */
+    put_all_later(unit);
     rec_etmv3_flush(&unit->etm);
 }
 
 static void lose(struct rec_unit *unit, const struct rec_place *at)
 {
     (void)at;
+    put_all_later(unit);
     rec_etmv3_flush(&unit->etm);
 }
 

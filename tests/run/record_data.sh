@@ -104,6 +104,17 @@ for set in rv32 rv64; do
   widths ntrace "" addr_bits=40 ts_width={1,20} stack_depth=2
 done
 
+# Values out of order, behind placeholders with their addresses.
+for set in a32 t32; do
+  for options in "" "--random 4" "--calls on --loss 20"; do
+    # shellcheck disable=SC2086
+    record $set etmv3 --set later_once_in=3 --set data_form=0 $options
+    verify || { echo "$set out of order $options:"; cat "$work/said"; exit 1; }
+    "$bin/pugmark" list --packets "$work/out" >"$work/list"
+    [[ $(grep -c 'OOO_ADDR_PLC' "$work/list") -gt 100 && $(grep -c 'OOO_DATA' "$work/list") -gt 100 ]]
+  done
+done
+
 # Spike's log tells accesses, too, and those of control registers: what was there and the operand, also where that
 # follows only from what was written; an operand of a register that was written before is that register.
 cat >"$work/spike" <<'LOG'
