@@ -203,6 +203,11 @@ size_t pug_names_build_id(const struct pug_names_file *file, const uint8_t **bui
  * does not read? Its path then; inlined functions are not known where it has them.
  */
 bool pug_names_unread(const struct pug_names_file *file, char *package, size_t size);
+/**
+ * Is debug information of it left out, since unpacked it would be larger than 16 MiB and 16 times
+ * its file? Of a file of its own that is known once lines or functions were asked for.
+ */
+bool pug_names_too_large(const struct pug_names_file *file);
 /** Has it lines? */
 bool pug_names_has_lines(struct pug_names_file *file);
 /** e_machine of its ELF header; 0 for a text. */

@@ -8,19 +8,30 @@ static bool has_functions(struct pug_names_file *file)
     return pug_names_function_at(file, 0, &first);
 }
 
-/** What of an object's debug information cannot be read, once. */
+/** Was it asked after before? */
+static bool was_asked(struct pug_list *asked, uint32_t number)
+{
+    const uint32_t *numbers = asked->items;
+    for (size_t i = 0; i < asked->count; i++)
+        if (numbers[i] == number)
+            return true;
+    uint32_t *place = pug_list_add(asked, sizeof(*place));
+    if (place)
+        *place = number;
+    return false;
+}
+
+/** What of an object's debug information is not read, once. */
 static void say_unread(struct pug_capture *capture, uint32_t number,
                        const struct pug_names_file *file)
 {
     char package[4096];
-    const uint32_t *said = capture->unread.items;
-    for (size_t i = 0; i < capture->unread.count; i++)
-        if (said[i] == number)
-            return;
-    uint32_t *place = pug_list_add(&capture->unread, sizeof(*place));
-    if (place)
-        *place = number;
-    if (pug_names_unread(file, package, sizeof(package)))
+    if (pug_names_too_large(file) && !was_asked(&capture->too_large, number))
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: its debug information is left out, since it would be too large when "
+                        "it is unpacked: lines and inlined functions are not known",
+                        pug_names_path(file));
+    if (!was_asked(&capture->unread, number) && pug_names_unread(file, package, sizeof(package)))
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
                         "%s: this build's libdw does not read packages of split debug "
                         "information (elfutils 0.191 does): inlined functions are not known",

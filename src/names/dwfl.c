@@ -18,7 +18,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
 {
     const unsigned char *id;
     GElf_Addr where;
-    const struct pug_names_file *file = *user;
+    struct pug_names_file *file = *user;
     (void)name;
     (void)base;
     int opened = file->debug ? pug_names_open_regular(file->debug) : -1;
@@ -31,6 +31,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     }
     if (opened < 0 || pug_names_file_bounded(opened))
         return opened;
+    file->too_large = true;
     close(opened);
     free(*found);
     *found = NULL;
@@ -95,7 +96,8 @@ static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
 bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
 {
     /* Of a handle of its own: libelf leaks what it converts of one whose sections were asked so. */
-    Dwfl *dwfl = pug_names_file_bounded(elf->file) ? dwfl_begin(&callbacks) : NULL;
+    file->too_large = !pug_names_file_bounded(elf->file);
+    Dwfl *dwfl = file->too_large ? NULL : dwfl_begin(&callbacks);
     const int descriptor = dwfl ? dup(elf->file) : -1;
     if (descriptor < 0) {
         if (dwfl)

@@ -62,6 +62,7 @@ struct pug_names_file {
     struct names_elf *elf;
     struct names_dwarf *dwarf;
     bool dwarf_read;
+    bool too_large; /* debug information that would become too large is left out */
 };
 
 /** A name as it was asked for, one pointer for equal ones, and how people write it. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Packages of split debug information, which not every libdw reads. */
+/** @file Debug information that is not read: packages, which not every libdw does; what is too
+ * large. */
 #include "names/names.h"
 
 #include <stdio.h>
@@ -13,6 +14,11 @@
 #else
 #define READS_PACKAGES 1 /* there no debug information is read, and that is said elsewhere */
 #endif
+
+bool pug_names_too_large(const struct pug_names_file *file)
+{
+    return file->too_large;
+}
 
 bool pug_names_unread(const struct pug_names_file *file, char *package, size_t size)
 {

@@ -79,6 +79,8 @@ if command -v perl >/dev/null && perl -MCompress::Zlib -e1 2>/dev/null; then
             code=$?
             ((code <= 1)) && ! grep -q memory said || wrong "$command with a packed $section: exit $code: $(head -n 1 said)"
         done
+        "$bin/pugmark" trace bomb >out 2>said
+        ! "$bin/pugmark" --version | grep -q dwarf || grep -q 'crash: its debug information is left out' said || wrong "$section: nothing says that it is left out"
     done
 fi
 # Atoms that each stand for a whole loop's round, and for all the code that there is: ETMv4 in a branch to itself, and in 16 MB of NOPs.
