@@ -164,7 +164,7 @@ static void compare(const struct library libraries[2], bool callback, bool hashe
 {
     dcd_tree_handle_t trees[2];
     double best[2] = {1e9, 1e9};
-    uint64_t hashes[2];
+    uint64_t hashes[2] = {0};
     for (int i = 0; i < 2; i++) {
         trees[i] = make_tree(&libraries[i], callback);
         libraries[i].set_client(trees[i], hashed ? on_hashed : on_counted, NULL);

@@ -41,7 +41,7 @@ struct pug_text_word {
     uint8_t length;
 };
 
-#define PUG_TEXT_WORD(word_) ((struct pug_text_word){.text = word_, .length = sizeof(word_) - 1})
+#define PUG_TEXT_WORD(word_) ((struct pug_text_word){.text = "" word_, .length = sizeof(word_) - 1})
 
 static inline void pug_text_put_word(struct pug_text *text, const struct pug_text_word *word)
 {

@@ -212,7 +212,7 @@ static void write_guests_kallsyms(const struct kernel_run *r, const char *name, 
     const int size =
         snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
                  (unsigned long long)KERNEL, (unsigned long long)helper,
-                 (unsigned long long)(module + 0x1000));
+                 (unsigned long long)module + 0x1000);
     kernel_run_bytes(r, name, lines, (size_t)size);
 }
 

@@ -26,7 +26,7 @@ static void bad_packets(void **state)
                          "31 EO_TRACE( [end-of-trace])",
                          NULL,
                      });
-    struct stream_run fatal = {.quirks.bad_software_packet_fatal = 1};
+    static const struct stream_run fatal = {.quirks = {.bad_software_packet_fatal = 1}};
     stm_assert_lines(stream, fatal,
                      (const char *const[]){
                          "0 NO_SYNC( [init-decoder])",

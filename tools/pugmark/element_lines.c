@@ -17,9 +17,9 @@ static size_t put_head(char *line, uint64_t index, uint16_t source)
     const size_t count = (size_t)(end - pug_text_decimal_before(end, index));
     size_t at = count > INDEX_WIDTH ? count : INDEX_WIDTH;
     memcpy(line, end - at, at);
-    memcpy(line + at, "  ", 2);
+    memset(line + at, ' ', 2);
     at += 2 + pug_text_hex_at(line + at + 2, source, 2);
-    memcpy(line + at, "  ", 2);
+    memset(line + at, ' ', 2);
     return at + 2;
 }
 
