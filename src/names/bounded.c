@@ -59,33 +59,33 @@ static bool add_section(struct unpacked *unpacked, Elf_Scn *section, const GElf_
     return unpacked->size <= unpacked->most;
 }
 
-bool pug_names_elf_bounded(Elf *elf)
+static enum pug_names_bound bound_of(Elf *elf)
 {
     struct unpacked unpacked = {.most = MOST_UNPACKED};
     GElf_Shdr header;
     Elf_Scn *section = NULL;
     size_t names, size = 0, seen = 0;
     if (elf_kind(elf) != ELF_K_ELF || !elf_rawfile(elf, &size))
-        return false;
+        return PUG_NAMES_UNCLEAR;
     if (size > MOST_UNPACKED / MOST_FACTOR)
         unpacked.most = (uint64_t)size * MOST_FACTOR;
     if (elf_getshdrstrndx(elf, &names) != 0)
-        return true; /* no section has a name, and libdw knows none */
+        return PUG_NAMES_FITS; /* no section has a name, and libdw knows none */
     while (seen++ < MOST_SECTIONS && (section = elf_nextscn(elf, section)) != NULL) {
         const char *name =
             gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (name && !add_section(&unpacked, section, &header, name))
-            return false;
+            return unpacked.size > unpacked.most ? PUG_NAMES_TOO_LARGE : PUG_NAMES_UNCLEAR;
     }
-    return seen <= MOST_SECTIONS;
+    return seen <= MOST_SECTIONS ? PUG_NAMES_FITS : PUG_NAMES_UNCLEAR;
 }
 
-bool pug_names_file_bounded(int file)
+enum pug_names_bound pug_names_file_bound(int file)
 {
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    const bool bounded = pug_names_elf_bounded(elf);
+    const enum pug_names_bound bound = bound_of(elf);
     elf_end(elf);
-    return bounded;
+    return bound;
 }
 
 #endif

@@ -29,9 +29,10 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
         opened = pug_names_separate(file->names, path ? path : file->path, id,
                                     size > 0 ? (size_t)size : 0, link, checksum, found);
     }
-    if (opened < 0 || pug_names_file_bounded(opened))
+    const enum pug_names_bound bound = opened < 0 ? PUG_NAMES_FITS : pug_names_file_bound(opened);
+    if (bound == PUG_NAMES_FITS)
         return opened;
-    file->too_large = true;
+    file->too_large |= bound == PUG_NAMES_TOO_LARGE;
     close(opened);
     free(*found);
     *found = NULL;
@@ -96,8 +97,9 @@ static bool take_symbols(struct pug_names_file *file, Dwfl_Module *module)
 bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
 {
     /* Of a handle of its own: libelf leaks what it converts of one whose sections were asked so. */
-    file->too_large = !pug_names_file_bounded(elf->file);
-    Dwfl *dwfl = file->too_large ? NULL : dwfl_begin(&callbacks);
+    const enum pug_names_bound bound = pug_names_file_bound(elf->file);
+    file->too_large = bound == PUG_NAMES_TOO_LARGE;
+    Dwfl *dwfl = bound == PUG_NAMES_FITS ? dwfl_begin(&callbacks) : NULL;
     const int descriptor = dwfl ? dup(elf->file) : -1;
     if (descriptor < 0) {
         if (dwfl)

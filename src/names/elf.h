@@ -24,10 +24,13 @@ bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym 
                           const char *name);
 
 /* bounded.c */
-/** Does little enough come of what is packed in a file for libdw to unpack it? False of no ELF
- * file. */
-bool pug_names_elf_bounded(Elf *elf);
-bool pug_names_file_bounded(int file);
+enum pug_names_bound {
+    PUG_NAMES_FITS,
+    PUG_NAMES_TOO_LARGE,
+    PUG_NAMES_UNCLEAR, /**< no ELF file, or it cannot be read, or there was no memory */
+};
+/** Does little enough come of what is packed in a file for libdw to unpack it? */
+enum pug_names_bound pug_names_file_bound(int file);
 
 /* dwfl.c */
 /** Open with libdw, and take the symbols that it finds; false: no memory. */

@@ -82,7 +82,7 @@ static int by_start(const void *left, const void *right)
 static bool may_open(const char *path)
 {
     const int file = pug_names_open_regular(path);
-    const bool may = file >= 0 && pug_names_file_bounded(file);
+    const bool may = file >= 0 && pug_names_file_bound(file) == PUG_NAMES_FITS;
     if (file >= 0)
         close(file);
     return may;
