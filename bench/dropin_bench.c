@@ -10,6 +10,7 @@
  * to none. So there are two ratios. The best pass of each counts.
  */
 #include "bench.h"
+#include "cc1_dumps.h"
 
 #if defined(PUG_WITH_OPENCSD) && defined(PUG_WITH_DROPIN)
 #include <dlfcn.h>
@@ -25,17 +26,6 @@ struct library {
     __typeof__(ocsd_dt_set_gen_elem_outfn) *set_client;
     __typeof__(ocsd_dt_process_data) *process;
 };
-
-static const struct {
-    const char *file;
-    uint64_t address;
-} dumps[] = {{"cc1.init_dump.bin", 0x4001D8},
-             {"cc1.text_dump.bin", 0x400200},
-             {"cc1__libc_freeres_fn_dump.bin", 0x5CE9C0},
-             {"cc1__libc_thread_freeres_fn_dump.bin", 0x5CF610},
-             {"cc1.fini_dump.bin", 0x5CF700}};
-
-#define DUMPS (sizeof(dumps) / sizeof(dumps[0]))
 
 static struct bench_bytes trace, memory[DUMPS];
 static uint64_t count, hash;

@@ -10,22 +10,12 @@
  * that what else the machine does weighs on both. Without the reference's library (Debian:
  * libopencsd-dev) only pugmark is measured.
  */
+#include "cc1_dumps.h"
 #include "own_program.h"
 
 #include <sys/resource.h>
 
 #define PASSES 8 /* of pugmark for one of the reference */
-
-static const struct {
-    const char *file;
-    uint64_t address;
-} dumps[] = {{"cc1.init_dump.bin", 0x4001D8},
-             {"cc1.text_dump.bin", 0x400200},
-             {"cc1__libc_freeres_fn_dump.bin", 0x5CE9C0},
-             {"cc1__libc_thread_freeres_fn_dump.bin", 0x5CF610},
-             {"cc1.fini_dump.bin", 0x5CF700}};
-
-#define DUMPS (sizeof(dumps) / sizeof(dumps[0]))
 
 static const uint16_t ids[] = {0x10, 0x12, 0x14, 0x16, 0x18, 0x1A};
 

@@ -343,12 +343,20 @@ static void sort_records(struct pug_list *list)
         qsort(list->items, list->count, sizeof(*aux), by_time);
 }
 
+/* Lists of AUX records: of a long file's parts, and of all behind them. */
+#define LISTS (PUG_PERF_SCOUTS + 1)
+
+static struct pug_list *records_of(struct pug_perf *perf, size_t list)
+{
+    return list < PUG_PERF_SCOUTS ? &perf->aux_parts[list] : &perf->aux;
+}
+
 /** Records of parts of a file are mostly older than those of the next part. */
-static bool in_order(const struct pug_perf *perf)
+static bool in_order(struct pug_perf *perf)
 {
     const struct pug_perf_aux *last = NULL;
-    for (size_t i = 0; i <= PUG_PERF_SCOUTS; i++) {
-        const struct pug_list *list = i < PUG_PERF_SCOUTS ? &perf->aux_parts[i] : &perf->aux;
+    for (size_t i = 0; i < LISTS; i++) {
+        const struct pug_list *list = records_of(perf, i);
         const struct pug_perf_aux *aux = list->items;
         if (list->count == 0)
             continue;
@@ -363,8 +371,8 @@ static bool in_order(const struct pug_perf *perf)
 static bool put_together(struct pug_perf *perf)
 {
     struct pug_list all = {0};
-    for (size_t i = 0; i <= PUG_PERF_SCOUTS; i++) {
-        struct pug_list *list = i < PUG_PERF_SCOUTS ? &perf->aux_parts[i] : &perf->aux;
+    for (size_t i = 0; i < LISTS; i++) {
+        struct pug_list *list = records_of(perf, i);
         if (!pug_list_reserve(&all, list->count, sizeof(struct pug_perf_aux))) {
             free(all.items);
             return false;
@@ -383,9 +391,8 @@ static bool put_together(struct pug_perf *perf)
 /** Records of each list in their order, and that of the lists. False: no memory. */
 static bool sort_all(struct pug_perf *perf)
 {
-    for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
-        sort_records(&perf->aux_parts[i]);
-    sort_records(&perf->aux);
+    for (size_t i = 0; i < LISTS; i++)
+        sort_records(records_of(perf, i));
     if (in_order(perf))
         return true;
     if (!put_together(perf))
@@ -538,16 +545,15 @@ enum pug_status pug_perf_cut(struct pug_perf *perf)
     struct cutting cutting = {.perf = perf};
     sort_pieces(&perf->auxtrace);
     bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf)) && sort_all(perf);
-    size_t count = perf->aux.count;
-    for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
-        count += perf->aux_parts[i].count;
+    size_t count = 0;
+    for (size_t i = 0; i < LISTS; i++)
+        count += records_of(perf, i)->count;
     good = good &&
            pug_list_reserve_long(&perf->capture->stretches, count,
                                  sizeof(struct pug_capture_stretch)) &&
            pug_list_reserve_long(&perf->cuts, count, sizeof(struct pug_perf_cut));
-    for (size_t i = 0; good && i < PUG_PERF_SCOUTS; i++)
-        good = cut_list(&cutting, &perf->aux_parts[i]);
-    good = good && cut_list(&cutting, &perf->aux);
+    for (size_t i = 0; good && i < LISTS; i++)
+        good = cut_list(&cutting, records_of(perf, i));
     tell(&cutting);
     free(cutting.tracks.items);
     return good ? PUG_OK : PUG_ERR_MEM;

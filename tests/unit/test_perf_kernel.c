@@ -35,6 +35,16 @@ static const struct kernel_file vmlinux = {.type = 2,
 
 #define AT(offset) (KERNEL + (offset))
 
+/** What is heard of the run with the kernel's file, whose path is to be kept. */
+static struct kernel_heard hear_kernel(struct kernel_run *r, char path[128])
+{
+    kernel_run_finish(r, "perf.data");
+    kernel_run_file(r, "vmlinux", &vmlinux);
+    snprintf(path, 128, "%s/vmlinux", r->folder);
+    return kernel_run_hear(r, "perf.data",
+                           &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+}
+
 static void test_moved(void **state)
 {
     static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0x20), AT(0x24), AT(0x28)};
@@ -45,11 +55,7 @@ static void test_moved(void **state)
     assert_int_equal(branch(0x28, 0), kernel_text[10]);
     kernel_run_begin(&r);
     kernel_run_at(&r, 100, KERNEL, 2, KERNEL);
-    kernel_run_finish(&r, "perf.data");
-    kernel_run_file(&r, "vmlinux", &vmlinux);
-    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct kernel_heard heard = kernel_run_hear(
-        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    struct kernel_heard heard = hear_kernel(&r, path);
     kernel_heard_check(&heard, wanted, 6);
     for (size_t i = 0; i < heard.count; i++)
         assert_int_equal(heard.places[i], heard.pcs[i] - KERNEL + LINKED);
@@ -81,11 +87,7 @@ static void test_poked(void **state)
     kernel_run_at(&r, 100, KERNEL, 1, AT(0x20));
     kernel_run_at(&r, 300, KERNEL, 2, KERNEL);
     kernel_run_at(&r, 500, KERNEL, 1, AT(0x20));
-    kernel_run_finish(&r, "perf.data");
-    kernel_run_file(&r, "vmlinux", &vmlinux);
-    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct kernel_heard heard = kernel_run_hear(
-        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    struct kernel_heard heard = hear_kernel(&r, path);
     kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
     pug_capture_free(heard.capture);
     kernel_run_end(&r);
@@ -109,11 +111,7 @@ static void test_poked_away(void **state)
     rec_bytes_free(&body);
     kernel_run_at(&r, 100, KERNEL, 1, AT(0x20));
     kernel_run_at(&r, 300, KERNEL, 1, AT(0x20));
-    kernel_run_finish(&r, "perf.data");
-    kernel_run_file(&r, "vmlinux", &vmlinux);
-    snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
-    struct kernel_heard heard = kernel_run_hear(
-        &r, "perf.data", &(struct pug_capture_roots){.kernel = path, .build_ids = ""});
+    struct kernel_heard heard = hear_kernel(&r, path);
     kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
     pug_capture_free(heard.capture);
     kernel_run_end(&r);

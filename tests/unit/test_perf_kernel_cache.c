@@ -154,20 +154,26 @@ static void test_memory(void **state)
     }
 }
 
+/* A guest's module, which calls its kernel, and that kernel. */
+static const uint32_t module_text[] = {NOP, 0x94000000, NOP, NOP};
+static const struct kernel_symbol module_symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
+static const struct kernel_file guests_module = {.type = 1,
+                                                 .text = module_text,
+                                                 .words = 4,
+                                                 .symbols = module_symbols,
+                                                 .symbol_count = 2,
+                                                 .call_at = 4};
+static const struct kernel_symbol guests_symbols[] = {{"_stext", LINKED, 1}};
+static const struct kernel_file guests_kernel = {.type = 2,
+                                                 .vaddr = LINKED,
+                                                 .text = kernel_text,
+                                                 .words = 12,
+                                                 .symbols = guests_symbols,
+                                                 .symbol_count = 1};
+
 /** A guest's module calls what its own kernel has, by its own kallsyms. */
 static void test_guests_module(void **state)
 {
-    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
-    static const struct kernel_symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
-    static const struct kernel_file module = {
-        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
-    static const struct kernel_symbol kernel_symbols[] = {{"_stext", LINKED, 1}};
-    static const struct kernel_file vmlinux = {.type = 2,
-                                               .vaddr = LINKED,
-                                               .text = kernel_text,
-                                               .words = 12,
-                                               .symbols = kernel_symbols,
-                                               .symbol_count = 1};
     static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
                                       AT(0x28)};
     static const struct rec_perf_sample task = {.pid = 7, .tid = 107, .time = 2};
@@ -186,8 +192,8 @@ static void test_guests_module(void **state)
     rec_etmv4_atom(r.unit, true);
     rec_etmv4_exception(r.unit, 0x0e, KERNEL, false, false);
     kernel_run_finish(&r, "data");
-    kernel_run_file(&r, "foo.ko", &module);
-    kernel_run_file(&r, "guest", &vmlinux);
+    kernel_run_file(&r, "foo.ko", &guests_module);
+    kernel_run_file(&r, "guest", &guests_kernel);
     make_folder(&r, "kcore_dir__7");
     write_kallsyms(&r, "kcore_dir__7/kallsyms", 0);
     snprintf(file, sizeof(file), "%s/foo.ko", r.folder);
@@ -231,17 +237,6 @@ static void work_in_guest(struct kernel_run *r, uint32_t thread, uint64_t module
 /** Two guests have a module of one path: each at its place, calling its own kernel. */
 static void test_guests_same_module(void **state)
 {
-    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
-    static const struct kernel_symbol symbols[] = {{"helper", 0, 0}, {"foo_work", 0, 1}};
-    static const struct kernel_file module = {
-        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 2, .call_at = 4};
-    static const struct kernel_symbol kernel_symbols[] = {{"_stext", LINKED, 1}};
-    static const struct kernel_file vmlinux = {.type = 2,
-                                               .vaddr = LINKED,
-                                               .text = kernel_text,
-                                               .words = 12,
-                                               .symbols = kernel_symbols,
-                                               .symbol_count = 1};
     static const struct {
         uint32_t pid;
         uint64_t module, helper;
@@ -269,8 +264,8 @@ static void test_guests_same_module(void **state)
         work_in_guest(&r, guests[i].pid + 100, guests[i].module);
     }
     kernel_run_finish(&r, "data");
-    kernel_run_file(&r, "foo.ko", &module);
-    kernel_run_file(&r, "guest", &vmlinux);
+    kernel_run_file(&r, "foo.ko", &guests_module);
+    kernel_run_file(&r, "guest", &guests_kernel);
     snprintf(file, sizeof(file), "%s/foo.ko", r.folder);
     snprintf(kernel, sizeof(kernel), "%s/guest", r.folder);
     const struct pug_capture_replacement given[] = {{.path = "/foo.ko", .file = file},
