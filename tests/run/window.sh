@@ -20,7 +20,11 @@ unwrapped() {
 
 # Put the offset, the first number in it, before each line of a list.
 number() {
-    unwrapped | sed -E 's/^(\{"index": ([0-9]+)| *([0-9]+)  ).*/\2\3 &/'
+    unwrapped | awk '/^\{"index": [0-9]/ { print $2 + 0, $0; next } /^ *[0-9]+  / { print $1, $0; next } { print }'
+}
+
+full() {
+    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
 }
 
 # The lines of the full list whose offset lies in [FROM, TO).
@@ -57,7 +61,6 @@ compare() {
 
 # Windows of the list that "${how[@]}" makes, by the two indexes.
 windows() {
-    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
     for index in marks states; do
         cp "$work/$index" "$work/index"
         for ((n = 0; n < count; n++)); do
@@ -73,19 +76,22 @@ windows() {
 
 check() {
     how=(--format jsonl)
-    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
+    full
     size=$(tail -n 1 "$work/full" | cut -d ' ' -f 1)
     [[ $size -gt 0 ]] || return 0
     "$pugmark" index --quiet --rebuild --output "$work/marks" --block 1024 "${capture[@]}" || failed=1
     "$pugmark" index --quiet --rebuild --output "$work/states" --block 2000 --elements \
         "${capture[@]}" || failed=1
     windows
+    mv "$work/full" "$work/json"
     how=(--packets)
+    full
     windows
     how=()
+    full
     windows
+    mv "$work/json" "$work/full"
     how=(--format jsonl)
-    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
     # Two times of the trace, by the offsets that find gives.
     mapfile -t times < <(grep -oE '"timestamp": [1-9][0-9]*' "$work/full" | awk '{print $2}' |
         sort -n -u | awk 'NR % 3 == 1' | head -n 2)
