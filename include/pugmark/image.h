@@ -190,7 +190,7 @@ bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_r
 
 /** What went wrong when a file was read. */
 struct pug_read_failure {
-    const char *path;       /**< the image's, or the capture's */
+    const char *path;       /**< of a file of the image, the capture's, or "program memory" */
     uint64_t offset;        /**< in the file */
     enum pug_status status; /**< PUG_ERR_MEM, PUG_ERR_FILE, PUG_ERR_TRUNCATED: it has shrunk */
     int reason;             /**< PUG_ERR_FILE: errno */
@@ -198,9 +198,9 @@ struct pug_read_failure {
 };
 
 /**
- * Did a read of a file of program memory fail, or was there no memory for it? Bytes that could not
- * be had count as not there, so who decodes asks in the end. False: all is well. Any thread may
- * ask.
+ * Did a read of a file of program memory fail, or was there no memory for it, or for its code?
+ * Bytes that could not be had count as not there, so who decodes asks in the end. False: all is
+ * well. Any thread may ask.
  */
 bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *failure);
 

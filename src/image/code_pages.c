@@ -172,8 +172,10 @@ uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *acces
     if (length == 0)
         return 0;
     number = keep_answer(map, accessor, address, length, epoch);
-    if (!number)
+    if (!number) {
         *status = PUG_ERR_MEM;
+        pug_code_starve(map);
+    }
     return number;
 }
 

@@ -155,6 +155,13 @@ static size_t room_for_block(const struct pug_codemap *map)
 
 /* ---- keeping blocks ---- */
 
+void pug_code_starve(const struct pug_codemap *map)
+{
+    pug_image_starve(map->store->image);
+    if (map->store->image != map->config.image)
+        pug_image_starve(map->config.image);
+}
+
 /* A block in ERROR, for where nothing else can be said. */
 static const struct pug_block *no_memory(struct pug_codemap *map, uint64_t address,
                                          enum pug_isa isa)
@@ -165,6 +172,7 @@ static const struct pug_block *no_memory(struct pug_codemap *map, uint64_t addre
     block->isa = (uint8_t)isa;
     block->ending = PUG_BLOCK_ERROR;
     block->status = PUG_ERR_MEM;
+    pug_code_starve(map);
     return block;
 }
 

@@ -141,6 +141,9 @@ void pug_code_free_jumps(struct pug_codemap *map);
 /** Start anew where the image changed or `room` bytes more would be too many. True: it did. */
 bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
 
+/** There is no memory for code: of the view's image, and of the one that the map was made for. */
+void pug_code_starve(const struct pug_codemap *map);
+
 /**
  * Classify the instruction at `address`. PUG_ERR_MEM_NACC; PUG_ERR_LIMIT: it lies on a page more
  * than a block may rest on; or what the read or the classifier says.

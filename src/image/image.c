@@ -504,7 +504,8 @@ bool pug_image_failure(const struct pug_image *image, struct pug_read_failure *f
     for (size_t i = 0; i < image->count; i++)
         if (image->accessors[i]->file && pug_file_failure(image->accessors[i]->file, failure))
             return true;
-    return false;
+    *failure = (struct pug_read_failure){.path = "program memory", .status = PUG_ERR_MEM};
+    return pug_image_starved(image) > 0;
 }
 
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range)

@@ -6,6 +6,8 @@
 #include "image/file.h"
 #include "pugmark/image.h"
 
+#include <stdatomic.h>
+
 enum pug_accessor_kind { PUG_ACCESS_BUFFER, PUG_ACCESS_FILE, PUG_ACCESS_CALLBACK };
 
 struct pug_range {
@@ -60,7 +62,21 @@ struct pug_image {
     pug_image_lookup_fn *lookup;
     void *lookup_context;
     struct pug_accessor looked_up; /**< stands for what lookup() finds */
+    atomic_uint starved;           /**< how often there was no memory for what was read here */
 };
+
+/** There was no memory for code that was read here: see pug_image_failure(). Any thread may say so.
+ */
+static inline void pug_image_starve(const struct pug_image *image)
+{
+    atomic_fetch_add_explicit((atomic_uint *)(uintptr_t)&image->starved, 1, memory_order_relaxed);
+}
+
+/** How often that was said. */
+static inline unsigned pug_image_starved(const struct pug_image *image)
+{
+    return atomic_load_explicit(&image->starved, memory_order_relaxed);
+}
 
 /** Memory from an address on, as far as one accessor has it in one piece (at most 64 KiB). */
 struct pug_window {

@@ -236,6 +236,7 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
 static enum pug_status make(struct making *making, struct pug_tree *tree, struct pug_tree *standing,
                             const uint8_t *bytes, struct pug_index **index)
 {
+    const unsigned starved = pug_tree_starved(tree);
     read_marks(making, tree, standing, bytes);
     if (making->failed)
         return PUG_ERR_MEM;
@@ -250,6 +251,7 @@ static enum pug_status make(struct making *making, struct pug_tree *tree, struct
         making->blocks[block].packets = 0;
     if (making->options->elements && making->header.from == 0 && !making->failed)
         prove_elements(making, tree);
+    making->failed |= pug_tree_starved(tree) != starved;
     return making->failed ? PUG_ERR_MEM : pug_index_lay_file(making, index);
 }
 

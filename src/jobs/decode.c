@@ -2,6 +2,7 @@
 /** @file Decoding a capture on several threads. */
 #include "jobs/decode.h"
 #include "jobs/peers.h"
+#include "tree/tree_internal.h"
 
 #include <unistd.h>
 
@@ -83,6 +84,7 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     const struct pug_jobs_client client = pug_jobs_decoder(&decoding);
     const struct pug_jobs_plan plan = plan_of(tree, config, size);
     struct pug_jobs_outcome outcome;
+    const unsigned starved = pug_tree_starved(tree);
     *result = (struct pug_jobs_result){0};
     pug_jobs_read(&plan, &client, &outcome);
     result->threads = outcome.threads;
@@ -90,5 +92,5 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     if (pug_peers_any(config->peers))
         pug_peers_share(config->peers, result, sizeof(*result));
     pug_jobs_pool_free(&pool);
-    return outcome.failed ? PUG_ERR_MEM : PUG_OK;
+    return outcome.failed || pug_tree_starved(tree) != starved ? PUG_ERR_MEM : PUG_OK;
 }

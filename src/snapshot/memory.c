@@ -132,7 +132,8 @@ static void add_one(struct memory *memory, struct mapped *what, uint16_t source)
     struct mapped *added =
         status == PUG_OK ? pug_snapshot_list_add(&memory->mapped, sizeof(*added)) : NULL;
     if (added)
-        *added = *what; /* without memory it is tried again, that is all */
+        *added = *what;
+    memory->starved |= memory->mapped.starved; /* it would be mapped once more */
 }
 
 void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_device *device,

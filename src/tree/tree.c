@@ -3,6 +3,7 @@
 #include "tree/tree_internal.h"
 
 #include "image/codemap.h"
+#include "image/image.h"
 #include "pugmark/pugmark.h"
 
 #include <stdlib.h>
@@ -456,6 +457,11 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
 const struct pug_image *pug_tree_image(const struct pug_tree *tree)
 {
     return tree->image;
+}
+
+unsigned pug_tree_starved(const struct pug_tree *tree)
+{
+    return tree->image ? pug_image_starved(tree->image) : 0;
 }
 
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree)

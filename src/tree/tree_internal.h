@@ -127,6 +127,9 @@ bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t 
 /** Consumers of batches: nobody, and that of single elements. The context is the tree. */
 pug_elements_fn pug_batch_drop, pug_batch_give_each;
 
+/** How often there was no memory for code that the tree, or a clone of it, came to. */
+unsigned pug_tree_starved(const struct pug_tree *tree);
+
 /** Who takes the batches. */
 void pug_tree_choose_consumer(struct pug_tree *tree);
 /** While the tree counts: it takes them before whoever was chosen. */
