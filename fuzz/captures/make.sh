@@ -31,3 +31,19 @@ awk 'BEGIN {
         print "stm 5 32", 1002 + i * 5, i, i * 77, "\nstm 6 64", 1003 + i * 5, i, i
         if (i % 11 == 0) print "overflow 3", i, "\nregister 2", i, i
     } }' | make osd osd
+# Jumps of a recorded program, the program beside it: what ran between two of them is found.
+from=$here/../../tests/captures/etrace-rv32
+"$bin/pugmark" list --quiet --format jsonl --source 0 "$from" | perl -ne '
+    next unless /INSTR_RANGE/;
+    my ($start, $end, $size) = (/"start": "(0x\w+)", "end": "(0x\w+)".*"last_size": (\d)/) or next;
+    my $flags = /"conditional": true|"last_type": "other"/ ? 0 : /indirect/ ? 4 : 8;
+    printf "ctm 3 32 %d %s 0x%x %d\n", 1000 + 3 * $., $start, $last, $was if $was;
+    print "overflow 3 2\n" if $was && $. % 300 == 0;
+    ($last, $was) = (hex($end) - $size, $flags);
+    last if $. > 1500' | make osd-flow osd
+cp "$from"/memory_*.bin "$here/osd-flow"
+{
+    echo xlen=32
+    echo
+    sed -n '/^\[dump0\]/,$p' "$from/trace_0.ini"
+} >>"$here/osd-flow/source_0.ini"
