@@ -7,9 +7,14 @@
  * The first buffer of the snapshot is repeated until it has so many megabytes. In each round it is
  * decoded once with one thread and once with as many as there are processors; the best of each
  * counts. The consumer counts elements and instructions. Besides, what it costs to make the tree,
- * which each thread has one of.
+ * which each thread has one of; and how fast it would be on more processors than there are, by a
+ * model of what was measured: the work alone and together, what each thread does once more for
+ * itself, what only the caller's thread can do, and how even the pieces are. Beside it stands what
+ * was measured, and the processor time of more threads than there are processors.
  */
 #include "bench.h"
+
+#include <pthread.h>
 
 struct counts {
     unsigned long long elements, instructions;
@@ -47,8 +52,28 @@ struct input {
     struct bench_bytes trace;
 };
 
-static double pass(const struct input *input, unsigned threads, struct counts *counts,
-                   struct pug_jobs_result *result)
+/** Seconds: on the wall, of all threads together, and of the caller's alone. */
+struct work {
+    double wall, all, caller;
+};
+
+static double caller_worked(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void keep_least(double *least, double seconds)
+{
+    *least = seconds < *least ? seconds : *least;
+}
+
+#define PIECE ((size_t)512 << 10)
+
+/** Decode the first `size` bytes; the least seconds go to *best. */
+static void pass(const struct input *input, size_t size, unsigned threads, struct counts *counts,
+                 struct pug_jobs_result *result, struct work *best)
 {
     const struct pug_parts parts = {
         .context = counts, .begin = begin, .elements = add, .take = take, .drop = free};
@@ -58,13 +83,15 @@ static double pass(const struct input *input, unsigned threads, struct counts *c
     bench_good(pug_snapshot_tree(input->snapshot, input->buffer,
                                  &(struct pug_snapshot_tree_config){.image = image, .decode = true},
                                  &tree));
-    const double start = bench_seconds();
-    bench_good(pug_tree_decode(tree, &(struct pug_jobs){.threads = threads, .parts = &parts},
-                               input->trace.at, input->trace.size, result));
-    const double taken = bench_seconds() - start;
+    const double wall = bench_seconds(), all = bench_worked(), caller = caller_worked();
+    bench_good(pug_tree_decode(
+        tree, &(struct pug_jobs){.threads = threads, .parts = &parts, .piece = PIECE},
+        input->trace.at, size, result));
+    keep_least(&best->wall, bench_seconds() - wall);
+    keep_least(&best->all, bench_worked() - all);
+    keep_least(&best->caller, caller_worked() - caller);
     pug_tree_free(tree);
     pug_image_free(image);
-    return taken;
 }
 
 #define TREES 1000
@@ -91,36 +118,153 @@ static double make_trees(const struct input *input, int rounds)
     return best;
 }
 
+/* ---- memory ---- */
+
+/** Read all of it once; what it adds up to, so that nobody leaves it out. */
+static void *read_all(void *pointer)
+{
+    struct bench_bytes *bytes = pointer;
+    uint64_t sum = 0, word;
+    for (size_t at = 0; at + sizeof(word) <= bytes->size; at += sizeof(word)) {
+        memcpy(&word, bytes->at + at, sizeof(word));
+        sum += word;
+    }
+    return (void *)(uintptr_t)sum;
+}
+
+#define MOST_READERS 64u
+
+/** Bytes a second that memory gives to so many threads at once. */
+static double read_together(const struct bench_bytes *trace, unsigned threads, int rounds)
+{
+    pthread_t readers[MOST_READERS];
+    struct bench_bytes parts[MOST_READERS];
+    double best = 1e9;
+    threads = threads < MOST_READERS ? threads : MOST_READERS;
+    const size_t size = trace->size / threads;
+    for (int round = 0; round < rounds; round++) {
+        const double start = bench_seconds();
+        for (unsigned i = 0; i < threads; i++) {
+            parts[i] = (struct bench_bytes){.at = trace->at + i * size, .size = size};
+            if (pthread_create(&readers[i], NULL, read_all, &parts[i]) != 0)
+                exit(2);
+        }
+        for (unsigned i = 0; i < threads; i++)
+            pthread_join(readers[i], NULL);
+        keep_least(&best, bench_seconds() - start);
+    }
+    return (double)(size * threads) / best;
+}
+
+/* ---- the model ---- */
+
+struct model {
+    double alone;    /* seconds of one thread */
+    double together; /* of several, who decode a little twice and compare states */
+    double once;     /* of each of them, until it knows the program */
+    double tree;     /* ... and for its tree, which the caller makes */
+    double caller;   /* what only the caller's thread does, while the others work */
+    double pieces;   /* that are shared out */
+};
+
+/** Seconds on so many processors. */
+static double foretell(const struct model *model, unsigned threads)
+{
+    if (threads == 1)
+        return model->alone;
+    const double most = (double)(((unsigned long)model->pieces + threads - 1) / threads);
+    const double uneven = most * threads / model->pieces;
+    const double share = (model->together * uneven + model->caller) / threads;
+    const double all = model->once + share + model->tree * threads;
+    return all > model->caller ? all : model->caller;
+}
+
+/** Seconds of all threads together. */
+static double foretell_work(const struct model *model, unsigned threads)
+{
+    return threads == 1 ? model->alone
+                        : model->together + model->caller + (model->once + model->tree) * threads;
+}
+
+/** A run beside what the model says of it. */
+struct run {
+    unsigned threads;
+    struct work best;
+};
+
+static void print_model(const struct model *model, const struct run *runs, size_t count,
+                        size_t size)
+{
+    printf(
+        "processors  seconds  faster  MB/s of trace  of all threads  measured: seconds, of all\n");
+    for (unsigned n = 1; n <= 64; n *= 2) {
+        const double seconds = foretell(model, n);
+        printf("%10u  %7.4f  %6.1f  %13.0f  %14.4f", n, seconds, foretell(model, 1) / seconds,
+               (double)size / seconds / 1e6, foretell_work(model, n));
+        for (size_t i = 0; i < count; i++)
+            if (runs[i].threads == n && n <= pug_jobs_processors())
+                printf("  %17.4f, %.4f", runs[i].best.wall, runs[i].best.all);
+            else if (runs[i].threads == n)
+                printf("                   , %.4f", runs[i].best.all);
+        printf("\n");
+    }
+}
+
+#define MANY 8u /* threads, whether there are processors for them or not */
+
 int main(int argc, char **argv)
 {
     const char *path =
         argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
     const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
     const int rounds = argc > 3 ? atoi(argv[3]) : 3;
+    struct counts alone = {0}, together = {0}, others = {0};
+    struct pug_jobs_result one, many = {0}, first, crowd;
+    struct work one_best = {1e9, 1e9, 1e9}, many_best = one_best, first_best = one_best,
+                crowd_best = one_best;
     struct input input;
-    struct counts alone = {0}, together = {0};
-    struct pug_jobs_result one, many = {0};
-    double alone_best = 1e9, together_best = 1e9;
     bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
     input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
     if (!input.buffer)
         return 2;
     input.trace = bench_repeat(input.snapshot, input.buffer, least);
+    const size_t size = input.trace.size;
     for (int round = 0; round < rounds; round++) {
-        double taken = pass(&input, 1, &alone, &one);
-        alone_best = taken < alone_best ? taken : alone_best;
-        taken = pass(&input, 0, &together, &many);
-        together_best = taken < together_best ? taken : together_best;
+        pass(&input, size, 1, &alone, &one, &one_best);
+        pass(&input, size, 0, &together, &many, &many_best);
+        pass(&input, size, MANY, &others, &crowd, &crowd_best);
+        pass(&input, PIECE < size ? PIECE : size, 1, &others, &first, &first_best);
     }
-    bench_report("1 thread", alone_best, alone.elements, input.trace.size);
-    bench_report("together", together_best, together.elements, input.trace.size);
+    bench_report("1 thread", one_best.wall, alone.elements, size);
+    bench_report("together", many_best.wall, together.elements, size);
     if (alone.elements != together.elements || alone.instructions != together.instructions) {
         fprintf(stderr, "the output is not the same\n");
         return 1;
     }
+    const double again = (double)many.repeated / (double)size;
+    const double tree = make_trees(&input, rounds);
     printf("%u threads: %.2f times the speed of one; %.1f %% was decoded twice\n", many.threads,
-           alone_best / together_best, 100.0 * (double)many.repeated / (double)input.trace.size);
-    printf("a tree: %.1f microseconds\n", 1e6 * make_trees(&input, rounds));
+           one_best.wall / many_best.wall, 100.0 * again);
+    printf("a tree: %.1f microseconds\n", 1e6 * tree);
+    const double share = (double)first.at / (double)size;
+    const double cold = (first_best.all - one_best.all * share) / (1 - share);
+    const double once = cold > 0 ? cold : 0;
+    const struct model model = {.alone = one_best.all,
+                                .together = many_best.all - many_best.caller - once * many.threads,
+                                .once = once,
+                                .tree = tree,
+                                .caller = many_best.caller,
+                                .pieces = (double)((size + PIECE - 1) / PIECE)};
+    printf("work alone %.4f s, together %.4f s, of each thread %.4f s, of the caller's %.5f s, "
+           "%.0f pieces\n",
+           model.alone, model.together, model.once, model.caller, model.pieces);
+    printf("memory gives %.0f MB/s to one thread, %.0f MB/s to %u\n",
+           read_together(&input.trace, 1, rounds) / 1e6,
+           read_together(&input.trace, many.threads, rounds) / 1e6, many.threads);
+    const struct run runs[] = {
+        {1, one_best}, {many.threads, many_best}, {crowd.threads, crowd_best}};
+    if (share < 1 && many.threads > 1)
+        print_model(&model, runs, sizeof(runs) / sizeof(runs[0]), size);
     free(input.trace.at);
     pug_snapshot_free(input.snapshot);
     return 0;
