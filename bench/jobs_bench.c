@@ -164,7 +164,7 @@ struct model {
     double once;     /* of each of them, until it knows the program */
     double tree;     /* ... and for its tree, which the caller makes */
     double caller;   /* what only the caller's thread does, while the others work */
-    double pieces;   /* that are shared out */
+    size_t pieces;   /* that are shared out */
 };
 
 /** Seconds on so many processors. */
@@ -172,8 +172,8 @@ static double foretell(const struct model *model, unsigned threads)
 {
     if (threads == 1)
         return model->alone;
-    const double most = (double)(((unsigned long)model->pieces + threads - 1) / threads);
-    const double uneven = most * threads / model->pieces;
+    const size_t most = (model->pieces + threads - 1) / threads;
+    const double uneven = (double)(most * threads) / (double)model->pieces;
     const double share = (model->together * uneven + model->caller) / threads;
     const double all = model->once + share + model->tree * threads;
     return all > model->caller ? all : model->caller;
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
     const int rounds = argc > 3 ? atoi(argv[3]) : 3;
     struct counts alone = {0}, together = {0}, others = {0};
-    struct pug_jobs_result one, many = {0}, first, crowd;
+    struct pug_jobs_result one, many = {0}, first = {0}, crowd = {0};
     struct work one_best = {1e9, 1e9, 1e9}, many_best = one_best, first_best = one_best,
                 crowd_best = one_best;
     struct input input;
@@ -254,9 +254,9 @@ int main(int argc, char **argv)
                                 .once = once,
                                 .tree = tree,
                                 .caller = many_best.caller,
-                                .pieces = (double)((size + PIECE - 1) / PIECE)};
+                                .pieces = (size + PIECE - 1) / PIECE};
     printf("work alone %.4f s, together %.4f s, of each thread %.4f s, of the caller's %.5f s, "
-           "%.0f pieces\n",
+           "%zu pieces\n",
            model.alone, model.together, model.once, model.caller, model.pieces);
     printf("memory gives %.0f MB/s to one thread, %.0f MB/s to %u\n",
            read_together(&input.trace, 1, rounds) / 1e6,
