@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/** Bytes of a symbol's name that are taken: what is behind them is cut off. */
+#define PUG_NAME_MOST ((size_t)65536)
+
 struct pug_text {
     char *buffer;
     size_t size;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ELF files: loadable segments as ranges of one file accessor, and function symbols. */
+#include "base/text.h"
 #include "image/image.h"
 #include "image/symbols.h"
 
@@ -114,6 +115,14 @@ static bool symbol_entry(Elf *elf, const GElf_Sym *symbol, const char *name, boo
     return true;
 }
 
+/* Names may share their ends: then those of others are cut, too. */
+static char *cut(char *name)
+{
+    if (strnlen(name, PUG_NAME_MOST + 1) > PUG_NAME_MOST)
+        name[PUG_NAME_MOST] = '\0';
+    return name;
+}
+
 static bool copy_strings(const Elf_Data *data, struct pug_symbols *symbols)
 {
     symbols->strings = malloc(data->d_size + 1);
@@ -138,7 +147,7 @@ static enum pug_status read_symbols(Elf *elf, uint64_t bias, struct pug_symbols 
         if (!gelf_getsym(table.symbols, (int)i, &symbol) || symbol.st_name >= table.strings->d_size)
             continue;
         symbols->count +=
-            symbol_entry(elf, &symbol, symbols->strings + symbol.st_name,
+            symbol_entry(elf, &symbol, cut(symbols->strings + symbol.st_name),
                          header.e_machine == EM_ARM, bias, &symbols->entries[symbols->count]);
     }
     pug_symbols_finish(symbols);

@@ -69,7 +69,7 @@ const char *pug_names_readable(struct pug_names *names, const char *name)
     const char *readable = key;
     if (length > 0 && length < sizeof(text)) {
         readable = pug_names_string(&names->strings, text);
-    } else if (length > 0) {
+    } else if (length > 0 && length <= PUG_NAME_MOST) {
         char *longer = malloc(length + 1);
         if (longer && pug_demangle(name, longer, length + 1) == length)
             readable = pug_names_string(&names->strings, longer);

@@ -3,16 +3,18 @@
 #ifndef PUG_NAMES_NAMES_H
 #define PUG_NAMES_NAMES_H
 
+#include "base/text.h"
 #include "pugmark/names.h"
 
 /** Texts that live as long as the names. Equal texts are one. */
 struct names_strings {
     char **slots;
     size_t count, slot_count;
+    size_t long_ones; /* bytes of long texts */
     bool starved;
 };
 
-/** The text's own copy; NULL: no memory, or no text. */
+/** The text's own copy, of at most PUG_NAME_MOST bytes; NULL: no memory, or no text. */
 const char *pug_names_string(struct names_strings *strings, const char *text);
 void pug_names_strings_free(struct names_strings *strings);
 

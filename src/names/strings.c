@@ -4,13 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t slot_of(const struct names_strings *strings, const char *text)
+/* Names in a file may all be tails of one text: longer ones have so many bytes together, … */
+#define LONG      1024u
+#define LONG_ONES ((size_t)64 << 20)
+
+static bool is(const char *kept, const char *text, size_t length)
+{
+    return strncmp(kept, text, length) == 0 && kept[length] == 0;
+}
+
+static size_t slot_of(const struct names_strings *strings, const char *text, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *at = text; *at; at++)
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
     size_t slot = (size_t)(hash ^ hash >> 32) & (strings->slot_count - 1);
-    while (strings->slots[slot] && strcmp(strings->slots[slot], text) != 0)
+    while (strings->slots[slot] && !is(strings->slots[slot], text, length))
         slot = (slot + 1) & (strings->slot_count - 1);
     return slot;
 }
@@ -26,9 +35,11 @@ static bool grow(struct names_strings *strings)
         return false;
     for (size_t i = 0; i < strings->slot_count; i++)
         if (strings->slots[i])
-            larger.slots[slot_of(&larger, strings->slots[i])] = strings->slots[i];
+            larger.slots[slot_of(&larger, strings->slots[i], strlen(strings->slots[i]))] =
+                strings->slots[i];
     free(strings->slots);
     larger.count = strings->count;
+    larger.long_ones = strings->long_ones;
     *strings = larger;
     return true;
 }
@@ -41,9 +52,12 @@ const char *pug_names_string(struct names_strings *strings, const char *text)
         strings->starved = true;
         return NULL;
     }
-    const size_t slot = slot_of(strings, text);
+    size_t length = strnlen(text, PUG_NAME_MOST), slot = slot_of(strings, text, length);
+    if (!strings->slots[slot] && length > LONG && strings->long_ones + length > LONG_ONES)
+        slot = slot_of(strings, text, length = LONG); /* … and are cut behind that */
     if (!strings->slots[slot]) {
-        strings->slots[slot] = strdup(text);
+        strings->slots[slot] = strndup(text, length);
+        strings->long_ones += length > LONG ? length : 0;
         strings->count += strings->slots[slot] != NULL;
         strings->starved |= !strings->slots[slot];
     }

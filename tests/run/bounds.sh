@@ -91,12 +91,29 @@ etmv4() { # BYTES OF ATOMS: ASYNC, TRACE INFO, an address with context, atoms
     head -c "$1" /dev/zero | tr '\0' '\324'
 }
 etmv4 3000 >atoms.etm
+arm=(--quiet --jobs 2 --protocol etmv4i --transport plain --core ARMv8-A --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488
+    --set TRCCONFIGR=0xc1)
 for image in self nops; do
     for command in list pc "list --format jsonl" calls "stat" "profile" timeline "index --rebuild --elements --output made"; do
-        (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command --quiet --jobs 2 --protocol etmv4i --transport plain --core ARMv8-A \
-            --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488 --set TRCCONFIGR=0xc1 --image $image.bin@0x1000 atoms.etm) >out 2>said
+        (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command "${arm[@]}" --image $image.bin@0x1000 atoms.etm) >out 2>said
         code=$?
         ((code <= 1)) && ! grep -q memory said || wrong "$command of atoms over $image: exit $code within 512 MiB: $(head -n 1 said)"
     done
 done
+# Names: 30,000 that are the tails of one text, in a megabyte; and one of 30 MB, for each of some 4,000 calls.
+etmv4 60 >atoms.etm
+if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then
+    perl "$source/tests/support/long_names.pl" tails.elf 30000 250000
+    perl "$source/tests/support/long_names.pl" long.elf 1 30000000
+    for program in tails long; do
+        for command in calls "trace --last 5" profile "report --output made" "timeline --output made"; do
+            (ulimit -d $data && exec timeout 60 "$bin/pugmark" $command "${arm[@]}" --elf $program.elf atoms.etm) >out 2>said
+            code=$?
+            ((code == 0)) || wrong "$command with $program.elf: exit $code within 512 MiB and a minute: $(head -n 1 said)"
+        done
+    done
+    "$bin/pugmark" calls "${arm[@]}" --elf long.elf atoms.etm >out
+    longest=$(awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' out)
+    ((longest > 1000 && longest <= 70000)) || wrong "calls: a line of $longest bytes for a name of 30 MB"
+fi
 exit $bad
