@@ -408,8 +408,59 @@ static void test_compressed(void **state)
         perf_story_free(&story);
     }
 }
+
+#define ROUND ((size_t)32768) /* bytes of a record that says nothing */
+
+/** 64 MB of these records, compressed; one in `every` is of bytes that do not compress. */
+static void put_rounds(struct rec_bytes *out, unsigned every)
+{
+    struct rec_bytes records = {0};
+    struct rec_random random = {1};
+    for (unsigned n = 0; n < 2048; n++) {
+        rec_put_le(&records, 68, 4);
+        rec_put_le(&records, ROUND << 16, 4);
+        for (size_t i = 8; i < ROUND; i += 8)
+            rec_put_le(&records, n % every == 0 ? rec_random(&random) : 0, 8);
+    }
+    put_packed(out, &records, false);
+    rec_bytes_free(&records);
+}
+
+/** What a few bytes unpack to is bounded: it is said, and the rest is left out. */
+static void test_much(void **state)
+{
+    (void)state;
+    for (unsigned every = 8; every <= 128; every *= 16) {
+        struct perf_story story;
+        struct rec_bytes data = {0};
+        struct pug_capture *capture;
+        char said[1024] = "";
+        struct pug_log *log = pug_log_new(PUG_SEV_WARN);
+        const struct pug_capture_options options = {.log = log};
+        perf_story_make(&story, &container);
+        put_rounds(&data, every);
+        rec_put_n(&data, story.file.data + data_of(&story), story.file.size - data_of(&story));
+        replace_records(&story, &data);
+        pug_log_set_sink(log, note_said, said);
+        const enum pug_status status =
+            pug_capture_open(perf_story_write(&story), &options, &capture);
+        assert_true(status == PUG_OK || status == PUG_ERR_NOT_BUILT);
+        if (status == PUG_OK) {
+            assert_int_equal(strstr(said, "it unpacks to far too much") != NULL, every == 128);
+            pug_capture_free(capture);
+        }
+        pug_log_free(log);
+        perf_story_free(&story);
+    }
+}
 #else
 static void test_compressed(void **state)
+{
+    (void)state;
+    skip();
+}
+
+static void test_much(void **state)
 {
     (void)state;
     skip();
@@ -423,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_split),     cmocka_unit_test(test_init_map),
         cmocka_unit_test(test_flags),     cmocka_unit_test(test_missing_part),
         cmocka_unit_test(test_any_order), cmocka_unit_test(test_two_events),
+        cmocka_unit_test(test_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
