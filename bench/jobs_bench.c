@@ -140,7 +140,8 @@ static double read_together(const struct bench_bytes *trace, unsigned threads, i
     pthread_t readers[MOST_READERS];
     struct bench_bytes parts[MOST_READERS];
     double best = 1e9;
-    threads = threads < MOST_READERS ? threads : MOST_READERS;
+    if (threads == 0 || threads > MOST_READERS)
+        threads = MOST_READERS;
     const size_t size = trace->size / threads;
     for (int round = 0; round < rounds; round++) {
         const double start = bench_seconds();
