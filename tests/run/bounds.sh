@@ -53,7 +53,7 @@ size=100000 captures=(etmv4-a64-cycles ete-a64 ptm-arm etmv3-arm-threads etrace-
 [[ ${BOUNDS-} == all ]] && size=1000000 && captures=($(cd "$source/tests/captures" && echo */))
 data=524288
 [[ $limit == unlimited ]] && data=unlimited size=30000 # nothing is measured then
-commands=("list --packets --elements" "list --format jsonl" "list --by-time" "list --around 90000" pc "pc --by-thread" "stat --packets" info calls
+commands=("list --packets --elements" "list --format jsonl" "list --by-time" "list --around $((size * 9 / 10))" pc "pc --by-thread" "stat --packets" info calls
     "calls --summary" "trace --ranges" "trace --ranges --last 10" "profile --stacks --format folded" "profile --output made" "coverage --format lcov"
     "timeline --output made" "timeline --format ctf --output folder" "report --output made" "index --rebuild --full --elements --output made" "find --sync" itm)
 for capture in "${captures[@]%/}" stm itm dwt osd; do
