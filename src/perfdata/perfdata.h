@@ -174,6 +174,7 @@ struct pug_perf_place {
 };
 
 struct pug_perf {
+    uint64_t packed, unpacked; /**< bytes of compressed records, of all files together */
     struct pug_capture *capture;
     char *folder; /**< of a directory, or NULL */
     struct pug_list files;

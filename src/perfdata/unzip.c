@@ -23,7 +23,6 @@ struct pug_perf_unzip {
     ZSTD_DStream *stream;
     uint8_t bytes[CHUNK + LONGEST];
     size_t held;
-    uint64_t in, out;
     bool ended; /* it is damaged: nothing more is taken */
 };
 
@@ -75,15 +74,15 @@ enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **at
     struct pug_perf_unzip *state = *at;
     ZSTD_inBuffer in = {bytes, size, 0};
     bool more = true;
-    state->in += size;
+    perf->packed += size;
     while (!state->ended && (more || in.pos < in.size)) {
         ZSTD_outBuffer out = {state->bytes + state->held, sizeof(state->bytes) - state->held, 0};
         size_t hint = ZSTD_decompressStream(state->stream, &out, &in);
         state->held += out.pos;
-        state->out += out.pos;
+        perf->unpacked += out.pos;
         more = out.pos == out.size;
         const char *trouble = ZSTD_isError(hint) ? ZSTD_getErrorName(hint) : NULL;
-        if (state->out > MOST_FREE && state->out / MOST_FACTOR > state->in)
+        if (perf->unpacked > MOST_FREE && perf->unpacked / MOST_FACTOR > perf->packed)
             trouble = "it unpacks to far too much";
         if (trouble) {
             state->ended = true;
