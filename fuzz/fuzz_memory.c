@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Allocations that fail, at the library's doors: an answer of PUG_OK is the one that there is
- * with memory, and nothing faults, leaks or hangs. The linker puts this file's allocator in front
- * of the library's.
+ * with memory, and nothing faults, leaks or hangs. fuzz_memory_files.c has the doors for files.
  *
  * The first byte of an input chooses the door and the number of threads (1 to 4), the second the
  * capture and whether all allocations behind the first that fails do, the next two which is the
@@ -10,10 +9,9 @@
  */
 #include "driver.h"
 #include "pugmark/pugmark.h"
+#include "starve.h"
 #include "support/outcome.h"
 
-#include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,54 +19,6 @@
 static const char *const captures[] = {"etmv4-a64-broadcast", "ntrace-rv64", "etrace-rv64",
                                        "etmv3-arm",           "ptm-arm",     "ete-a64"};
 #define CAPTURES (sizeof(captures) / sizeof(captures[0]))
-
-/* ---- an allocator that fails ---- */
-
-static struct {
-    atomic_bool armed;
-    atomic_long left; /**< before the first that fails */
-    bool on;          /**< and all behind it */
-} fault;
-
-static bool fails(void)
-{
-    if (!atomic_load(&fault.armed))
-        return false;
-    const long left = atomic_fetch_sub(&fault.left, 1);
-    const bool fail = left == 0 || (left < 0 && fault.on);
-    if (fail)
-        errno = ENOMEM;
-    return fail;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return fails() ? NULL : __real_strdup(text);
-}
 
 /* ---- doors ---- */
 
@@ -167,10 +117,7 @@ static enum pug_status open_and_try(const char *folder, struct attempt *attempt)
 
 static void compare(const struct attempt *with, const struct attempt *without, const char *folder)
 {
-    /* no memory in the middle of decoding: the answer is fatal */
-    if (outcome_equals(&with->outcome, &without->outcome) ||
-        (PUG_RESP_IS_FATAL(without->outcome.response) &&
-         !PUG_RESP_IS_FATAL(with->outcome.response)))
+    if (outcome_equals(&with->outcome, &without->outcome))
         return;
     fprintf(stderr, "%s: PUG_OK, and not what there is with memory\n", folder);
     abort();
@@ -190,11 +137,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
              captures[(data[1] & 127) % CAPTURES]);
     if (open_and_try(folder, &with) != PUG_OK)
         return 0;
-    atomic_store(&fault.left, data[2] | (long)data[3] << 8);
-    fault.on = data[1] & 128;
-    atomic_store(&fault.armed, true);
+    fuzz_starve(data[2] | (unsigned)data[3] << 8, data[1] & 128);
     const enum pug_status status = open_and_try(folder, &without);
-    atomic_store(&fault.armed, false);
+    (void)fuzz_feast();
     if (status == PUG_OK)
         compare(&with, &without, folder);
     return 0;

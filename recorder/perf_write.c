@@ -298,6 +298,7 @@ static bool take_map(struct perf_write *perf, struct rec_engine *engine,
                      const struct rec_path_item *item)
 {
     struct pug_perf_program *program;
+    atomic_bool starved = false;
     if (!leave_old(perf, engine, item->address, item->address + item->size))
         return false;
     if (!item->text[0])
@@ -309,8 +310,10 @@ static bool take_map(struct perf_write *perf, struct rec_engine *engine,
                                .offset = item->offset,
                                .prot = 5,
                                .path = item->text};
-    if (pug_perf_program_open(item->text, &program) != PUG_OK)
+    if (pug_perf_program_open(item->text, &starved, &program) != PUG_OK)
         program = NULL;
+    if (starved)
+        return false;
     if (program) {
         map.build_id = program->build_id;
         map.build_id_size = program->build_id_size;

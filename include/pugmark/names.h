@@ -55,6 +55,12 @@ void pug_names_free(struct pug_names *names);
  * less than is known of them; else PUG_OK. Of NULL: PUG_OK.
  */
 enum pug_status pug_names_status(const struct pug_names *names);
+/**
+ * The same, and which file: also PUG_ERR_FILE, of a file that was said to be there (`file` of
+ * struct pug_names_wanted) and that could not be read; pug_names_status() answers so, too. False:
+ * all is well. The path lives as long as the names.
+ */
+bool pug_names_failure(const struct pug_names *names, struct pug_read_failure *failure);
 
 /** Which file. */
 struct pug_names_wanted {

@@ -8,15 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *pug_capture_add(struct pug_capture *capture, struct pug_list *list, size_t item_size)
+{
+    void *item = pug_list_add(list, item_size);
+    if (!item)
+        pug_capture_starve(capture);
+    return item;
+}
+
 /* ---- strings ---- */
 
 const char *pug_capture_keep(struct pug_capture *capture, const char *text, size_t size)
 {
     char *copy = text ? strndup(text, size) : NULL;
-    char **place = copy ? pug_list_add(&capture->texts, sizeof(*place)) : NULL;
+    char **place = copy ? pug_capture_add(capture, &capture->texts, sizeof(*place)) : NULL;
     if (!place) {
         free(copy);
-        capture->starved |= text != NULL;
+        if (text)
+            pug_capture_starve(capture);
         return "";
     }
     return *place = copy;
@@ -39,7 +48,7 @@ void pug_capture_add_fact(struct pug_capture *capture, const char *name, const c
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    struct pug_capture_fact *fact = pug_list_add(&capture->facts, sizeof(*fact));
+    struct pug_capture_fact *fact = pug_capture_add(capture, &capture->facts, sizeof(*fact));
     if (fact)
         *fact = (struct pug_capture_fact){name, pug_capture_keep(capture, text, sizeof(text))};
 }
@@ -84,8 +93,9 @@ struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture)
 {
     struct pug_capture_object *object = calloc(1, sizeof(*object));
     struct pug_capture_object **place =
-        object ? pug_list_add(&capture->objects, sizeof(*place)) : NULL;
+        object ? pug_capture_add(capture, &capture->objects, sizeof(*place)) : NULL;
     if (!place) {
+        pug_capture_starve(capture);
         free(object);
         return NULL;
     }

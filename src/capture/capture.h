@@ -176,6 +176,15 @@ enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_seve
                                 enum pug_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/** There was no memory for something, so that answers may lack it: pug_capture_failure(). */
+static inline void pug_capture_starve(struct pug_capture *capture)
+{
+    atomic_store(&capture->starved, true);
+}
+
+/** pug_list_add(), whose want of memory the capture tells of. */
+void *pug_capture_add(struct pug_capture *capture, struct pug_list *list, size_t item_size);
+
 /** A copy that lives as long as the capture; "" without memory. At most `size` bytes are read. */
 const char *pug_capture_keep(struct pug_capture *capture, const char *text, size_t size);
 const char *pug_capture_keep_format(struct pug_capture *capture, const char *format, ...)

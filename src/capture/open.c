@@ -36,16 +36,28 @@ static enum pug_status open_folder(struct pug_capture *capture)
 
 #define HEAD 16u
 
-/** The first bytes of a file: as many as there are, up to HEAD. */
-static size_t read_head(const char *path, uint8_t *head)
+static enum pug_status refuse(const struct pug_capture *capture, const char *why)
 {
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, why);
+    return PUG_ERR_FILE;
+}
+
+/** Does a file begin as perf.data do? PUG_ERR_FILE: it cannot be read, errno says why. */
+static enum pug_status look_for_perf(const char *path, bool *is_perf)
+{
+    uint8_t head[HEAD];
     struct pug_infile *file;
-    if (pug_infile_open(path, &file) != PUG_OK)
-        return 0;
+    *is_perf = false;
+    enum pug_status status = pug_infile_open(path, &file);
+    if (status != PUG_OK)
+        return status;
     const size_t size = pug_infile_size(file) < HEAD ? (size_t)pug_infile_size(file) : HEAD;
-    const bool good = pug_infile_read(file, 0, head, size) == PUG_OK;
+    status = pug_infile_read(file, 0, head, size);
+    *is_perf = status == PUG_OK && pug_perf_recognise(head, size);
+    const int reason = errno;
     pug_infile_close(file);
-    return good ? size : 0;
+    errno = reason;
+    return status == PUG_ERR_TRUNCATED ? PUG_OK : status;
 }
 
 /** The same of standard input, which goes on behind them. */
@@ -60,20 +72,21 @@ static enum pug_status read_stream_head(struct pug_capture *capture)
         got = read(STDIN_FILENO, head + capture->head.size, HEAD - capture->head.size);
         if (got > 0)
             capture->head.size += (uint64_t)got;
+        else if (got < 0 && errno == EINTR)
+            got = 1;
     }
-    return PUG_OK;
-}
-
-static enum pug_status refuse(const struct pug_capture *capture, const char *why)
-{
-    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, why);
-    return PUG_ERR_FILE;
+    return got < 0 ? refuse(capture, strerror(errno)) : PUG_OK;
 }
 
 static enum pug_status open_file(struct pug_capture *capture)
 {
-    uint8_t head[HEAD];
-    if (pug_perf_recognise(head, read_head(capture->path, head)))
+    bool is_perf;
+    const enum pug_status status = look_for_perf(capture->path, &is_perf);
+    if (status == PUG_ERR_FILE)
+        return refuse(capture, strerror(errno));
+    if (status != PUG_OK)
+        return status;
+    if (is_perf)
         return pug_perf_open(capture);
     refuse(capture, "no snapshot; a single file of trace needs --protocol or --params");
     return PUG_ERR_NOT_FOUND;
@@ -83,11 +96,14 @@ static enum pug_status open_file(struct pug_capture *capture)
 static enum pug_status open_any_folder(struct pug_capture *capture)
 {
     char path[PATH_MAX];
-    uint8_t head[HEAD];
+    bool is_perf;
     const int length = snprintf(path, sizeof(path), "%s/data", capture->path);
-    const bool perf = length > 0 && (size_t)length < sizeof(path) &&
-                      pug_perf_recognise(head, read_head(path, head));
-    return perf ? pug_perf_open(capture) : open_folder(capture);
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return open_folder(capture);
+    const enum pug_status status = look_for_perf(path, &is_perf);
+    if (status == PUG_ERR_MEM)
+        return status;
+    return is_perf ? pug_perf_open(capture) : open_folder(capture);
 }
 
 static enum pug_status open_stream(struct pug_capture *capture)
@@ -147,6 +163,8 @@ enum pug_status pug_capture_open(const char *input, const struct pug_capture_opt
     capture->log = options->log;
     capture->path = strdup(input);
     enum pug_status status = capture->path ? recognise(capture) : PUG_ERR_MEM;
+    if (status == PUG_OK && capture->starved)
+        status = PUG_ERR_MEM;
     if (status == PUG_OK)
         *out = capture;
     else

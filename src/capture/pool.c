@@ -324,7 +324,9 @@ static bool decode_stretch(struct worker *worker, uint32_t number)
         struct piece *piece = worker->piece = piece_new(worker);
         if (!piece)
             return false;
-        enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
+        const enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
+        if (status == PUG_ERR_MEM)
+            worker->starved = worker->unwanted = true;
         more = status == PUG_OK && read_block(worker, stretch, &at);
         worker->piece = NULL;
         if (worker->unwanted)

@@ -184,7 +184,8 @@ static enum pug_status add_source(struct pug_capture *capture, uint16_t id, cons
                                   const char *protocol, const struct pug_settings *settings)
 {
     const struct pug_capture_raw *raw = capture->own;
-    struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+    struct pug_capture_source *source =
+        pug_capture_add(capture, &capture->sources, sizeof(*source));
     if (!source)
         return PUG_ERR_MEM;
     *source = (struct pug_capture_source){.id = id,
@@ -391,9 +392,12 @@ static enum pug_status understand(struct pug_capture *capture)
 static enum pug_status add_stretch(struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
-    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
-    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
-    if (!buffer || !stretch || !pug_list_add(&capture->images, sizeof(struct pug_capture_images)))
+    struct pug_capture_buffer *buffer =
+        pug_capture_add(capture, &capture->buffers, sizeof(*buffer));
+    struct pug_capture_stretch *stretch =
+        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
+    if (!buffer || !stretch ||
+        !pug_capture_add(capture, &capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
                                           .file = capture->path,

@@ -63,8 +63,11 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
     if (status == PUG_OK)
         status = pug_snapshot_tree(own->snapshot, pug_snapshot_buffer_at(own->snapshot, buffer),
                                    &config, out);
-    if (status == PUG_OK && !config.filled)
-        status = pug_capture_list_objects(capture, config.image);
+    if (status == PUG_OK && !config.filled &&
+        (status = pug_capture_list_objects(capture, config.image)) != PUG_OK) {
+        pug_tree_free(*out);
+        *out = NULL;
+    }
     if (status != PUG_OK && !config.filled) {
         pug_image_free(config.image);
         images[buffer].image = NULL;
@@ -176,7 +179,8 @@ static enum pug_status add_sources(struct pug_capture *capture,
     const struct from_snapshot *own = capture->own;
     struct pug_snapshot_source found;
     for (size_t n = 0; pug_snapshot_source_at(own->snapshot, buffer, n, &found); n++) {
-        struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+        struct pug_capture_source *source =
+            pug_capture_add(capture, &capture->sources, sizeof(*source));
         if (!source)
             return PUG_ERR_MEM;
         *source = (struct pug_capture_source){.buffer = number,
@@ -198,9 +202,12 @@ static enum pug_status add_buffer(struct pug_capture *capture,
 {
     struct from_snapshot *own = capture->own;
     const char *wanted = capture->options.buffer;
-    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
-    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
-    if (!buffer || !stretch || !pug_list_add(&capture->images, sizeof(struct pug_capture_images)))
+    struct pug_capture_buffer *buffer =
+        pug_capture_add(capture, &capture->buffers, sizeof(*buffer));
+    struct pug_capture_stretch *stretch =
+        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
+    if (!buffer || !stretch ||
+        !pug_capture_add(capture, &capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){
         .name = found->name,

@@ -145,7 +145,11 @@ static int by_track(const void *a, const void *b)
         return x->track < y->track ? -1 : 1;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    return x->depth < y->depth ? -1 : x->depth > y->depth;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
 }
 
 /** Times are told from the first one on: a script's numbers have 53 bits. */

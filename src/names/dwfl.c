@@ -8,6 +8,7 @@
 #include "names/elf.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     const unsigned char *id;
     GElf_Addr where;
     struct pug_names_file *file = *user;
+    file->names->starved |= errno == ENOMEM; /* the search for files sets it anew */
     (void)name;
     (void)base;
     int opened = file->debug ? pug_names_open_regular(file->debug) : -1;
@@ -100,6 +102,7 @@ bool pug_names_dwfl_open(struct pug_names_file *file, struct names_elf *elf)
     const enum pug_names_bound bound = pug_names_file_bound(elf->file);
     file->too_large = bound == PUG_NAMES_TOO_LARGE;
     Dwfl *dwfl = bound == PUG_NAMES_FITS ? dwfl_begin(&callbacks) : NULL;
+    file->names->starved |= bound == PUG_NAMES_FITS && !dwfl;
     const int descriptor = dwfl ? dup(elf->file) : -1;
     if (descriptor < 0) {
         if (dwfl)

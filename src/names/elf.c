@@ -7,6 +7,7 @@
 #include "names/elf.h"
 #include "pugmark/element.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -308,8 +309,8 @@ static enum pug_status load(struct pug_names_file *file, struct names_elf *elf)
         return PUG_ERR_FILE;
     if (!same_build_id(file))
         return PUG_ERR_FILE;
-    if (!take_code(file, elf->elf, header.e_ident[EI_CLASS] == ELFCLASS64))
-        return PUG_ERR_MEM;
+    if (!take_code(file, elf->elf, header.e_ident[EI_CLASS] == ELFCLASS64) || errno == ENOMEM)
+        return PUG_ERR_MEM; /* what libelf did not get is not there for it */
 #ifdef PUG_WITH_DWARF
     if (!pug_names_dwfl_open(file, elf))
         return PUG_ERR_MEM;
@@ -342,6 +343,7 @@ enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path
 {
     if (elf_version(EV_CURRENT) == EV_NONE)
         return PUG_ERR_FAIL;
+    errno = 0; /* libelf and libdw do not always say why they found nothing */
     const int descriptor = pug_names_open_regular(path);
     if (descriptor < 0)
         return PUG_ERR_FILE;
@@ -355,8 +357,13 @@ enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path
     file->elf->file = descriptor;
     file->elf->elf = elf_begin(descriptor, ELF_C_READ, NULL);
     enum pug_status status = file->elf->elf ? load(file, file->elf) : PUG_ERR_FILE;
-    if (status != PUG_OK)
-        forget(file);
+    if (status == PUG_ERR_FILE && errno == ENOMEM)
+        status = PUG_ERR_MEM;
+    if (status == PUG_OK)
+        return status;
+    const int reason = errno;
+    forget(file);
+    errno = reason;
     return status;
 }
 

@@ -91,9 +91,20 @@ void pug_names_free(struct pug_names *names)
     free(names);
 }
 
+bool pug_names_failure(const struct pug_names *names, struct pug_read_failure *failure)
+{
+    if (!names)
+        return false;
+    *failure = names->unread;
+    if (names->starved || names->strings.starved)
+        *failure = (struct pug_read_failure){.path = "names", .status = PUG_ERR_MEM};
+    return failure->status != PUG_OK;
+}
+
 enum pug_status pug_names_status(const struct pug_names *names)
 {
-    return names && (names->starved || names->strings.starved) ? PUG_ERR_MEM : PUG_OK;
+    struct pug_read_failure failure;
+    return pug_names_failure(names, &failure) ? failure.status : PUG_OK;
 }
 
 /* ---- opening ---- */
@@ -152,11 +163,17 @@ static enum pug_status try_root(struct pug_names_file *file, const char *root, c
 
 static enum pug_status look_for(struct pug_names_file *file, const struct pug_names_wanted *wanted)
 {
-    const struct pug_names *names = file->names;
+    struct pug_names *names = file->names;
     const char *slash = strrchr(wanted->path, '/'), *last = slash ? slash + 1 : wanted->path;
     enum pug_status status = PUG_ERR_FILE;
     if (wanted->file)
         status = pug_names_elf_open(file, wanted->file);
+    if (status == PUG_ERR_FILE && wanted->file && errno != 0 && errno != ENOENT &&
+        errno != ENOTDIR && names->unread.status == PUG_OK)
+        names->unread = (struct pug_read_failure){
+            .path = pug_names_keep(names, wanted->file, strlen(wanted->file)),
+            .status = status,
+            .reason = errno};
     if (status == PUG_ERR_FILE && *names->symfs)
         status = try_root(file, names->symfs, wanted->path);
     for (size_t i = 0; i < names->symdir_count && status == PUG_ERR_FILE; i++)

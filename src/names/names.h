@@ -83,6 +83,7 @@ struct pug_names {
     size_t readable_count, readable_room; /* slots; a power of two */
     uint64_t clock;                       /* counts uses, for who was used last */
     bool starved;                         /* there was no memory for something */
+    struct pug_read_failure unread;       /* the first file that could not be read; or PUG_OK */
 };
 
 /* elf.c; without libelf these find nothing */

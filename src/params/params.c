@@ -71,6 +71,7 @@ static enum pug_status append(struct list *list, const char *name, uint64_t valu
         setting->text = copy_text(text, strlen(text));
     if (!setting->name || (text && !setting->text)) {
         free((char *)setting->name);
+        free((char *)setting->text);
         return PUG_ERR_MEM;
     }
     list->settings.count++;

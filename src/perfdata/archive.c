@@ -67,7 +67,7 @@ void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *o
     if (perf->archive_questions++ >= MOST_QUESTIONS || !find(perf, archive, *offset, &found))
         return;
     const int length = snprintf(path, sizeof(path), "%s!/%s", archive, found.name);
-    struct pug_perf_member *kept = pug_list_add(&perf->members, sizeof(*kept));
+    struct pug_perf_member *kept = pug_capture_add(perf->capture, &perf->members, sizeof(*kept));
     if (length < 0 || (size_t)length >= sizeof(path) || !kept)
         return;
     *kept = (struct pug_perf_member){*object, PUG_NO_OBJECT, found.begin, found.size};

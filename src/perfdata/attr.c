@@ -47,7 +47,7 @@ enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, s
     if (size < 64 || perf->attrs.count >= PUG_PERF_ATTRS ||
         perf->ids.count + id_count > PUG_PERF_IDS)
         return PUG_ERR_LIMIT;
-    struct pug_perf_attr *taken = pug_list_add(&perf->attrs, sizeof(*taken));
+    struct pug_perf_attr *taken = pug_capture_add(perf->capture, &perf->attrs, sizeof(*taken));
     if (!taken)
         return PUG_ERR_MEM;
     *taken = (struct pug_perf_attr){.type = pug_bytes_32(attr),
@@ -58,7 +58,7 @@ enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, s
     lay_out(taken);
     perf->has_times |= (taken->flags & SAMPLE_ID_ALL) && (taken->sample_type & SAMPLE_TIME);
     for (size_t i = 0; i < id_count; i++) {
-        struct pug_perf_id *id = pug_list_add(&perf->ids, sizeof(*id));
+        struct pug_perf_id *id = pug_capture_add(perf->capture, &perf->ids, sizeof(*id));
         if (!id)
             return PUG_ERR_MEM;
         *id = (struct pug_perf_id){pug_bytes_64(ids + 8 * i), (uint32_t)perf->attrs.count - 1};

@@ -91,7 +91,7 @@ static bool take_branch(struct pug_perf *perf, const struct pug_perf_row *like,
     if (message.bad || row.count == 0 || row.branches == 0 ||
         (row.branches - 1) / 8 >= pug_bytes_left(&bits))
         return !message.bad;
-    struct pug_perf_row *kept = pug_list_add(&perf->branches, sizeof(*kept));
+    struct pug_perf_row *kept = pug_capture_add(perf->capture, &perf->branches, sizeof(*kept));
     if (kept)
         *kept = row;
     return kept != NULL;
@@ -131,8 +131,10 @@ void pug_perf_take_branch_list(struct pug_perf *perf, const uint8_t *content, si
     bool good = true, known = false;
     /* Rows point into a copy. */
     uint8_t *copy = malloc(size + 1);
-    char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
+    char **place =
+        copy ? pug_capture_add(perf->capture, &perf->capture->texts, sizeof(*place)) : NULL;
     if (!place) {
+        pug_capture_starve(perf->capture);
         free(copy);
         return;
     }

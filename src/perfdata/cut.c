@@ -159,7 +159,8 @@ static bool add_buffer(struct cutting *cutting, const struct pug_perf_auxtrace *
 {
     struct pug_perf *perf = cutting->perf;
     struct pug_capture *capture = perf->capture;
-    struct pug_capture_buffer *buffer = pug_list_add(&capture->buffers, sizeof(*buffer));
+    struct pug_capture_buffer *buffer =
+        pug_capture_add(capture, &capture->buffers, sizeof(*buffer));
     struct track *track = pug_list_add(&cutting->tracks, sizeof(*track));
     if (!buffer || !track)
         return false;
@@ -232,8 +233,9 @@ static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
 {
     struct pug_perf *perf = cutting->perf;
     struct pug_capture *capture = perf->capture;
-    struct pug_capture_stretch *stretch = pug_list_add(&capture->stretches, sizeof(*stretch));
-    struct pug_perf_cut *cut = pug_list_add(&perf->cuts, sizeof(*cut));
+    struct pug_capture_stretch *stretch =
+        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
+    struct pug_perf_cut *cut = pug_capture_add(perf->capture, &perf->cuts, sizeof(*cut));
     struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[number];
     struct track *track = track_of(cutting, number);
     if (!stretch || !cut || !track)
@@ -302,7 +304,7 @@ static bool make_records(struct pug_perf *perf)
 {
     const struct pug_perf_auxtrace *traces = perf->auxtrace.items;
     for (size_t i = 0; i < perf->auxtrace.count; i++) {
-        struct pug_perf_aux *aux = pug_list_add(&perf->aux, sizeof(*aux));
+        struct pug_perf_aux *aux = pug_capture_add(perf->capture, &perf->aux, sizeof(*aux));
         if (!aux)
             return false;
         *aux = (struct pug_perf_aux){.offset = traces[i].offset,

@@ -44,10 +44,12 @@ static const struct pug_perf_cut *cut_of(const struct pug_perf *perf, uint32_t s
 static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
-    const struct pug_perf *perf = capture->own;
+    struct pug_perf *perf = capture->own;
     const struct pug_perf_cut *cut = cut_of(perf, stretch);
-    const struct pug_perf_file *files = perf->files.items;
-    *status = pug_infile_read(files[cut->file].in, cut->at + from, bytes, size);
+    const struct pug_perf_file *file = (struct pug_perf_file *)perf->files.items + cut->file;
+    *status = pug_infile_read(file->in, cut->at + from, bytes, size);
+    if (*status != PUG_OK)
+        pug_perf_fail(perf, file->path, cut->at + from, *status);
     return *status == PUG_OK ? size : 0;
 }
 
@@ -213,11 +215,10 @@ static struct pug_memory_choice choose(void *context, const struct pug_reader_sp
                                        uint64_t index)
 {
     struct desk *desk = context;
-    static const struct pug_image nothing;
     const struct pug_perf_space *space =
         space_at(desk, tid_of(desk, reader), in_guest(desk, reader), reader->source, index);
     return space ? (struct pug_memory_choice){&space->image, space->public.number}
-                 : (struct pug_memory_choice){&nothing, 0};
+                 : (struct pug_memory_choice){&desk->perf->nothing, 0};
 }
 
 /* ---- situations ---- */
@@ -385,14 +386,30 @@ static const struct pug_address_space *space(const struct pug_capture *capture, 
     return found ? &found->public : NULL;
 }
 
+/** Was there no memory for code of a space? */
+static bool spaces_failure(const struct pug_perf *perf, struct pug_read_failure *out)
+{
+    struct pug_perf_space *const *spaces = perf->spaces.items;
+    bool failed = pug_image_failure(&perf->nothing, out);
+    pthread_mutex_lock(&perf->capture->lock);
+    for (size_t i = 0; !failed && i < perf->spaces.count; i++)
+        failed = pug_image_failure(&spaces[i]->image, out);
+    pthread_mutex_unlock(&perf->capture->lock);
+    return failed;
+}
+
 static bool failure(const struct pug_capture *capture, struct pug_read_failure *out)
 {
     const struct pug_perf *perf = capture->own;
     const struct pug_perf_object *objects = perf->details.items;
+    if (atomic_load(&perf->unread_told)) {
+        *out = perf->unread;
+        return true;
+    }
     for (size_t i = 0; i < perf->details.count; i++)
         if (objects[i].program && pug_file_failure(objects[i].program->file, out))
             return true;
-    return perf->memory && pug_file_failure(perf->memory->file, out);
+    return (perf->memory && pug_file_failure(perf->memory->file, out)) || spaces_failure(perf, out);
 }
 
 static bool timestamp_of(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp)

@@ -25,8 +25,10 @@ uint32_t pug_perf_add_guest(struct pug_perf *perf, int32_t pid)
     const struct pug_perf_guest *known = find(perf, pid);
     if (known)
         return known->process;
-    struct pug_perf_process *process = pug_list_add(&perf->processes, sizeof(*process));
-    struct pug_perf_guest *guest = process ? pug_list_add(&perf->guests, sizeof(*guest)) : NULL;
+    struct pug_perf_process *process =
+        pug_capture_add(perf->capture, &perf->processes, sizeof(*process));
+    struct pug_perf_guest *guest =
+        process ? pug_capture_add(perf->capture, &perf->guests, sizeof(*guest)) : NULL;
     if (!guest)
         return UINT32_MAX;
     process->pid = -1;
@@ -55,7 +57,7 @@ static void seek(struct pug_perf *perf, struct pug_perf_guest *guest)
     if (!perf->folder || guest->pid == 0)
         return;
     snprintf(path, sizeof(path), "%s/kcore_dir__%d/kcore", perf->folder, (int)guest->pid);
-    if (pug_perf_program_open(path, &guest->memory) != PUG_OK)
+    if (pug_perf_program_open(path, &perf->capture->starved, &guest->memory) != PUG_OK)
         guest->memory = NULL;
     if (guest->memory && !guest->memory->core) {
         pug_perf_program_free(guest->memory);

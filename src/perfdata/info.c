@@ -31,7 +31,7 @@ static bool take_cpu(struct pug_perf *perf, struct pug_bytes *words)
     const uint64_t count = perf->info_version == 0 ? blocks[block].words : pug_bytes_take_64(words);
     if (words->bad || count > pug_bytes_left(words) / 8)
         return false;
-    struct pug_perf_cpu *cpu = pug_list_add(&perf->cpus, sizeof(*cpu));
+    struct pug_perf_cpu *cpu = pug_capture_add(perf->capture, &perf->cpus, sizeof(*cpu));
     if (!cpu)
         return false;
     cpu->cpu = (int32_t)number;

@@ -49,7 +49,7 @@ static uint64_t address_of(const char *line, size_t *name)
 }
 
 /** The line is cut up in its place. */
-static void take_line(struct pug_perf_kallsyms *kallsyms, char *line)
+static void take_line(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, char *line)
 {
     size_t at;
     const uint64_t address = address_of(line, &at);
@@ -62,20 +62,20 @@ static void take_line(struct pug_perf_kallsyms *kallsyms, char *line)
     if (module && kallsyms->moved)
         return; /* of another boot, where the modules lay elsewhere */
     struct pug_perf_symbol *symbol =
-        *name ? pug_list_add(&kallsyms->symbols, sizeof(*symbol)) : NULL;
+        *name ? pug_capture_add(perf->capture, &kallsyms->symbols, sizeof(*symbol)) : NULL;
     if (symbol)
         *symbol =
             (struct pug_perf_symbol){name, module ? module + 1 : "", address + kallsyms->moved};
 }
 
-static void take_lines(struct pug_perf_kallsyms *kallsyms, char *text)
+static void take_lines(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, char *text)
 {
     kallsyms->text = text;
     for (char *line = text; line;) {
         char *next = strchr(line, '\n');
         if (next)
             *next++ = 0;
-        take_line(kallsyms, line);
+        take_line(perf, kallsyms, line);
         line = next;
     }
     if (kallsyms->symbols.count > 0)
@@ -108,7 +108,12 @@ static bool load(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, cons
                  uint8_t **text)
 {
     size_t size;
-    if (!path || pug_infile_load(path, PUG_PERF_FEATURE, text, &size) != PUG_OK)
+    if (!path)
+        return false;
+    const enum pug_status status = pug_infile_load(path, PUG_PERF_FEATURE, text, &size);
+    if (status == PUG_ERR_MEM)
+        pug_capture_starve(perf->capture);
+    if (status != PUG_OK)
         return false;
     kallsyms->path = pug_capture_keep(perf->capture, path, SIZE_MAX);
     return true;
@@ -157,19 +162,19 @@ static void read_own(struct pug_perf *perf)
     pug_perf_seek_memory(perf);
     if (!text)
         (void)load(perf, kallsyms, perf->memory_kallsyms, &text);
-    if (!text && perf->kallsyms)
-        text = (uint8_t *)strdup(perf->kallsyms);
+    if (!text && perf->kallsyms && !(text = (uint8_t *)strdup(perf->kallsyms)))
+        pug_capture_starve(perf->capture);
     if (!text)
         (void)load_cached(perf, kallsyms, &text);
     if (text)
-        take_lines(kallsyms, (char *)text);
+        take_lines(perf, kallsyms, (char *)text);
 }
 
 static void read_guest(struct pug_perf *perf, struct pug_perf_guest *guest)
 {
     uint8_t *text = NULL;
     if (load(perf, &guest->symbols, guest->kallsyms_path, &text))
-        take_lines(&guest->symbols, (char *)text);
+        take_lines(perf, &guest->symbols, (char *)text);
 }
 
 const struct pug_perf_kallsyms *pug_perf_kallsyms_of(struct pug_perf *perf, int32_t number)

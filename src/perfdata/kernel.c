@@ -13,7 +13,7 @@
 static bool open_memory(struct pug_perf *perf, const char *path)
 {
     struct pug_perf_program *program;
-    if (pug_perf_program_open(path, &program) != PUG_OK)
+    if (pug_perf_program_open(path, &perf->capture->starved, &program) != PUG_OK)
         return false;
     if (!program->core) {
         pug_perf_program_free(program);

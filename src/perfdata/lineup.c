@@ -52,7 +52,8 @@ static bool shares_sink(const struct pug_perf_cpu *cpu, const struct pug_perf_cp
 static uint32_t add_lineup(struct lining *lining, const struct pug_perf_cpu *with, bool raw)
 {
     struct pug_perf *perf = lining->perf;
-    struct pug_perf_lineup *lineup = pug_list_add(&perf->lineups, sizeof(*lineup));
+    struct pug_perf_lineup *lineup =
+        pug_capture_add(perf->capture, &perf->lineups, sizeof(*lineup));
     if (!lineup || !(lineup->cpus = calloc(perf->cpus.count + 1, sizeof(*lineup->cpus))))
         return NONE;
     lineup->raw = raw;
@@ -137,7 +138,8 @@ static enum pug_status list_source(struct pug_perf *perf, uint32_t buffer,
                                    const struct pug_perf_cpu *cpu)
 {
     struct pug_capture *capture = perf->capture;
-    struct pug_capture_source *source = pug_list_add(&capture->sources, sizeof(*source));
+    struct pug_capture_source *source =
+        pug_capture_add(capture, &capture->sources, sizeof(*source));
     struct pug_setting items[12];
     size_t count;
     if (!source)
@@ -226,10 +228,6 @@ const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t
 
 /* ---- trees ---- */
 
-/* Bytes of code maps that all sources of a tree have together, and the least that one gets. */
-#define CODE_OF_ALL ((size_t)64 << 20)
-#define CODE_OF_ONE ((size_t)8 << 20)
-
 enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decode,
                               struct pug_log *log, struct pug_tree **out)
 {
@@ -238,30 +236,32 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decod
     const struct pug_perf_lineup *lineup =
         (const struct pug_perf_lineup *)perf->lineups.items + number;
     const struct pug_capture_options *options = &perf->capture->options;
-    const size_t share = CODE_OF_ALL / (lineup->count + 1);
     struct pug_tree_config config = {
         .transport = lineup->raw ? "plain" : "coresight",
         .settings = {.items = frames, .count = lineup->raw ? 0 : 2},
         .log = log,
         .quirks = options->quirks,
-        .code_limit = options->code_limit   ? options->code_limit
-                      : share > CODE_OF_ONE ? CODE_OF_ONE
-                                            : share,
+        .code_limit = pug_capture_code_limit(perf->capture, lineup->count),
     };
+    *out = NULL;
     enum pug_status status = pug_tree_new(&config, out);
-    size_t added = 0;
+    bool any = false;
     for (size_t i = 0; i < lineup->count && status == PUG_OK; i++) {
         struct pug_setting items[12];
         struct pug_source_config source = {.decode = decode, .options = options->decode};
         const struct pug_perf_cpu *cpu = &cpus_of(perf)[lineup->cpus[i]];
         source.protocol = pug_perf_source(cpu, items, &source.settings.count);
         source.settings.items = items;
-        added += pug_tree_add_source(*out, &source, NULL) == PUG_OK;
+        const enum pug_status added = pug_tree_add_source(*out, &source, NULL);
+        any |= added == PUG_OK;
+        if (added == PUG_ERR_MEM)
+            status = added;
     }
-    if (status == PUG_OK && added == 0) {
+    if (status == PUG_OK && !any)
+        status = PUG_ERR_RDR_NO_DECODER;
+    if (status != PUG_OK) {
         pug_tree_free(*out);
         *out = NULL;
-        status = PUG_ERR_RDR_NO_DECODER;
     }
     return status;
 }

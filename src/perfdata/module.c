@@ -165,11 +165,13 @@ static bool is_branch(uint16_t machine, uint32_t type)
 }
 
 /** An instruction of which nobody knows where it goes is not there. */
-static void add_hole(struct pug_perf_placed *placed, uint64_t offset)
+static void add_hole(const struct pug_perf *perf, struct pug_perf_placed *placed, uint64_t offset)
 {
     uint64_t *holes = realloc(placed->holes, (placed->hole_count + 1) * sizeof(*holes));
-    if (!holes)
+    if (!holes) {
+        pug_capture_starve(perf->capture);
         return;
+    }
     placed->holes = holes;
     size_t at = placed->hole_count++;
     for (; at > 0 && holes[at - 1] > offset; at--)
@@ -213,7 +215,7 @@ static void relocate(const struct placing *placing, const struct pug_perf_sectio
         if (!symbol_address(placing, entry.symbol, &target) ||
             !patch_branch(program->machine, entry.type, placed->bytes + entry.offset,
                           placed->address + entry.offset, target + entry.addend))
-            add_hole(placed, entry.offset);
+            add_hole(placing->perf, placed, entry.offset);
     }
     free(entries);
 }

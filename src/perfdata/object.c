@@ -130,14 +130,18 @@ uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
 {
     const int32_t guest = guest_of(misc, pid);
     length = without_deleted(path, length);
-    if (perf->capture->objects.count * 2 >= perf->table.room && !grow(perf))
+    if (perf->capture->objects.count * 2 >= perf->table.room && !grow(perf)) {
+        pug_capture_starve(perf->capture);
         return PUG_NO_OBJECT;
+    }
     uint32_t *slot = slot_of(perf, guest, path, length, build_id, build_id_size);
     if (*slot)
         return *slot - 1;
-    struct pug_capture_object *object = pug_capture_add_object(perf->capture);
-    struct pug_perf_object *details = pug_list_add(&perf->details, sizeof(*details));
-    if (!object || !details)
+    struct pug_perf_object *details =
+        pug_capture_add(perf->capture, &perf->details, sizeof(*details));
+    struct pug_capture_object *object = details ? pug_capture_add_object(perf->capture) : NULL;
+    perf->details.count = perf->capture->objects.count;
+    if (!object)
         return PUG_NO_OBJECT;
     details->guest = guest;
     object->path = pug_capture_keep(perf->capture, path, length);
@@ -158,8 +162,9 @@ uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
 void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
                             size_t size, uint16_t misc, int32_t pid)
 {
-    struct pug_perf_told *told =
-        perf->told.count < MOST_TOLD ? pug_list_add(&perf->told, sizeof(*told)) : NULL;
+    struct pug_perf_told *told = perf->told.count < MOST_TOLD
+                                     ? pug_capture_add(perf->capture, &perf->told, sizeof(*told))
+                                     : NULL;
     if (!told)
         return;
     told->path = pug_capture_keep(perf->capture, path, SIZE_MAX);

@@ -63,7 +63,7 @@ static enum pug_status add_file(struct pug_perf *perf, const char *path, const c
     const enum pug_status status = pug_infile_open(path, &in);
     if (status != PUG_OK)
         return status;
-    struct pug_perf_file *file = pug_list_add(&perf->files, sizeof(*file));
+    struct pug_perf_file *file = pug_capture_add(perf->capture, &perf->files, sizeof(*file));
     char *copy = strdup(name);
     if (!file || !copy) {
         pug_infile_close(in);
@@ -77,6 +77,19 @@ static enum pug_status add_file(struct pug_perf *perf, const char *path, const c
 static const struct pug_infile *first_file(const struct pug_perf *perf)
 {
     return ((const struct pug_perf_file *)perf->files.items)->in;
+}
+
+/** PUG_ERR_FILE: it cannot be read, which is told; PUG_ERR_TRUNCATED: it ends before. */
+static enum pug_status read_first(struct pug_perf *perf, uint64_t offset, void *bytes, size_t size)
+{
+    const struct pug_perf_file *file = perf->files.items;
+    const enum pug_status status = pug_infile_read(file->in, offset, bytes, size);
+    if (status == PUG_ERR_FILE) {
+        const int reason = errno;
+        pug_perf_fail(perf, file->path, offset, status);
+        say_header(perf, PUG_SEV_ERROR, offset, strerror(reason));
+    }
+    return status;
 }
 
 /** A stream is kept in a file without a name, so that its trace can be read where it is needed. */
@@ -136,8 +149,9 @@ static enum pug_status read_attr(struct pug_perf *perf, uint64_t at, const uint8
     size_t count = 0;
     if (!inside(&ids, pug_infile_size(in)) || ids.size / 8 > PUG_PERF_IDS)
         say_header(perf, PUG_SEV_WARN, at, "the ids of this attribute are not in the file");
-    else if (ids.size >= 8 && (bytes = malloc((size_t)ids.size)) != NULL &&
-             pug_infile_read(in, ids.offset, bytes, (size_t)ids.size) == PUG_OK)
+    else if (ids.size >= 8 && !(bytes = malloc((size_t)ids.size)))
+        return PUG_ERR_MEM;
+    else if (ids.size >= 8 && read_first(perf, ids.offset, bytes, (size_t)ids.size) == PUG_OK)
         count = (size_t)ids.size / 8;
     const enum pug_status status = pug_perf_take_attr(perf, entry, size - 16, bytes, count);
     free(bytes);
@@ -153,7 +167,7 @@ static enum pug_status read_attrs(struct pug_perf *perf, const struct section *a
     uint8_t *entry = malloc((size_t)entry_size);
     enum pug_status status = entry ? PUG_OK : PUG_ERR_MEM;
     for (uint64_t at = 0; status == PUG_OK && at + entry_size <= attrs->size; at += entry_size) {
-        status = pug_infile_read(in, attrs->offset + at, entry, (size_t)entry_size);
+        status = read_first(perf, attrs->offset + at, entry, (size_t)entry_size);
         if (status == PUG_OK)
             status = read_attr(perf, attrs->offset + at, entry, (size_t)entry_size);
     }
@@ -168,9 +182,11 @@ static void read_feature(struct pug_perf *perf, unsigned bit, const struct secti
     const struct pug_infile *in = first_file(perf);
     uint8_t *bytes = NULL;
     perf->place = (struct pug_perf_place){section->offset, 0};
-    if (!inside(section, pug_infile_size(in)) || section->size > PUG_PERF_FEATURE ||
-        !(bytes = malloc((size_t)section->size + 1)) ||
-        pug_infile_read(in, section->offset, bytes, (size_t)section->size) != PUG_OK)
+    if (!inside(section, pug_infile_size(in)) || section->size > PUG_PERF_FEATURE)
+        pug_perf_damage_feature(perf, bit, "it cannot be read");
+    else if (!(bytes = malloc((size_t)section->size + 1)))
+        pug_capture_starve(perf->capture);
+    else if (read_first(perf, section->offset, bytes, (size_t)section->size) != PUG_OK)
         pug_perf_damage_feature(perf, bit, "it cannot be read");
     else
         pug_perf_take_feature(perf, bit, bytes, (size_t)section->size);
@@ -180,12 +196,11 @@ static void read_feature(struct pug_perf *perf, unsigned bit, const struct secti
 /** Behind the data stands where each feature is (section 3). */
 static void read_features(struct pug_perf *perf, const uint8_t *bits, uint64_t at)
 {
-    const struct pug_infile *in = first_file(perf);
     uint8_t place[16];
     for (unsigned bit = 0; bit < FEATURES; bit++) {
         if (!(bits[bit / 8] >> bit % 8 & 1))
             continue;
-        if (pug_infile_read(in, at, place, sizeof(place)) != PUG_OK) {
+        if (read_first(perf, at, place, sizeof(place)) != PUG_OK) {
             say_header(perf, PUG_SEV_WARN, at, "the list of features behind the data ends here");
             return;
         }
@@ -227,7 +242,11 @@ static enum pug_status read_container(struct pug_perf *perf)
     const struct pug_infile *in = first_file(perf);
     uint8_t header[FILE_HEADER] = {0};
     const uint64_t length = pug_infile_size(in);
-    if (length < PIPE_HEADER || pug_infile_read(in, 0, header, PIPE_HEADER) != PUG_OK)
+    enum pug_status status =
+        length < PIPE_HEADER ? PUG_ERR_TRUNCATED : read_first(perf, 0, header, PIPE_HEADER);
+    if (status == PUG_ERR_FILE)
+        return status;
+    if (status != PUG_OK)
         return refuse_header(perf, length, "the file ends inside of it");
     if (memcmp(header, OTHER_ORDER, 8) == 0)
         return refuse_header(perf, 0,
@@ -241,10 +260,10 @@ static enum pug_status read_container(struct pug_perf *perf)
     if (perf->piped)
         return pug_perf_walk(perf, 0, PIPE_HEADER, length);
     const size_t wanted = length < FILE_HEADER ? (size_t)length : FILE_HEADER;
-    if (size < OLD_HEADER || wanted < OLD_HEADER ||
-        pug_infile_read(in, 0, header, wanted) != PUG_OK)
+    if (size < OLD_HEADER || wanted < OLD_HEADER)
         return refuse_header(perf, 8, "it cannot have such a size");
-    return read_file(perf, header, size);
+    status = read_first(perf, 0, header, wanted);
+    return status == PUG_OK ? read_file(perf, header, size) : status;
 }
 
 /* ---- directories ---- */
@@ -278,6 +297,7 @@ static enum pug_status read_parts(struct pug_perf *perf)
         if (status == PUG_ERR_MEM)
             return status;
         if (status != PUG_OK) {
+            pug_perf_fail(perf, pug_capture_keep(perf->capture, path, sizeof(path)), 0, status);
             pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
                             "%s: it cannot be read; what was recorded there is missing", path);
             continue;
@@ -327,6 +347,8 @@ static void title(struct pug_perf *perf)
                                          : "per processor",
              (unsigned long long)perf->info_version, perf->snapshot_mode ? ", snapshot mode" : "");
     capture->title = strdup(text);
+    if (!capture->title)
+        pug_capture_starve(capture);
 }
 
 static struct pug_capture_time record_times(const struct pug_perf *perf)
@@ -413,6 +435,8 @@ enum pug_status pug_perf_open(struct pug_capture *capture)
         status = read_container(perf);
     if (status == PUG_OK && perf->folder)
         status = read_parts(perf);
+    if (status == PUG_OK && capture->starved)
+        status = PUG_ERR_MEM; /* what is known of an object may not be there */
     if (status == PUG_OK)
         status = settle(perf);
     if (status != PUG_OK)

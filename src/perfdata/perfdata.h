@@ -176,6 +176,10 @@ struct pug_perf_place {
 struct pug_perf {
     uint64_t packed, unpacked; /**< bytes of compressed records, of all files together */
     struct pug_capture *capture;
+    struct pug_image nothing; /**< the memory of who has none */
+    /** What of its files could not be read; any thread may say it, the first one counts. */
+    struct pug_read_failure unread;
+    atomic_bool unread_taken, unread_told;
     char *folder; /**< of a directory, or NULL */
     struct pug_list files;
     struct pug_list attrs; /**< struct pug_perf_attr */
@@ -305,6 +309,11 @@ size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place
 /** The same where no more can follow: what is no whole record is damage. */
 void pug_perf_walk_whole(struct pug_perf *perf, uint32_t file, uint64_t place, const uint8_t *bytes,
                          size_t size);
+/** A file of the recording cannot be read there (errno): pug_capture_failure() tells the first one.
+ */
+void pug_perf_fail(struct pug_perf *perf, const char *path, uint64_t offset,
+                   enum pug_status status);
+/** What is damaged, and where. */
 void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint32_t type,
                      const char *why);
 /** The same of a feature, which stands at perf->place. */

@@ -124,13 +124,15 @@ static const struct pug_perf_epoch *known_epoch(const struct pug_perf_process *p
 static bool make_epoch(struct pug_perf *perf, struct pug_perf_process *process)
 {
     const struct pug_perf_change *changes = process->changes.items;
-    bool good = process->epochs.count == 0 || apply(perf, process, &changes[process->applied]);
+    bool good = process->epochs.count == 0 ||
+                (process->applied < process->changes.count && /* not: one had no memory before */
+                 apply(perf, process, &changes[process->applied]));
     while (good && process->applied < process->changes.count &&
            !takes_away(process->now, &changes[process->applied]))
         good = apply(perf, process, &changes[process->applied]);
     struct pug_perf_version *version = good ? calloc(1, sizeof(*version)) : NULL;
     struct pug_perf_version **place =
-        version ? pug_list_add(&perf->versions, sizeof(*place)) : NULL;
+        version ? pug_capture_add(perf->capture, &perf->versions, sizeof(*place)) : NULL;
     struct pug_perf_epoch *epoch = place ? pug_list_add(&process->epochs, sizeof(*epoch)) : NULL;
     if (!place)
         free(version);
@@ -200,6 +202,8 @@ static const struct pug_perf_version *ranges_in(struct pug_perf *perf, uint32_t 
     for (size_t i = list.count; good && i-- > 0;)
         good = make_epochs(perf, process_at(perf, steps[i].process), steps[i].state);
     free(list.items);
+    if (!good)
+        pug_capture_starve(perf->capture);
     return good ? known_epoch(process, state)->version : NULL;
 }
 

@@ -44,6 +44,15 @@ const uint8_t *pug_perf_program_at(const struct pug_perf_program *program, uint6
     return *size > 0 ? bytes : NULL;
 }
 
+/** malloc(), whose failure is told. */
+static void *take_memory(const struct pug_perf_program *program, size_t size)
+{
+    void *block = malloc(size);
+    if (!block)
+        atomic_store(program->starved, true);
+    return block;
+}
+
 /* ---- segments ---- */
 
 /** Fields that are words of the file's class. */
@@ -57,7 +66,9 @@ static uint64_t word(const struct pug_perf_program *program, const uint8_t *byte
 static void read_notes(struct pug_perf_program *program, uint64_t offset, uint64_t size)
 {
     uint8_t *notes;
-    if (size > NOTE_LIMIT || program->build_id_size > 0 || !(notes = malloc((size_t)size + 1)))
+    if (size > NOTE_LIMIT || program->build_id_size > 0)
+        return;
+    if (!(notes = take_memory(program, (size_t)size + 1)))
         return;
     struct pug_bytes bytes = pug_bytes_of(notes, (size_t)size);
     if (!copy(program, offset, notes, (size_t)size))
@@ -183,7 +194,7 @@ uint8_t *pug_perf_program_load(const struct pug_perf_program *program,
     if (section->type == SHT_NOBITS || section->size > LOAD_LIMIT ||
         section->size > pug_file_length(program->file) + 1)
         return NULL;
-    uint8_t *bytes = malloc((size_t)section->size + 1);
+    uint8_t *bytes = take_memory(program, (size_t)section->size + 1);
     if (bytes && copy(program, section->offset, bytes, (size_t)section->size)) {
         bytes[section->size] = 0;
         return bytes;
@@ -242,21 +253,26 @@ static enum pug_status open_file(const char *path, struct pug_file **file)
     const int unpacked = pug_packed_open(path);
     if (unpacked >= 0)
         return pug_file_adopt(unpacked, path, file);
-    return errno == EINVAL || errno == EFBIG ? PUG_ERR_FORMAT : PUG_ERR_FILE;
+    return errno == ENOMEM                     ? PUG_ERR_MEM
+           : errno == EINVAL || errno == EFBIG ? PUG_ERR_FORMAT
+                                               : PUG_ERR_FILE;
 }
 
-enum pug_status pug_perf_program_open(const char *path, struct pug_perf_program **out)
+enum pug_status pug_perf_program_open(const char *path, atomic_bool *starved,
+                                      struct pug_perf_program **out)
 {
     struct pug_perf_program *program = calloc(1, sizeof(*program));
-    if (!program)
-        return PUG_ERR_MEM;
-    enum pug_status status = open_file(path, &program->file);
+    enum pug_status status = program ? open_file(path, &program->file) : PUG_ERR_MEM;
+    if (program)
+        program->starved = starved;
     if (status == PUG_OK)
         status = read_headers(program);
     if (status == PUG_OK)
         *out = program;
     else
         pug_perf_program_free(program);
+    if (status == PUG_ERR_MEM)
+        atomic_store(starved, true);
     return status;
 }
 

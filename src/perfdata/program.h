@@ -9,6 +9,7 @@
 
 #include "image/file.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct pug_perf_placed {
 
 struct pug_perf_program {
     struct pug_file *file;
+    atomic_bool *starved; /**< whoever opened it is told here of want of memory */
     bool is64, relocatable, core;
     uint16_t machine;
     struct pug_perf_segment *segments;
@@ -54,9 +56,11 @@ struct pug_perf_program {
 
 /**
  * A file, one that was packed, or one in an archive (files/packed.h). PUG_ERR_FILE: no file;
- * PUG_ERR_FORMAT: no ELF file, or a damaged one; PUG_ERR_LIMIT.
+ * PUG_ERR_FORMAT: no ELF file, or a damaged one; PUG_ERR_LIMIT; PUG_ERR_MEM. *starved: there was no
+ * memory for it, or later for something of it.
  */
-enum pug_status pug_perf_program_open(const char *path, struct pug_perf_program **program);
+enum pug_status pug_perf_program_open(const char *path, atomic_bool *starved,
+                                      struct pug_perf_program **program);
 void pug_perf_program_free(struct pug_perf_program *program);
 
 /** Where the bytes at a file offset are; *size: how many there are in one piece. NULL: none. */

@@ -21,7 +21,7 @@ enum { MODE_KERNEL = 1, MODE_USER = 2, MODE_GUEST_KERNEL = 4, MODE_GUEST_USER = 
 static struct pug_perf_event *add_event(struct pug_perf *perf, enum pug_perf_event_kind kind,
                                         const struct pug_perf_sample *sample)
 {
-    struct pug_perf_event *event = pug_list_add(&perf->events, sizeof(*event));
+    struct pug_perf_event *event = pug_capture_add(perf->capture, &perf->events, sizeof(*event));
     if (!event)
         return NULL;
     event->kind = (uint8_t)kind;
@@ -238,8 +238,10 @@ static void take_symbol(struct pug_perf *perf, const struct pug_perf_sample *sam
 static const uint8_t *keep_text(struct pug_perf *perf, const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size);
-    char **place = copy ? pug_list_add(&perf->capture->texts, sizeof(*place)) : NULL;
+    char **place =
+        copy ? pug_capture_add(perf->capture, &perf->capture->texts, sizeof(*place)) : NULL;
     if (!place) {
+        pug_capture_starve(perf->capture);
         free(copy);
         return NULL;
     }
@@ -289,7 +291,7 @@ static void take_aux(struct pug_perf *perf, const struct pug_perf_record *record
     perf->has_aux |= !body->bad;
     if (body->bad || aux.size == 0)
         return; /* nothing to cut */
-    struct pug_perf_aux *taken = pug_list_add(&perf->aux, sizeof(*taken));
+    struct pug_perf_aux *taken = pug_capture_add(perf->capture, &perf->aux, sizeof(*taken));
     if (taken)
         *taken = aux;
 }
@@ -311,7 +313,8 @@ static void take_auxtrace(struct pug_perf *perf, const struct pug_perf_record *r
                         "its place in the buffer cannot be");
         return;
     }
-    struct pug_perf_auxtrace *taken = pug_list_add(&perf->auxtrace, sizeof(*taken));
+    struct pug_perf_auxtrace *taken =
+        pug_capture_add(perf->capture, &perf->auxtrace, sizeof(*taken));
     if (taken)
         *taken = trace;
 }
@@ -332,7 +335,7 @@ static void take_hw_id(struct pug_perf *perf, const struct pug_perf_record *reco
         perf->refused_hw_id = true;
         return;
     }
-    struct pug_perf_hw_id *id = pug_list_add(&perf->hw_ids, sizeof(*id));
+    struct pug_perf_hw_id *id = pug_capture_add(perf->capture, &perf->hw_ids, sizeof(*id));
     if (id)
         *id = (struct pug_perf_hw_id){.place = record->offset,
                                       .file = record->file,

@@ -21,7 +21,7 @@ void pug_perf_take_index(struct pug_perf *perf, const uint8_t *bytes, size_t siz
     const size_t words = size / 8, first = words % 2; /* with or without their number */
     perf->index.count = 0;
     if (words < 2 || !pug_list_reserve(&perf->index, words / 2, sizeof(uint64_t)))
-        return;
+        return; /* it is read without */
     uint64_t *places = perf->index.items;
     for (size_t i = first; i < words; i += 2)
         places[perf->index.count++] = pug_bytes_64(bytes + 8 * i);

@@ -58,8 +58,8 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     struct pug_perf_program *program;
-    const enum pug_status status = pug_perf_program_open(path, &program);
-    if (status == PUG_ERR_FILE)
+    const enum pug_status status = pug_perf_program_open(path, &perf->capture->starved, &program);
+    if (status == PUG_ERR_FILE || status == PUG_ERR_MEM)
         return false;
     if (status != PUG_OK) {
         refuse(perf, object, PUG_OBJECT_UNUSABLE, path, "no ELF file, or a damaged one");
@@ -249,7 +249,7 @@ static bool try_by_id(void *context, const char *path)
     const struct pug_capture_object *object =
         pug_capture_objects(wanted->perf->capture)[wanted->object];
     struct pug_perf_program *program;
-    if (pug_perf_program_open(path, &program) != PUG_OK)
+    if (pug_perf_program_open(path, &wanted->perf->capture->starved, &program) != PUG_OK)
         return false;
     const bool same = pug_perf_same_build_id(object->build_id, object->build_id_size,
                                              program->build_id, program->build_id_size);
@@ -370,8 +370,9 @@ static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
                 (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
                 (*object->path == '[' && try_release(perf, number)) ||
                 pug_perf_try_folders(perf, number, NULL);
-    if (found)
-        (void)pug_perf_place_module(perf, number, pug_perf_details(perf)[number].program);
+    if (found &&
+        pug_perf_place_module(perf, number, pug_perf_details(perf)[number].program) == PUG_ERR_MEM)
+        pug_capture_starve(perf->capture);
 }
 
 static void seek_file(struct pug_perf *perf, uint32_t number, bool found)

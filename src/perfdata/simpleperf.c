@@ -42,6 +42,7 @@ static const char *take_text(struct pug_bytes *bytes)
 struct symbol_lines {
     char *text;
     size_t count, room;
+    bool starved; /* there was no memory for more */
 };
 
 static void add_symbol(struct symbol_lines *lines, uint64_t vaddr, uint64_t size, const char *name,
@@ -52,8 +53,10 @@ static void add_symbol(struct symbol_lines *lines, uint64_t vaddr, uint64_t size
     if (lines->room - lines->count < length + 64) {
         const size_t room = 2 * lines->room + length + 4096;
         char *text = realloc(lines->text, room);
-        if (!text)
+        if (!text) {
+            lines->starved = true;
             return;
+        }
         lines->text = text;
         lines->room = room;
     }
@@ -68,6 +71,8 @@ static const char *keep_symbols(struct pug_perf *perf, struct symbol_lines *line
 {
     const char *kept =
         lines->count > 0 ? pug_capture_keep(perf->capture, lines->text, lines->count) : NULL;
+    if (lines->starved)
+        pug_capture_starve(perf->capture);
     free(lines->text);
     return kept;
 }
@@ -75,7 +80,7 @@ static const char *keep_symbols(struct pug_perf *perf, struct symbol_lines *line
 static void keep_fact(struct pug_perf *perf, const struct pug_perf_file_fact *fact)
 {
     struct pug_perf_file_fact *kept =
-        *fact->path ? pug_list_add(&perf->file_facts, sizeof(*kept)) : NULL;
+        *fact->path ? pug_capture_add(perf->capture, &perf->file_facts, sizeof(*kept)) : NULL;
     if (kept)
         *kept = *fact;
 }

@@ -131,14 +131,18 @@ const struct pug_perf_space *pug_perf_space_of(struct pug_perf *perf,
                                                const struct pug_perf_version *before,
                                                const struct pug_perf_version *kernel)
 {
-    if (perf->spaces.count * 2 >= perf->space_slots.room && !grow(perf))
+    if (perf->spaces.count * 2 >= perf->space_slots.room && !grow(perf)) {
+        pug_capture_starve(perf->capture);
         return NULL;
+    }
     uint32_t *slot = slot_of(perf, user, before, kernel);
     if (*slot)
         return ((struct pug_perf_space *const *)perf->spaces.items)[*slot - 1];
     struct pug_perf_space *space = calloc(1, sizeof(*space));
-    struct pug_perf_space **place = space ? pug_list_add(&perf->spaces, sizeof(*place)) : NULL;
+    struct pug_perf_space **place =
+        space ? pug_capture_add(perf->capture, &perf->spaces, sizeof(*place)) : NULL;
     if (!place) {
+        pug_capture_starve(perf->capture);
         free(space);
         return NULL;
     }

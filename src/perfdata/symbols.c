@@ -20,7 +20,7 @@ static bool take(struct pug_perf *perf, uint32_t number, const char *file)
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_perf_program *program;
     if (object->symbols || (object->file && strcmp(object->file, file) == 0) ||
-        pug_perf_program_open(file, &program) != PUG_OK)
+        pug_perf_program_open(file, &perf->capture->starved, &program) != PUG_OK)
         return object->symbols != NULL;
     const struct pug_perf_program *own = pug_perf_details(perf)[number].program;
     const bool fits = own && own->build_id_size > 0

@@ -70,8 +70,10 @@ static void add_task(struct settling *settling, int32_t pid, int32_t tid, const 
                      uint64_t time)
 {
     struct pug_perf *perf = settling->perf;
-    struct pug_capture_task *task = pug_list_add(&perf->capture->tasks, sizeof(*task));
-    struct pug_perf_thread *thread = pug_list_add(&perf->threads, sizeof(*thread));
+    struct pug_capture_task *task =
+        pug_capture_add(perf->capture, &perf->capture->tasks, sizeof(*task));
+    struct pug_perf_thread *thread =
+        pug_capture_add(perf->capture, &perf->threads, sizeof(*thread));
     const uint32_t number = (uint32_t)perf->capture->tasks.count - 1;
     if (!task || !thread || !set_current(&settling->threads, tid, number)) {
         settling->failed = true;
@@ -115,8 +117,9 @@ static void name_thread(struct settling *settling, const struct pug_perf_event *
 static uint32_t add_process(struct settling *settling, int32_t pid, uint64_t time)
 {
     struct pug_perf *perf = settling->perf;
-    struct pug_perf_process *process = pug_list_add(&perf->processes, sizeof(*process));
-    struct pug_perf_life *life = pug_list_add(&perf->lives, sizeof(*life));
+    struct pug_perf_process *process =
+        pug_capture_add(perf->capture, &perf->processes, sizeof(*process));
+    struct pug_perf_life *life = pug_capture_add(perf->capture, &perf->lives, sizeof(*life));
     const uint32_t number = (uint32_t)perf->processes.count - 1;
     if (!process || !life) {
         settling->failed = true;
@@ -275,7 +278,8 @@ enum pug_status pug_perf_settle_events(struct pug_perf *perf)
 {
     struct settling settling = {.perf = perf};
     struct pug_perf_event *events = perf->events.items;
-    struct pug_perf_process *kernel = pug_list_add(&perf->processes, sizeof(*kernel));
+    struct pug_perf_process *kernel =
+        pug_capture_add(perf->capture, &perf->processes, sizeof(*kernel));
     if (!kernel)
         return PUG_ERR_MEM;
     kernel->pid = -1;

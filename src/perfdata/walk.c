@@ -7,6 +7,7 @@
 #include "files/map.h"
 #include "perfdata/perfdata.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,16 @@ void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint
                     path, (unsigned long long)offset, type, why);
 }
 
+void pug_perf_fail(struct pug_perf *perf, const char *path, uint64_t offset, enum pug_status status)
+{
+    const int reason = errno;
+    if (atomic_exchange(&perf->unread_taken, true))
+        return;
+    perf->unread = (struct pug_read_failure){
+        .path = path, .offset = offset, .status = status, .reason = reason};
+    atomic_store(&perf->unread_told, true);
+}
+
 void pug_perf_damage_feature(struct pug_perf *perf, uint64_t bit, const char *why)
 {
     const struct pug_perf_file *files = perf->files.items;
@@ -75,11 +86,15 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
     walk->window = NULL;
     walk->held = left < wanted ? (size_t)left : wanted;
     walk->first = at;
-    if (pug_map_part(files[walk->file].in, at, walk->held, &walk->window) == PUG_OK) {
+    const enum pug_status status =
+        pug_map_part(files[walk->file].in, at, walk->held, &walk->window);
+    if (status == PUG_OK) {
         if (dense)
             pug_map_want(walk->window);
         return walk->bytes = pug_map_bytes(walk->window);
     }
+    if (!walk->scout)
+        pug_perf_fail(walk->perf, files[walk->file].path, at, status);
     walk->held = 0;
     return NULL;
 }
@@ -88,7 +103,13 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
 static bool was_cut(const struct walk *walk)
 {
     uint64_t offset;
-    return walk->window && pug_map_lost(walk->window, &offset);
+    if (!walk->window || !pug_map_lost(walk->window, &offset))
+        return false;
+    if (!walk->scout)
+        pug_perf_fail(walk->perf,
+                      ((const struct pug_perf_file *)walk->perf->files.items)[walk->file].path,
+                      walk->first + offset, PUG_ERR_TRUNCATED);
+    return true;
 }
 
 /* ---- records that are more than themselves ---- */
@@ -108,9 +129,12 @@ static int64_t bytes_behind(const struct pug_perf_record *record)
 static void take_split(struct walk *walk, const struct pug_perf_record *record)
 {
     if (record->type == PUG_PERF_SPLIT) {
-        uint8_t *bytes = walk->split.count + record->size > PUG_PERF_FEATURE
-                             ? NULL
-                             : realloc(walk->split.bytes, walk->split.count + record->size + 1);
+        const size_t size = walk->split.count + record->size + 1;
+        uint8_t *bytes = size <= PUG_PERF_FEATURE ? realloc(walk->split.bytes, size) : NULL;
+        if (!bytes && size <= PUG_PERF_FEATURE) {
+            pug_capture_starve(walk->perf->capture);
+            return;
+        }
         if (!bytes) {
             pug_perf_damage(walk->perf, walk->file, record->offset, record->type,
                             "it makes its whole longer than can be");

@@ -208,6 +208,8 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     }
     if (status == PUG_OK)
         status = finish(&counting, &result);
+    if (status == PUG_OK) /* functions of frames, which some would lack */
+        status = pug_names_status(options->names);
     if (own != profile)
         pug_profile_free(own);
     close_counting(&counting);

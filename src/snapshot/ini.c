@@ -43,8 +43,10 @@ enum pug_status pug_snapshot_ini_load(struct ini *ini, const char *path, size_t 
     *ini = (struct ini){.path = path};
     enum pug_status status = read_all(file, limit, &ini->text, &size);
     fclose(file);
-    ini->at = ini->text;
-    ini->end = ini->text + size;
+    if (status == PUG_OK) {
+        ini->at = ini->text;
+        ini->end = ini->text + size;
+    }
     return status;
 }
 

@@ -461,7 +461,8 @@ const struct pug_image *pug_tree_image(const struct pug_tree *tree)
 
 unsigned pug_tree_starved(const struct pug_tree *tree)
 {
-    return tree->image ? pug_image_starved(tree->image) : 0;
+    const struct pug_image *image = tree->image ? tree->image : tree->empty_image;
+    return image ? pug_image_starved(image) : 0;
 }
 
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree)

@@ -78,12 +78,22 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 
-/* The table of a unit's abbreviations, which libdw does not look whether it got: the library makes
- * sure of that much a moment before (src/names/guard.c), and that fails in its turn. */
+static bool is_prime(size_t number)
+{
+    for (size_t i = 2; i * i <= number; i++)
+        if (number % i == 0)
+            return false;
+    return true;
+}
+
+/* The table of a unit's abbreviations, at first (41 places and one) and when it grows: libdw does
+ * not look whether it got it. The library makes sure of that much a moment before
+ * (src/names/guard.c), and that fails in its turn. */
 static bool made_sure(const void *caller, size_t size)
 {
     Dl_info object;
-    return size == 672 && dladdr(caller, &object) && strstr(object.dli_fname, "/libdw.so");
+    return size >= 672 && size % 16 == 0 && is_prime(size / 16 - 1) && dladdr(caller, &object) &&
+           strstr(object.dli_fname, "/libdw.so");
 }
 
 void *malloc(size_t size)

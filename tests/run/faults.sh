@@ -22,6 +22,7 @@ rm -r gone
 cp -r demo gone
 "$bin/pugmark" profile --output one gone
 rm -r gone
+"$bin/pugmark" record --quiet --from crash/path --protocol etmv4 --perf recorded.data
 printf 'packet 1 0 1f\nidle 2\n' >lines
 printf 'at 5\nwrite 1 4 77\ntext 1 "paw"\n' >events
 share=${FAULTS_SHARE:-8}
@@ -111,6 +112,12 @@ faults pugmark report --output made demo
 faults pugmark index --rebuild --output made demo
 faults pugmark list --by-time many
 faults pugmark pc --by-thread many
+faults pugmark pc --by-thread --symdir crash recorded.data
+faults pugmark info --symdir crash recorded.data
+faults pugmark calls --symdir crash recorded.data
+faults pugmark timeline --output made --symdir crash recorded.data
+faults pugmark profile --output made --symdir crash recorded.data
+faults pugmark profile --format folded --symdir crash recorded.data
 faults pugmark stat --json demo
 faults pugmark find --sync demo
 faults pugmark itm itm

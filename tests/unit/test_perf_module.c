@@ -95,9 +95,10 @@ static void test_arm_module(void **state)
     *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001};
     for (unsigned far = 0; far < 2; far++) {
         struct pug_perf_program *program;
+        atomic_bool starved = false;
         symbol = (struct pug_perf_symbol *)perf.symbols.symbols.items + 1;
         symbol->address = far ? 0x10000000 : 0x7f001001;
-        assert_int_equal(pug_perf_program_open(path, &program), PUG_OK);
+        assert_int_equal(pug_perf_program_open(path, &starved, &program), PUG_OK);
         assert_int_equal(pug_perf_place_module(&perf, number, program), PUG_OK);
         for (uint32_t i = 0; i < 5; i++) {
             const struct pug_isa_config config = {.arch = PUG_ARCH_V7};

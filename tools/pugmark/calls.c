@@ -501,7 +501,7 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
     if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
-    if (calls->failed || parts.failed || pug_names_status(names) != PUG_OK)
+    if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
         input_starve(calls->capture);
     return input_result(calls->capture);
 }
@@ -521,7 +521,7 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     finish(&calls);
     pug_calls_free(calls.stacks);
     places_free(calls.places);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

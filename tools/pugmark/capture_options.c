@@ -2,6 +2,7 @@
 #include "capture_options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const struct option capture_option_table[] = {
     {"debug-dir", "DIR", "separate debug information is below DIR (default /usr/lib/debug)",
@@ -28,4 +29,15 @@ struct pug_names *capture_names(const struct input_options *input,
     if (!names)
         fprintf(stderr, "pugmark: out of memory\n");
     return names;
+}
+
+void capture_names_end(struct pug_names *names)
+{
+    struct pug_read_failure failure;
+    if (pug_names_failure(names, &failure) && failure.status == PUG_ERR_FILE) {
+        fprintf(stderr, "pugmark: %s: %s: names of its code are not known\n", failure.path,
+                strerror(failure.reason));
+        input_lose();
+    }
+    pug_names_free(names);
 }

@@ -25,4 +25,7 @@ const char *capture_chosen_object(const struct input_options *input);
 struct pug_names *capture_names(const struct input_options *input,
                                 const struct capture_options *options);
 
+/** Free them; which file could not be read is told, and is the exit code. NULL is left alone. */
+void capture_names_end(struct pug_names *names);
+
 #endif

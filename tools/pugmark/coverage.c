@@ -66,7 +66,7 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     if (!names)
         return EXIT_INPUT;
     int code = cover(argv + 1, &options, names);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

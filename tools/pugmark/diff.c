@@ -86,7 +86,7 @@ static int diff_run(const struct command *self, int argc, char **argv)
     if (!names)
         return EXIT_INPUT;
     int code = diff(argv + 1, &options, names);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

@@ -196,6 +196,10 @@ static uint8_t *read_undescribed(const struct input_options *options, const char
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = file ? malloc(most) : NULL;
     *size = bytes ? fread(bytes, 1, most, file) : 0;
+    if (bytes && ferror(file)) {
+        free(bytes);
+        bytes = NULL;
+    }
     if (file)
         fclose(file);
     return bytes;

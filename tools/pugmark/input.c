@@ -46,14 +46,16 @@ static bool options_fit(const struct input_options *options)
     return !misplaced;
 }
 
-static bool is_perf_data(const char *path)
+/** A file that can be read, and does not say what it is. */
+static bool begins_plainly(const char *path)
 {
     uint8_t begin[8];
     FILE *file = fopen(path, "rb");
     const size_t size = file ? fread(begin, 1, sizeof(begin), file) : 0;
+    const bool plain = file && !ferror(file) && !pug_perf_recognise(begin, size);
     if (file)
         fclose(file);
-    return pug_perf_recognise(begin, size);
+    return plain;
 }
 
 bool input_is_bare(const struct input_options *options, const char *path)
@@ -61,7 +63,7 @@ bool input_is_bare(const struct input_options *options, const char *path)
     const char *end = strrchr(path, '.');
     struct stat what;
     return !options->protocol && stat(path, &what) == 0 && S_ISREG(what.st_mode) &&
-           !(end && strcmp(end, ".ini") == 0) && !is_perf_data(path);
+           !(end && strcmp(end, ".ini") == 0) && begins_plainly(path);
 }
 
 /** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
@@ -197,9 +199,10 @@ static bool take_trace(struct input *input)
     if (input->trace_copy)
         input->trace_size = pug_capture_bytes(input->capture, input->stretch, 0, input->trace_copy,
                                               (size_t)stretch->size, &status);
-    if (!input->trace_copy || status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
-                pug_status_text(input->trace_copy ? status : PUG_ERR_MEM));
+    if (!input->trace_copy)
+        input_starve(input);
+    else if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return input->trace_copy && status == PUG_OK;
 }
 

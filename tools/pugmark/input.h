@@ -194,6 +194,8 @@ void input_close(struct input *input);
 bool input_failed(void);
 /** The same before it is closed; said at once. */
 bool input_unsound(struct input *input);
+/** As if reading an input had failed; it was said. */
+void input_lose(void);
 /** There is no memory for what is wanted of it: say so, and have it fail. */
 void input_starve(struct input *input);
 

@@ -43,6 +43,11 @@ bool input_failed(void)
     return failed_to_read;
 }
 
+void input_lose(void)
+{
+    failed_to_read = true;
+}
+
 bool input_forgive(void)
 {
     const bool failed = failed_to_read;

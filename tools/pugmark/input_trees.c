@@ -118,7 +118,7 @@ static enum pug_status make_tree(struct input *input, bool decode)
     if (status == PUG_OK)
         input->image = pug_tree_image(input->tree);
     if (status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        input_starve(input);
     return status;
 }
 

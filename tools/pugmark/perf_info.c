@@ -215,8 +215,10 @@ static int count_trace(struct input *input, struct counts *counts)
     while (pug_capture_source_at(input->capture, counts->room))
         counts->room++;
     counts->items = calloc(counts->room + 1, sizeof(*counts->items));
-    if (!counts->items)
+    if (!counts->items) {
+        input_starve(input);
         return EXIT_INPUT;
+    }
     if (!pug_capture_stretch_at(input->capture, 0) || counts->room == 0)
         return EXIT_DONE;
     do

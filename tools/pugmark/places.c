@@ -62,26 +62,30 @@ static struct trace_place *place_of(struct places *places, uint32_t task)
     return &places->tasks[task];
 }
 
+static bool has_object(struct places *places, uint32_t number)
+{
+    if (number < places->object_count)
+        return true;
+    const uint32_t count = number + number / 2 + 16;
+    struct object *objects = realloc(places->objects, count * sizeof(*objects));
+    if (!objects)
+        return false;
+    memset(objects + places->object_count, 0, (count - places->object_count) * sizeof(*objects));
+    places->objects = objects;
+    places->object_count = count;
+    return true;
+}
+
 bool places_follow(struct places *places, const struct trace_item *item)
 {
     struct trace_place *place = place_of(places, places_task(item));
     if (place && item->place)
         *place = *item->place;
-    return place != NULL;
+    return place && (place->object == PUG_NO_OBJECT || has_object(places, place->object));
 }
 
 static struct pug_names_file *file_of(struct places *places, uint32_t number)
 {
-    if (number >= places->object_count) {
-        uint32_t count = number + number / 2 + 16;
-        struct object *objects = realloc(places->objects, count * sizeof(*objects));
-        if (!objects)
-            return NULL;
-        memset(objects + places->object_count, 0,
-               (count - places->object_count) * sizeof(*objects));
-        places->objects = objects;
-        places->object_count = count;
-    }
     if (!places->objects[number].opened) {
         places->objects[number].opened = true;
         (void)pug_capture_names(places->capture, number, places->names,

@@ -136,7 +136,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     if (!names)
         return EXIT_INPUT;
     int code = profile_inputs(argv + 1, &options, format, names);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

@@ -167,7 +167,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (!names)
         return EXIT_INPUT;
     code = make(argv + 1, &options, names);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

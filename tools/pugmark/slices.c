@@ -364,9 +364,9 @@ enum pug_status slices_end(struct slices *slices)
         write_waiting(slices, i, &slices->tasks[i], slices->tasks[i].time);
     enum pug_status status = pug_timeline_end(slices->timeline);
     slices->timeline = NULL;
-    if (slices->failed || slices->names.failed || pug_names_status(slices->options.names) != PUG_OK)
+    if (slices->failed || slices->names.failed)
         return PUG_ERR_MEM;
-    return status;
+    return status == PUG_OK ? pug_names_status(slices->options.names) : status;
 }
 
 /* ---- making ---- */

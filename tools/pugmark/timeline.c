@@ -177,7 +177,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
     if (slices)
         say_numbers(slices, options->input.quiet);
     slices_free(slices);
-    pug_names_free(names);
+    capture_names_end(names);
     return code;
 }
 

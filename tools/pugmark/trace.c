@@ -268,7 +268,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         fprintf(stderr, "pugmark: nothing has a timestamp of %" PRIu64 " or later\n", since.time);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
-    printing.failed |= pug_names_status(names) != PUG_OK;
+    printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
     free(printing.since.begun);
     trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
@@ -298,7 +298,7 @@ static int run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct pug_names *names = capture_names(&options.input, &options.capture);
     code = names ? trace(&input, names, &options, &wanted) : EXIT_FATAL;
-    pug_names_free(names);
+    capture_names_end(names);
     input_close(&input);
     return code;
 }
