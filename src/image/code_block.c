@@ -51,6 +51,13 @@ static void fill_range(struct pug_block *block)
     block->last_size = insn->size;
 }
 
+/* Walks that begin at different places come together where such a block ends: else each of them
+   would make blocks of its own of all the code that follows. */
+static bool comes_together(const struct pug_block *block)
+{
+    return block->count >= PUG_BLOCK_MAX / 2 && (block->end ^ block->last) / PUG_BLOCK_SEAM != 0;
+}
+
 static void walk(struct pug_codemap *map, struct pug_code_cursor *cursor, struct pug_block *block)
 {
     const enum pug_isa isa = (enum pug_isa)block->isa;
@@ -72,6 +79,8 @@ static void walk(struct pug_codemap *map, struct pug_code_cursor *cursor, struct
             finish_flow(map, cursor, block, &before);
             break;
         }
+        if (comes_together(block))
+            break;
     }
     if (status == PUG_ERR_MEM_NACC) {
         block->ending = PUG_BLOCK_NO_ACCESS;

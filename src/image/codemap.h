@@ -35,6 +35,9 @@
 
 /** Most instructions in a block. */
 #define PUG_BLOCK_MAX 1024u
+/** Addresses (multiples of this) at which a block ends that has half of these and no waypoint; the
+    next one is always within its reach. */
+#define PUG_BLOCK_SEAM 1024u
 
 /** Most instructions that a decoder should walk for one trace event where nothing else bounds it:
     memory that answers zeros everywhere has no waypoint. */

@@ -100,6 +100,17 @@ for image in self nops; do
         ((code <= 1)) && ! grep -q memory said || wrong "$command of atoms over $image: exit $code within 512 MiB: $(head -n 1 said)"
     done
 done
+# Such code, walked from 500 places: what one walk made of it serves the others (it took 30 s).
+{
+    printf '\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00'
+    for ((at = 0; at < 500; at++)); do
+        printf -v packets '\\x85\\x%02x\\x%02x\\x00\\x00\\x00\\x00\\x00\\x00\\x31\\xf7' $((at % 128)) $((8 + at / 128))
+        printf "$packets"
+    done
+} >walks.etm
+timeout 20 "$bin/pugmark" stat "${arm[@]}" --image nops.bin@0x1000 walks.etm >out 2>said
+code=$?
+((code <= 1)) && grep -qE '^ *2097[0-9]{6} +instructions' out || wrong "stat of walks through NOPs: exit $code in 20 s: $(head -n 1 said)"
 # Names: 30,000 that are the tails of one text, in a megabyte; and one of 30 MB, for each of some 4,000 calls.
 etmv4 60 >atoms.etm
 if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then

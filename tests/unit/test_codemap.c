@@ -65,7 +65,7 @@ static void long_code_is_cut(void **state)
     struct pug_codemap *map = new_map(image);
     const struct pug_block *block = pug_codemap_block(map, 0, PUG_ISA_A64, 0);
     assert_int_equal(block->ending, PUG_BLOCK_LONG);
-    assert_int_equal(block->count, PUG_BLOCK_MAX);
+    assert_int_equal(block->count, PUG_BLOCK_MAX / 2);
     unsigned count = block->count;
     while (block->ending == PUG_BLOCK_LONG) {
         block = pug_block_follow(map, block, false);
@@ -155,22 +155,52 @@ static void riscv_pairs_and_tables(void **state)
     pug_image_free(image);
 }
 
+/** Code without a waypoint, walked from many places: what one walk made serves the others. */
+static void long_walks_come_together(void **state)
+{
+    enum { WORDS = 1 << 18, HALVES = 2 * WORDS };
+    static const struct {
+        enum pug_isa isa;
+        uint16_t halves[2]; /* NOP */
+    } sets[] = {{PUG_ISA_A64, {0x201f, 0xd503}}, {PUG_ISA_T32, {0xbf00, 0xbf00}}};
+    (void)state;
+    uint16_t *code = malloc(HALVES * sizeof(*code));
+    for (size_t set = 0; set < 2; set++) {
+        for (size_t i = 0; i < HALVES; i++)
+            code[i] = LE16(sets[set].halves[i % 2]);
+        struct pug_image *image = pug_image_new();
+        add(image, &anywhere, 0, code, HALVES * sizeof(*code));
+        struct pug_codemap *map = new_map(image);
+        for (uint64_t from = 0; from < 4096; from += 4) {
+            struct pug_code_walk walk;
+            pug_codemap_walk_to(map, from, sets[set].isa, 0, UINT64_MAX, PUG_WALK_BOUND, &walk);
+            assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+            assert_int_equal(walk.end, HALVES * sizeof(*code));
+        }
+        assert_true(stats_of(map).blocks_made < 4 * 1024);
+        pug_codemap_free(map);
+        pug_image_free(image);
+    }
+    free(code);
+}
+
 static void pairs_are_never_cut(void **state)
 {
     (void)state;
+    enum { LONG = PUG_BLOCK_MAX / 2 };
     /* as many nops as fit before an AUIPC that would be the last of a long block */
-    uint32_t *code = malloc((PUG_BLOCK_MAX + 1) * sizeof(*code));
-    for (unsigned i = 0; i < PUG_BLOCK_MAX; i++)
+    uint32_t *code = malloc((LONG + 1) * sizeof(*code));
+    for (unsigned i = 0; i < LONG; i++)
         code[i] = LE32(0x00000013);
-    code[PUG_BLOCK_MAX - 1] = LE32(0x00000097); /* auipc x1,0 */
-    code[PUG_BLOCK_MAX] = LE32(0x000080e7);     /* jalr x1,0(x1) */
+    code[LONG - 1] = LE32(0x00000097); /* auipc x1,0 */
+    code[LONG] = LE32(0x000080e7);     /* jalr x1,0(x1) */
     struct pug_image *image = pug_image_new();
-    add(image, &anywhere, 0x10000, code, (PUG_BLOCK_MAX + 1) * sizeof(*code));
+    add(image, &anywhere, 0x10000, code, (LONG + 1) * sizeof(*code));
     struct pug_codemap *map = new_map(image);
     const struct pug_block *block = pug_codemap_block(map, 0x10000, PUG_ISA_RV64, 0);
     assert_int_equal(block->ending, PUG_BLOCK_LONG);
-    assert_int_equal(block->count, PUG_BLOCK_MAX - 1);
-    assert_int_equal(block->end, 0x10000 + 4 * (PUG_BLOCK_MAX - 1));
+    assert_int_equal(block->count, LONG - 1);
+    assert_int_equal(block->end, 0x10000 + 4 * (LONG - 1));
     assert_int_equal(block->last, block->end - 4);
     uint64_t end = block->end;
     block = pug_block_follow(map, block, false);
@@ -347,6 +377,7 @@ int main(void)
         cmocka_unit_test(long_code_is_cut),
         cmocka_unit_test(it_blocks_are_part_of_the_key),
         cmocka_unit_test(riscv_pairs_and_tables),
+        cmocka_unit_test(long_walks_come_together),
         cmocka_unit_test(pairs_are_never_cut),
         cmocka_unit_test(walks),
         cmocka_unit_test(each_context_sees_its_own),

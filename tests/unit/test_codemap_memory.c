@@ -262,6 +262,8 @@ static void instructions_straddle_pages(void **state)
     code[1024] = LE16(0xf800);
     struct pug_codemap *map = new_map(image);
     const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0);
+    assert_int_equal(block->ending, PUG_BLOCK_LONG);
+    block = pug_codemap_block(map, block->end, PUG_ISA_T32, 0);
     assert_int_equal(block->ending, PUG_BLOCK_FLOW);
     assert_int_equal(block->last, 0x1000 + 2046);
     assert_int_equal(block->insn.target, 0x1000 + 2050);
