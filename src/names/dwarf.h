@@ -29,9 +29,9 @@ struct names_piece {
 };
 
 struct names_unit {
-    Dwarf_Die die;  /* with the code: of a split unit that of the .dwo file */
-    Dwarf_Die main; /* with the lines */
-    bool loaded;
+    Dwarf_Die die;        /* with the code: of a split unit that of the .dwo file */
+    Dwarf_Die main;       /* with the lines */
+    bool loaded, counted; /* it was loaded once */
     struct names_row *rows;
     struct names_scope *scopes;
     struct names_piece *pieces;
@@ -55,6 +55,7 @@ struct names_dwarf {
     size_t unit_count;
     struct names_extent *extents; /* by start */
     size_t extent_count, extent_room;
+    uint64_t left; /* see pug_names_dwarf_take() */
 };
 
 /* guard.c: libdw where memory ends */
@@ -67,6 +68,14 @@ bool pug_names_guard(Dwarf *dwarf, bool (*work)(void *context), void *context);
 void pug_names_guard_also(Dwarf *dwarf);
 /** Within such work: is there memory for what libdw does not look whether it got it? */
 bool pug_names_guard_room(void);
+
+/* units.c */
+/**
+ * Lines and ranges that are read of a file, each unit's once: a megabyte can say terabytes of them,
+ * as each unit may have the same. False: that is more than its size lets expect, and the rest of it
+ * is left out (pug_names_left_out()).
+ */
+bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, size_t count);
 
 /* rows.c */
 bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);

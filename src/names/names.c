@@ -101,6 +101,14 @@ bool pug_names_failure(const struct pug_names *names, struct pug_read_failure *f
     return failure->status != PUG_OK;
 }
 
+const char *pug_names_left_out(const struct pug_names *names)
+{
+    for (const struct pug_names_file *file = names ? names->files : NULL; file; file = file->next)
+        if (file->overfull)
+            return file->path;
+    return NULL;
+}
+
 enum pug_status pug_names_status(const struct pug_names *names)
 {
     struct pug_read_failure failure;

@@ -65,6 +65,7 @@ struct pug_names_file {
     struct names_dwarf *dwarf;
     bool dwarf_read;
     bool too_large; /* debug information that would become too large is left out */
+    bool overfull;  /* units of it say too much: see pug_names_dwarf_take() */
 };
 
 /** A name as it was asked for, one pointer for equal ones, and how people write it. */

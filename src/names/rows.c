@@ -29,6 +29,9 @@ static void join_rows(struct names_unit *unit)
             unit->rows[kept++] = *row;
     }
     unit->row_count = kept;
+    struct names_row *fitting = realloc(unit->rows, (kept + 1) * sizeof(*fitting));
+    if (fitting)
+        unit->rows = fitting;
 }
 
 bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit)
@@ -36,7 +39,9 @@ bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit)
     Dwarf_Lines *lines;
     size_t count;
     const char *last_source = NULL, *last_path = NULL;
-    if (dwarf_getsrclines(&unit->main, &lines, &count) != 0)
+    if (!pug_names_dwarf_take(dwarf, unit, 1) ||
+        dwarf_getsrclines(&unit->main, &lines, &count) != 0 ||
+        !pug_names_dwarf_take(dwarf, unit, count))
         return true;
     unit->rows = calloc(count + 1, sizeof(*unit->rows));
     if (!unit->rows)

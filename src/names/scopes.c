@@ -104,6 +104,8 @@ static void add_extents(struct collection *all, Dwarf_Die *die, uint32_t scope, 
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
     while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+        if (!pug_names_dwarf_take(all->dwarf, all->unit, 1))
+            return;
         if (end <= start)
             continue;
         if (all->extent_count == all->extent_room) {

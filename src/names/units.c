@@ -16,14 +16,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UNIT_LIMIT   (1u << 22)
-#define EXTENT_LIMIT (1u << 24)
+#define UNIT_LIMIT (1u << 22)
 
 /* ---- which unit has an address ---- */
 
+/* A file has at least a byte for each of its lines, and sixteen for a range. */
+#define LEAST_ITEMS   (UINT64_C(2) << 20)
+#define ITEMS_OF_BYTE 2u
+
+static uint64_t most_items(Dwarf *dwarf)
+{
+    size_t size = 0;
+    Elf *elf = dwarf_getelf(dwarf);
+    if (!elf || !elf_rawfile(elf, &size) || size < LEAST_ITEMS / ITEMS_OF_BYTE)
+        return LEAST_ITEMS;
+    return (uint64_t)size * ITEMS_OF_BYTE;
+}
+
+bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, size_t count)
+{
+    if (unit->counted)
+        return true;
+    if (dwarf->left > count) {
+        dwarf->left -= count;
+        return true;
+    }
+    dwarf->left = 0;
+    return !(dwarf->file->overfull = true);
+}
+
 static bool add_extent(struct names_dwarf *dwarf, uint64_t start, uint64_t end, uint32_t unit)
 {
-    if (end <= start || dwarf->extent_count >= EXTENT_LIMIT)
+    if (end <= start)
         return true;
     if (dwarf->extent_count == dwarf->extent_room) {
         const size_t room = dwarf->extent_room ? dwarf->extent_room * 2 : 64;
@@ -46,14 +70,16 @@ static bool add_unit_extents(struct names_dwarf *dwarf, uint32_t number)
     ptrdiff_t at = 0;
     const size_t before = dwarf->extent_count;
     while ((at = dwarf_ranges(&unit->main, at, &base, &start, &end)) > 0)
-        if (!add_extent(dwarf, start, end, number))
-            return false;
+        if (!pug_names_dwarf_take(dwarf, unit, 1) || !add_extent(dwarf, start, end, number))
+            return dwarf->left == 0;
     if (dwarf->extent_count > before)
         return true;
     Dwarf_Lines *lines;
     size_t count;
     bool inside = false;
-    if (dwarf_getsrclines(&unit->main, &lines, &count) != 0)
+    if (!pug_names_dwarf_take(dwarf, unit, 1) ||
+        dwarf_getsrclines(&unit->main, &lines, &count) != 0 ||
+        !pug_names_dwarf_take(dwarf, unit, count))
         return true;
     for (size_t i = 0; i < count; i++) {
         Dwarf_Line *line = dwarf_onesrcline(lines, i);
@@ -168,7 +194,8 @@ struct names_dwarf *pug_names_dwarf_new(struct pug_names_file *file)
     file->names->starved |= errno == ENOMEM;
     if (!dwarf)
         return NULL;
-    *dwarf = (struct names_dwarf){.file = file, .dwarf = opened, .bias = bias};
+    *dwarf = (struct names_dwarf){
+        .file = file, .dwarf = opened, .bias = bias, .left = most_items(opened)};
     const bool found = pug_names_guard(opened, find_units, dwarf);
     file->names->starved |= !found;
     if (found && dwarf->extent_count > 0)
@@ -249,6 +276,7 @@ static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
         unload(dwarf, unit);
         return !(names->starved = true);
     }
+    unit->counted = true;
     unit->bytes = unit->row_count * sizeof(*unit->rows) +
                   unit->scope_count * sizeof(*unit->scopes) +
                   unit->piece_count * sizeof(*unit->pieces);

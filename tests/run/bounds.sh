@@ -126,5 +126,15 @@ if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then
     "$bin/pugmark" calls "${arm[@]}" --elf long.elf atoms.etm >out
     longest=$(awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' out)
     ((longest > 1000 && longest <= 70000)) || wrong "calls: a line of $longest bytes for a name of 30 MB"
+    # 10,000 units of debug information with one table of 500,000 lines: it took 13 GB, and two minutes.
+    if "$bin/pugmark" --version | grep -q dwarf; then
+        perl "$source/tests/support/shared_lines.pl" shared.elf 10000 500000
+        for command in "coverage --format lcov" "trace --last 5000" "report --output made"; do
+            (ulimit -d $data && exec timeout 60 "$bin/pugmark" $command "${arm[@]}" --elf shared.elf atoms.etm) >out 2>said
+            code=$?
+            ((code == 0)) || wrong "$command with lines that units share: exit $code within 512 MiB and a minute: $(head -n 1 said)"
+            grep -q 'shared.elf: its debug information says more than' said || wrong "$command: nothing says that lines are left out"
+        done
+    fi
 fi
 exit $bad

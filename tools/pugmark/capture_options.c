@@ -39,5 +39,11 @@ void capture_names_end(struct pug_names *names)
                 strerror(failure.reason));
         input_lose();
     }
+    const char *overfull = pug_names_left_out(names);
+    if (overfull)
+        fprintf(stderr,
+                "pugmark: %s: its debug information says more than a file of its size should: some "
+                "lines and inlined functions are not known\n",
+                overfull);
     pug_names_free(names);
 }
