@@ -215,8 +215,8 @@ bool pug_names_unread(const struct pug_names_file *file, char *package, size_t s
  */
 bool pug_names_too_large(const struct pug_names_file *file);
 /**
- * The path of a file of which lines and functions are left out, since its units together say more of
- * them than its size lets expect (two million, or two for each byte); NULL: of none so far.
+ * The path of a file of which lines and functions are left out, since its units together say more
+ * of them than its size lets expect (two million, or two for each byte); NULL: of none so far.
  */
 const char *pug_names_left_out(const struct pug_names *names);
 /** Has it lines? */

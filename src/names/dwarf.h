@@ -71,9 +71,9 @@ bool pug_names_guard_room(void);
 
 /* units.c */
 /**
- * Lines and ranges that are read of a file, each unit's once: a megabyte can say terabytes of them,
- * as each unit may have the same. False: that is more than its size lets expect, and the rest of it
- * is left out (pug_names_left_out()).
+ * Lines, ranges and entries that are read of a file, each unit's once: a megabyte can say terabytes
+ * of them, as each unit may have the same. False: that is more than its size lets expect, and the
+ * rest of it is left out (pug_names_left_out()).
  */
 bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, size_t count);
 

@@ -135,6 +135,9 @@ static void collect(struct collection *all, Dwarf_Die *parent, uint32_t scope, u
     if (depth > DEPTH_LIMIT || dwarf_child(parent, &die) != 0)
         return;
     do {
+        /* Damaged ones are each other's children and siblings: their paths are without number. */
+        if (!pug_names_dwarf_take(all->dwarf, all->unit, 1))
+            return;
         const int tag = dwarf_tag(&die);
         uint32_t inner = scope;
         switch (tag) {

@@ -20,7 +20,7 @@
 
 /* ---- which unit has an address ---- */
 
-/* A file has at least a byte for each of its lines, and sixteen for a range. */
+/* A file has at least a byte for each of its lines and entries, and sixteen for a range. */
 #define LEAST_ITEMS   (UINT64_C(2) << 20)
 #define ITEMS_OF_BYTE 2u
 
@@ -276,7 +276,7 @@ static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
         unload(dwarf, unit);
         return !(names->starved = true);
     }
-    unit->counted = true;
+    unit->counted = dwarf->left > 0; /* else it is not whole */
     unit->bytes = unit->row_count * sizeof(*unit->rows) +
                   unit->scope_count * sizeof(*unit->scopes) +
                   unit->piece_count * sizeof(*unit->pieces);

@@ -135,6 +135,10 @@ if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then
             ((code == 0)) || wrong "$command with lines that units share: exit $code within 512 MiB and a minute: $(head -n 1 said)"
             grep -q 'shared.elf: its debug information says more than' said || wrong "$command: nothing says that lines are left out"
         done
+        # 400 bytes of it, in which 2^60 ways lead to the last entry.
+        perl "$source/tests/support/crossed_entries.pl" crossed.elf 60
+        timeout 60 "$bin/pugmark" trace "${arm[@]}" --elf crossed.elf atoms.etm >out 2>said || wrong "trace with crossed entries: exit $? in a minute"
+        grep -q 'crossed.elf: its debug information says more than' said || wrong "trace: nothing says that entries are left out"
     fi
 fi
 exit $bad
