@@ -169,6 +169,7 @@ static void print_packet(const struct shell_decoder *decoder, const struct shell
         return;
     size_t room = 1024 + (bytes && packet ? 5u * (size_t)packet->raw_size : 0);
     char *buffer = malloc(room);
+    decoder->tree->text_starved |= !buffer;
     if (!buffer)
         return;
     struct pug_text text = PUG_TEXT(buffer, room);

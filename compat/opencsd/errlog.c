@@ -34,13 +34,18 @@ static struct {
 
 /* ---- outputs ---- */
 
-static void set_path(struct errlog_output *output, const char *path)
+/** False: no memory, and all is as it was. */
+static bool set_path(struct errlog_output *output, const char *path)
 {
+    char *copy = path ? strdup(path) : NULL;
+    if (path && !copy)
+        return false;
     if (output->file)
         fclose(output->file);
     output->file = NULL;
     free(output->path);
-    output->path = path ? strdup(path) : NULL;
+    output->path = copy;
+    return true;
 }
 
 static void release(struct errlog_output *output)
@@ -51,7 +56,7 @@ static void release(struct errlog_output *output)
     while (*link != output)
         link = &(*link)->next;
     *link = output->next;
-    set_path(output, NULL);
+    (void)set_path(output, NULL);
     free(output);
 }
 
@@ -197,23 +202,29 @@ ocsd_err_t ocsd_def_errlog_init(const ocsd_err_severity_t new_verbosity,
     return shell_error(status);
 }
 
+/** Under the lock. */
+static ocsd_err_t config_output(struct errlog_output *output, int flags, const char *file)
+{
+    if (!output)
+        return OCSD_ERR_NOT_INIT;
+    if (file && *file && !set_path(output, file))
+        return OCSD_ERR_MEM;
+    output->flags = flags & C_API_MSGLOGOUT_MASK;
+    output->callback = NULL;
+    output->tree = NULL;
+    if (file && *file)
+        output->flags |= C_API_MSGLOGOUT_FLG_FILE;
+    else if (file)
+        output->flags &= ~C_API_MSGLOGOUT_FLG_FILE;
+    return OCSD_OK;
+}
+
 ocsd_err_t ocsd_def_errlog_config_output(const int output_flags, const char *log_file_name)
 {
     pthread_mutex_lock(&lock);
-    struct errlog_output *output = current;
-    if (output) {
-        output->flags = output_flags & C_API_MSGLOGOUT_MASK;
-        output->callback = NULL;
-        output->tree = NULL;
-        if (log_file_name && *log_file_name) {
-            set_path(output, log_file_name);
-            output->flags |= C_API_MSGLOGOUT_FLG_FILE;
-        } else if (log_file_name) {
-            output->flags &= ~C_API_MSGLOGOUT_FLG_FILE;
-        }
-    }
+    ocsd_err_t error = config_output(current, output_flags, log_file_name);
     pthread_mutex_unlock(&lock);
-    return output ? OCSD_OK : OCSD_ERR_NOT_INIT;
+    return error;
 }
 
 ocsd_err_t ocsd_def_errlog_set_strprint_cb(const dcd_tree_handle_t handle, void *p_context,

@@ -93,17 +93,6 @@ static void release_file(struct file *file)
     free(file);
 }
 
-static bool hold_file(struct shell_memory *memory, struct file *file)
-{
-    struct hold *hold = malloc(sizeof(*hold));
-    if (!hold)
-        return false;
-    *hold = (struct hold){.next = memory->holds, .file = file};
-    memory->holds = hold;
-    file->holders++;
-    return true;
-}
-
 static struct file *new_file(const char *path, const ocsd_file_mem_region_t *regions, size_t count)
 {
     struct file *file = calloc(1, sizeof(*file));
@@ -122,6 +111,33 @@ static struct file *new_file(const char *path, const ocsd_file_mem_region_t *reg
     file->next = files;
     files = file;
     return file;
+}
+
+/** NULL: no memory. */
+static const struct file *hold_file(struct shell_memory *memory, const char *path,
+                                    const ocsd_file_mem_region_t *regions, size_t count)
+{
+    struct hold *hold = malloc(sizeof(*hold));
+    struct file *file = hold ? find_file(path) : NULL;
+    if (hold && !file)
+        file = new_file(path, regions, count);
+    if (!file) {
+        free(hold);
+        return NULL;
+    }
+    *hold = (struct hold){.next = memory->holds, .file = file};
+    memory->holds = hold;
+    file->holders++;
+    return file;
+}
+
+/** The last that was held. */
+static void let_go(struct shell_memory *memory)
+{
+    struct hold *hold = memory->holds;
+    memory->holds = hold->next;
+    release_file(hold->file);
+    free(hold);
 }
 
 /* ---- a tree's memory ---- */
@@ -145,12 +161,8 @@ void shell_memory_free(struct shell_tree *tree)
         memory->callbacks = next;
     }
     pthread_mutex_lock(&files_lock);
-    while (memory->holds) {
-        struct hold *next = memory->holds->next;
-        release_file(memory->holds->file);
-        free(memory->holds);
-        memory->holds = next;
-    }
+    while (memory->holds)
+        let_go(memory);
     pthread_mutex_unlock(&files_lock);
     free(memory);
 }
@@ -205,13 +217,16 @@ ocsd_err_t ocsd_dt_set_mem_acc_cacheing(const dcd_tree_handle_t handle, const in
 }
 
 /** The first attempt to add something gives the tree a memory, whether it succeeds or not. */
-static void open_memory(struct shell_tree *tree)
+static ocsd_err_t open_memory(struct shell_tree *tree)
 {
     if (tree->memory->mapped)
-        return;
-    tree->memory->mapped = true;
+        return OCSD_OK;
+    enum pug_status status = pug_tree_memory_page(tree->tree, page_from_environment());
+    if (status != PUG_OK)
+        return shell_error(status);
     pug_tree_attach_memory(tree->tree, true);
-    pug_tree_memory_page(tree->tree, page_from_environment());
+    tree->memory->mapped = true;
+    return OCSD_OK;
 }
 
 static struct pug_place place_of(ocsd_mem_space_acc_t space)
@@ -226,7 +241,9 @@ ocsd_err_t ocsd_dt_add_buffer_mem_acc(const dcd_tree_handle_t handle, const ocsd
     struct shell_tree *tree = handle;
     if (!tree)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    open_memory(tree);
+    ocsd_err_t error = open_memory(tree);
+    if (error != OCSD_OK)
+        return error;
     struct pug_place place = place_of(mem_space);
     return shell_error(
         pug_image_add_buffer(tree->image, &place, address, p_mem_buffer, mem_length));
@@ -252,19 +269,16 @@ static enum pug_status add_regions(struct shell_tree *tree, const struct pug_pla
 static ocsd_err_t add_file(struct shell_tree *tree, const struct pug_place *place, const char *path,
                            const ocsd_file_mem_region_t *regions, size_t count)
 {
-    struct file *file = find_file(path);
+    const struct file *file = find_file(path);
     if (file && !starts_at(file, regions[0].start_address))
         return OCSD_ERR_MEM_ACC_FILE_DIFF_RANGE;
-    if (file) {
-        regions = file->regions;
-        count = file->count;
-    }
-    enum pug_status status = add_regions(tree, place, path, regions, count);
-    if (status != PUG_OK)
-        return shell_error(status);
+    file = hold_file(tree->memory, path, regions, count);
     if (!file)
-        file = new_file(path, regions, count);
-    return file && hold_file(tree->memory, file) ? OCSD_OK : OCSD_ERR_MEM;
+        return OCSD_ERR_MEM;
+    enum pug_status status = add_regions(tree, place, path, file->regions, file->count);
+    if (status != PUG_OK)
+        let_go(tree->memory);
+    return shell_error(status);
 }
 
 ocsd_err_t ocsd_dt_add_binfile_region_mem_acc(const dcd_tree_handle_t handle,
@@ -276,12 +290,14 @@ ocsd_err_t ocsd_dt_add_binfile_region_mem_acc(const dcd_tree_handle_t handle,
     struct shell_tree *tree = handle;
     if (!tree)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    open_memory(tree);
+    ocsd_err_t error = open_memory(tree);
+    if (error != OCSD_OK)
+        return error;
     if (!region_array || num_regions <= 0 || !filepath || !*filepath)
         return OCSD_ERR_INVALID_PARAM_VAL;
     struct pug_place place = place_of(mem_space);
     pthread_mutex_lock(&files_lock);
-    ocsd_err_t error = add_file(tree, &place, filepath, region_array, (size_t)num_regions);
+    error = add_file(tree, &place, filepath, region_array, (size_t)num_regions);
     pthread_mutex_unlock(&files_lock);
     return error;
 }
@@ -332,7 +348,9 @@ static ocsd_err_t add_callback(dcd_tree_handle_t handle, ocsd_vaddr_t start, ocs
     struct shell_tree *tree = handle;
     if (!tree)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    open_memory(tree);
+    ocsd_err_t error = open_memory(tree);
+    if (error != OCSD_OK)
+        return error;
     if (!wanted->plain && !wanted->with_id)
         return OCSD_ERR_INVALID_PARAM_VAL;
     struct callback *callback = keep_callback(tree, wanted);
@@ -400,8 +418,10 @@ void ocsd_tl_log_mapped_mem_ranges(const dcd_tree_handle_t handle)
     pug_listing_image(&text, tree->image);
     size_t room = text.length + 1;
     char *buffer = malloc(room);
-    if (!buffer)
+    if (!buffer) {
+        shell_tell_starved(tree, "no memory for the list of mapped memory");
         return;
+    }
     text = PUG_TEXT(buffer, room);
     pug_listing_image(&text, tree->image);
     pug_text_end(&text);

@@ -134,7 +134,9 @@ struct shell_tree {
     bool check_opcode;
     enum pug_severity verbosity; /**< of what logs for the tree itself */
     bool started;
-    uint64_t next_index; /**< of the byte behind what was processed; the client's has 32 bits */
+    uint64_t next_index;   /**< of the byte behind what was processed; the client's has 32 bits */
+    unsigned code_starved; /**< how often code had no memory, as far as the client was told */
+    bool text_starved;     /**< there was no memory for what was to be printed */
 
     FnTraceElemIn element_fn;
     const void *element_context;
@@ -157,6 +159,9 @@ void shell_decoder_forget_printer(struct shell_printer *printer);
 /** Give a client's element to whoever takes the tree's elements. */
 ocsd_datapath_resp_t shell_tree_client_element(struct shell_tree *tree, ocsd_trc_index_t index,
                                                uint8_t id, const ocsd_generic_trace_elem *element);
+
+/** There is no memory: the client is told through its logger. */
+void shell_tell_starved(const struct shell_tree *tree, const char *text);
 
 bool shell_memory_new(struct shell_tree *tree);
 void shell_memory_free(struct shell_tree *tree);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Trees: making them, the data path, who takes elements and raw frames. */
 #include "base/text.h"
+#include "image/image.h"
 #include "listing/listing.h"
 #include "shell.h"
 
@@ -117,6 +118,29 @@ void ocsd_destroy_dcd_tree(const dcd_tree_handle_t handle)
 
 /* ---- the data path ---- */
 
+void shell_tell_starved(const struct shell_tree *tree, const char *text)
+{
+    pug_log_put(tree->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                                    .code = PUG_ERR_MEM,
+                                                    .index = PUG_NO_INDEX,
+                                                    .source = PUG_NO_SOURCE,
+                                                    .component = "DCD_TREE",
+                                                    .text = text});
+}
+
+/** The answer to an operation: an error of the system where there was no memory on the way. */
+static ocsd_datapath_resp_t answer(struct shell_tree *tree, enum pug_response response)
+{
+    const unsigned starved = pug_image_starved(tree->image);
+    if (starved == tree->code_starved && !tree->text_starved)
+        return (ocsd_datapath_resp_t)response;
+    shell_tell_starved(tree, tree->text_starved ? "no memory for what is printed"
+                                                : "no memory for program code");
+    tree->code_starved = starved;
+    tree->text_starved = false;
+    return OCSD_RESP_FATAL_SYS_ERR;
+}
+
 /** The client's index has 32 bits and wraps: the 64-bit index nearest to where the last call ended.
  */
 static uint64_t widen_index(struct shell_tree *tree, ocsd_trc_index_t index)
@@ -147,7 +171,7 @@ static ocsd_datapath_resp_t data(struct shell_tree *tree, ocsd_trc_index_t index
     else
         tree->next_index = wide + used;
     *processed = (uint32_t)used;
-    return (ocsd_datapath_resp_t)response;
+    return answer(tree, response);
 }
 
 ocsd_datapath_resp_t ocsd_dt_process_data(const dcd_tree_handle_t handle,
@@ -165,11 +189,9 @@ ocsd_datapath_resp_t ocsd_dt_process_data(const dcd_tree_handle_t handle,
     }
     switch (op) {
     case OCSD_OP_DATA: return data(tree, index, dataBlockSize, pDataBlock, numBytesProcessed);
-    case OCSD_OP_EOT: return (ocsd_datapath_resp_t)pug_tree_end(tree->tree);
-    case OCSD_OP_FLUSH: return (ocsd_datapath_resp_t)pug_tree_flush(tree->tree);
-    case OCSD_OP_RESET:
-        tree->started = false;
-        return (ocsd_datapath_resp_t)pug_tree_reset(tree->tree);
+    case OCSD_OP_EOT: return answer(tree, pug_tree_end(tree->tree));
+    case OCSD_OP_FLUSH: return answer(tree, pug_tree_flush(tree->tree));
+    case OCSD_OP_RESET: tree->started = false; return answer(tree, pug_tree_reset(tree->tree));
     default: return OCSD_RESP_FATAL_INVALID_OP;
     }
 }
@@ -251,6 +273,7 @@ static void print_frame(void *context, enum pug_op op, uint64_t index, enum pug_
         return;
     size_t room = 64 + 4 * size; /* three characters a byte, and newlines */
     char *buffer = malloc(room);
+    tree->text_starved |= !buffer;
     if (!buffer)
         return;
     struct pug_text text = PUG_TEXT(buffer, room);
@@ -273,6 +296,8 @@ ocsd_err_t ocsd_dt_set_raw_frame_printer(const dcd_tree_handle_t handle, int fla
         tree->frame_output = errlog_output_hold();
     unsigned want = (tree->frame_flags & OCSD_DFRMTR_PACKED_RAW_OUT ? 1u : 0) |
                     (tree->frame_flags & OCSD_DFRMTR_UNPACKED_RAW_OUT ? 2u : 0);
-    pug_tree_on_frames(tree->tree, print_frame, tree, want);
+    enum pug_status status = pug_tree_on_frames(tree->tree, print_frame, tree, want);
+    if (status != PUG_OK)
+        return shell_error(status);
     return again ? OCSD_ERR_ATTACH_TOO_MANY : OCSD_OK;
 }

@@ -411,12 +411,12 @@ static void test_compressed(void **state)
 
 #define ROUND ((size_t)32768) /* bytes of a record that says nothing */
 
-/** 64 MB of these records, compressed; one in `every` is of bytes that do not compress. */
-static void put_rounds(struct rec_bytes *out, unsigned every)
+/** So many of these records, compressed; one in `every` is of bytes that do not compress. */
+static void put_rounds(struct rec_bytes *out, unsigned count, unsigned every)
 {
     struct rec_bytes records = {0};
     struct rec_random random = {1};
-    for (unsigned n = 0; n < 2048; n++) {
+    for (unsigned n = 0; n < count; n++) {
         rec_put_le(&records, 68, 4);
         rec_put_le(&records, ROUND << 16, 4);
         for (size_t i = 8; i < ROUND; i += 8)
@@ -438,7 +438,7 @@ static void test_much(void **state)
         struct pug_log *log = pug_log_new(PUG_SEV_WARN);
         const struct pug_capture_options options = {.log = log};
         perf_story_make(&story, &container);
-        put_rounds(&data, every);
+        put_rounds(&data, 2048, every); /* 64 MB */
         rec_put_n(&data, story.file.data + data_of(&story), story.file.size - data_of(&story));
         replace_records(&story, &data);
         pug_log_set_sink(log, note_said, said);
@@ -453,8 +453,48 @@ static void test_much(void **state)
         perf_story_free(&story);
     }
 }
+/** The bound is one for all files of a directory: eight of 8 MB, of which each alone is within it.
+ */
+static void test_much_in_a_directory(void **state)
+{
+    (void)state;
+    for (unsigned every = 8; every <= 256; every *= 32) {
+        struct perf_story story;
+        struct made_folder folder;
+        struct pug_capture *capture;
+        struct rec_bytes rounds = {0};
+        char said[1024] = "", name[16];
+        struct pug_log *log = pug_log_new(PUG_SEV_WARN);
+        const struct pug_capture_options options = {.log = log};
+        made_folder_begin(&folder);
+        perf_story_make(&story, &container);
+        put_rounds(&rounds, 256, every);
+        for (unsigned i = 0; i < 8; i++) {
+            snprintf(name, sizeof(name), "data.%u", i);
+            made_folder_file(&folder, name, rounds.data, rounds.size);
+        }
+        made_folder_file(&folder, "data", story.file.data, story.file.size);
+        pug_log_set_sink(log, note_said, said);
+        const enum pug_status status = pug_capture_open(folder.path, &options, &capture);
+        assert_true(status == PUG_OK || status == PUG_ERR_NOT_BUILT);
+        if (status == PUG_OK) {
+            assert_int_equal(strstr(said, "it unpacks to far too much") != NULL, every == 256);
+            pug_capture_free(capture);
+        }
+        rec_bytes_free(&rounds);
+        pug_log_free(log);
+        perf_story_free(&story);
+        made_folder_end(&folder);
+    }
+}
 #else
 static void test_compressed(void **state)
+{
+    (void)state;
+    skip();
+}
+
+static void test_much_in_a_directory(void **state)
 {
     (void)state;
     skip();
@@ -474,7 +514,7 @@ int main(void)
         cmocka_unit_test(test_split),     cmocka_unit_test(test_init_map),
         cmocka_unit_test(test_flags),     cmocka_unit_test(test_missing_part),
         cmocka_unit_test(test_any_order), cmocka_unit_test(test_two_events),
-        cmocka_unit_test(test_much),
+        cmocka_unit_test(test_much),      cmocka_unit_test(test_much_in_a_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
