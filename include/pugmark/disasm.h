@@ -62,8 +62,14 @@ bool pug_disasm_text(struct pug_disasm *disasm, enum pug_isa isa, uint64_t addre
                      const uint8_t *bytes, size_t size, char *text, size_t room);
 
 /**
+ * PUG_ERR_MEM: there was no memory to load LLVM or to ask it, and instructions from there on are
+ * not known for want of it. PUG_OK: all is well.
+ */
+enum pug_status pug_disasm_status(const struct pug_disasm *disasm);
+
+/**
  * What disassembles where the client gives nothing of its own ("LLVM 19"), or NULL: the build has
- * none, or LLVM is not on this machine.
+ * none, or LLVM is not on this machine (or there is no memory to load it).
  */
 const char *pug_disasm_built_in(void);
 

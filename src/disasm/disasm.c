@@ -109,6 +109,13 @@ static void put_bytes(const uint8_t *bytes, size_t size, char *text, size_t room
     pug_text_end(&out);
 }
 
+enum pug_status pug_disasm_status(const struct pug_disasm *disasm)
+{
+    if (!disasm)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    return disasm->llvm && pug_llvm_starved(disasm->llvm) ? PUG_ERR_MEM : PUG_OK;
+}
+
 bool pug_disasm_text(struct pug_disasm *disasm, enum pug_isa isa, uint64_t address,
                      const uint8_t *bytes, size_t size, char *text, size_t room)
 {

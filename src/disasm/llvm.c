@@ -2,8 +2,10 @@
 /**
  * @file LLVM's C interface, of the newest LLVM that is on the machine. It is loaded when the first
  * instruction is asked for, so that who asks for none needs none and does not wait for it; the few
- * prototypes, which are the same in all versions, are declared here.
+ * prototypes, which are the same in all versions, are declared here. Where there is no memory LLVM
+ * ends the process, so there is made sure that there is some before it is asked for anything.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "disasm/llvm.h"
 
 #ifdef PUG_WITH_LLVM
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef const char *lookup_fn(void *context, uint64_t value, uint64_t *type, uint64_t address,
                               const char **name);
@@ -26,6 +29,7 @@ static struct {
                           char *text, size_t room);
     void (*dispose)(void *disassembler);
     unsigned major; /* its version; 0: there is none */
+    bool searched;  /* nothing will change that */
     char name[32];
 } llvm_library;
 
@@ -78,7 +82,30 @@ struct pug_llvm {
     void *contexts[DIALECTS];
     uint64_t next; /* where the instruction behind the last T32 one is */
     unsigned it;   /* so many from there on are in an IT block */
+    bool starved;  /* there was no memory for it, or for an instruction */
 };
+
+/* ---- memory ---- */
+
+/* LLVM 19 with what it needs takes 160 MB of addresses when it is loaded, and writes into 11 of
+ * them. */
+#define LOADING_ADDRESSES ((size_t)256 << 20)
+#define LOADING_ROOM      ((size_t)24 << 20)
+#define CONTEXT_ROOM      ((size_t)4 << 20)
+#define INSTRUCTION_ROOM  ((size_t)256 << 10)
+
+static bool has_room(size_t size)
+{
+    void *volatile room = malloc(size); /* compilers leave out what is freed at once */
+    free(room);
+    return room != NULL;
+}
+
+static bool has_addresses(size_t size)
+{
+    void *addresses = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return addresses != MAP_FAILED && munmap(addresses, size) == 0;
+}
 
 /* ---- the library ---- */
 
@@ -121,8 +148,11 @@ static bool take_functions(void *library)
            initialise(library, "RISCV");
 }
 
-static void load_library(void)
+/** False: no memory, and another time there may be. */
+static bool load_library(void)
 {
+    if (!has_addresses(LOADING_ADDRESSES) || !has_room(LOADING_ROOM))
+        return false;
     for (unsigned major = NEWEST; major >= OLDEST && llvm_library.major == 0; major--) {
         void *library = open_version(major);
         if (library && take_functions(library)) {
@@ -132,13 +162,20 @@ static void load_library(void)
             dlclose(library);
         }
     }
+    return true;
 }
 
-static bool has_library(void)
+/** *starved: it is not known, for want of memory. */
+static bool has_library(bool *starved)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load_library);
-    return llvm_library.major != 0;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!llvm_library.searched)
+        llvm_library.searched = load_library();
+    *starved |= !llvm_library.searched;
+    const bool found = llvm_library.major != 0;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 struct pug_llvm *pug_llvm_new(void)
@@ -174,6 +211,9 @@ static void *context_of(struct pug_llvm *llvm, size_t number)
     const char *features =
         llvm_library.major >= dialect->since ? dialect->features : dialect->older;
     if (!llvm->contexts[number]) {
+        llvm->starved |= !has_room(CONTEXT_ROOM);
+        if (llvm->starved)
+            return NULL;
         llvm->contexts[number] =
             llvm_library.create(dialect->triple, "", features, NULL, 0, NULL, no_symbol);
         if (llvm->contexts[number])
@@ -188,7 +228,9 @@ static bool ask(struct pug_llvm *llvm, size_t dialect, uint64_t address, const u
     uint8_t copy[8];
     void *context = context_of(llvm, dialect);
     memcpy(copy, bytes, size);
-    return context && llvm_library.instruction(context, copy, size, address, text, room) == size;
+    llvm->starved |= !has_room(INSTRUCTION_ROOM);
+    return context && !llvm->starved &&
+           llvm_library.instruction(context, copy, size, address, text, room) == size;
 }
 
 /* ---- T32: LLVM's contexts remember how far an IT block goes ---- */
@@ -218,7 +260,7 @@ bool pug_llvm_text(void *context, enum pug_isa isa, uint64_t address, const uint
 {
     struct pug_llvm *llvm = context;
     bool known = false;
-    if (size > 8 || !has_library())
+    if (size > 8 || llvm->starved || !has_library(&llvm->starved))
         return false;
     if (isa == PUG_ISA_T32 && address != llvm->next)
         leave_it_block(llvm);
@@ -231,6 +273,11 @@ bool pug_llvm_text(void *context, enum pug_isa isa, uint64_t address, const uint
     return known;
 }
 
+bool pug_llvm_starved(const struct pug_llvm *llvm)
+{
+    return llvm->starved;
+}
+
 bool pug_llvm_writes_offsets(enum pug_isa isa)
 {
     return isa == PUG_ISA_RV32 || isa == PUG_ISA_RV64;
@@ -238,7 +285,8 @@ bool pug_llvm_writes_offsets(enum pug_isa isa)
 
 const char *pug_disasm_built_in(void)
 {
-    return has_library() ? llvm_library.name : NULL;
+    bool starved = false;
+    return has_library(&starved) ? llvm_library.name : NULL;
 }
 
 #else
@@ -269,6 +317,12 @@ bool pug_llvm_text(void *llvm, enum pug_isa isa, uint64_t address, const uint8_t
     (void)size;
     (void)text;
     (void)room;
+    return false;
+}
+
+bool pug_llvm_starved(const struct pug_llvm *llvm)
+{
+    (void)llvm;
     return false;
 }
 

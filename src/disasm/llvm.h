@@ -15,6 +15,9 @@ void pug_llvm_free(struct pug_llvm *llvm);
 bool pug_llvm_text(void *llvm, enum pug_isa isa, uint64_t address, const uint8_t *bytes,
                    size_t size, char *text, size_t room);
 
+/** There was no memory for LLVM, or for what it was asked: from there on it knows nothing. */
+bool pug_llvm_starved(const struct pug_llvm *llvm);
+
 /** LLVM writes the offset of a direct branch in this instruction set, not where it leads. */
 bool pug_llvm_writes_offsets(enum pug_isa isa);
 

@@ -327,7 +327,7 @@ enum pug_status pug_export_report(const struct export *export)
         pug_sink_put(export->sink, pug_page_text, (size_t)(mark - pug_page_text));
         put_data(&page);
         pug_sink_text(export->sink, mark + strlen(PUG_PAGE_MARK));
-        status = page.status;
+        status = page.status == PUG_OK ? pug_disasm_status(page.disasm) : page.status;
     }
     pug_disasm_free(page.disasm);
     pug_coverage_free(&page.coverage);

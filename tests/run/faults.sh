@@ -95,7 +95,6 @@ faults() { # COMMAND…: each of its calls fails
     echo "$*: $((runs - before)) runs"
 }
 
-# (`trace` without --ranges writes words by LLVM, which ends the process where memory does.)
 faults pugmark list demo
 faults pugmark list --jobs 2 --format jsonl many
 faults pugmark list --packets ntrace
@@ -105,6 +104,8 @@ share=1000000 kinds=memory faults pugmark info demo
 kinds='open read write stat map rename thread sync close' faults pugmark info demo
 faults pugmark calls demo
 faults pugmark trace --ranges --last 20 demo
+faults pugmark trace --last 20 demo
+faults pugmark trace --jobs 2 --last 20 demo
 faults pugmark profile --output made demo
 faults pugmark profile --format folded demo
 faults pugmark timeline --output made demo
@@ -131,5 +132,40 @@ faults pugmark record --quiet --from path --protocol etmv4 --limit 5000 --perf m
 faults pugmark record --quiet --from path --protocol etmv4 --limit 5000 --out made
 faults pugmark record --quiet --script events --protocol itm --out made
 faults trc_pkt_lister -ss_dir demo -decode -logstdout
+
+# Real limits on memory, in KB of data: what there is without, or an error that says so.
+limited() { # COMMAND…
+    local limit code
+    [[ $* =~ ${FAULTS_OF:-} ]] || return
+    "$bin/$1" "${@:2}" >right 2>said
+    want=$?
+    for limit in 1500 2000 2500 3000 3500 3750 4000 4250 4500 5000 6000 8000 10000 11000 12000 14000 18000 24000 40000; do
+        rm -rf made
+        (ulimit -d $limit && exec timeout 120 "$bin/$1" "${@:2}") >out 2>said
+        code=$?
+        if ((code > 4)) || { ((code > 1)) && [[ ! -s said ]]; }; then
+            wrong "$*: exit $code with $limit KB: $(tail -n 1 said)"
+        elif ((code <= want)) && ! cmp -s out right; then
+            wrong "$*: exit $code with other output with $limit KB: $(tail -n 1 said)"
+        fi
+        runs=$((runs + 1))
+    done
+}
+limited pugmark list demo
+limited pugmark pc demo
+limited pugmark trace --last 30 demo
+limited pugmark trace --jobs 2 demo
+limited pugmark calls crash
+limited pugmark trace --last 30 crash
+limited pugmark profile --format folded crash
+limited pugmark coverage --format lcov crash
+limited pugmark report --output - crash
+limited pugmark timeline --output - crash
+limited pugmark info crash
+limited pugmark calls --symdir crash recorded.data
+limited pugmark profile --format folded --symdir crash recorded.data
+limited pugmark info --symdir crash recorded.data
+limited pugmark list --jobs 2 --format jsonl many
+limited pugmark pc --by-thread --jobs 2 many
 echo "$runs runs with faults"
 exit $bad

@@ -116,8 +116,8 @@ static struct pug_walk *walk_of(struct part *part, const struct pug_situation *w
         pug_walk_free(part->walk);
         part->walk = NULL;
         part->image = image;
-        if (image)
-            pug_walk_new(&(struct pug_walk_config){.image = image}, &part->walk);
+        if (image && pug_walk_new(&(struct pug_walk_config){.image = image}, &part->walk) != PUG_OK)
+            part->failed = true;
     }
     return part->walk;
 }
@@ -145,6 +145,7 @@ static uint32_t read_range(struct part *part, const struct pug_situation *where,
         memcpy(room + at, step->bytes, step->insn.size);
         at += step->insn.size;
     }
+    part->failed |= pug_walk_status(walk) == PUG_ERR_MEM;
     memmove(room + count, room + e->count, at - e->count);
     *length = count + at - e->count;
     return count;

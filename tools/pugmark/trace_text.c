@@ -40,6 +40,7 @@ struct trace_text {
     uint32_t time_count;
     uint32_t task; /* of the last line */
     uint32_t depth;
+    bool starved;  /* there was no memory for words */
     bool no_words; /* an instruction had no words since there is no disassembler */
 };
 
@@ -61,7 +62,8 @@ static const char *words_of(struct trace_text *text, enum pug_isa isa, uint64_t 
         words->known = pug_disasm_text(text->disasm, isa, address, bytes, size, words->text,
                                        sizeof(words->text));
     }
-    text->no_words |= !words->known && !pug_disasm_built_in();
+    text->starved |= pug_disasm_status(text->disasm) != PUG_OK;
+    text->no_words |= !words->known && !text->starved && !pug_disasm_built_in();
     return words->text;
 }
 
@@ -364,7 +366,7 @@ bool trace_text_print(struct trace_text *text, const struct trace_item *item)
         put_range(text, item);
     else if (!is_said(item))
         put_other(text, item);
-    return status != PUG_ERR_MEM;
+    return status != PUG_ERR_MEM && !text->starved;
 }
 
 const char *trace_text_lack(const struct trace_text *text)
