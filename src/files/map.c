@@ -42,11 +42,6 @@ const uint8_t *pug_map_bytes(const struct pug_map *map)
     return map->bytes;
 }
 
-void pug_map_want(const struct pug_map *map)
-{
-    (void)map;
-}
-
 uint64_t pug_map_size(const struct pug_map *map)
 {
     return map->size;
@@ -195,19 +190,6 @@ void pug_map_close(struct pug_map *map)
     map->used = false;
     pthread_mutex_unlock(&lock);
     errno = why;
-}
-
-void pug_map_want(const struct pug_map *map)
-{
-#ifdef MADV_POPULATE_READ /* what it cannot do is done by touching */
-    const uintptr_t start = atomic_load(&map->start);
-    const int why = errno;
-    if (start)
-        (void)madvise((void *)start, atomic_load(&map->end) - start, MADV_POPULATE_READ);
-    errno = why;
-#else
-    (void)map;
-#endif
 }
 
 const uint8_t *pug_map_bytes(const struct pug_map *map)

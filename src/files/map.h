@@ -23,9 +23,6 @@ enum pug_status pug_map_part(const struct pug_infile *file, uint64_t offset, siz
                              struct pug_map **map);
 void pug_map_close(struct pug_map *map); /**< may be NULL */
 
-/** All of its pages will be needed: to have them at once is cheaper than one by one. */
-void pug_map_want(const struct pug_map *map);
-
 const uint8_t *pug_map_bytes(const struct pug_map *map);
 uint64_t pug_map_size(const struct pug_map *map); /**< when it was opened */
 

@@ -65,15 +65,17 @@ static bool reaches_first(const struct pug_perf_auxtrace *pieces, const struct t
     return n < track->count && pieces[n].reach >= end && (n == 0 || pieces[n - 1].reach < end);
 }
 
+#define NEAR 8u /* pieces that are tried before they are searched */
+
 /**
- * The first piece that reaches an end, mostly that of the stretch before, or the next; `count` if
- * none does. Pieces of snapshots overlap: of those that reach it none begins earlier.
+ * The first piece that reaches an end, mostly that of the stretch before, or one of the next;
+ * `count` if none does. Pieces of snapshots overlap: of those that reach it none begins earlier.
  */
 static size_t piece_to(const struct pug_perf_auxtrace *pieces, const struct track *track,
                        uint64_t end)
 {
     size_t low = 0, high = track->count;
-    for (size_t n = track->last; n < track->last + 2; n++)
+    for (size_t n = track->last; n < track->last + NEAR; n++)
         if (reaches_first(pieces, track, n, end))
             return n;
     while (low < high) {
@@ -327,7 +329,7 @@ static int by_time(const void *left, const void *right)
 }
 
 /** Sort what is nearly sorted: recorders write the records of one round after the other. */
-static void sort_records(struct pug_list *list)
+void pug_perf_sort_aux(struct pug_list *list)
 {
     struct pug_perf_aux *aux = list->items;
     size_t left = 8 * list->count; /* steps, before it turns out not to be */
@@ -353,53 +355,63 @@ static struct pug_list *records_of(struct pug_perf *perf, size_t list)
     return list < PUG_PERF_SCOUTS ? &perf->aux_parts[list] : &perf->aux;
 }
 
-/** Records of parts of a file are mostly older than those of the next part. */
-static bool in_order(struct pug_perf *perf)
+/** Lists that are sorted, one after the other or merged. */
+struct merge {
+    struct run {
+        struct pug_list *list; /* freed at its end */
+        const struct pug_perf_aux *at, *end;
+    } runs[LISTS];
+    struct run *current;              /* has the first record of all; NULL: there is none left */
+    const struct pug_perf_aux *first; /* of the others; NULL: they are at their ends */
+};
+
+static void choose_run(struct merge *merge)
 {
-    const struct pug_perf_aux *last = NULL;
+    const struct pug_perf_aux *first = NULL, *second = NULL;
+    merge->current = NULL;
     for (size_t i = 0; i < LISTS; i++) {
-        const struct pug_list *list = records_of(perf, i);
-        const struct pug_perf_aux *aux = list->items;
-        if (list->count == 0)
+        struct run *run = &merge->runs[i];
+        if (run->at == run->end)
             continue;
-        if (last && by_time(last, aux) > 0)
-            return false;
-        last = &aux[list->count - 1];
+        if (!first || by_time(run->at, first) < 0) {
+            second = first;
+            first = run->at;
+            merge->current = run;
+        } else if (!second || by_time(run->at, second) < 0) {
+            second = run->at;
+        }
     }
-    return true;
+    merge->first = second;
 }
 
-/** All records to one list. False: no memory. */
-static bool put_together(struct pug_perf *perf)
+static void merge_begin(struct merge *merge, struct pug_perf *perf)
 {
-    struct pug_list all = {0};
     for (size_t i = 0; i < LISTS; i++) {
         struct pug_list *list = records_of(perf, i);
-        if (!pug_list_reserve(&all, list->count, sizeof(struct pug_perf_aux))) {
-            free(all.items);
-            return false;
-        }
-        if (list->count > 0)
-            memcpy((struct pug_perf_aux *)all.items + all.count, list->items,
-                   list->count * sizeof(struct pug_perf_aux));
-        all.count += list->count;
-        free(list->items);
-        *list = (struct pug_list){0};
+        const struct pug_perf_aux *aux = list->items;
+        merge->runs[i] = (struct run){list, aux, list->count > 0 ? aux + list->count : aux};
     }
-    perf->aux = all;
-    return true;
+    choose_run(merge);
 }
 
-/** Records of each list in their order, and that of the lists. False: no memory. */
-static bool sort_all(struct pug_perf *perf)
+static void forget_records(struct pug_list *list)
 {
-    for (size_t i = 0; i < LISTS; i++)
-        sort_records(records_of(perf, i));
-    if (in_order(perf))
-        return true;
-    if (!put_together(perf))
+    free(list->items);
+    *list = (struct pug_list){0};
+}
+
+/** The next record; false: there is none. */
+static bool merge_next(struct merge *merge, struct pug_perf_aux *next)
+{
+    struct run *run = merge->current;
+    if (!run)
         return false;
-    sort_records(&perf->aux);
+    *next = *run->at++;
+    const bool ended = run->at == run->end;
+    if (ended || (merge->first && by_time(merge->first, run->at) < 0))
+        choose_run(merge);
+    if (ended)
+        forget_records(run->list);
     return true;
 }
 
@@ -530,15 +542,17 @@ static void tell(const struct cutting *cutting)
                              (unsigned long long)cutting->missing.count);
 }
 
-/** A list's records to stretches; the list is empty then. */
-static bool cut_list(struct cutting *cutting, struct pug_list *list)
+/** All records, in the order of time, to stretches; no list has any then. */
+static bool cut_all(struct cutting *cutting)
 {
-    const struct pug_perf_aux *aux = list->items;
+    struct merge merge;
+    struct pug_perf_aux aux;
     bool good = true;
-    for (size_t i = 0; good && i < list->count; i++)
-        good = cut(cutting, aux[i]);
-    free(list->items);
-    *list = (struct pug_list){0};
+    merge_begin(&merge, cutting->perf);
+    while (good && merge_next(&merge, &aux))
+        good = cut(cutting, aux);
+    for (size_t i = 0; i < LISTS; i++)
+        forget_records(records_of(cutting->perf, i));
     return good;
 }
 
@@ -546,16 +560,16 @@ enum pug_status pug_perf_cut(struct pug_perf *perf)
 {
     struct cutting cutting = {.perf = perf};
     sort_pieces(&perf->auxtrace);
-    bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf)) && sort_all(perf);
+    bool good = list_buffers(&cutting) && (perf->has_aux || make_records(perf));
     size_t count = 0;
+    pug_perf_sort_aux(&perf->aux);
     for (size_t i = 0; i < LISTS; i++)
         count += records_of(perf, i)->count;
     good = good &&
            pug_list_reserve_long(&perf->capture->stretches, count,
                                  sizeof(struct pug_capture_stretch)) &&
            pug_list_reserve_long(&perf->cuts, count, sizeof(struct pug_perf_cut));
-    for (size_t i = 0; good && i < LISTS; i++)
-        good = cut_list(&cutting, records_of(perf, i));
+    good = good && cut_all(&cutting);
     tell(&cutting);
     free(cutting.tracks.items);
     return good ? PUG_OK : PUG_ERR_MEM;

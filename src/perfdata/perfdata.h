@@ -372,6 +372,8 @@ size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64
 
 /* cut.c */
 enum pug_status pug_perf_cut(struct pug_perf *perf);
+/** AUX records of a part of a file, in the order of their times. */
+void pug_perf_sort_aux(struct pug_list *list);
 /** Nothing in a stretch is younger. */
 /** Nothing in it is older. */
 struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,

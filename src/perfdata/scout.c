@@ -78,7 +78,7 @@ static void add_scout(struct party *party, const struct pug_perf *perf, uint64_t
     scout->limit = limit;
 }
 
-/** What a scout found, to its place among what all of them did. */
+/** What a scout found, in order and to its place among what all of them did. */
 static void put(struct party *party, unsigned n)
 {
     const struct pug_perf *perf = party->perf;
@@ -89,6 +89,7 @@ static void put(struct party *party, unsigned n)
         if (!perf->has_times)
             aux[i].time += scout->before;
     }
+    pug_perf_sort_aux(&party->perf->aux_parts[n]);
     if (scout->perf.auxtrace.count > 0)
         memcpy((struct pug_perf_auxtrace *)perf->auxtrace.items + scout->first_auxtrace,
                scout->perf.auxtrace.items,

@@ -3,7 +3,6 @@
  * @file From bytes to records (section 5), through a window on the file. Of trace, which lies
  * behind its record, nothing is touched.
  */
-#include "base/bisect.h"
 #include "files/map.h"
 #include "perfdata/perfdata.h"
 
@@ -16,13 +15,9 @@
 #else
 #define WINDOW ((size_t)16 << 20)
 #endif
-/* Where there are records on about every page, fewer of these at once stay in the caches. */
+/* Where there are records on about every page, to map these costs more than to read them. */
 #define DENSE        ((size_t)16 << 10)
-#define DENSE_WINDOW ((size_t)2 << 20)
-#define AHEAD        6u /* so many pieces ahead their records are fetched … */
-#define LINES        4u /* … so many cache lines of each … */
-#define BEFORE       3u /* … of these in front of it: what stands between pieces */
-#define LINE         64u
+#define DENSE_WINDOW ((size_t)128 << 10)
 #define HEADER       8u
 #define SOME         512u /* records that tell how many there will be */
 
@@ -32,11 +27,11 @@ struct walk {
     uint32_t file;
     uint64_t at, end;
     struct pug_map *window;
+    uint8_t *room;        /* DENSE_WINDOW bytes, for a window that is read; or NULL */
     const uint8_t *bytes; /* of the window */
     uint64_t first;       /* that is in it */
     size_t held;
     uint64_t piece, stride; /* where the last piece of trace was told, and how far behind another */
-    size_t known;           /* places of the index that are behind */
     struct pug_perf_unzip *unzip;
     struct pug_memory_bytes {
         uint8_t *bytes;
@@ -79,20 +74,22 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
         size <= walk->held - (size_t)(at - walk->first))
         return walk->bytes + (at - walk->first);
     const uint64_t left = walk->end - at;
-    const bool dense = walk->stride > 0 && walk->stride < DENSE;
-    const size_t window = dense && WINDOW > DENSE_WINDOW ? DENSE_WINDOW : WINDOW;
+    const bool dense = walk->stride > 0 && walk->stride < DENSE && size <= DENSE_WINDOW;
+    const size_t window = dense ? DENSE_WINDOW : WINDOW;
     const size_t wanted = size > window ? size : window;
     pug_map_close(walk->window);
     walk->window = NULL;
     walk->held = left < wanted ? (size_t)left : wanted;
     walk->first = at;
-    const enum pug_status status =
-        pug_map_part(files[walk->file].in, at, walk->held, &walk->window);
-    if (status == PUG_OK) {
-        if (dense)
-            pug_map_want(walk->window);
-        return walk->bytes = pug_map_bytes(walk->window);
-    }
+    if (dense && !walk->room)
+        walk->room = malloc(DENSE_WINDOW);
+    enum pug_status status;
+    if (dense && walk->room)
+        status = pug_infile_read(files[walk->file].in, at, walk->room, walk->held);
+    else
+        status = pug_map_part(files[walk->file].in, at, walk->held, &walk->window);
+    if (status == PUG_OK)
+        return walk->bytes = walk->window ? pug_map_bytes(walk->window) : walk->room;
     if (!walk->scout)
         pug_perf_fail(walk->perf, files[walk->file].path, at, status);
     walk->held = 0;
@@ -235,31 +232,6 @@ static uint64_t read_header(const uint8_t *bytes, struct pug_perf_record *record
     return size;
 }
 
-static void fetch(const struct walk *walk, uint64_t at)
-{
-    const uint64_t first = at - BEFORE * LINE - walk->first;
-    if (at < BEFORE * LINE + walk->first || first + LINES * LINE > walk->held)
-        return;
-    for (unsigned i = 0; i < LINES; i++)
-        __builtin_prefetch(walk->bytes + first + i * LINE);
-}
-
-/** A piece of trace ends: fetch what stands around a later one, whose place the index has. */
-static void look_ahead(struct walk *walk)
-{
-    const struct pug_list *index = &walk->perf->index;
-    const uint64_t *places = index->items;
-    walk->stride = walk->at - walk->piece;
-    walk->piece = walk->at;
-    if (walk->stride >= DENSE)
-        return;
-    if (walk->known < index->count && places[walk->known] < walk->at &&
-        (++walk->known == index->count || places[walk->known] < walk->at))
-        walk->known = pug_bisect_below(places, index->count, sizeof(*places), 0, walk->at);
-    if (AHEAD < index->count - walk->known)
-        fetch(walk, places[walk->known + AHEAD]);
-}
-
 /** The record at walk->at; false: the walk ends. */
 static bool step(struct walk *walk, enum pug_status *status)
 {
@@ -295,8 +267,10 @@ static bool step(struct walk *walk, enum pug_status *status)
         return false;
     }
     walk->at += size + (uint64_t)behind;
-    if (behind > 0)
-        look_ahead(walk);
+    if (behind > 0) {
+        walk->stride = walk->at - walk->piece;
+        walk->piece = walk->at;
+    }
     if (record.size + HEADER == size)
         *status = take(walk, &record);
     else if (walk->scout)
@@ -311,6 +285,7 @@ static void end_walk(struct walk *walk)
 {
     pug_perf_unzip_free(walk->unzip);
     free(walk->split.bytes);
+    free(walk->room);
     pug_map_close(walk->window);
 }
 

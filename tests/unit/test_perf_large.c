@@ -122,9 +122,9 @@ static uint64_t get(const uint8_t *at)
 
 /**
  * Pieces of two processors, and between them names, maps, and records without trace. The last so
- * many are older than the others.
+ * many are older than the others; behind each period times begin again.
  */
-static void make_pieces(struct rec_bytes *bytes, unsigned older)
+static void make_pieces(struct rec_bytes *bytes, unsigned older, unsigned period)
 {
     struct rec_perf perf;
     struct rec_bytes trace = {0};
@@ -136,7 +136,7 @@ static void make_pieces(struct rec_bytes *bytes, unsigned older)
         char name[32];
         struct rec_perf_sample sample = {.pid = 100 + (int32_t)(i / 500),
                                          .cpu = (int32_t)(i % 2),
-                                         .time = 1000 + 10 * ((i + older) % SMALLS)};
+                                         .time = 1000 + 10 * ((i + older) % period)};
         sample.tid = sample.pid;
         snprintf(name, sizeof(name), "/lib/number-%u", i / 700);
         if (i % 500 == 0)
@@ -199,14 +199,14 @@ static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
 }
 
 /** The same as by one thread, whatever the index says. */
-static void compare_parts(unsigned older)
+static void compare_parts(unsigned older, unsigned period)
 {
     char path[] = "/tmp/pug-large-XXXXXX";
     struct rec_bytes bytes = {0};
     const int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     close(descriptor);
-    make_pieces(&bytes, older);
+    make_pieces(&bytes, older, period);
     uint8_t *const index = index_of(&bytes);
     const uint64_t all = found_in(path, &bytes);
     /* In the middle of a record; behind the file; before the data; one entry is wrong. */
@@ -234,9 +234,11 @@ static void compare_parts(unsigned older)
 static void test_parts(void **state)
 {
     (void)state;
-    compare_parts(0);
-    compare_parts(SMALLS / 3);
-    compare_parts(SMALLS / 2 + 1);
+    compare_parts(0, SMALLS);
+    compare_parts(SMALLS / 3, SMALLS);
+    compare_parts(SMALLS / 2 + 1, SMALLS);
+    compare_parts(0, 5); /* as a recording that is repeated */
+    compare_parts(0, 700);
 }
 
 int main(void)
