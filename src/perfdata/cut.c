@@ -230,18 +230,21 @@ static void note_begin(struct track *track, const struct pug_capture *capture,
         cut->before = track->before;
 }
 
-static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32_t number,
+/** The next item of a list that was made long enough. */
+static void *next_item(struct pug_list *list, size_t size)
+{
+    return (char *)list->items + list->count++ * size;
+}
+
+static void keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32_t number,
                  const struct pug_perf_auxtrace *trace)
 {
     struct pug_perf *perf = cutting->perf;
     struct pug_capture *capture = perf->capture;
-    struct pug_capture_stretch *stretch =
-        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
-    struct pug_perf_cut *cut = pug_capture_add(perf->capture, &perf->cuts, sizeof(*cut));
+    struct pug_capture_stretch *stretch = next_item(&capture->stretches, sizeof(*stretch));
+    struct pug_perf_cut *cut = next_item(&perf->cuts, sizeof(*cut));
     struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[number];
     struct track *track = track_of(cutting, number);
-    if (!stretch || !cut || !track)
-        return false;
     *stretch = (struct pug_capture_stretch){
         .buffer = number,
         .flags = flags_of(aux->flags),
@@ -250,36 +253,34 @@ static bool keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
         .time = aux->time,
         .cpu = trace->cpu >= 0 ? trace->cpu : aux->cpu,
     };
-    cut->file = trace->file;
-    cut->at = trace->at + (aux->offset - trace->offset);
-    cut->order = aux->order;
+    *cut = (struct pug_perf_cut){
+        .at = trace->at + (aux->offset - trace->offset), .order = aux->order, .file = trace->file};
     note_begin(track, capture, cut);
     if (buffer->stretch_count++ == 0)
         buffer->first_stretch = capture->stretches.count - 1;
     buffer->size += stretch->size;
     if (stretch->flags & PUG_STRETCH_RAW)
         buffer->transport = "plain";
-    return true;
 }
 
-static bool cut(struct cutting *cutting, struct pug_perf_aux aux)
+static void cut(struct cutting *cutting, struct pug_perf_aux aux)
 {
     const uint32_t format = aux.flags & AUX_FORMAT;
     uint32_t buffer;
     if (aux.size == 0)
-        return true;
+        return;
     if (format != AUX_FORMAT_FRAMES && format != AUX_FORMAT_RAW) {
         lose(&cutting->strange, &aux);
-        return true;
+        return;
     }
     const struct pug_perf_auxtrace *trace = find_trace(cutting, &aux, &buffer);
     if (!trace) {
         lose(&cutting->missing, &aux);
-        return true;
+        return;
     }
     if (format == AUX_FORMAT_FRAMES && aux.size % FRAME != 0)
         lose(&cutting->uneven, &aux);
-    return keep(cutting, &aux, buffer, trace);
+    keep(cutting, &aux, buffer, trace);
 }
 
 struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,
@@ -543,17 +544,13 @@ static void tell(const struct cutting *cutting)
 }
 
 /** All records, in the order of time, to stretches; no list has any then. */
-static bool cut_all(struct cutting *cutting)
+static void cut_all(struct cutting *cutting)
 {
     struct merge merge;
     struct pug_perf_aux aux;
-    bool good = true;
     merge_begin(&merge, cutting->perf);
-    while (good && merge_next(&merge, &aux))
-        good = cut(cutting, aux);
-    for (size_t i = 0; i < LISTS; i++)
-        forget_records(records_of(cutting->perf, i));
-    return good;
+    while (merge_next(&merge, &aux))
+        cut(cutting, aux);
 }
 
 enum pug_status pug_perf_cut(struct pug_perf *perf)
@@ -569,7 +566,8 @@ enum pug_status pug_perf_cut(struct pug_perf *perf)
            pug_list_reserve_long(&perf->capture->stretches, count,
                                  sizeof(struct pug_capture_stretch)) &&
            pug_list_reserve_long(&perf->cuts, count, sizeof(struct pug_perf_cut));
-    good = good && cut_all(&cutting);
+    if (good)
+        cut_all(&cutting);
     tell(&cutting);
     free(cutting.tracks.items);
     return good ? PUG_OK : PUG_ERR_MEM;
