@@ -107,29 +107,29 @@ static void test_demangling_damage(void **state)
     assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
 }
 
+#define NAME 2048u
+
 /** Names whose every part says twice what was before it. */
-static void grow(char cpp[2048], char rust[2048], size_t parts)
+static void grow(char cpp[NAME], char rust[NAME], size_t parts)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    strcpy(cpp, "_Z1f1PIiiE");
-    strcpy(rust, "_RINvC1a1fTmmE");
+    size_t at = (size_t)snprintf(cpp, NAME, "_Z1f1PIiiE");
+    size_t end = (size_t)snprintf(rust, NAME, "_RINvC1a1fTmmE");
     for (size_t n = 0, last = strlen("INvC1a1f"); n < parts; n++) {
-        char *end = cpp + strlen(cpp);
         const char digit = (char)(n % 36 < 10 ? '0' + n % 36 : 'A' + n % 36 - 10);
         const char part[] = {n < 36 ? digit : digits[n / 36 - 1], n < 36 ? '\0' : digit, '\0'};
-        snprintf(end, 2048 - (size_t)(end - cpp), "S_IS%s_S%s_E", part, part);
-        end = rust + strlen(rust);
+        at += (size_t)snprintf(cpp + at, NAME - at, "S_IS%s_S%s_E", part, part);
         const char back[] = {'B', digits[(last - 1) / 62], digits[(last - 1) % 62], '_', '\0'};
-        last = (size_t)(end - rust) - 2;
-        snprintf(end, 2048 - (size_t)(end - rust), "T%s%sE", back, back);
+        last = end - 2;
+        end += (size_t)snprintf(rust + end, NAME - end, "T%s%sE", back, back);
     }
-    strcat(rust, "E");
+    snprintf(rust + end, NAME - end, "E");
 }
 
 /* A few hundred bytes that stand for 2^60 words: work has an end. */
 static void test_demangling_that_grows(void **state)
 {
-    char cpp[2048], rust[2048], text[4096];
+    char cpp[NAME], rust[NAME], text[4096];
     (void)state;
     grow(cpp, rust, 1);
     assert_true(pug_demangle(cpp, text, sizeof(text)) > 0);
