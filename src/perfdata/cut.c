@@ -353,7 +353,7 @@ void pug_perf_sort_aux(struct pug_list *list)
 
 static struct pug_list *records_of(struct pug_perf *perf, size_t list)
 {
-    return list < PUG_PERF_SCOUTS ? &perf->aux_parts[list] : &perf->aux;
+    return list < PUG_PERF_SCOUTS ? &perf->aux_parts[list].list : &perf->aux;
 }
 
 /** Lists that are sorted, one after the other or merged. */
@@ -361,28 +361,33 @@ struct merge {
     struct run {
         struct pug_list *list; /* freed at its end */
         const struct pug_perf_aux *at, *end;
-    } runs[LISTS];
-    struct run *current;              /* has the first record of all; NULL: there is none left */
-    const struct pug_perf_aux *first; /* of the others; NULL: they are at their ends */
+        uint32_t before; /* records of the file before those of the list */
+        uint32_t later;  /* what their times lack; without times these are numbers, too */
+    } runs[LISTS];       /* in the order of the file */
+    struct run *current; /* has the first record of all; NULL: there is none left */
+    struct run *other;   /* that has the first of the others; NULL: they are at their ends */
 };
+
+/** Of equal times the list that stands first in the file goes first. */
+static bool goes_first(const struct run *a, const struct run *b)
+{
+    const uint64_t mine = a->at->time + a->later, its = b->at->time + b->later;
+    return mine != its ? mine < its : a < b;
+}
 
 static void choose_run(struct merge *merge)
 {
-    const struct pug_perf_aux *first = NULL, *second = NULL;
-    merge->current = NULL;
-    for (size_t i = 0; i < LISTS; i++) {
-        struct run *run = &merge->runs[i];
+    merge->current = merge->other = NULL;
+    for (struct run *run = merge->runs; run < merge->runs + LISTS; run++) {
         if (run->at == run->end)
             continue;
-        if (!first || by_time(run->at, first) < 0) {
-            second = first;
-            first = run->at;
+        if (!merge->current || goes_first(run, merge->current)) {
+            merge->other = merge->current;
             merge->current = run;
-        } else if (!second || by_time(run->at, second) < 0) {
-            second = run->at;
+        } else if (!merge->other || goes_first(run, merge->other)) {
+            merge->other = run;
         }
     }
-    merge->first = second;
 }
 
 static void merge_begin(struct merge *merge, struct pug_perf *perf)
@@ -390,7 +395,12 @@ static void merge_begin(struct merge *merge, struct pug_perf *perf)
     for (size_t i = 0; i < LISTS; i++) {
         struct pug_list *list = records_of(perf, i);
         const struct pug_perf_aux *aux = list->items;
-        merge->runs[i] = (struct run){list, aux, list->count > 0 ? aux + list->count : aux};
+        const uint32_t before = i < PUG_PERF_SCOUTS ? perf->aux_parts[i].before : 0;
+        merge->runs[i] = (struct run){.list = list,
+                                      .at = aux,
+                                      .end = list->count > 0 ? aux + list->count : aux,
+                                      .before = before,
+                                      .later = perf->has_times ? 0 : before};
     }
     choose_run(merge);
 }
@@ -408,8 +418,10 @@ static bool merge_next(struct merge *merge, struct pug_perf_aux *next)
     if (!run)
         return false;
     *next = *run->at++;
+    next->order += run->before;
+    next->time += run->later;
     const bool ended = run->at == run->end;
-    if (ended || (merge->first && by_time(merge->first, run->at) < 0))
+    if (ended || (merge->other && goes_first(merge->other, run)))
         choose_run(merge);
     if (ended)
         forget_records(run->list);

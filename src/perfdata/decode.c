@@ -358,7 +358,7 @@ static void free_own(struct pug_capture *capture)
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
-        free_list(&perf->aux_parts[i]);
+        free_list(&perf->aux_parts[i].list);
     free(perf->kallsyms);
     pug_perf_kallsyms_free(&perf->symbols);
     free(perf->folder);

@@ -199,13 +199,16 @@ struct pug_perf {
     bool many_mounts; /**< there are others */
     bool told_id;     /**< that an event id is nobody's */
 
-    bool has_aux;                               /**< there are such records */
-    struct pug_list aux;                        /**< struct pug_perf_aux: those with trace … */
-    struct pug_list aux_parts[PUG_PERF_SCOUTS]; /**< … behind those of parts of a long file */
-    struct pug_list auxtrace;                   /**< struct pug_perf_auxtrace */
-    struct pug_list hw_ids;                     /**< struct pug_perf_hw_id */
-    struct pug_list events;                     /**< struct pug_perf_event */
-    struct pug_list cpus;                       /**< struct pug_perf_cpu, by number */
+    bool has_aux;        /**< there are such records */
+    struct pug_list aux; /**< struct pug_perf_aux: those with trace … */
+    struct pug_perf_aux_part {
+        struct pug_list list;
+        uint32_t before;          /**< records of the file before the part */
+    } aux_parts[PUG_PERF_SCOUTS]; /**< … behind those of parts of a long file */
+    struct pug_list auxtrace;     /**< struct pug_perf_auxtrace */
+    struct pug_list hw_ids;       /**< struct pug_perf_hw_id */
+    struct pug_list events;       /**< struct pug_perf_event */
+    struct pug_list cpus;         /**< struct pug_perf_cpu, by number */
     bool has_info, snapshot_mode, refused_hw_id;
     uint64_t info_version;
     uint64_t lost, lost_samples, decoder_errors;

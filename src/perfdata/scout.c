@@ -81,19 +81,15 @@ static void add_scout(struct party *party, const struct pug_perf *perf, uint64_t
 /** What a scout found, in order and to its place among what all of them did. */
 static void put(struct party *party, unsigned n)
 {
-    const struct pug_perf *perf = party->perf;
-    const struct pug_perf_scout *scout = &party->scouts[n];
-    struct pug_perf_aux *aux = perf->aux_parts[n].items;
-    for (size_t i = 0; i < perf->aux_parts[n].count; i++) {
-        aux[i].order += scout->before;
-        if (!perf->has_times)
-            aux[i].time += scout->before;
-    }
-    pug_perf_sort_aux(&party->perf->aux_parts[n]);
-    if (scout->perf.auxtrace.count > 0)
+    struct pug_perf *perf = party->perf;
+    struct pug_perf_scout *scout = &party->scouts[n];
+    struct pug_list *found = &scout->perf.auxtrace;
+    pug_perf_sort_aux(&perf->aux_parts[n].list);
+    if (found->count > 0)
         memcpy((struct pug_perf_auxtrace *)perf->auxtrace.items + scout->first_auxtrace,
-               scout->perf.auxtrace.items,
-               scout->perf.auxtrace.count * sizeof(struct pug_perf_auxtrace));
+               found->items, found->count * sizeof(struct pug_perf_auxtrace));
+    free(found->items);
+    *found = (struct pug_list){0};
 }
 
 /** Room for what scout n found behind the others, and what it knows of the whole. */
@@ -106,7 +102,8 @@ static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsi
     if (!pug_list_reserve(&perf->auxtrace, scout->perf.auxtrace.count,
                           sizeof(struct pug_perf_auxtrace)))
         return false;
-    perf->aux_parts[n] = scout->perf.aux;
+    perf->aux_parts[n].list = scout->perf.aux;
+    perf->aux_parts[n].before = before;
     scout->perf.aux = (struct pug_list){0};
     perf->auxtrace.count += scout->perf.auxtrace.count;
     perf->has_aux |= scout->perf.has_aux;
