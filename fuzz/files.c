@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: MIT
+#define _XOPEN_SOURCE 700 /* nftw() */
 #include "files.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+static char folder[64];
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+/** What ended by itself found nothing, so nobody will look at the files. */
+static void remove_folder(void)
+{
+    (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 const char *fuzz_place(const char *name)
 {
-    static char folder[64], path[4096];
+    static char path[4096];
     if (!folder[0]) {
         snprintf(folder, sizeof(folder), "/tmp/pugmark-fuzz-XXXXXX");
-        if (!mkdtemp(folder))
+        if (!mkdtemp(folder) || atexit(remove_folder) != 0)
             exit(2);
     }
     snprintf(path, sizeof(path), "%s%s%s", folder, *name ? "/" : "", name);
