@@ -361,11 +361,10 @@ struct merge {
     struct run {
         struct pug_list *list; /* freed at its end */
         const struct pug_perf_aux *at, *end;
-        uint32_t before; /* records of the file before those of the list */
-        uint32_t later;  /* what their times lack; without times these are numbers, too */
-    } runs[LISTS];       /* in the order of the file */
-    struct run *current; /* has the first record of all; NULL: there is none left */
-    struct run *other;   /* that has the first of the others; NULL: they are at their ends */
+        uint32_t before, later; /* of struct pug_perf_aux_part */
+    } runs[LISTS];              /* in the order of the file */
+    struct run *current;        /* has the first record of all; NULL: there is none left */
+    struct run *other;          /* that has the first of the others; NULL: they are at their ends */
 };
 
 /** Of equal times the list that stands first in the file goes first. */
@@ -395,12 +394,13 @@ static void merge_begin(struct merge *merge, struct pug_perf *perf)
     for (size_t i = 0; i < LISTS; i++) {
         struct pug_list *list = records_of(perf, i);
         const struct pug_perf_aux *aux = list->items;
-        const uint32_t before = i < PUG_PERF_SCOUTS ? perf->aux_parts[i].before : 0;
-        merge->runs[i] = (struct run){.list = list,
-                                      .at = aux,
-                                      .end = list->count > 0 ? aux + list->count : aux,
-                                      .before = before,
-                                      .later = perf->has_times ? 0 : before};
+        struct run *run = &merge->runs[i];
+        *run =
+            (struct run){.list = list, .at = aux, .end = list->count > 0 ? aux + list->count : aux};
+        if (i < PUG_PERF_SCOUTS) {
+            run->before = perf->aux_parts[i].before;
+            run->later = perf->aux_parts[i].later;
+        }
     }
     choose_run(merge);
 }

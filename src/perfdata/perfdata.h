@@ -203,7 +203,8 @@ struct pug_perf {
     struct pug_list aux; /**< struct pug_perf_aux: those with trace … */
     struct pug_perf_aux_part {
         struct pug_list list;
-        uint32_t before;          /**< records of the file before the part */
+        uint32_t before; /**< records of the file before the part */
+        uint32_t later;  /**< what its times lack: without times these are numbers of records */
     } aux_parts[PUG_PERF_SCOUTS]; /**< … behind those of parts of a long file */
     struct pug_list auxtrace;     /**< struct pug_perf_auxtrace */
     struct pug_list hw_ids;       /**< struct pug_perf_hw_id */

@@ -104,6 +104,7 @@ static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsi
         return false;
     perf->aux_parts[n].list = scout->perf.aux;
     perf->aux_parts[n].before = before;
+    perf->aux_parts[n].later = perf->has_times ? 0 : before;
     scout->perf.aux = (struct pug_list){0};
     perf->auxtrace.count += scout->perf.auxtrace.count;
     perf->has_aux |= scout->perf.has_aux;

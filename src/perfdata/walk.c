@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file From bytes to records (section 5), through a window on the file. Of trace, which lies
- * behind its record, nothing is touched.
+ * behind its record, nothing is touched, unless its pieces are short.
  */
 #include "files/map.h"
 #include "perfdata/perfdata.h"
