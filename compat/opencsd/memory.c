@@ -113,15 +113,15 @@ static struct file *new_file(const char *path, const ocsd_file_mem_region_t *reg
     return file;
 }
 
-/** NULL: no memory. */
-static const struct file *hold_file(struct shell_memory *memory, const char *path,
-                                    const ocsd_file_mem_region_t *regions, size_t count)
+/** A file that is known, or NULL: it is made known. NULL: no memory. */
+static const struct file *hold_file(struct shell_memory *memory, struct file *file,
+                                    const char *path, const ocsd_file_mem_region_t *regions,
+                                    size_t count)
 {
     struct hold *hold = malloc(sizeof(*hold));
-    struct file *file = hold ? find_file(path) : NULL;
     if (hold && !file)
         file = new_file(path, regions, count);
-    if (!file) {
+    if (!hold || !file) {
         free(hold);
         return NULL;
     }
@@ -269,10 +269,10 @@ static enum pug_status add_regions(struct shell_tree *tree, const struct pug_pla
 static ocsd_err_t add_file(struct shell_tree *tree, const struct pug_place *place, const char *path,
                            const ocsd_file_mem_region_t *regions, size_t count)
 {
-    const struct file *file = find_file(path);
-    if (file && !starts_at(file, regions[0].start_address))
+    struct file *known = find_file(path);
+    if (known && !starts_at(known, regions[0].start_address))
         return OCSD_ERR_MEM_ACC_FILE_DIFF_RANGE;
-    file = hold_file(tree->memory, path, regions, count);
+    const struct file *file = hold_file(tree->memory, known, path, regions, count);
     if (!file)
         return OCSD_ERR_MEM;
     enum pug_status status = add_regions(tree, place, path, file->regions, file->count);
@@ -419,7 +419,7 @@ void ocsd_tl_log_mapped_mem_ranges(const dcd_tree_handle_t handle)
     size_t room = text.length + 1;
     char *buffer = malloc(room);
     if (!buffer) {
-        shell_tell_starved(tree, "no memory for the list of mapped memory");
+        log_text(tree, PUG_SEV_ERROR, PUG_ERR_MEM, "no memory for the list of mapped memory");
         return;
     }
     text = PUG_TEXT(buffer, room);

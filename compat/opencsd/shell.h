@@ -160,9 +160,6 @@ void shell_decoder_forget_printer(struct shell_printer *printer);
 ocsd_datapath_resp_t shell_tree_client_element(struct shell_tree *tree, ocsd_trc_index_t index,
                                                uint8_t id, const ocsd_generic_trace_elem *element);
 
-/** There is no memory: the client is told through its logger. */
-void shell_tell_starved(const struct shell_tree *tree, const char *text);
-
 bool shell_memory_new(struct shell_tree *tree);
 void shell_memory_free(struct shell_tree *tree);
 

@@ -118,7 +118,7 @@ void ocsd_destroy_dcd_tree(const dcd_tree_handle_t handle)
 
 /* ---- the data path ---- */
 
-void shell_tell_starved(const struct shell_tree *tree, const char *text)
+static void tell_starved(const struct shell_tree *tree, const char *text)
 {
     pug_log_put(tree->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
                                                     .code = PUG_ERR_MEM,
@@ -134,8 +134,8 @@ static ocsd_datapath_resp_t answer(struct shell_tree *tree, enum pug_response re
     const unsigned starved = pug_image_starved(tree->image);
     if (starved == tree->code_starved && !tree->text_starved)
         return (ocsd_datapath_resp_t)response;
-    shell_tell_starved(tree, tree->text_starved ? "no memory for what is printed"
-                                                : "no memory for program code");
+    tell_starved(tree, tree->text_starved ? "no memory for what is printed"
+                                          : "no memory for program code");
     tree->code_starved = starved;
     tree->text_starved = false;
     return OCSD_RESP_FATAL_SYS_ERR;

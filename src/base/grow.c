@@ -47,6 +47,13 @@ bool pug_list_reserve_long(struct pug_list *list, size_t more, size_t item_size)
     return true;
 }
 
+bool pug_has_room(size_t size)
+{
+    void *volatile room = malloc(size); /* compilers leave out what is freed at once */
+    free(room);
+    return room != NULL;
+}
+
 void *pug_list_add(struct pug_list *list, size_t item_size)
 {
     if (!pug_list_reserve(list, 1, item_size))

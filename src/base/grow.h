@@ -20,6 +20,9 @@ bool pug_list_reserve(struct pug_list *list, size_t more, size_t item_size);
  */
 bool pug_list_reserve_long(struct pug_list *list, size_t more, size_t item_size);
 
+/** Is there memory for so much? For who asks a library that cannot say that there is none. */
+bool pug_has_room(size_t size);
+
 /** A zeroed item at the end, or NULL. */
 void *pug_list_add(struct pug_list *list, size_t item_size);
 

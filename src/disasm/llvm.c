@@ -10,6 +10,8 @@
 
 #ifdef PUG_WITH_LLVM
 
+#include "base/grow.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -94,13 +96,6 @@ struct pug_llvm {
 #define CONTEXT_ROOM      ((size_t)4 << 20)
 #define INSTRUCTION_ROOM  ((size_t)256 << 10)
 
-static bool has_room(size_t size)
-{
-    void *volatile room = malloc(size); /* compilers leave out what is freed at once */
-    free(room);
-    return room != NULL;
-}
-
 static bool has_addresses(size_t size)
 {
     void *addresses = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -151,7 +146,7 @@ static bool take_functions(void *library)
 /** False: no memory, and another time there may be. */
 static bool load_library(void)
 {
-    if (!has_addresses(LOADING_ADDRESSES) || !has_room(LOADING_ROOM))
+    if (!has_addresses(LOADING_ADDRESSES) || !pug_has_room(LOADING_ROOM))
         return false;
     for (unsigned major = NEWEST; major >= OLDEST && llvm_library.major == 0; major--) {
         void *library = open_version(major);
@@ -211,7 +206,7 @@ static void *context_of(struct pug_llvm *llvm, size_t number)
     const char *features =
         llvm_library.major >= dialect->since ? dialect->features : dialect->older;
     if (!llvm->contexts[number]) {
-        llvm->starved |= !has_room(CONTEXT_ROOM);
+        llvm->starved |= !pug_has_room(CONTEXT_ROOM);
         if (llvm->starved)
             return NULL;
         llvm->contexts[number] =
@@ -228,7 +223,7 @@ static bool ask(struct pug_llvm *llvm, size_t dialect, uint64_t address, const u
     uint8_t copy[8];
     void *context = context_of(llvm, dialect);
     memcpy(copy, bytes, size);
-    llvm->starved |= !has_room(INSTRUCTION_ROOM);
+    llvm->starved |= !pug_has_room(INSTRUCTION_ROOM);
     return context && !llvm->starved &&
            llvm_library.instruction(context, copy, size, address, text, room) == size;
 }

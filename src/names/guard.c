@@ -9,6 +9,7 @@
 
 #ifdef PUG_WITH_DWARF
 
+#include "base/grow.h"
 #include "names/dwarf.h"
 
 #include <errno.h>
@@ -28,11 +29,10 @@ __attribute__((noreturn)) static void leave(void)
 
 bool pug_names_guard_room(void)
 {
-    void *volatile room = malloc(ROOM); /* compilers leave out what is freed at once */
-    free(room);
+    const bool room = pug_has_room(ROOM);
     if (!room)
         errno = ENOMEM;
-    return room != NULL;
+    return room;
 }
 
 void pug_names_guard_also(Dwarf *dwarf)

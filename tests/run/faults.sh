@@ -135,19 +135,14 @@ faults trc_pkt_lister -ss_dir demo -decode -logstdout
 
 # Real limits on memory, in KB of data: what there is without, or an error that says so.
 limited() { # COMMAND…
-    local limit code
+    local limit
     [[ $* =~ ${FAULTS_OF:-} ]] || return
+    rm -rf kept made
     "$bin/$1" "${@:2}" >right 2>said
     want=$?
     for limit in 1500 2000 2500 3000 3500 3750 4000 4250 4500 5000 6000 8000 10000 11000 12000 14000 18000 24000 40000; do
-        rm -rf made
         (ulimit -d $limit && exec timeout 120 "$bin/$1" "${@:2}") >out 2>said
-        code=$?
-        if ((code > 4)) || { ((code > 1)) && [[ ! -s said ]]; }; then
-            wrong "$*: exit $code with $limit KB: $(tail -n 1 said)"
-        elif ((code <= want)) && ! cmp -s out right; then
-            wrong "$*: exit $code with other output with $limit KB: $(tail -n 1 said)"
-        fi
+        check $? "$* (within $limit KB)"
         runs=$((runs + 1))
     done
 }

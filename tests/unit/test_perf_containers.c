@@ -453,6 +453,7 @@ static void test_much(void **state)
         perf_story_free(&story);
     }
 }
+
 /** The bound is one for all files of a directory: eight of 8 MB, of which each alone is within it.
  */
 static void test_much_in_a_directory(void **state)

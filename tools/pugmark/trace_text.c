@@ -40,7 +40,6 @@ struct trace_text {
     uint32_t time_count;
     uint32_t task; /* of the last line */
     uint32_t depth;
-    bool starved;  /* there was no memory for words */
     bool no_words; /* an instruction had no words since there is no disassembler */
 };
 
@@ -62,8 +61,8 @@ static const char *words_of(struct trace_text *text, enum pug_isa isa, uint64_t 
         words->known = pug_disasm_text(text->disasm, isa, address, bytes, size, words->text,
                                        sizeof(words->text));
     }
-    text->starved |= pug_disasm_status(text->disasm) != PUG_OK;
-    text->no_words |= !words->known && !text->starved && !pug_disasm_built_in();
+    text->no_words |=
+        !words->known && pug_disasm_status(text->disasm) == PUG_OK && !pug_disasm_built_in();
     return words->text;
 }
 
@@ -366,7 +365,7 @@ bool trace_text_print(struct trace_text *text, const struct trace_item *item)
         put_range(text, item);
     else if (!is_said(item))
         put_other(text, item);
-    return status != PUG_ERR_MEM && !text->starved;
+    return status != PUG_ERR_MEM && pug_disasm_status(text->disasm) == PUG_OK;
 }
 
 const char *trace_text_lack(const struct trace_text *text)
