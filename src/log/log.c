@@ -56,12 +56,20 @@ void pug_log_set_file(struct pug_log *log, FILE *file)
         log->file = file;
 }
 
+/** `text`, as much as has room; of these there can be millions. */
+static void copy_text(char *to, size_t room, const char *text)
+{
+    const size_t length = text ? strnlen(text, room - 1) : 0;
+    if (length > 0)
+        memcpy(to, text, length);
+    to[length] = '\0';
+}
+
 static void keep_last(struct pug_log *log, const struct pug_log_record *record)
 {
     log->last = *record;
-    snprintf(log->last_component, sizeof(log->last_component), "%s",
-             record->component ? record->component : "");
-    snprintf(log->last_text, sizeof(log->last_text), "%s", record->text ? record->text : "");
+    copy_text(log->last_component, sizeof(log->last_component), record->component);
+    copy_text(log->last_text, sizeof(log->last_text), record->text);
     log->last.component = log->last_component;
     log->last.text = log->last_text;
     log->has_last = true;

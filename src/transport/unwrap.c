@@ -162,10 +162,10 @@ void pug_unwrap_lose(struct pug_unwrap *unwrap)
 
 static void skip(struct pug_unwrap *unwrap, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        bool null = is_null(unwrap, unwrap->bytes[unwrap->head + i]);
-        unwrap->null_run = null ? unwrap->null_run + 1 : 0;
-    }
+    uint32_t nulls = 0;
+    while (nulls < count && is_null(unwrap, unwrap->bytes[unwrap->head + count - 1 - nulls]))
+        nulls++;
+    unwrap->null_run = nulls < count ? nulls : unwrap->null_run + nulls;
     unwrap->head += count;
     unwrap->marked -= unwrap->marked < count ? unwrap->marked : count;
     unwrap->skipped += count;
@@ -198,11 +198,19 @@ static int64_t marked_header(struct pug_unwrap *unwrap, uint32_t count)
 {
     unsigned nulls = pug_unwrap_nulls(&unwrap->config);
     unsigned run = unwrap->marked > 0 ? unwrap->marked_run : unwrap->null_run;
+    const uint8_t *bytes = unwrap->bytes + unwrap->head;
+    const bool zeros_alone = unwrap->config.wrapping == PUG_WRAP_ESP32 && unwrap->config.block == 0;
+    if (nulls == UINT_MAX && unwrap->config.block == 0)
+        return -1;
     for (uint32_t i = unwrap->marked; i < count; i++) {
         uint64_t index = unwrap->index[unwrap->head + i];
         if (unwrap->config.block > 0 && index % unwrap->config.block == 0)
             return i;
-        if (is_null(unwrap, unwrap->bytes[unwrap->head + i]))
+        if (run == 0 && zeros_alone) {
+            const uint8_t *null = memchr(bytes + i, 0, count - i);
+            i = null ? (uint32_t)(null - bytes) : count - 1;
+        }
+        if (is_null(unwrap, bytes[i]))
             run++;
         else if (run > nulls)
             return i;
@@ -252,12 +260,14 @@ static int64_t common_header(const struct pug_unwrap *unwrap, uint32_t count)
     const uint32_t longest = pug_unwrap_longest(&unwrap->config);
     const uint32_t starts = longest < count ? longest : count;
     const bool whole = count == longest * (PUG_UNWRAP_CHAIN + 1);
-    enum chain chains[PUG_UNWRAP_LONGEST], best = CHAIN_BROKEN;
+    enum chain chains[PUG_UNWRAP_LONGEST] = {CHAIN_BROKEN}, best = CHAIN_BROKEN;
     unsigned lasting = 0, packets;
     for (uint32_t i = 0; i < starts; i++) {
-        const bool broken =
-            whole && pug_unwrap_hopeless(&unwrap->config, unwrap->bytes + unwrap->head + i);
-        chains[i] = broken ? CHAIN_BROKEN : follow_chain(unwrap, i, count, NULL, &packets);
+        if (whole)
+            i += pug_unwrap_hopeless(&unwrap->config, unwrap->bytes + unwrap->head + i, starts - i);
+        if (i == starts)
+            break;
+        chains[i] = follow_chain(unwrap, i, count, NULL, &packets);
         if (chains[i] > best)
             best = chains[i];
     }
@@ -288,6 +298,18 @@ void pug_unwrap_give_up(struct pug_unwrap *unwrap)
     unwrap->skipping = 0;
 }
 
+/** How many bytes begin no chain, in the first `count`, which nothing marks: what it takes many
+    windows for that find nothing, at once. */
+static uint32_t hopeless_windows(const struct pug_unwrap *unwrap, uint32_t count, uint32_t window)
+{
+    const uint32_t longest = pug_unwrap_longest(&unwrap->config);
+    if (count < window)
+        return 0;
+    const uint32_t whole = held(unwrap) - window + longest, limit = whole < count ? whole : count;
+    return pug_unwrap_hopeless(&unwrap->config, unwrap->bytes + unwrap->head, limit) / longest *
+           longest;
+}
+
 /**
  * Look for a header. What it finds depends on the bytes alone, not on how they arrive: it looks at
  * a fixed number of them at a time.
@@ -304,6 +326,11 @@ static bool search(struct pug_unwrap *unwrap)
                 pug_unwrap_give_up(unwrap);
             if (count == 0 || (count < window && !unwrap->ended))
                 return false;
+            const uint32_t hopeless = hopeless_windows(unwrap, count, window);
+            if (hopeless > 0) {
+                skip(unwrap, hopeless);
+                continue;
+            }
             at = common_header(unwrap, count);
         }
         if (at >= 0) {

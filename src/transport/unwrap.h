@@ -127,8 +127,10 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config);
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet);
 
-/** Is it plain that no chain of packets begins here? There are more bytes than a packet has. */
-bool pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at);
+/** At how many places from `at` on, of the first `limit`, it is plain that no chain of packets
+    begins. Behind each of them there are the bytes of three packets. */
+unsigned pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at,
+                             unsigned limit);
 
 /** Does an E-Trace stream begin with this packet: a support packet, of any form? */
 bool pug_unwrap_is_support(const struct pug_unwrapped *packet);

@@ -245,16 +245,47 @@ bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
     }
 }
 
-bool pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at)
+static inline bool is_esp32(const uint8_t *at)
 {
-    const unsigned size = at[0] & 0x1f;
-    switch (config->wrapping) {
-    case PUG_WRAP_ENCAPSULATION: return size > 0 && at[0] >> 7 && config->timestamp_bytes == 0;
-    case PUG_WRAP_SMI: return size == 0;
-    case PUG_WRAP_ESP32: return at[0] > ESP_LONGEST || (at[0] > 0 && at[0] <= ESP_HEADER);
-    case PUG_WRAP_PULP:
-        return (at[PULP_RECORD - 1] & 0xe0) != 0x80 || (at[PULP_RECORD - 1] & 0x1f) == 0;
-    default: return false;
+    return *at == 0 || (*at > ESP_HEADER && *at <= ESP_LONGEST);
+}
+
+static inline bool is_pulp(const uint8_t *at)
+{
+    return (uint8_t)(at[PULP_RECORD - 1] - 0x81) < 0x1f;
+}
+
+/** May a chain of packets begin here? */
+static inline bool is_hopeful(const struct pug_unwrap_config *config, enum pug_wrapping wrapping,
+                              const uint8_t *at)
+{
+    switch (wrapping) {
+    case PUG_WRAP_ENCAPSULATION:
+        return !(at[0] & 0x1f) || !(at[0] >> 7) || config->timestamp_bytes > 0;
+    case PUG_WRAP_SMI: return at[0] & 0x1f;
+    case PUG_WRAP_ESP32: return is_esp32(at) && is_esp32(at + at[0]);
+    case PUG_WRAP_PULP: /* without jumps that depend on noise */
+        return is_pulp(at) & is_pulp(at + PULP_RECORD) & is_pulp(at + 2 * PULP_RECORD);
+    default: return true;
+    }
+}
+
+static inline unsigned count_hopeless(const struct pug_unwrap_config *config,
+                                      enum pug_wrapping wrapping, const uint8_t *at, unsigned limit)
+{
+    unsigned count = 0;
+    while (count < limit && !is_hopeful(config, wrapping, at + count))
+        count++;
+    return count;
+}
+
+unsigned pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at,
+                             unsigned limit)
+{
+    switch (config->wrapping) { /* each a loop of its own */
+    case PUG_WRAP_ESP32: return count_hopeless(config, PUG_WRAP_ESP32, at, limit);
+    case PUG_WRAP_PULP: return count_hopeless(config, PUG_WRAP_PULP, at, limit);
+    default: return count_hopeless(config, config->wrapping, at, limit);
     }
 }
 

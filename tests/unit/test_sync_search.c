@@ -2,7 +2,8 @@
 /**
  * @file The searches for synchronisation pass over bytes that cannot begin it; without a lane each
  * byte is looked at. Both find the same, say the same, count the same bytes and leave the same
- * state behind; and what is passed over costs no packet.
+ * state behind; and what is passed over costs no packet. The search of a wrapping passes over as
+ * many bytes as it has: the same, whatever it is given at a time.
  */
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
@@ -80,7 +81,7 @@ static const struct subject subjects[] = {
 };
 
 struct found {
-    uint64_t hash, elements, used, records;
+    uint64_t given, told, states, elements, used, records;
     struct pug_reader_stats stats;
     struct pug_transport_stats transport;
 };
@@ -94,17 +95,17 @@ static bool count_read(void *reader, struct pug_span *span, struct pug_packet *p
     return wrapped_read(reader, span, packet);
 }
 
-static void mix(struct found *found, const void *bytes, size_t size)
+static void mix(uint64_t *hash, const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        found->hash = (found->hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
+        *hash = (*hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
 }
 
 static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
                               size_t *taken)
 {
     struct found *found = context;
-    mix(found, elements, count * sizeof(*elements));
+    mix(&found->given, elements, count * sizeof(*elements));
     found->elements += count;
     *taken = count;
     return PUG_RESP_CONT;
@@ -113,7 +114,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
 static void take_record(void *context, const struct pug_log_record *record)
 {
     struct found *found = context;
-    mix(found, &record->index, sizeof(record->index));
+    mix(&found->told, &record->index, sizeof(record->index));
     found->records++;
 }
 
@@ -122,7 +123,7 @@ static void mix_state(struct found *found, const struct pug_tree *tree)
 {
     struct pug_state state = {0};
     if (pug_tree_state(tree, &state))
-        mix(found, state.bytes, state.size);
+        mix(&found->states, state.bytes, state.size);
     pug_state_free(&state);
 }
 
@@ -201,7 +202,8 @@ static void assert_same(const struct subject *subject, const uint8_t *bytes, siz
 {
     const struct found simple = search(subject, bytes, size, block, true);
     const struct found fast = search(subject, bytes, size, block, false);
-    if (fast.hash != simple.hash || memcmp(&fast.stats, &simple.stats, sizeof(fast.stats)) != 0)
+    if (fast.given != simple.given || fast.told != simple.told || fast.states != simple.states ||
+        memcmp(&fast.stats, &simple.stats, sizeof(fast.stats)) != 0)
         fail_msg("%s: %zu bytes in blocks of %zu differ: %u of %u unsynchronised",
                  subject->protocol, size, block, (unsigned)fast.stats.unsynced,
                  (unsigned)simple.stats.unsynced);
@@ -226,6 +228,76 @@ static void test_same(void **state)
         }
         assert_true(begun > 250); /* most traces do begin */
     }
+}
+
+/** Those to which noise is no packets. */
+static const struct subject wrappings[] = {{.protocol = "E-Trace", .transport = "esp32"},
+                                           {.protocol = "E-Trace", .transport = "pulp"}};
+
+/** A packet of a wrapping, with anything in it. */
+static size_t wrap(const char *transport, uint8_t *bytes, unsigned number,
+                   struct rec_random *random)
+{
+    const bool esp32 = strcmp(transport, "esp32") == 0;
+    const unsigned all = esp32 ? 4 + (unsigned)rec_random_below(random, 10) : 40;
+    for (unsigned i = 0; i < all; i++)
+        bytes[i] = (uint8_t)rec_random_below(random, 256);
+    if (esp32) {
+        bytes[0] = (uint8_t)all;
+        bytes[1] = (uint8_t)number;
+        bytes[2] = (uint8_t)(number >> 8);
+    } else {
+        bytes[all - 1] = (uint8_t)(0x81 + rec_random_below(random, 31));
+    }
+    return all;
+}
+
+/** Noise and packets in turn. */
+static size_t make_wrapped(const char *transport, uint8_t *bytes, struct rec_random *random)
+{
+    size_t size = 0;
+    unsigned number = (unsigned)rec_random_below(random, 65536);
+    for (unsigned turn = 0; turn < 3; turn++) {
+        for (size_t left = rec_random_below(random, 4000); left > 0; left--)
+            bytes[size++] = (uint8_t)rec_random_below(random, 256);
+        for (unsigned left = (unsigned)rec_random_below(random, 100); left > 0; left--)
+            size += wrap(transport, bytes + size, number++, random);
+        for (size_t left = rec_random_below(random, 40); left > 0; left--)
+            bytes[size++] = 0;
+    }
+    return size;
+}
+
+static void test_whatever_is_given(void **state)
+{
+    enum { ROOM = 3 * (4000 + 100 * 40 + 40) };
+    static const size_t blocks[] = {61, 1500, ROOM};
+    struct rec_random random = {.state = 5};
+    uint8_t *bytes = malloc(ROOM);
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t w = 0; w < sizeof(wrappings) / sizeof(wrappings[0]); w++) {
+        uint64_t skipped = 0, delivered = 0;
+        for (unsigned n = 0; n < 20; n++) {
+            const size_t size = make_wrapped(wrappings[w].transport, bytes, &random);
+            const struct found one = search(&wrappings[w], bytes, size, 1, false);
+            for (size_t b = 0; b < sizeof(blocks) / sizeof(blocks[0]); b++) {
+                const struct found many = search(&wrappings[w], bytes, size, blocks[b], false);
+                if (many.given != one.given || many.told != one.told)
+                    fail_msg("%s, input %u: other in blocks of %zu: %u elements, not %u; "
+                             "%u messages, not %u; %u bytes skipped, not %u",
+                             wrappings[w].transport, n, blocks[b], (unsigned)many.elements,
+                             (unsigned)one.elements, (unsigned)many.records, (unsigned)one.records,
+                             (unsigned)many.transport.skipped, (unsigned)one.transport.skipped);
+                assert_memory_equal(&many.transport, &one.transport, sizeof(one.transport));
+            }
+            skipped += one.transport.skipped;
+            delivered += one.transport.delivered;
+        }
+        assert_true(delivered > 5000);
+        assert_true(skipped > 50000);
+    }
+    free(bytes);
 }
 
 /** Reads of a megabyte of what `make_byte` gives. */
@@ -261,6 +333,8 @@ static void test_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
+                                       cmocka_unit_test(test_whatever_is_given),
+                                       cmocka_unit_test(test_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  * MSEO is 1 or 3. The first segment holds TCODE, SRC, the fixed fields and the first variable
  * field; each further segment is one variable field, the last one may be TSTAMP.
  */
+#include "base/bytes.h"
 #include "base/noise.h"
 #include "protocol/ntrace/message.h"
 #include "protocol/ntrace/reader.h"
@@ -306,10 +307,11 @@ static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, 
 /** The first byte with the second bit of MSEO: an end of message, or a reserved MSEO; or `end`. */
 static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
 {
-    const uint64_t second_bits = UINT64_C(0x0202020202020202);
-    uint64_t word;
-    while (end - at >= 8 && (memcpy(&word, at, sizeof(word)), (word & second_bits) == 0))
-        at += sizeof(word);
+    for (; end - at >= 8; at += 8) {
+        const uint64_t second_bits = pug_bytes_64(at) & UINT64_C(0x0202020202020202);
+        if (second_bits != 0)
+            return at + __builtin_ctzll(second_bits) / 8;
+    }
     while (at < end && (*at & 3) < PUG_NEXUS_MSEO_RESERVED)
         at++;
     return at;
