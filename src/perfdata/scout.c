@@ -92,16 +92,13 @@ static void put(struct party *party, unsigned n)
     *found = (struct pug_list){0};
 }
 
-/** Room for what scout n found behind the others, and what it knows of the whole. */
-static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsigned n,
+/** What scout n found goes behind the others', as what it knows of the whole does. */
+static void make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsigned n,
                        uint32_t before)
 {
     uint64_t last = scout->perf.last_time;
     scout->before = before;
     scout->first_auxtrace = perf->auxtrace.count;
-    if (!pug_list_reserve(&perf->auxtrace, scout->perf.auxtrace.count,
-                          sizeof(struct pug_perf_auxtrace)))
-        return false;
     perf->aux_parts[n].list = scout->perf.aux;
     perf->aux_parts[n].before = before;
     perf->aux_parts[n].later = perf->has_times ? 0 : before;
@@ -112,7 +109,6 @@ static bool make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsi
         last += before;
     if (last > perf->last_time)
         perf->last_time = last;
-    return true;
 }
 
 /** All that scouts found up to the first one that did not come to its end. */
@@ -122,10 +118,14 @@ static enum pug_status take_all(struct pug_perf *perf, struct party *party)
     enum pug_status status = PUG_OK;
     uint32_t before = perf->order;
     unsigned whole = 0;
-    for (; whole < all && party->scouts[whole].whole; whole++) {
-        if (!make_place(perf, &party->scouts[whole], whole, before))
-            return PUG_ERR_MEM;
-        before += party->scouts[whole].perf.order;
+    size_t pieces = 0;
+    for (; whole < all && party->scouts[whole].whole; whole++)
+        pieces += party->scouts[whole].perf.auxtrace.count;
+    if (!pug_list_reserve_long(&perf->auxtrace, pieces, sizeof(struct pug_perf_auxtrace)))
+        return PUG_ERR_MEM;
+    for (unsigned i = 0; i < whole; i++) {
+        make_place(perf, &party->scouts[i], i, before);
+        before += party->scouts[i].perf.order;
     }
     party->count = whole;
     work_together(party, put);

@@ -15,7 +15,8 @@
 #else
 #define WINDOW ((size_t)16 << 20)
 #endif
-/* Where there are records on about every page, to map these costs more than to read them. */
+/* Where there are records on about every page, as at first is thought, to map these costs more than
+   to read them. */
 #define DENSE        ((size_t)16 << 10)
 #define DENSE_WINDOW ((size_t)128 << 10)
 #define HEADER       8u
@@ -74,7 +75,7 @@ static const uint8_t *peek(struct walk *walk, uint64_t at, size_t size)
         size <= walk->held - (size_t)(at - walk->first))
         return walk->bytes + (at - walk->first);
     const uint64_t left = walk->end - at;
-    const bool dense = walk->stride > 0 && walk->stride < DENSE && size <= DENSE_WINDOW;
+    const bool dense = walk->stride < DENSE && size <= DENSE_WINDOW;
     const size_t window = dense ? DENSE_WINDOW : WINDOW;
     const size_t wanted = size > window ? size : window;
     pug_map_close(walk->window);
