@@ -13,6 +13,7 @@ cp -r "$source/examples/demo" "$work/demo"
 cp -r "$source/tests/captures/ntrace-rv64" "$work/ntrace"
 cp -r "$source/tests/captures/etmv4-a64-broadcast" "$work/many"
 cp -r "$source/fuzz/captures/itm" "$work/itm"
+cp -r "$source/fuzz/captures/stm" "$work/stm"
 cp -r "$source/examples/crash" "$work/crash"
 cp "$source/tests/captures/etmv4-a64/path" "$work/path"
 cd "$work" || exit 1
@@ -132,6 +133,7 @@ faults pugmark record --quiet --from path --protocol etmv4 --limit 5000 --perf m
 faults pugmark record --quiet --from path --protocol etmv4 --limit 5000 --out made
 faults pugmark record --quiet --script events --protocol itm --out made
 faults trc_pkt_lister -ss_dir demo -decode -logstdout
+faults trc_pkt_lister -ss_dir stm -decode -logstdout
 
 # Real limits on memory, in KB of data: what there is without, or an error that says so.
 limited() { # COMMAND…

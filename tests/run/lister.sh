@@ -6,6 +6,7 @@
 set -u
 lister=$(readlink -f "${1:?usage: lister.sh BIN SOURCE}/trc_pkt_lister")
 demo=$(readlink -f "${2:?usage: lister.sh BIN SOURCE}/examples/demo")
+long=$(readlink -f "$2/fuzz/captures/stm")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -90,6 +91,19 @@ check "elements" "$(listing -decode | grep -c OCSD_GEN)" "$(listing -decode_only
 check "packets" "$(listing -pkt_mon | grep -c '^Idx')" "$(listing | grep -c '^Idx')"
 contains "Trace Packet Lister : Data Path fatal error" -decode -tpiu
 check "waits" "$(listing -decode | grep -v 'processed')" "$(listing -decode -test_waits 5 | grep -v 'processed')"
+
+# A long listing, which a thread writes: whole, the same in every place, and an error where it cannot be written.
+rm -f ./*
+"$lister" -ss_dir "$long" -decode -logstdout -logfilename X >out
+check "exit code of a long listing" 0 $?
+cmp -s out X || fail "a long listing is not the same in both places"
+(($(wc -c <out) > 160000)) || fail "the long listing is short"
+tail -n 1 out | grep -q '^Trace Packet Lister : Trace buffer done, processed' || fail "a long listing lacks its end"
+if [[ -c /dev/full ]]; then
+    "$lister" -ss_dir "$long" -decode -logfilename /dev/full 2>err
+    check "exit code of a long listing that cannot be written" 1 $?
+    grep -q 'cannot write the listing' err || fail "it is not said that a long listing cannot be written"
+fi
 
 # A malformed file is an error with its place, and no success.
 mkdir snapshot

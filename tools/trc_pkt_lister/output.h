@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Where the listing goes: any of stdout, stderr and a file, through one buffer. */
+/**
+ * @file Where the listing goes: any of stdout, stderr and a file, through a buffer. A long one is
+ * written by a thread of its own, while the next buffer is filled.
+ */
 #ifndef LISTER_OUTPUT_H
 #define LISTER_OUTPUT_H
 
@@ -7,6 +10,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+
+struct output_writer;
 
 struct output {
     bool to_stdout, to_stderr;
@@ -16,6 +21,8 @@ struct output {
     int error; /* errno of what could not be written first */
     char *buffer;
     size_t used, size;
+    struct output_writer *writer; /* NULL: there is none, yet */
+    bool alone;                   /* there cannot be one */
 };
 
 /**

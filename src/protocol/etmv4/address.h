@@ -103,6 +103,23 @@ static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
     return value;
 }
 
+/**
+ * Read a plain address packet, if it is one and all there: its size, or 0. (Where nothing is it
+ * ends in zeros.) `head`: its first two bytes, by which alone is told where the next packet is.
+ * The address is that of the packet: pug_etmv4_show_address().
+ */
+static inline size_t pug_etmv4_take_address(struct pug_etmv4_reader *r, pug_etmv4_forms forms,
+                                            uint16_t head, const uint8_t *at, const uint8_t *end,
+                                            uint64_t *address)
+{
+    const struct pug_etmv4_address_form *form = &forms[head & 15][head >> 15];
+    const size_t size = form->size;
+    if ((head & 0xf0) != 0x90 || size == 0 || (size_t)(end - at) < size)
+        return 0;
+    *address = pug_etmv4_read_address(r, form, pug_etmv4_ahead(at + 1, end));
+    return size;
+}
+
 /** The address is that of `packet`, too: where packets are seen. */
 static inline void pug_etmv4_show_address(struct pug_etmv4_reader *r)
 {

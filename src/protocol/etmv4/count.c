@@ -251,7 +251,8 @@ uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pu
                 leave_count(&c, aim, index_before(&c));
                 here = NOWHERE;
             }
-            const size_t size = pug_etmv4_take_address(r, forms, at, end, &address);
+            const size_t size =
+                pug_etmv4_take_address(r, forms, (uint16_t)ahead, at, end, &address);
             if (size == 0)
                 break;
             const uint8_t is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;

@@ -157,7 +157,8 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
         if (header->form != PUG_ETMV4_FORM_ATOM) {
-            const size_t size = pug_etmv4_take_address(r, forms, at, end, &aim.value);
+            const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
+                                                       at, end, &aim.value);
             if (size == 0)
                 break;
             index = aim.index = pug_run_index(span->run, at);

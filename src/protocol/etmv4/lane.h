@@ -16,23 +16,6 @@ struct pug_etmv4_aim {
     uint64_t value, index;
 };
 
-/**
- * Read a plain address packet, if it is one and all there: its size, or 0. (Where nothing is it
- * ends in zeros.) The address is that of the packet: pug_etmv4_show_address().
- */
-static inline size_t pug_etmv4_take_address(struct pug_etmv4_reader *r, pug_etmv4_forms forms,
-                                            const uint8_t *at, const uint8_t *end,
-                                            uint64_t *address)
-{
-    const uint64_t payload = pug_etmv4_ahead(at + 1, end);
-    const struct pug_etmv4_address_form *form = &forms[*at & 15][payload >> 7 & 1];
-    const size_t size = form->size;
-    if (*at >> 4 != 9 || size == 0 || (size_t)(end - at) < size)
-        return 0;
-    *address = pug_etmv4_read_address(r, form, payload);
-    return size;
-}
-
 static inline struct pug_element *pug_etmv4_batch_end(const struct pug_batch *batch)
 {
     return &batch->elements[batch->count];

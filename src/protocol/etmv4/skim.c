@@ -5,23 +5,26 @@
  */
 #include "protocol/etmv4/address.h"
 
-/** What a form of packet is to an index. */
-enum use { LEFT_TO_THE_READER, PASSED_OVER, ADDRESS };
+/** What a packet is to an index that is no plain address. */
+enum use { LEFT_TO_THE_READER, PASSED_OVER, SOURCE_ADDRESS };
 
 static const uint8_t uses[] = {
-    [PUG_ETMV4_FORM_ATOM] = PASSED_OVER,    [PUG_ETMV4_FORM_BARE] = PASSED_OVER,
-    [PUG_ETMV4_FORM_CCNT_F1] = PASSED_OVER, [PUG_ETMV4_FORM_CCNT_F2] = PASSED_OVER,
-    [PUG_ETMV4_FORM_CCNT_F3] = PASSED_OVER, [PUG_ETMV4_FORM_COMMIT] = PASSED_OVER,
-    [PUG_ETMV4_FORM_CANCEL] = PASSED_OVER,  [PUG_ETMV4_FORM_CANCEL_F1] = PASSED_OVER,
-    [PUG_ETMV4_FORM_MATCH] = ADDRESS,       [PUG_ETMV4_FORM_ADDR_S] = ADDRESS,
-    [PUG_ETMV4_FORM_ADDR_32] = ADDRESS,     [PUG_ETMV4_FORM_ADDR_64] = ADDRESS,
+    [PUG_ETMV4_FORM_ATOM] = PASSED_OVER,       [PUG_ETMV4_FORM_BARE] = PASSED_OVER,
+    [PUG_ETMV4_FORM_CCNT_F1] = PASSED_OVER,    [PUG_ETMV4_FORM_CCNT_F2] = PASSED_OVER,
+    [PUG_ETMV4_FORM_CCNT_F3] = PASSED_OVER,    [PUG_ETMV4_FORM_COMMIT] = PASSED_OVER,
+    [PUG_ETMV4_FORM_CANCEL] = PASSED_OVER,     [PUG_ETMV4_FORM_CANCEL_F1] = PASSED_OVER,
+    [PUG_ETMV4_FORM_MATCH] = SOURCE_ADDRESS,   [PUG_ETMV4_FORM_ADDR_S] = SOURCE_ADDRESS,
+    [PUG_ETMV4_FORM_ADDR_32] = SOURCE_ADDRESS, [PUG_ETMV4_FORM_ADDR_64] = SOURCE_ADDRESS,
     [PUG_ETMV4_FORM_Q] = LEFT_TO_THE_READER};
 
-/** Packets that are a mark, though their form has none. */
-static inline bool has_mark(uint32_t type)
+static inline enum use use_of(const struct pug_etmv4_header *header)
 {
-    return type == PUG_ETMV4_TRACE_ON || type == PUG_ETMV4_TRANS_ST ||
-           type == PUG_ETMV4_TRANS_COMMIT;
+    const enum use use = (enum use)uses[header->form];
+    const bool has_mark = header->type == PUG_ETMV4_TRACE_ON ||
+                          header->type == PUG_ETMV4_TRANS_ST ||
+                          header->type == PUG_ETMV4_TRANS_COMMIT ||
+                          (use == SOURCE_ADDRESS && header->type < PUG_ETMV4_SRC_ADDR_MATCH);
+    return has_mark ? LEFT_TO_THE_READER : use;
 }
 
 /** The size of a packet that is all there, if that is easily told; else 0. */
@@ -44,21 +47,30 @@ void pug_etmv4_skim(void *reader, struct pug_span *span)
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
     const uint8_t *at = span->at, *const end = span->end;
     while (at < end) {
-        const unsigned bits = pug_etmv4_atom_bits(pug_etmv4_ahead(at, end));
+        const uint64_t ahead = pug_etmv4_ahead(at, end);
+        const unsigned bits = pug_etmv4_atom_bits(ahead);
         at += bits / 8;
         if (bits == 56 || at == end)
             continue;
-        const struct pug_etmv4_header *header = &headers[*at];
-        enum use use = has_mark(header->type) ? LEFT_TO_THE_READER : (enum use)uses[header->form];
-        size_t size = use ? size_of(header, at, end) : 0;
-        if (size == 0 || !pug_mark_list_ready(list))
+        if (!pug_mark_list_ready(list))
             break;
-        if (use == ADDRESS) {
+        uint64_t address;
+        size_t size =
+            pug_etmv4_take_address(r, forms, (uint16_t)(ahead >> bits), at, end, &address);
+        if (size > 0) {
+            pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at), address);
+            at += size;
+            continue;
+        }
+        const struct pug_etmv4_header *header = &headers[*at];
+        const enum use use = use_of(header);
+        size = use ? size_of(header, at, end) : 0;
+        if (size == 0)
+            break;
+        if (use == SOURCE_ADDRESS) {
             const uint64_t payload = pug_etmv4_ahead(at + 1, end);
-            const uint64_t address = pug_etmv4_read_address(
-                r, &forms[pug_etmv4_address_row(header)][payload >> 7 & 1], payload);
-            if (header->type < PUG_ETMV4_SRC_ADDR_MATCH)
-                pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at), address);
+            (void)pug_etmv4_read_address(r, &forms[pug_etmv4_address_row(header)][payload >> 7 & 1],
+                                         payload);
         }
         at += size;
     }
