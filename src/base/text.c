@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,15 +39,20 @@ static uint64_t hex_digits(uint32_t value)
     return nibbles + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
 }
 
+struct pug_text_digits pug_text_hex_digits(uint64_t value, unsigned count)
+{
+    value <<= count > 0 ? 64 - 4 * count : 0;
+    return (struct pug_text_digits){hex_digits((uint32_t)(value >> 32)),
+                                    count > 8 ? hex_digits((uint32_t)value) : 0};
+}
+
 unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits)
 {
-    const unsigned needed = value ? PUG_TEXT_HEX - (unsigned)__builtin_clzll(value) / 4 : 0;
-    const unsigned count = needed > digits ? needed : digits;
-    uint8_t *const at = (uint8_t *)out;
-    value <<= count > 0 ? 64 - 4 * count : 0;
-    pug_bytes_set_64(at, hex_digits((uint32_t)(value >> 32)));
+    const unsigned needed = pug_text_hex_count(value), count = needed > digits ? needed : digits;
+    const struct pug_text_digits text = pug_text_hex_digits(value, count);
+    pug_bytes_set_64((uint8_t *)out, text.first);
     if (count > 8)
-        pug_bytes_set_64(at + 8, hex_digits((uint32_t)value));
+        pug_bytes_set_64((uint8_t *)out + 8, text.second);
     return count;
 }
 
@@ -57,6 +63,71 @@ unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits
 const char pug_text_pairs[513] =
     PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
         PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
+
+/* Lines at a time: how many are wanted is what a processor cannot foretell. */
+#define LINES 4u
+
+static_assert(LINES * PUG_TEXT_LINE == PUG_TEXT_LINES_MORE, "they are written to their end");
+
+/** The last two digits of a number. */
+static inline uint64_t last_digits(unsigned low)
+{
+    return pug_bytes_16((const uint8_t *)&pug_text_pairs[2 * (low & 0xff)]);
+}
+
+/** Lines of numbers that differ in their last two digits alone, from `low` on; seven digits. */
+static inline void put_short_lines(uint8_t *at, uint64_t first, unsigned digits, unsigned low)
+{
+    const unsigned shift = 8 * (digits - 2);
+    first |= (uint64_t)'\n' << shift << 16;
+    for (unsigned i = 0; i < LINES; i++, low += 4)
+        pug_bytes_set_64(at + i * (digits + 1), first | last_digits(low) << shift);
+}
+
+/** The same, of eight digits and more. */
+static inline void put_long_lines(uint8_t *at, const struct pug_text_digits *text, unsigned digits,
+                                  unsigned low)
+{
+    for (unsigned i = 0; i < LINES; i++, low += 4) {
+        uint8_t *line = at + i * (digits + 1);
+        pug_bytes_set_64(line, text->first);
+        pug_bytes_set_64(line + 8, text->second);
+        pug_bytes_set_32(line + digits - 2, (uint32_t)last_digits(low) | (uint32_t)'\n' << 16);
+    }
+}
+
+/** Of numbers that differ in their last two digits alone; of three digits and more. */
+static void put_lines(uint8_t *at, uint64_t value, unsigned digits, size_t count)
+{
+    struct pug_text_digits text = pug_text_hex_digits(value, digits);
+    unsigned low = value & 0xff;
+    if (digits < 8)
+        text.first &= (UINT64_C(1) << 8 * (digits - 2)) - 1;
+    for (size_t done = 0; done < count; done += LINES, low += 4 * LINES) {
+        if (digits < 8)
+            put_short_lines(at, text.first, digits, low);
+        else
+            put_long_lines(at, &text, digits, low);
+        at += LINES * (digits + 1);
+    }
+}
+
+char *pug_text_lines(char *out, uint64_t value, size_t count)
+{
+    while (count > 0) {
+        const unsigned digits = pug_text_hex_count(value);
+        const size_t page = digits < 3 ? 1 : (0x100u - (value & 0xff) + 3) / 4;
+        const size_t now = count < page ? count : page;
+        if (digits < 3)
+            out[pug_text_hex_at(out, value, 1)] = '\n';
+        else
+            put_lines((uint8_t *)out, value, digits, now);
+        out += now * ((digits > 0 ? digits : 1) + 1);
+        value += 4 * now;
+        count -= now;
+    }
+    return out;
+}
 
 #define TENS(high)                                                                                 \
     high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9"

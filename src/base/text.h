@@ -3,6 +3,8 @@
 #ifndef PUG_BASE_TEXT_H
 #define PUG_BASE_TEXT_H
 
+#include "base/bytes.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -67,34 +69,69 @@ unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits
 /** Two digits of each byte. */
 extern const char pug_text_pairs[513];
 
-/** The number that was written last, for who writes many that are near each other. */
-struct pug_text_near {
-    uint64_t value;
-    uint64_t text[PUG_TEXT_HEX / 8];
-    unsigned digits; /**< 0: there is none */
-};
-
-/**
- * pug_text_hex_at() with at least one digit: where only the last two are others, only those are
- * made.
- */
-static inline unsigned pug_text_hex_near(struct pug_text_near *near, char out[PUG_TEXT_HEX],
-                                         uint64_t value)
+/** How many digits a number has; 0 has none. */
+static inline unsigned pug_text_hex_count(uint64_t value)
 {
-    if ((value ^ near->value) >> 8 != 0 || near->digits < 3) {
-        char text[PUG_TEXT_HEX];
-        near->digits = pug_text_hex_at(text, value, 1);
-        memcpy(near->text, text, sizeof(text));
-    }
-    near->value = value;
-    const unsigned digits = near->digits;
-    memcpy(out, near->text, PUG_TEXT_HEX);
-    if (digits >= 2)
-        memcpy(out + digits - 2, &pug_text_pairs[2 * (value & 0xff)], 2);
-    return digits;
+    return value ? PUG_TEXT_HEX - (unsigned)__builtin_clzll(value) / 4 : 0;
 }
 
-/** The same, behind a text. */
+/** Digits, the first one in the lowest byte; `second`: from the ninth on. */
+struct pug_text_digits {
+    uint64_t first, second;
+};
+
+/** Of a number of `count` digits, 16 or fewer. */
+struct pug_text_digits pug_text_hex_digits(uint64_t value, unsigned count);
+
+/** The number that was written last, for who writes lines of many that are near each other. */
+struct pug_text_near {
+    uint64_t value;
+    struct pug_text_digits digits; /**< of seven and fewer without the last two */
+    unsigned count;                /**< fewer than 3: they are of no use to the next one */
+};
+
+/** Room for a line of them: what is written, however few digits are wanted. */
+#define PUG_TEXT_LINE (PUG_TEXT_HEX + 2)
+
+/**
+ * A line of hexadecimal digits, at least one; where it ends. If only the last two are others than
+ * before, only those are made.
+ */
+static inline char *pug_text_near_line(struct pug_text_near *near, char out[PUG_TEXT_LINE],
+                                       uint64_t value)
+{
+    if ((value ^ near->value) >> 8 != 0 || near->count < 3) {
+        near->count = value < 16 ? 1 : pug_text_hex_count(value);
+        near->digits = pug_text_hex_digits(value, near->count);
+        if (near->count < 8)
+            near->digits.first &= (UINT64_C(1) << 8 * (near->count - 1) >> 8) - 1;
+    }
+    near->value = value;
+    const unsigned count = near->count;
+    const uint8_t *pair = (const uint8_t *)&pug_text_pairs[2 * (value & 0xff)];
+    uint8_t *const at = (uint8_t *)out;
+    if (count < 3) {
+        at[0] = pair[2 - count];
+        at[1] = count < 2 ? '\n' : pair[1];
+        at[2] = '\n';
+    } else if (count < 8) {
+        const uint64_t end = pug_bytes_16(pair) | '\n' << 16;
+        pug_bytes_set_64(at, near->digits.first | end << 8 * (count - 2));
+    } else {
+        pug_bytes_set_64(at, near->digits.first);
+        pug_bytes_set_64(at + 8, near->digits.second);
+        pug_bytes_set_32(at + count - 2, pug_bytes_16(pair) | '\n' << 16);
+    }
+    return out + count + 1;
+}
+
+/** Room behind lines that is written to. */
+#define PUG_TEXT_LINES_MORE (4 * PUG_TEXT_LINE)
+
+/** Lines of so many numbers, each 4 more than the one before it; where they end. */
+char *pug_text_lines(char *out, uint64_t value, size_t count);
+
+/** pug_text_hex_at(), behind a text. */
 static inline void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
     char out[PUG_TEXT_HEX];

@@ -200,7 +200,7 @@ static void numbers_are_those_of_printf(void **state)
     }
 }
 
-static void near_numbers_are_those_of_printf(void **state)
+static void near_lines_are_those_of_printf(void **state)
 {
     static const uint64_t steps[] = {1, 4, 2, 0xfe, 0x100, 1000, 0x10000, UINT64_MAX / 37};
     static const uint64_t starts[] = {0, 0xf, 0xff, 0x100, 0xffc, 0xffffffff, UINT64_MAX - 9};
@@ -209,11 +209,44 @@ static void near_numbers_are_those_of_printf(void **state)
         struct pug_text_near near = {0};
         uint64_t value = starts[i];
         for (unsigned n = 0; n < 600; n++) {
-            char out[PUG_TEXT_HEX + 1], wanted[PUG_TEXT_HEX + 1];
-            out[pug_text_hex_near(&near, out, value)] = 0;
-            snprintf(wanted, sizeof(wanted), "%" PRIx64, value);
+            char out[PUG_TEXT_LINE + 1], wanted[PUG_TEXT_LINE + 1];
+            out[PUG_TEXT_LINE] = '!';
+            *pug_text_near_line(&near, out, value) = 0;
+            snprintf(wanted, sizeof(wanted), "%" PRIx64 "\n", value);
+            assert_int_equal(out[PUG_TEXT_LINE], '!');
             assert_string_equal(out, wanted);
             value += steps[n % 80 < 60 ? 1 : n % (sizeof(steps) / sizeof(steps[0]))];
+        }
+    }
+}
+
+static void many_lines_are_those_of_printf(void **state)
+{
+    static const uint64_t starts[] = {0,
+                                      0xc,
+                                      0xf0,
+                                      0xfe,
+                                      0x100,
+                                      0xff1,
+                                      0xffffff0,
+                                      0xfffffff0,
+                                      0xffffffff8,
+                                      UINT64_C(0x55aabbccdd00),
+                                      UINT64_C(0xffff000008080ffc),
+                                      UINT64_MAX - 7};
+    enum { MOST = 140 };
+    (void)state;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        for (size_t count = 0; count <= MOST; count += count < 20 ? 1 : 40) {
+            char out[MOST * PUG_TEXT_LINE + PUG_TEXT_LINES_MORE + 1], wanted[sizeof(out)];
+            size_t size = 0;
+            for (size_t n = 0; n < count; n++)
+                size += (size_t)snprintf(wanted + size, sizeof(wanted) - size, "%" PRIx64 "\n",
+                                         starts[i] + 4 * n);
+            out[size + PUG_TEXT_LINES_MORE] = '!';
+            assert_ptr_equal(pug_text_lines(out, starts[i], count), out + size);
+            assert_memory_equal(out, wanted, size);
+            assert_int_equal(out[size + PUG_TEXT_LINES_MORE], '!');
         }
     }
 }
@@ -222,7 +255,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_printf),
-        cmocka_unit_test(near_numbers_are_those_of_printf),
+        cmocka_unit_test(near_lines_are_those_of_printf),
+        cmocka_unit_test(many_lines_are_those_of_printf),
         cmocka_unit_test(json_nests_and_separates),
         cmocka_unit_test(json_strings_hold_anything),
         cmocka_unit_test(tables_have_three_forms),

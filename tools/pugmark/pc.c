@@ -38,7 +38,8 @@ static const struct option table[] = {
 #define LONGEST   32u  /* characters of a line, with room for what is overwritten */
 #define WALKS     8u   /* that a worker keeps, each of one image */
 
-static_assert(ADDRESSES * LONGEST <= OUTPUT_ROOM, "lines of what a walk gives at a time");
+static_assert(ADDRESSES * LONGEST + PUG_TEXT_LINES_MORE <= OUTPUT_ROOM,
+              "lines of what a walk gives at a time");
 
 /** A worker's walks, made when it first needs one, and the address that it printed last. */
 struct walks {
@@ -56,17 +57,19 @@ struct pc_state {
 
 /** Addresses at `at`; where there are several sources, a tab and the source behind each. The end.
  */
-static char *put_pcs(struct pug_text_near *near, char *at, const uint64_t *addresses, size_t count,
-                     int label)
+static inline char *put_pcs(struct pug_text_near *near, char *at, const uint64_t *addresses,
+                            size_t count, int label)
 {
-    struct pug_text_near last = *near; /* which no text can lie upon */
+    char end[LONGEST / 2];
+    const size_t size =
+        label < 0 ? 0 : (size_t)snprintf(end, sizeof(end), "\t0x%02x\n", (unsigned)label);
     for (size_t i = 0; i < count; i++) {
-        at += pug_text_hex_near(&last, at, addresses[i]);
-        if (label >= 0)
-            at += snprintf(at, LONGEST, "\t0x%02x", (unsigned)label);
-        *at++ = '\n';
+        at = pug_text_near_line(near, at, addresses[i]);
+        if (size > 0) {
+            memcpy(at - 1, end, sizeof(end));
+            at += size - 1;
+        }
     }
-    *near = last;
     return at;
 }
 
@@ -121,28 +124,57 @@ static void print_samples(void *context, unsigned worker, const struct pug_situa
         }
 }
 
+/** Where addresses go while there is room for them; the worker's next ones, else. */
+struct lines {
+    char *room, *at;
+};
+
+static void make_room(struct lines *lines, size_t count)
+{
+    if ((size_t)(lines->at - lines->room) + count * LONGEST + PUG_TEXT_LINES_MORE <= OUTPUT_ROOM)
+        return;
+    output_took((size_t)(lines->at - lines->room));
+    lines->room = lines->at = output_room();
+}
+
+/** Of instructions that all have four bytes. */
+static void put_words(struct lines *lines, const struct pug_element *e)
+{
+    uint64_t pc = e->start;
+    for (size_t left = e->count, now; left > 0; left -= now, pc += 4 * now) {
+        now = left < ADDRESSES ? left : ADDRESSES;
+        make_room(lines, now);
+        lines->at = pug_text_lines(lines->at, pc, now);
+    }
+}
+
 static void print_ranges(struct pc_state *state, unsigned worker, const struct pug_image *image,
                          const struct pug_element *elements, size_t count)
 {
     struct pug_walk *walk = walk_of(state, worker, image);
-    char *room = output_room(), *at = room;
+    struct lines lines = {.room = output_room()};
     uint64_t addresses[ADDRESSES];
+    struct pug_text_near near = state->walks[worker].near; /* which no text can lie upon */
+    lines.at = lines.room;
     for (size_t i = 0; walk && i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        const int label = label_of(state, e);
         size_t got;
-        if (elements[i].type != PUG_ELEM_INSTR_RANGE)
+        if (e->type != PUG_ELEM_INSTR_RANGE)
             continue;
-        (void)pug_walk_begin(walk, &elements[i]);
+        if (label < 0 && (e->isa == PUG_ISA_A64 || e->isa == PUG_ISA_A32)) {
+            put_words(&lines, e);
+            continue;
+        }
+        (void)pug_walk_begin(walk, e);
         do {
             got = pug_walk_addresses(walk, addresses, ADDRESSES);
-            if ((size_t)(at - room) + got * LONGEST > OUTPUT_ROOM) {
-                output_took((size_t)(at - room));
-                at = room = output_room();
-            }
-            at = put_pcs(&state->walks[worker].near, at, addresses, got,
-                         label_of(state, &elements[i]));
+            make_room(&lines, got);
+            lines.at = put_pcs(&near, lines.at, addresses, got, label);
         } while (got == ADDRESSES);
     }
-    output_took((size_t)(at - room));
+    state->walks[worker].near = near;
+    output_took((size_t)(lines.at - lines.room));
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_situation *situation,
