@@ -279,22 +279,27 @@ static uint64_t rank_of(uint64_t page)
  */
 static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64_t count)
 {
-    const uint64_t page = address & ~UINT64_C(0xfff);
-    struct pug_missing *highest = evidence->pages;
+    const uint64_t page = address & ~UINT64_C(0xfff), rank = rank_of(page);
+    struct pug_missing *const pages = evidence->pages;
+    uint32_t low = 0, high = evidence->page_count;
     evidence->missing += count;
-    for (uint32_t i = 0; i < evidence->page_count; i++) {
-        struct pug_missing *known = &evidence->pages[i];
-        if (known->address == page) {
-            known->count += count;
-            return;
-        }
-        if (rank_of(known->address) > rank_of(highest->address))
-            highest = known;
+    while (low < high) { /* they are in the order of their ranks */
+        const uint32_t middle = low + (high - low) / 2;
+        if (rank_of(pages[middle].address) < rank)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    if (low < evidence->page_count && pages[low].address == page) {
+        pages[low].count += count;
+        return;
+    }
+    if (low == PUG_MISSING_PAGES)
+        return;
     if (evidence->page_count < PUG_MISSING_PAGES)
-        evidence->pages[evidence->page_count++] = (struct pug_missing){page, count};
-    else if (rank_of(page) < rank_of(highest->address))
-        *highest = (struct pug_missing){page, count};
+        evidence->page_count++;
+    memmove(&pages[low + 1], &pages[low], (evidence->page_count - 1 - low) * sizeof(*pages));
+    pages[low] = (struct pug_missing){page, count};
 }
 
 /** NO_SYNC stands at the beginning, too. */
