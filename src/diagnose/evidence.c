@@ -340,14 +340,10 @@ static void take_other(struct pug_source_evidence *source, const struct pug_elem
     source->follows = false;
 }
 
-void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
-                            size_t count)
+static void look_at(struct pug_diagnosis_part *part, const struct pug_element *elements,
+                    size_t count)
 {
     struct pug_source_evidence *source = NULL;
-    if (count > 1 && can_pass_over(elements, count)) {
-        pass_over(part, elements[0].source);
-        return;
-    }
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i];
         if (!source || source->evidence.source != e->source)
@@ -363,6 +359,24 @@ void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_el
             look_at_range(part, source, e);
         else
             source->follows = false;
+    }
+}
+
+#define FEW 32u /* elements that are looked at if one of them has to be */
+
+void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
+                            size_t count)
+{
+    if (count > FEW && can_pass_over(elements, count)) {
+        pass_over(part, elements[0].source);
+        return;
+    }
+    for (size_t at = 0; at < count; at += FEW) {
+        const size_t few = count - at < FEW ? count - at : FEW;
+        if (can_pass_over(elements + at, few))
+            pass_over(part, elements[at].source);
+        else
+            look_at(part, elements + at, few);
     }
 }
 
