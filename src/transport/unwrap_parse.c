@@ -17,6 +17,8 @@
 static uint64_t field(const uint8_t *bytes, unsigned from, unsigned width)
 {
     uint64_t value = 0;
+    if (width > 0 && from % 8 + width <= 8)
+        return bytes[from / 8] >> from % 8 & ((1u << width) - 1);
     for (unsigned got = 0; got < width;) {
         unsigned shift = (from + got) % 8, here = 8 - shift;
         if (here > width - got)
@@ -55,8 +57,10 @@ static void take_payload(const struct pug_unwrap_config *config, const uint8_t *
     packet->payload = body + from / 8;
     if (from % 8 == 0)
         return; /* then `rest` is 0 too: the body ends with a byte */
+    const uint8_t *const first = body + from / 8;
+    const unsigned bit = from % 8;
     for (unsigned i = 0; i < whole; i++)
-        scratch[i] = (uint8_t)field(body, from + 8 * i, 8);
+        scratch[i] = (uint8_t)(first[i] >> bit | first[i + 1] << (8 - bit));
     if (rest > 0) {
         unsigned last = (unsigned)field(body, from + 8 * whole, rest);
         if (last >> (rest - 1) & 1)
