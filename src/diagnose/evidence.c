@@ -5,6 +5,7 @@
  */
 #include "diagnose/evidence.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Of the trace all up to here is looked at, … */
@@ -179,55 +180,90 @@ static bool is_notable(const struct pug_element *e)
            e->type == PUG_ELEM_TRACE_ON;
 }
 
-/** Type, reason and what is beside them, at once. */
-static inline uint64_t tail_of(const struct pug_element *e)
+/** The last bytes of an element at once: whose it is, and what. */
+typedef uint64_t ending __attribute__((vector_size(16)));
+
+static inline ending ending_of(const struct pug_element *e)
 {
-    uint64_t tail;
-    memcpy(&tail, (const char *)e + offsetof(struct pug_element, flags), sizeof(tail));
-    return tail;
+    ending bytes;
+    static_assert(sizeof(*e) - offsetof(struct pug_element, source) == sizeof(bytes), "all of it");
+    memcpy(&bytes, (const char *)e + offsetof(struct pug_element, source), sizeof(bytes));
+    return bytes;
 }
 
 /**
  * All elements come by here, so it has to be cheap to see that nearly all are ranges: eight at a
  * time have no reason, and no bit of a notable type but those of a range. (NO_SYNC has a reason.)
+ * *several: they are of more than one source.
  */
-static bool has_notable(const struct pug_element *elements, size_t count)
+static bool has_notable(const struct pug_element *elements, size_t count, bool *several)
 {
     enum { TOGETHER = 8 };
     const struct pug_element bits = {.type = UINT8_MAX, .reason = UINT8_MAX};
     const struct pug_element range = {.type = PUG_ELEM_INSTR_RANGE};
-    const uint64_t mask = tail_of(&bits), usual = tail_of(&range);
+    const struct pug_element whose = {.source = UINT16_MAX};
+    const uint64_t mask = ending_of(&bits)[1], usual = ending_of(&range)[1];
+    ending in_all = ending_of(&elements[0]), in_any = in_all;
     for (size_t i = 0; i < count; i += TOGETHER) {
         const size_t end = i + TOGETHER < count ? i + TOGETHER : count;
-        uint64_t any = 0;
+        ending any = {0};
         if (end == i + TOGETHER)
 #pragma GCC unroll 8
-            for (size_t k = 0; k < TOGETHER; k++)
-                any |= tail_of(&elements[i + k]);
-        if ((any & mask) == usual)
+            for (size_t k = 0; k < TOGETHER; k++) {
+                any |= ending_of(&elements[i + k]);
+                in_all &= ending_of(&elements[i + k]);
+            }
+        in_any |= any;
+        if ((any[1] & mask) == usual)
             continue;
-        for (size_t k = i; k < end; k++)
+        for (size_t k = i; k < end; k++) {
+            in_any |= ending_of(&elements[k]);
+            in_all &= ending_of(&elements[k]);
             if (is_notable(&elements[k]))
                 return true;
+        }
     }
+    *several = ((in_any[0] ^ in_all[0]) & ending_of(&whose)[0]) != 0;
     return false;
 }
 
+/** Does an element tell what was decoded? Losses and the end do not. */
+static bool tells(const struct pug_element *e)
+{
+    switch ((enum pug_element_type)e->type) {
+    case PUG_ELEM_NO_SYNC:
+    case PUG_ELEM_EXCEPTION_RET:
+    case PUG_ELEM_ADDR_UNKNOWN:
+    case PUG_ELEM_I_RANGE_NOPATH:
+    case PUG_ELEM_UNKNOWN:
+    case PUG_ELEM_EO_TRACE:
+    case PUG_ELEM_MEMTRANS: return false;
+    default: return true;
+    }
+}
+
 /** Elements between two windows, with nothing notable among them. Most are ranges. */
-static bool can_pass_over(const struct pug_element *elements, size_t count)
+static bool can_pass_over(const struct pug_element *elements, size_t count, bool *several)
 {
     const uint64_t first = elements[0].index, last = elements[count - 1].index;
     if (is_looked_at(first) || is_looked_at(last) || first > last ||
         (last >> WINDOW_BITS) / ONE_IN != (first >> WINDOW_BITS) / ONE_IN)
         return false;
-    return !has_notable(elements, count);
+    return !has_notable(elements, count, several);
 }
 
-static void pass_over(struct pug_diagnosis_part *part, uint16_t id)
+/** All that is to be known of them is whose they are. */
+static void pass_over(struct pug_diagnosis_part *part, const struct pug_element *elements,
+                      size_t count, bool several)
 {
-    struct pug_source_evidence *source = pug_evidence_source(&part->sources, id);
-    if (source)
-        source->evidence.told++;
+    struct pug_source_evidence *source = NULL;
+    for (size_t i = 0; i < count && (several || !source || source->evidence.told == 0); i++) {
+        if (!source || source->evidence.source != elements[i].source)
+            source = pug_evidence_source(&part->sources, elements[i].source);
+        if (!source)
+            return;
+        source->evidence.told += tells(&elements[i]);
+    }
 }
 
 static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evidence *source,
@@ -311,31 +347,19 @@ static bool is_loss(uint8_t reason)
 static void take_other(struct pug_source_evidence *source, const struct pug_element *e)
 {
     struct pug_evidence *evidence = &source->evidence;
+    evidence->told += tells(e);
     switch ((enum pug_element_type)e->type) {
-    case PUG_ELEM_EXCEPTION:
-        evidence->told++;
-        look_at_exception(source, e);
-        return;
-    case PUG_ELEM_ADDR_NACC:
-        evidence->told++;
-        note_missing(evidence, e->start, 1);
-        break;
+    case PUG_ELEM_EXCEPTION: look_at_exception(source, e); return;
+    case PUG_ELEM_ADDR_NACC: note_missing(evidence, e->start, 1); break;
     case PUG_ELEM_NO_SYNC:
         evidence->no_syncs += is_loss(e->reason);
         if (e->reason == PUG_UNSYNC_BAD_IMAGE)
             contradict(evidence, PUG_CONTRA_DECODER, e->index, source->last.end);
         break;
-    case PUG_ELEM_TRACE_ON:
-        evidence->told++;
-        evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW;
-        break;
-    case PUG_ELEM_EXCEPTION_RET:
-    case PUG_ELEM_ADDR_UNKNOWN:
-    case PUG_ELEM_I_RANGE_NOPATH:
-    case PUG_ELEM_UNKNOWN:
-    case PUG_ELEM_EO_TRACE:
-    case PUG_ELEM_MEMTRANS: break;
-    default: evidence->told++; return; /* these come between any two instructions */
+    case PUG_ELEM_TRACE_ON: evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW; break;
+    default:
+        if (tells(e))
+            return; /* these come between any two instructions */
     }
     source->follows = false;
 }
@@ -367,14 +391,15 @@ static void look_at(struct pug_diagnosis_part *part, const struct pug_element *e
 void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
                             size_t count)
 {
-    if (count > FEW && can_pass_over(elements, count)) {
-        pass_over(part, elements[0].source);
+    bool several = false;
+    if (count > FEW && can_pass_over(elements, count, &several)) {
+        pass_over(part, elements, count, several);
         return;
     }
     for (size_t at = 0; at < count; at += FEW) {
         const size_t few = count - at < FEW ? count - at : FEW;
-        if (can_pass_over(elements + at, few))
-            pass_over(part, elements[at].source);
+        if (can_pass_over(elements + at, few, &several))
+            pass_over(part, elements + at, few, several);
         else
             look_at(part, elements + at, few);
     }

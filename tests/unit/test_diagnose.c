@@ -210,6 +210,49 @@ static void exceptions_in_place(void **state)
 }
 
 /** Some returns go where no call is; if most do, and to many places, the program is another. */
+/** The end alone tells nothing, wherever it is, and whatever comes with it; a range does. */
+static void the_end_tells_nothing(void **state)
+{
+    const struct pug_element ends[] = {other(100000, PUG_ELEM_EO_TRACE, 0),
+                                       other(100000, PUG_ELEM_EO_TRACE, 0)};
+    struct pug_element both[40];
+    (void)state;
+    for (size_t i = 0; i + 1 < COUNT(both); i++)
+        both[i] = BACK(100000 + i);
+    both[COUNT(both) - 1] = other(100100, PUG_ELEM_EO_TRACE, 0);
+    assert_int_equal(examine(ends, 1, false).told, 0);
+    assert_int_equal(examine(ends, COUNT(ends), false).told, 0);
+    assert_int_equal(examine(ends, COUNT(ends), true).told, 0);
+    assert_true(examine(both, COUNT(both), false).told > 0);
+    assert_true(examine(both, COUNT(both), true).told > 0);
+}
+
+/** A source is known by one element among many of another, where nothing is looked at. */
+static void no_source_is_passed_over(void **state)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_diagnosis *diagnosis = pug_diagnosis_new(image);
+    const struct pug_evidence *evidence;
+    struct pug_element many[200];
+    (void)state;
+    assert_non_null(diagnosis);
+    for (size_t i = 0; i < COUNT(many); i++)
+        many[i] = BACK(100000 + i);
+    many[77].source = 0x11;
+    struct pug_diagnosis_part *part = pug_diagnosis_begin(diagnosis);
+    assert_non_null(part);
+    pug_diagnosis_elements(part, many, COUNT(many));
+    pug_diagnosis_take(diagnosis, part);
+    for (size_t n = 0; n < 2; n++) {
+        assert_true(pug_diagnosis_evidence(diagnosis, n, &evidence));
+        assert_int_equal(evidence->source, 0x10 + n);
+        assert_true(evidence->told > 0);
+        assert_int_equal(evidence->looked, 0);
+    }
+    pug_diagnosis_free(diagnosis);
+    pug_image_free(image);
+}
+
 static void returns_count_together(void **state)
 {
     struct pug_element elements[200];
@@ -398,6 +441,8 @@ int main(void)
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(what_explains_a_gap),
         cmocka_unit_test(exceptions_in_place),
+        cmocka_unit_test(the_end_tells_nothing),
+        cmocka_unit_test(no_source_is_passed_over),
         cmocka_unit_test(returns_count_together),
         cmocka_unit_test(memory_that_is_missing),
         cmocka_unit_test(another_program_begins_anew),
