@@ -194,9 +194,10 @@ static inline ending ending_of(const struct pug_element *e)
 /**
  * All elements come by here, so it has to be cheap to see that nearly all are ranges: eight at a
  * time have no reason, and no bit of a notable type but those of a range. (NO_SYNC has a reason.)
- * *several: they are of more than one source.
+ * *several: they are of more than one source; *apart: not all in one window.
  */
-static bool has_notable(const struct pug_element *elements, size_t count, bool *several)
+static bool has_notable(const struct pug_element *elements, size_t count, bool *several,
+                        bool *apart)
 {
     enum { TOGETHER = 8 };
     const struct pug_element bits = {.type = UINT8_MAX, .reason = UINT8_MAX};
@@ -204,6 +205,7 @@ static bool has_notable(const struct pug_element *elements, size_t count, bool *
     const struct pug_element whose = {.source = UINT16_MAX};
     const uint64_t mask = ending_of(&bits)[1], usual = ending_of(&range)[1];
     ending in_all = ending_of(&elements[0]), in_any = in_all;
+    uint64_t all_indexes = elements[0].index, any_indexes = all_indexes;
     for (size_t i = 0; i < count; i += TOGETHER) {
         const size_t end = i + TOGETHER < count ? i + TOGETHER : count;
         ending any = {0};
@@ -212,6 +214,8 @@ static bool has_notable(const struct pug_element *elements, size_t count, bool *
             for (size_t k = 0; k < TOGETHER; k++) {
                 any |= ending_of(&elements[i + k]);
                 in_all &= ending_of(&elements[i + k]);
+                any_indexes |= elements[i + k].index;
+                all_indexes &= elements[i + k].index;
             }
         in_any |= any;
         if ((any[1] & mask) == usual)
@@ -219,10 +223,13 @@ static bool has_notable(const struct pug_element *elements, size_t count, bool *
         for (size_t k = i; k < end; k++) {
             in_any |= ending_of(&elements[k]);
             in_all &= ending_of(&elements[k]);
+            any_indexes |= elements[k].index;
+            all_indexes &= elements[k].index;
             if (is_notable(&elements[k]))
                 return true;
         }
     }
+    *apart = (any_indexes ^ all_indexes) >> WINDOW_BITS != 0;
     *several = ((in_any[0] ^ in_all[0]) & ending_of(&whose)[0]) != 0;
     return false;
 }
@@ -242,14 +249,16 @@ static bool tells(const struct pug_element *e)
     }
 }
 
-/** Elements between two windows, with nothing notable among them. Most are ranges. */
+/**
+ * Elements of a window that is not looked at, with nothing notable among them. Most are ranges. Of
+ * several sources each has its own order: only what is in one window is told as a whole, so that
+ * nothing depends on how elements come together.
+ */
 static bool can_pass_over(const struct pug_element *elements, size_t count, bool *several)
 {
-    const uint64_t first = elements[0].index, last = elements[count - 1].index;
-    if (is_looked_at(first) || is_looked_at(last) || first > last ||
-        (last >> WINDOW_BITS) / ONE_IN != (first >> WINDOW_BITS) / ONE_IN)
-        return false;
-    return !has_notable(elements, count, several);
+    bool apart;
+    return !is_looked_at(elements[0].index) && !has_notable(elements, count, several, &apart) &&
+           !apart;
 }
 
 /** All that is to be known of them is whose they are. */

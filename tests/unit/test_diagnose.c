@@ -227,18 +227,21 @@ static void the_end_tells_nothing(void **state)
     assert_true(examine(both, COUNT(both), true).told > 0);
 }
 
-/** A source is known by one element among many of another, where nothing is looked at. */
-static void no_source_is_passed_over(void **state)
+/**
+ * One element among many of another source that are not looked at: the source is known by it, and
+ * it is looked at where it is of an earlier place in which all are.
+ */
+static void one_among_many(uint64_t index, uint64_t looked)
 {
     struct pug_image *image = pug_image_new();
     struct pug_diagnosis *diagnosis = pug_diagnosis_new(image);
     const struct pug_evidence *evidence;
     struct pug_element many[200];
-    (void)state;
     assert_non_null(diagnosis);
     for (size_t i = 0; i < COUNT(many); i++)
-        many[i] = BACK(100000 + i);
+        many[i] = BACK(129 * 4096 + i);
     many[77].source = 0x11;
+    many[77].index = index;
     struct pug_diagnosis_part *part = pug_diagnosis_begin(diagnosis);
     assert_non_null(part);
     pug_diagnosis_elements(part, many, COUNT(many));
@@ -247,10 +250,17 @@ static void no_source_is_passed_over(void **state)
         assert_true(pug_diagnosis_evidence(diagnosis, n, &evidence));
         assert_int_equal(evidence->source, 0x10 + n);
         assert_true(evidence->told > 0);
-        assert_int_equal(evidence->looked, 0);
+        assert_int_equal(evidence->looked, n * looked);
     }
     pug_diagnosis_free(diagnosis);
     pug_image_free(image);
+}
+
+static void no_source_is_passed_over(void **state)
+{
+    (void)state;
+    one_among_many(129 * 4096 + 77, 0);
+    one_among_many(129 * 4096 - 1, 1);
 }
 
 static void returns_count_together(void **state)
