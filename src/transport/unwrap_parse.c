@@ -254,9 +254,9 @@ static inline bool is_esp32(const uint8_t *at)
     return *at == 0 || (*at > ESP_HEADER && *at <= ESP_LONGEST);
 }
 
-static inline bool is_pulp(const uint8_t *at)
+static inline unsigned is_pulp(const uint8_t *at)
 {
-    return (uint8_t)(at[PULP_RECORD - 1] - 0x81) < 0x1f;
+    return (uint8_t)(at[PULP_RECORD - 1] - 0x81) < 0x1f ? 1 : 0;
 }
 
 /** May a chain of packets begin here? */
