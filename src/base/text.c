@@ -69,60 +69,22 @@ const char pug_text_pairs[513] =
 
 static_assert(LINES * PUG_TEXT_LINE == PUG_TEXT_LINES_MORE, "they are written to their end");
 
-/** The last two digits of a number. */
-static inline uint64_t last_digits(unsigned low)
-{
-    return pug_bytes_16((const uint8_t *)&pug_text_pairs[2 * (low & 0xff)]);
-}
-
-/** Lines of numbers that differ in their last two digits alone, from `low` on; seven digits. */
-static inline void put_short_lines(uint8_t *at, uint64_t first, unsigned digits, unsigned low)
-{
-    const unsigned shift = 8 * (digits - 2);
-    first |= (uint64_t)'\n' << shift << 16;
-    for (unsigned i = 0; i < LINES; i++, low += 4)
-        pug_bytes_set_64(at + i * (digits + 1), first | last_digits(low) << shift);
-}
-
-/** The same, of eight digits and more. */
-static inline void put_long_lines(uint8_t *at, const struct pug_text_digits *text, unsigned digits,
-                                  unsigned low)
-{
-    for (unsigned i = 0; i < LINES; i++, low += 4) {
-        uint8_t *line = at + i * (digits + 1);
-        pug_bytes_set_64(line, text->first);
-        pug_bytes_set_64(line + 8, text->second);
-        pug_bytes_set_32(line + digits - 2, (uint32_t)last_digits(low) | (uint32_t)'\n' << 16);
-    }
-}
-
-/** Of numbers that differ in their last two digits alone; of three digits and more. */
-static void put_lines(uint8_t *at, uint64_t value, unsigned digits, size_t count)
-{
-    struct pug_text_digits text = pug_text_hex_digits(value, digits);
-    unsigned low = value & 0xff;
-    if (digits < 8)
-        text.first &= (UINT64_C(1) << 8 * (digits - 2)) - 1;
-    for (size_t done = 0; done < count; done += LINES, low += 4 * LINES) {
-        if (digits < 8)
-            put_short_lines(at, text.first, digits, low);
-        else
-            put_long_lines(at, &text, digits, low);
-        at += LINES * (digits + 1);
-    }
-}
-
 char *pug_text_lines(char *out, uint64_t value, size_t count)
 {
     while (count > 0) {
-        const unsigned digits = pug_text_hex_count(value);
-        const size_t page = digits < 3 ? 1 : (0x100u - (value & 0xff) + 3) / 4;
-        const size_t now = count < page ? count : page;
-        if (digits < 3)
-            out[pug_text_hex_at(out, value, 1)] = '\n';
-        else
-            put_lines((uint8_t *)out, value, digits, now);
-        out += now * ((digits > 0 ? digits : 1) + 1);
+        if (value < 0x100) { /* at the begin, or behind the end of all addresses */
+            out = pug_text_short_line(out, value);
+            value += 4;
+            count--;
+            continue;
+        }
+        const size_t left = (0x100u - (value & 0xff) + 3) / 4, now = count < left ? count : left;
+        const struct pug_text_page page = pug_text_page_of(value);
+        for (size_t done = 0; done < now; done += LINES)
+            for (unsigned i = 0; i < LINES; i++)
+                pug_text_page_line(&page, out + (done + i) * (page.count + 1),
+                                   (uint8_t)(value + 4 * (done + i)));
+        out += now * (page.count + 1);
         value += 4 * now;
         count -= now;
     }

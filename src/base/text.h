@@ -83,46 +83,65 @@ struct pug_text_digits {
 /** Of a number of `count` digits, 16 or fewer. */
 struct pug_text_digits pug_text_hex_digits(uint64_t value, unsigned count);
 
-/** The number that was written last, for who writes lines of many that are near each other. */
-struct pug_text_near {
-    uint64_t value;
-    struct pug_text_digits digits; /**< of seven and fewer without the last two */
-    unsigned count;                /**< fewer than 3: they are of no use to the next one */
-};
-
-/** Room for a line of them: what is written, however few digits are wanted. */
+/** Room for a line of a number: what is written, however few digits are wanted. */
 #define PUG_TEXT_LINE (PUG_TEXT_HEX + 2)
 
-/**
- * A line of hexadecimal digits, at least one; where it ends. If only the last two are others than
- * before, only those are made.
- */
+/** What numbers have in common that differ in their last two digits alone; they have 3 or more. */
+struct pug_text_page {
+    struct pug_text_digits digits; /**< of seven and fewer without those two */
+    unsigned count;
+};
+
+static inline struct pug_text_page pug_text_page_of(uint64_t value)
+{
+    const unsigned count = pug_text_hex_count(value);
+    struct pug_text_page page = {pug_text_hex_digits(value, count), count};
+    if (count < 8)
+        page.digits.first &= (UINT64_C(1) << 8 * (count - 2)) - 1;
+    return page;
+}
+
+/** A line of a number that ends in `last`. */
+static inline void pug_text_page_line(const struct pug_text_page *page, char out[PUG_TEXT_LINE],
+                                      uint8_t last)
+{
+    const uint8_t *const pair = (const uint8_t *)&pug_text_pairs[2 * last];
+    const uint64_t end = pug_bytes_16(pair) | '\n' << 16;
+    uint8_t *const at = (uint8_t *)out;
+    if (page->count < 8) {
+        pug_bytes_set_64(at, page->digits.first | end << 8 * (page->count - 2));
+        return;
+    }
+    pug_bytes_set_64(at, page->digits.first);
+    pug_bytes_set_64(at + 8, page->digits.second);
+    pug_bytes_set_32(at + page->count - 2, (uint32_t)end);
+}
+
+/** A line of one or two digits; where it ends. */
+static inline char *pug_text_short_line(char out[PUG_TEXT_LINE], uint64_t value)
+{
+    out += pug_text_hex_at(out, value, 1);
+    *out = '\n';
+    return out + 1;
+}
+
+/** The number that was written last, for who writes lines of many that are near each other. */
+struct pug_text_near {
+    uint64_t value; /**< 0: there is none */
+    struct pug_text_page page;
+};
+
+/** A line of hexadecimal digits, at least one; where it ends. */
 static inline char *pug_text_near_line(struct pug_text_near *near, char out[PUG_TEXT_LINE],
                                        uint64_t value)
 {
-    if ((value ^ near->value) >> 8 != 0 || near->count < 3) {
-        near->count = value < 16 ? 1 : pug_text_hex_count(value);
-        near->digits = pug_text_hex_digits(value, near->count);
-        if (near->count < 8)
-            near->digits.first &= (UINT64_C(1) << 8 * (near->count - 1) >> 8) - 1;
-    }
+    if (value < 0x100)
+        return pug_text_short_line(out, value);
+    if ((value ^ near->value) >> 8 != 0)
+        near->page = pug_text_page_of(value);
     near->value = value;
-    const unsigned count = near->count;
-    const uint8_t *pair = (const uint8_t *)&pug_text_pairs[2 * (value & 0xff)];
-    uint8_t *const at = (uint8_t *)out;
-    if (count < 3) {
-        at[0] = pair[2 - count];
-        at[1] = count < 2 ? '\n' : pair[1];
-        at[2] = '\n';
-    } else if (count < 8) {
-        const uint64_t end = pug_bytes_16(pair) | '\n' << 16;
-        pug_bytes_set_64(at, near->digits.first | end << 8 * (count - 2));
-    } else {
-        pug_bytes_set_64(at, near->digits.first);
-        pug_bytes_set_64(at + 8, near->digits.second);
-        pug_bytes_set_32(at + count - 2, pug_bytes_16(pair) | '\n' << 16);
-    }
-    return out + count + 1;
+    pug_text_page_line(&near->page, out, (uint8_t)value);
+    return out + near->page.count + 1;
 }
 
 /** Room behind lines that is written to. */
