@@ -5,6 +5,8 @@
  */
 #include "diagnose/evidence.h"
 
+#include "base/bisect.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -180,7 +182,7 @@ static bool is_notable(const struct pug_element *e)
            e->type == PUG_ELEM_TRACE_ON;
 }
 
-/** The last bytes of an element at once: whose it is, and what. */
+/** The last bytes of an element at once: [0] whose it is, [1] type, reason and what is beside. */
 typedef uint64_t ending __attribute__((vector_size(16)));
 
 static inline ending ending_of(const struct pug_element *e)
@@ -191,47 +193,43 @@ static inline ending ending_of(const struct pug_element *e)
     return bytes;
 }
 
+/** What is seen of elements at a glance. */
+struct glance {
+    bool notable; /**< one of them is; the others are not looked at then */
+    bool several; /**< they are of more than one source … */
+    bool apart;   /**< … or not all in one window */
+};
+
 /**
  * All elements come by here, so it has to be cheap to see that nearly all are ranges: eight at a
  * time have no reason, and no bit of a notable type but those of a range. (NO_SYNC has a reason.)
- * *several: they are of more than one source; *apart: not all in one window.
  */
-static bool has_notable(const struct pug_element *elements, size_t count, bool *several,
-                        bool *apart)
+static struct glance glance_at(const struct pug_element *elements, size_t count)
 {
     enum { TOGETHER = 8 };
-    const struct pug_element bits = {.type = UINT8_MAX, .reason = UINT8_MAX};
+    const struct pug_element bits = {.type = UINT8_MAX, .reason = UINT8_MAX, .source = UINT16_MAX};
     const struct pug_element range = {.type = PUG_ELEM_INSTR_RANGE};
-    const struct pug_element whose = {.source = UINT16_MAX};
-    const uint64_t mask = ending_of(&bits)[1], usual = ending_of(&range)[1];
-    ending in_all = ending_of(&elements[0]), in_any = in_all;
-    uint64_t all_indexes = elements[0].index, any_indexes = all_indexes;
+    const ending mask = ending_of(&bits), usual = ending_of(&range);
+    ending in_all = ending_of(elements), in_any = in_all;
+    uint64_t apart = 0; /* bits in which indexes differ from the first one */
     for (size_t i = 0; i < count; i += TOGETHER) {
         const size_t end = i + TOGETHER < count ? i + TOGETHER : count;
         ending any = {0};
-        if (end == i + TOGETHER)
 #pragma GCC unroll 8
-            for (size_t k = 0; k < TOGETHER; k++) {
-                any |= ending_of(&elements[i + k]);
-                in_all &= ending_of(&elements[i + k]);
-                any_indexes |= elements[i + k].index;
-                all_indexes &= elements[i + k].index;
-            }
-        in_any |= any;
-        if ((any[1] & mask) == usual)
-            continue;
         for (size_t k = i; k < end; k++) {
-            in_any |= ending_of(&elements[k]);
+            any |= ending_of(&elements[k]);
             in_all &= ending_of(&elements[k]);
-            any_indexes |= elements[k].index;
-            all_indexes &= elements[k].index;
-            if (is_notable(&elements[k]))
-                return true;
+            apart |= elements[k].index ^ elements->index;
         }
+        in_any |= any;
+        if ((any[1] & mask[1]) == usual[1])
+            continue;
+        for (size_t k = i; k < end; k++)
+            if (is_notable(&elements[k]))
+                return (struct glance){.notable = true};
     }
-    *apart = (any_indexes ^ all_indexes) >> WINDOW_BITS != 0;
-    *several = ((in_any[0] ^ in_all[0]) & ending_of(&whose)[0]) != 0;
-    return false;
+    return (struct glance){.several = ((in_any[0] ^ in_all[0]) & mask[0]) != 0,
+                           .apart = apart >> WINDOW_BITS != 0};
 }
 
 /** Does an element tell what was decoded? Losses and the end do not. */
@@ -256,9 +254,11 @@ static bool tells(const struct pug_element *e)
  */
 static bool can_pass_over(const struct pug_element *elements, size_t count, bool *several)
 {
-    bool apart;
-    return !is_looked_at(elements[0].index) && !has_notable(elements, count, several, &apart) &&
-           !apart;
+    if (is_looked_at(elements[0].index))
+        return false;
+    const struct glance seen = glance_at(elements, count);
+    *several = seen.several;
+    return !seen.notable && !seen.apart;
 }
 
 /** All that is to be known of them is whose they are. */
@@ -318,6 +318,12 @@ static uint64_t rank_of(uint64_t page)
     return page ^ page >> 33;
 }
 
+/** Pages are kept in the order of their ranks. */
+static uint64_t rank_at(const void *context, uint64_t at)
+{
+    return rank_of(((const struct pug_missing *)context)[at].address);
+}
+
 /**
  * Where there are more pages than room those of lowest rank are kept. So a page that is kept was
  * never let go: its count is whole, whatever the parts are that evidence is added up from.
@@ -326,25 +332,18 @@ static void note_missing(struct pug_evidence *evidence, uint64_t address, uint64
 {
     const uint64_t page = address & ~UINT64_C(0xfff), rank = rank_of(page);
     struct pug_missing *const pages = evidence->pages;
-    uint32_t low = 0, high = evidence->page_count;
+    const size_t at = pug_bisect_value(0, evidence->page_count, rank, rank_at, pages);
     evidence->missing += count;
-    while (low < high) { /* they are in the order of their ranks */
-        const uint32_t middle = low + (high - low) / 2;
-        if (rank_of(pages[middle].address) < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < evidence->page_count && pages[low].address == page) {
-        pages[low].count += count;
+    if (at < evidence->page_count && pages[at].address == page) {
+        pages[at].count += count;
         return;
     }
-    if (low == PUG_MISSING_PAGES)
+    if (at == PUG_MISSING_PAGES)
         return;
     if (evidence->page_count < PUG_MISSING_PAGES)
         evidence->page_count++;
-    memmove(&pages[low + 1], &pages[low], (evidence->page_count - 1 - low) * sizeof(*pages));
-    pages[low] = (struct pug_missing){page, count};
+    memmove(&pages[at + 1], &pages[at], (evidence->page_count - 1 - at) * sizeof(*pages));
+    pages[at] = (struct pug_missing){page, count};
 }
 
 /** NO_SYNC stands at the beginning, too. */
