@@ -2,6 +2,8 @@
 /** @file The log: filters by verbosity, keeps the last error, passes records on. */
 #include "pugmark/log.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,13 +58,12 @@ void pug_log_set_file(struct pug_log *log, FILE *file)
         log->file = file;
 }
 
-/** `text`, as much as has room; of these there can be millions. */
+/** As much as has room; of these there can be millions. */
 static void copy_text(char *to, size_t room, const char *text)
 {
-    const size_t length = text ? strnlen(text, room - 1) : 0;
-    if (length > 0)
-        memcpy(to, text, length);
-    to[length] = '\0';
+    struct pug_text copy = PUG_TEXT(to, room);
+    pug_text_put(&copy, text ? text : "");
+    pug_text_end(&copy);
 }
 
 static void keep_last(struct pug_log *log, const struct pug_log_record *record)

@@ -57,10 +57,9 @@ static void take_payload(const struct pug_unwrap_config *config, const uint8_t *
     packet->payload = body + from / 8;
     if (from % 8 == 0)
         return; /* then `rest` is 0 too: the body ends with a byte */
-    const uint8_t *const first = body + from / 8;
-    const unsigned bit = from % 8;
+    const uint8_t *const bytes = packet->payload;
     for (unsigned i = 0; i < whole; i++)
-        scratch[i] = (uint8_t)(first[i] >> bit | first[i + 1] << (8 - bit));
+        scratch[i] = (uint8_t)(bytes[i] >> from % 8 | bytes[i + 1] << (8 - from % 8));
     if (rest > 0) {
         unsigned last = (unsigned)field(body, from + 8 * whole, rest);
         if (last >> (rest - 1) & 1)

@@ -64,6 +64,14 @@ static void *write_on(void *context)
     return NULL;
 }
 
+static void free_writer(struct output_writer *writer)
+{
+    pthread_mutex_destroy(&writer->lock);
+    pthread_cond_destroy(&writer->changed);
+    free(writer->other);
+    free(writer);
+}
+
 static struct output_writer *new_writer(struct output *output)
 {
     struct output_writer *writer = calloc(1, sizeof(*writer));
@@ -76,10 +84,7 @@ static struct output_writer *new_writer(struct output *output)
     pthread_cond_init(&writer->changed, NULL);
     if (writer->other && pthread_create(&writer->thread, NULL, write_on, writer) == 0)
         return writer;
-    pthread_mutex_destroy(&writer->lock);
-    pthread_cond_destroy(&writer->changed);
-    free(writer->other);
-    free(writer);
+    free_writer(writer);
     return NULL;
 }
 
@@ -112,10 +117,7 @@ static void end_writer(struct output *output)
     pthread_cond_signal(&writer->changed);
     pthread_mutex_unlock(&writer->lock);
     pthread_join(writer->thread, NULL);
-    pthread_mutex_destroy(&writer->lock);
-    pthread_cond_destroy(&writer->changed);
-    free(writer->other);
-    free(writer);
+    free_writer(writer);
     output->writer = NULL;
 }
 
