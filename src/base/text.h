@@ -97,7 +97,7 @@ static inline struct pug_text_page pug_text_page_of(uint64_t value)
     const unsigned count = pug_text_hex_count(value);
     struct pug_text_page page = {pug_text_hex_digits(value, count), count};
     if (count < 8)
-        page.digits.first &= (UINT64_C(1) << 8 * (count - 2)) - 1;
+        page.digits.first &= (UINT64_C(1) << (8 * (count - 2) & 63)) - 1;
     return page;
 }
 
@@ -109,7 +109,7 @@ static inline void pug_text_page_line(const struct pug_text_page *page, char out
     const uint64_t end = pug_bytes_16(pair) | '\n' << 16;
     uint8_t *const at = (uint8_t *)out;
     if (page->count < 8) {
-        pug_bytes_set_64(at, page->digits.first | end << 8 * (page->count - 2));
+        pug_bytes_set_64(at, page->digits.first | end << (8 * (page->count - 2) & 63));
         return;
     }
     pug_bytes_set_64(at, page->digits.first);
