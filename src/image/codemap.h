@@ -226,11 +226,12 @@ static inline uint32_t pug_block_tag(const struct pug_codemap *map, uint8_t isa,
     return map->view | (uint32_t)isa << 8 | it;
 }
 
-/** private: where in the table of jumps; what lies near in memory does so there. */
+/** private: where in the table of jumps; what lies near in memory does so there, and
+    instructions of two bytes have places of their own. */
 static inline const struct pug_block **pug_codemap_slot(const struct pug_codemap *map,
                                                         uint64_t address)
 {
-    return &map->jumps[(address >> 2 ^ address >> 15) & map->jump_mask];
+    return &map->jumps[(address >> 2 ^ address << 7) & map->jump_mask];
 }
 
 /** The block that begins at `address`, `it` being 0, if it is at hand and hops; else NULL. */

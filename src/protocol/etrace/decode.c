@@ -132,31 +132,26 @@ static enum pug_etrace_phase notify(struct pug_etrace_decoder *d)
 
 /* ---- synchronisation ---- */
 
-/** Is it a branch? The block at pc tells of the next instruction, too. */
-static bool is_branch(struct pug_etrace_decoder *d, uint64_t address)
+/** The block at pc, if the packet reports the next instruction, which is in it, too; or NULL. */
+static const struct pug_block *block_of_step(struct pug_etrace_decoder *d)
 {
-    if (d->synced && address == d->pc + d->pc_size) {
-        const struct pug_block *block = pug_etrace_pc_block(d);
-        if (block->count > 1)
-            return address == block->last && block->insn.conditional;
-    }
-    const struct pug_block *block = pug_etrace_block(d, address);
-    return block->count == 1 && block->insn.conditional;
+    if (!d->synced || d->address != d->pc + d->pc_size)
+        return NULL;
+    const struct pug_block *block = pug_etrace_pc_block(d);
+    return block->count > 1 ? block : NULL;
 }
 
 /** The packet's own branch bit is the outcome of the instruction that it reports. */
-static void append_own_outcome(struct pug_etrace_decoder *d)
+static void append_own_outcome(struct pug_etrace_decoder *d, bool is_branch)
 {
-    if (!is_branch(d, d->address))
-        return;
-    d->outcomes.map |= (uint64_t)d->packet->branch << d->outcomes.mapped;
-    d->outcomes.mapped++;
+    d->outcomes.map |= (uint64_t)(is_branch && d->packet->branch) << d->outcomes.mapped;
+    d->outcomes.mapped += is_branch;
 }
 
 enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d)
 {
     pug_etrace_clear_outcomes(d);
-    append_own_outcome(d);
+    append_own_outcome(d, pug_etrace_is_branch(pug_etrace_block(d, d->address)));
     d->pc = d->address;
     d->last_valid = false;
     return PUG_ETRACE_PHASE_REPORT;
@@ -169,7 +164,16 @@ static enum pug_etrace_phase sync(struct pug_etrace_decoder *d)
     d->address = pug_etrace_canonical(d, d->packet->address);
     if (d->fresh || !d->synced || d->after_trap)
         return pug_etrace_report_directly(d);
-    append_own_outcome(d);
+    const struct pug_block *step = block_of_step(d);
+    const uint64_t left = pug_etrace_outcomes_total(&d->outcomes);
+    append_own_outcome(d, step ? d->address == step->last && step->insn.conditional
+                               : pug_etrace_is_branch(pug_etrace_block(d, d->address)));
+    if (step && left == 0 && d->packet->privilege == d->privilege) { /* nothing to walk over */
+        d->last = d->pc;
+        d->last_valid = true;
+        d->pc = d->address;
+        return PUG_ETRACE_PHASE_REPORT;
+    }
     d->walk.goal = (struct pug_etrace_goal){
         .target = d->address, .has_target = true, .privilege = d->packet->privilege};
     pug_etrace_walk_begin(d, PUG_ETRACE_WALK_SYNC);

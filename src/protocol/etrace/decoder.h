@@ -89,16 +89,18 @@ struct etrace_data_state;
 
 /** How a block is executed up to an address in it. */
 struct pug_etrace_way {
+    uint32_t since; /**< when it was looked up */
+    uint32_t count; /**< instructions before the target; 0: none begins there */
     uint64_t start, target;
     uint64_t last;          /**< the instruction before the target */
     struct pug_insn before; /**< the same */
-    uint32_t count;         /**< instructions before the target; 0: none begins there */
 };
 
 /** Ways that lately were looked up: most walks end at the same few. */
-#define PUG_ETRACE_WAYS 64u
+#define PUG_ETRACE_WAYS 256u
 struct pug_etrace_near {
     uint32_t epoch;                              /**< of the map that they hold in */
+    uint32_t since;                              /**< those that are older do not */
     struct pug_etrace_way ways[PUG_ETRACE_WAYS]; /**< by target */
 };
 
@@ -218,6 +220,42 @@ static inline uint64_t pug_etrace_canonical(const struct pug_etrace_decoder *d, 
     return d->config->xlen == 32 ? address & UINT32_MAX : address;
 }
 
+/** True: there is one more entry now. */
+static inline bool pug_etrace_push(struct pug_etrace_decoder *d, uint64_t address)
+{
+    struct pug_etrace_stack *stack = &d->stack;
+    if (stack->limit == 0)
+        return false;
+    struct pug_etrace_link *top = &stack->links[stack->top];
+    if (stack->entries > 0 && top->address == address && top->count < stack->recursion) {
+        top->count++;
+        return false;
+    }
+    bool grows = stack->entries < stack->limit;
+    stack->top = (stack->top + 1) & (stack->limit - 1);
+    stack->links[stack->top] = (struct pug_etrace_link){.address = address};
+    stack->entries += grows;
+    return grows;
+}
+
+static inline uint64_t pug_etrace_top(const struct pug_etrace_decoder *d)
+{
+    return d->stack.links[d->stack.top].address;
+}
+
+static inline uint64_t pug_etrace_pop(struct pug_etrace_decoder *d)
+{
+    struct pug_etrace_stack *stack = &d->stack;
+    struct pug_etrace_link *top = &stack->links[stack->top];
+    if (top->count > 0) {
+        top->count--;
+    } else {
+        stack->top = (stack->top - 1) & (stack->limit - 1);
+        stack->entries--;
+    }
+    return top->address;
+}
+
 /** Outcome of the branch at `address`, which there must be; nothing changes. */
 bool pug_etrace_peek_outcome(struct pug_etrace_decoder *d, uint64_t address);
 
@@ -235,10 +273,6 @@ void pug_etrace_forget(struct pug_etrace_decoder *d);
 /** Take over options; what has another size than before begins empty. False: no memory. */
 bool pug_etrace_set_options(struct pug_etrace_decoder *d, const struct pug_etrace_options *options);
 
-/** True: there is one more entry now. */
-bool pug_etrace_push(struct pug_etrace_decoder *d, uint64_t link);
-uint64_t pug_etrace_top(const struct pug_etrace_decoder *d);
-uint64_t pug_etrace_pop(struct pug_etrace_decoder *d);
 void pug_etrace_learn_target(struct pug_etrace_decoder *d, uint64_t target);
 uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned index);
 
@@ -288,18 +322,32 @@ static inline const struct pug_block *pug_etrace_pc_block(struct pug_etrace_deco
     return pug_etrace_block(d, d->pc);
 }
 
-/** The first instruction of a block that has one; nothing but the last one moves the flow. */
-static inline const struct pug_insn *pug_etrace_first_insn(const struct pug_block *block,
-                                                           struct pug_insn *room)
+/** Does the block begin with a branch? Nothing but its last instruction moves the flow. */
+static inline bool pug_etrace_is_branch(const struct pug_block *block)
 {
-    if (block->count == 1)
-        return &block->insn;
-    *room = (struct pug_insn){.size = block->first_size};
-    return room;
+    return block->count == 1 && block->insn.conditional;
 }
 
+/** An address that is in no block: instructions are at even ones. */
+#define PUG_ETRACE_NOWHERE UINT64_MAX
+
 /** Get ready to execute from `pc` on, to the goal that is set in the walk. */
-void pug_etrace_walk_begin(struct pug_etrace_decoder *d, enum pug_etrace_walk_kind kind);
+static inline void pug_etrace_walk_begin(struct pug_etrace_decoder *d,
+                                         enum pug_etrace_walk_kind kind)
+{
+    struct pug_etrace_walk *w = &d->walk;
+    w->kind = kind;
+    if (!w->goal.has_target)
+        w->goal.target = PUG_ETRACE_NOWHERE;
+    w->target_known = false;
+    w->at = d->pc;
+    w->reported = true;
+    w->after_return = false;
+    w->range_count = 0;
+    w->steps = w->outcomes = w->hops = 0;
+    w->jumps = w->returns = 0;
+}
+
 /** Go on; PUG_ETRACE_WALK_FAILED: the error is out, and the decoder waits for a synchronisation. */
 enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d);
 
@@ -307,8 +355,8 @@ enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d);
 bool pug_etrace_sequential(struct pug_etrace_decoder *d, uint64_t address,
                            const struct pug_insn *insn, uint64_t *target);
 
-/** The range of the one instruction at pc. */
-void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_insn *insn);
+/** The range of the one instruction at pc, where `block` begins. */
+void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *block);
 
 /** The same; false: it is not there, and the flow ends. */
 bool pug_etrace_report_pc(struct pug_etrace_decoder *d);

@@ -6,13 +6,23 @@
 #include "image/paths.h"
 #include "protocol/etrace/walk.h"
 
-/** The walk ends at its target, or may do so, in this block; `skip`: not at its first address. */
-static inline bool may_stop(const struct pug_block *block, uint64_t target, uint64_t left,
-                            unsigned skip)
+static inline bool is_conditional(const struct pug_block *block)
 {
-    uint64_t offset = target - block->start;
-    return offset <= block->last - block->start && offset >= skip &&
-           left == (target == block->last && block->insn.conditional);
+    return block->flags & PUG_ELEM_CONDITIONAL;
+}
+
+/**
+ * With no outcome left, or one: the walk ends in this block, or may do so, at its target or on the
+ * branch whose outcome is the last. `skip`: not at its first address.
+ */
+static inline bool may_stop(const struct pug_etrace_goal *goal, const struct pug_block *block,
+                            uint64_t left, unsigned skip)
+{
+    const uint64_t offset = goal->target - block->start;
+    if (offset <= block->last - block->start && offset >= skip &&
+        left == (goal->target == block->last && is_conditional(block)))
+        return true;
+    return is_conditional(block) && left <= !goal->has_target;
 }
 
 /** Where the return that ends the block goes to, if that is inferred and the block is at hand. */
@@ -40,8 +50,9 @@ static void begin_counts(struct pug_etrace_decoder *d)
 }
 
 /** The block behind a jump or return. NULL: not so easily; nothing was done. */
-static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct pug_block *block,
-                                    uint64_t left, bool stacks, uint32_t epoch)
+static inline __attribute__((always_inline)) const struct pug_block *
+jump(struct pug_etrace_decoder *d, const struct pug_block *block, uint64_t left, bool stacks,
+     uint32_t epoch)
 {
     struct pug_etrace_walk *w = &d->walk;
     const struct pug_insn *insn = &block->insn;
@@ -69,21 +80,45 @@ static const struct pug_block *jump(struct pug_etrace_decoder *d, const struct p
     return next;
 }
 
-/**
- * The range of a block but for its first instruction, which was told already; at *e, which moves
- * on. True: what follows is counted.
- */
-static bool put_rest(struct pug_etrace_decoder *d, struct pug_element **e,
-                     const struct pug_block *block, bool taken, struct pug_chain *chain)
+/** Of the range at `e`, the block that begins at pc: what was told already goes. Where it ends. */
+static inline struct pug_element *put_rest(const struct pug_etrace_decoder *d,
+                                           struct pug_element *e)
 {
-    struct pug_batch *batch = d->out->batch;
-    if (block->count > 1)
-        pug_range_fill((*e)++, &d->out->blank, d->index, d->pc + d->pc_size, block->end,
-                       block->count - 1, &block->insn, block->isa, taken);
-    batch->count = (uint32_t)(*e - batch->elements);
-    const bool counts = pug_chain_begin(chain, d->stage);
-    *e = &batch->elements[batch->count];
-    return counts;
+    e->start = d->pc + d->pc_size;
+    return e + (--e->count > 0);
+}
+
+/**
+ * Where the jump that ends the block went, if nothing infers it: to the target, and the walk ends.
+ * NULL: not so easily; nothing was done.
+ */
+static inline const struct pug_block *arrival(const struct pug_etrace_decoder *d,
+                                              const struct pug_block *block, uint64_t left,
+                                              bool stacks)
+{
+    const struct pug_etrace_goal *goal = &d->walk.goal;
+    const struct pug_insn *insn = &block->insn;
+    if (insn->type != PUG_INSTR_BR_INDIRECT || insn->kind == PUG_RV_XRET || !goal->has_target ||
+        d->options.sijump || (stacks && insn->kind == PUG_RV_RETURN && d->stack.entries > 0))
+        return NULL;
+    const struct pug_block *next = pug_codemap_jumped(d->code, goal->target, block->isa);
+    return next && left == pug_etrace_is_branch(next) ? next : NULL;
+}
+
+/** The walk ends at the first instruction of `here`. */
+static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *last,
+                          const struct pug_block *here, bool stacks)
+{
+    if (d->options.jump_target_cache)
+        pug_etrace_learn_target(d, here->start);
+    if (stacks && last->insn.kind == PUG_RV_CALL)
+        pug_etrace_push(d, last->end);
+    d->pc = here->start;
+    d->pc_size = here->first_size;
+    if (pug_etrace_is_branch(here))
+        pug_etrace_fix_outcome(d, d->pc);
+    if (d->walk.kind != PUG_ETRACE_WALK_SYNC)
+        pug_etrace_push_pc(d, here);
 }
 
 /**
@@ -99,28 +134,26 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
     struct pug_batch *batch = d->out->batch;
     const struct pug_element *const end = &batch->elements[batch->limit];
     const struct pug_range_context context = pug_range_context(&d->out->blank);
-    const uint64_t target = w->goal.target, index = d->index;
+    const uint64_t index = d->index;
     const uint32_t epoch = d->code->epoch;
     const struct pug_block *last = NULL;
     const uint64_t most = pug_etrace_most(d);
     const uint64_t branch_limit = d->config->branch_limit < most ? d->config->branch_limit : most;
     uint64_t branches = w->outcomes;
     unsigned skip = w->reported;
-    uint64_t start = skip ? d->pc + d->pc_size : block->start;
-    bool returned = false, anew = false;
+    const struct pug_block *here = NULL;
     struct pug_chain chain;
     bool counts = skip == 0 && pug_chain_begin(&chain, d->stage);
     struct pug_element *e = &batch->elements[batch->count];
-    while (e < end && pug_block_hops(block, epoch)) {
+    while (e < end) {
         const struct pug_block *next;
         const uint64_t left = predicts ? pug_etrace_outcomes_total(&outcomes) : outcomes.mapped;
         bool taken = true;
-        if (left <= 1 && may_stop(block, target, left, skip))
+        if (left <= 1 && may_stop(&w->goal, block, left, skip))
             break;
-        if (block->flags & PUG_ELEM_CONDITIONAL) {
+        if (is_conditional(block)) {
             uint8_t *entry = NULL;
-            if (left <= !w->goal.has_target || (predicts && branches >= branch_limit) ||
-                (predicts && outcomes.mapped + outcomes.predicted == 0))
+            if (predicts && (branches >= branch_limit || outcomes.mapped + outcomes.predicted == 0))
                 break;
             if (predicts)
                 entry = pug_etrace_predictor_entry(d, block->last);
@@ -136,41 +169,51 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
             if (predicts)
                 *entry = pug_etrace_train(*entry, taken);
             branches++;
-            anew = true;
-            returned = false;
         } else {
-            if (anew)
+            if (last && is_conditional(last))
                 begin_counts(d);
-            anew = false;
             next = jump(d, block, left, stacks, epoch);
-            if (!next)
+            if (!next) {
+                here = arrival(d, block, left, stacks);
                 break;
-            returned = block->insn.special;
+            }
         }
         if (counts)
             pug_chain_hop(&chain, block, taken);
-        else if (skip == 0)
-            pug_block_range(e++, block, index, &context, taken);
         else
-            counts = put_rest(d, &e, block, taken, &chain);
+            pug_block_range(e++, block, index, &context, taken);
+        if (skip) {
+            batch->count = (uint32_t)((e = put_rest(d, e - 1)) - batch->elements);
+            counts = pug_chain_begin(&chain, d->stage);
+            e = &batch->elements[batch->count];
+            skip = 0;
+        }
         last = block;
         block = next;
-        start = block->start;
-        skip = 0;
     }
-    if (anew)
+    if (last && is_conditional(last))
         begin_counts(d);
     if (counts)
         pug_chain_end(&chain);
+    if (here) {
+        pug_block_range(e++, block, index, &context, true);
+        if (skip)
+            e = put_rest(d, e - 1);
+        last = block;
+    }
     if (!last)
         return block;
     batch->count = (uint32_t)(e - batch->elements);
     d->outcomes = outcomes;
     d->last = last->last;
     d->last_valid = true;
-    w->at = start;
+    if (here) {
+        arrive(d, last, here, stacks);
+        return NULL;
+    }
+    w->at = block->start;
     w->reported = false;
-    w->after_return = returned;
+    w->after_return = !is_conditional(last) && last->insn.special;
     w->outcomes = branches;
     return block;
 }
@@ -178,6 +221,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
 const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     bool stacks = d->options.implicit_return;
+    if (!pug_block_hops(block, d->code->epoch))
+        return block;
     if (d->options.branch_prediction || d->outcomes.predicted > 0 || d->outcomes.mispredicted ||
         d->walk.outcomes + d->outcomes.mapped > d->config->branch_limit)
         return d->options.branch_prediction ? hop(d, block, true, stacks) : block;

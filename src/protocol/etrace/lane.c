@@ -249,8 +249,7 @@ static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *
 static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
                    const struct pug_etrace_carried *payload, bool spare)
 {
-    if (payload->size == 0 || payload->size > WORDS || payload->gap ||
-        payload->padding != PUG_RUN_EXACT || !d->synced)
+    if (payload->size == 0 || payload->size > WORDS || !d->synced)
         return false;
     struct words words = load_words(payload->bytes, payload->size, spare);
     if ((words.low & 3) == 3) {
@@ -269,8 +268,8 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
 {
     const struct pug_run *run = span->run;
     struct pug_batch *batch = d->out->batch;
-    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE ||
-        !d->rides || reader->unknown_mode)
+    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE || run->gap ||
+        run->padding != PUG_RUN_EXACT || !d->rides || reader->unknown_mode)
         return;
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {

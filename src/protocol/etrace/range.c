@@ -27,10 +27,30 @@ void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn 
     w->range_count = 0;
 }
 
-void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_insn *insn)
+/** A range that ends with the instruction at pc, the first one of `block`. */
+static void push_to_pc(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
+                       const struct pug_block *block)
 {
-    bool taken = !insn->conditional || pug_etrace_peek_outcome(d, d->pc);
-    push_range(d, d->pc, 1, insn, d->pc + insn->size, taken);
+    static const struct pug_insn plain = {.type = PUG_INSTR_OTHER};
+    struct pug_batch *batch = d->out->batch;
+    struct pug_element *e = &batch->elements[batch->count];
+    const bool taken = !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc);
+    const uint8_t size = block->first_size;
+    push_range(d, start, count, block->count == 1 ? &block->insn : &plain, d->pc + size, taken);
+    e->last_size = size;
+}
+
+void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *block)
+{
+    push_to_pc(d, d->pc, 1, block);
+}
+
+void pug_etrace_flush_to_pc(struct pug_etrace_decoder *d, const struct pug_block *block)
+{
+    struct pug_etrace_walk *w = &d->walk;
+    const uint32_t count = w->range_count + 1;
+    w->range_count = 0;
+    push_to_pc(d, count > 1 ? w->range_start : d->pc, count, block);
 }
 
 /* ---- the end of the flow ---- */
@@ -106,12 +126,11 @@ void pug_etrace_unreadable(struct pug_etrace_decoder *d, const struct pug_block 
 bool pug_etrace_report_pc(struct pug_etrace_decoder *d)
 {
     const struct pug_block *block = pug_etrace_pc_block(d);
-    struct pug_insn room;
     if (block->count == 0) {
         pug_etrace_unreadable(d, block);
         return false;
     }
     d->pc_size = block->first_size;
-    pug_etrace_push_pc(d, pug_etrace_first_insn(block, &room));
+    pug_etrace_push_pc(d, block);
     return true;
 }

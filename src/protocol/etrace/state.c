@@ -79,41 +79,6 @@ static bool size_stack(struct pug_etrace_decoder *d)
     return true;
 }
 
-bool pug_etrace_push(struct pug_etrace_decoder *d, uint64_t address)
-{
-    struct pug_etrace_stack *stack = &d->stack;
-    if (stack->limit == 0)
-        return false;
-    struct pug_etrace_link *top = &stack->links[stack->top];
-    if (stack->entries > 0 && top->address == address && top->count < stack->recursion) {
-        top->count++;
-        return false;
-    }
-    bool grows = stack->entries < stack->limit;
-    stack->top = (stack->top + 1) & (stack->limit - 1);
-    stack->links[stack->top] = (struct pug_etrace_link){.address = address};
-    stack->entries += grows;
-    return grows;
-}
-
-uint64_t pug_etrace_top(const struct pug_etrace_decoder *d)
-{
-    return d->stack.links[d->stack.top].address;
-}
-
-uint64_t pug_etrace_pop(struct pug_etrace_decoder *d)
-{
-    struct pug_etrace_stack *stack = &d->stack;
-    struct pug_etrace_link *top = &stack->links[stack->top];
-    if (top->count > 0) {
-        top->count--;
-    } else {
-        stack->top = (stack->top - 1) & (stack->limit - 1);
-        stack->entries--;
-    }
-    return top->address;
-}
-
 /* ---- jump targets ---- */
 
 static void clear_targets(struct pug_etrace_decoder *d)

@@ -2,33 +2,13 @@
 /** @file Where a walk ends. */
 #include "protocol/etrace/walk.h"
 
-/* An address that is in no block: instructions are at even ones. */
-#define NOWHERE UINT64_MAX
-
 #define LOOK_AHEAD 256u /* blocks */
-
-void pug_etrace_walk_begin(struct pug_etrace_decoder *d, enum pug_etrace_walk_kind kind)
-{
-    struct pug_etrace_walk *w = &d->walk;
-    w->kind = kind;
-    if (!w->goal.has_target)
-        w->goal.target = NOWHERE;
-    w->target_known = false;
-    w->at = d->pc;
-    w->reported = true;
-    w->after_return = false;
-    w->range_count = 0;
-    w->steps = w->outcomes = w->hops = 0;
-    w->jumps = w->returns = 0;
-}
 
 void pug_etrace_look_at_target(struct pug_etrace_decoder *d)
 {
     struct pug_etrace_walk *w = &d->walk;
     struct pug_insn insn;
     uint8_t it = 0;
-    if (w->target_known || !w->goal.irreport)
-        return;
     w->target_is_branch =
         pug_codemap_insn(d->code, w->goal.target, d->isa, &it, &insn) == PUG_OK && insn.conditional;
     w->target_known = true;
@@ -117,10 +97,11 @@ static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
     struct pug_code_walk walk;
     if (d->near.epoch != d->code->epoch)
         pug_etrace_forget_ways(d);
-    if (lasts && way->start == start && way->target == target)
+    if (way->start == start && way->target == target && way->since == d->near.since)
         return way;
     pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);
-    *way = (struct pug_etrace_way){.start = lasts ? start : target,
+    *way = (struct pug_etrace_way){.since = lasts ? d->near.since : 0,
+                                   .start = start,
                                    .target = target,
                                    .last = walk.last,
                                    .before = walk.insn,
@@ -190,7 +171,6 @@ enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
     }
     d->pc = w->goal.target;
     const struct pug_block *here = pug_etrace_pc_block(d);
-    struct pug_insn room;
     if (here->count == 0) {
         pug_etrace_unreadable(d, here);
         return PUG_ETRACE_WALK_FAILED;
@@ -200,32 +180,28 @@ enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
         pug_etrace_fix_outcome(d, d->pc);
     if (w->kind == PUG_ETRACE_WALK_SYNC)
         return PUG_ETRACE_WALK_DONE;
-    if (w->range_count++ == 0)
-        w->range_start = d->pc;
-    bool taken = !branch || pug_etrace_peek_outcome(d, d->pc);
-    pug_etrace_flush_range(d, pug_etrace_first_insn(here, &room), d->pc + d->pc_size, taken);
+    pug_etrace_flush_to_pc(d, here);
     return PUG_ETRACE_WALK_DONE;
 }
 
 enum pug_etrace_walk_result pug_etrace_stop_at_target(struct pug_etrace_decoder *d,
                                                       const struct pug_block *block)
 {
-    struct pug_insn room;
     if (block->count == 0) {
         pug_etrace_unreadable(d, block);
         return PUG_ETRACE_WALK_FAILED;
     }
-    const struct pug_insn *insn = pug_etrace_first_insn(block, &room);
-    if (d->walk.kind != PUG_ETRACE_WALK_REPLAY && pug_etrace_total(d) != insn->conditional) {
+    const bool branch = pug_etrace_is_branch(block);
+    if (d->walk.kind != PUG_ETRACE_WALK_REPLAY && pug_etrace_total(d) != branch) {
         pug_etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch outcomes left over", block->start);
         return PUG_ETRACE_WALK_FAILED;
     }
     d->pc = block->start;
-    d->pc_size = insn->size;
-    if (insn->conditional)
+    d->pc_size = block->first_size;
+    if (branch)
         pug_etrace_fix_outcome(d, d->pc);
     if (d->walk.kind != PUG_ETRACE_WALK_SYNC)
-        pug_etrace_push_pc(d, insn);
+        pug_etrace_push_pc(d, block);
     return PUG_ETRACE_WALK_DONE;
 }
 

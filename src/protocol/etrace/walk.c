@@ -7,7 +7,7 @@
 
 /* ---- jumps ---- */
 
-static const struct pug_block *current_block(struct pug_etrace_decoder *d)
+static inline const struct pug_block *current_block(struct pug_etrace_decoder *d)
 {
     return pug_etrace_block(d, d->walk.reported ? d->pc : d->walk.at);
 }
@@ -133,7 +133,8 @@ static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
 
 void pug_etrace_forget_ways(struct pug_etrace_decoder *d)
 {
-    memset(&d->near, 0, sizeof(d->near));
+    if (++d->near.since == 0)
+        d->near = (struct pug_etrace_near){.since = 1};
     d->near.epoch = d->code->epoch;
 }
 
@@ -261,7 +262,8 @@ static bool may_hop(const struct pug_etrace_decoder *d)
 enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d)
 {
     struct pug_etrace_walk *w = &d->walk;
-    pug_etrace_look_at_target(d);
+    if (w->goal.irreport && !w->target_known)
+        pug_etrace_look_at_target(d);
     const struct pug_block *block = current_block(d);
     enum pug_etrace_walk_result result;
     for (;;) {
@@ -269,6 +271,8 @@ enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d)
             return PUG_ETRACE_WALK_SUSPENDED;
         if (may_hop(d)) {
             block = pug_etrace_hop(d, block);
+            if (!block)
+                return PUG_ETRACE_WALK_DONE;
             if (d->out->batch->count >= d->out->batch->limit)
                 continue;
         }

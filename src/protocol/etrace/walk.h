@@ -14,6 +14,9 @@
 void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn *last, uint64_t end,
                             bool executed);
 
+/** The same up to the instruction at pc, where `block` begins. */
+void pug_etrace_flush_to_pc(struct pug_etrace_decoder *d, const struct pug_block *block);
+
 /** The flow ends, as the program does not fit; `address` is put into the message. */
 void pug_etrace_fail_at(struct pug_etrace_decoder *d, enum pug_status code, const char *text,
                         uint64_t address);
@@ -56,7 +59,7 @@ static inline bool pug_etrace_goes_round(struct pug_etrace_walk *w)
 
 /**
  * Go on from `block` as long as nothing special is met. Returns the block where it is; state is as
- * if each one before it had been executed in the long way.
+ * if each one before it had been executed in the long way. NULL: the walk is done.
  */
 const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block);
 
