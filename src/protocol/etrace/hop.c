@@ -183,7 +183,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
         else
             pug_block_range(e++, block, index, &context, taken);
         if (skip) {
-            batch->count = (uint32_t)((e = put_rest(d, e - 1)) - batch->elements);
+            batch->count = (uint32_t)(put_rest(d, e - 1) - batch->elements);
             counts = pug_chain_begin(&chain, d->stage);
             e = &batch->elements[batch->count];
             skip = 0;
