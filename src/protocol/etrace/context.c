@@ -55,7 +55,8 @@ static bool update_context(struct pug_etrace_decoder *d)
     const struct pug_etrace_packet *p = d->packet;
     struct pug_element *blank = &d->out->blank;
     const uint64_t context_id = blank->context_id, vmid = blank->vmid;
-    const int level = blank->level, flags = blank->context_flags;
+    const int8_t level = blank->level;
+    const uint8_t flags = blank->context_flags;
     set_privilege(blank, p->privilege);
     if (p->has_context) {
         blank->context_flags |= PUG_CTX_CONTEXT_ID;
