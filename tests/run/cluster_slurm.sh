@@ -12,9 +12,11 @@ done
 [ "$(id -u)" = 0 ] || { echo "only root can start a Slurm of its own"; exit 77; }
 tmp=$(mktemp -d)
 daemons=()
+# What asks a controller that is not there tries for ten seconds each time: each question has an end, and each wait.
+ask() { timeout 5 "$@" 2>/dev/null; }
 trap 'for daemon in "${daemons[@]}"; do kill "$daemon" 2>/dev/null || true; done; wait; rm -rf "$tmp"' EXIT
 host=$(hostname -s)
-port=$((20000 + $$ % 10000 * 2))
+port=$((10000 + $$ % 10000 * 2)) # below those that the system gives away
 
 mkdir "$tmp/state" "$tmp/spool"
 cat >"$tmp/slurm.conf" <<CONF
@@ -49,18 +51,19 @@ slurmctld -D >"$tmp/controller.out" 2>&1 &
 daemons+=($!)
 slurmd -D >"$tmp/node.out" 2>&1 &
 daemons+=($!)
-for _ in $(seq 60); do
-    if sinfo -h -o %t 2>/dev/null | grep -q idle; then break; fi
+until=$((SECONDS + 30))
+until ask sinfo -h -o %t | grep -q idle; do
+    if ((SECONDS >= until)) || ! kill -0 "${daemons[0]}" || ! kill -0 "${daemons[1]}"; then
+        echo "no Slurm can be started here: $(tail -q -n 1 "$tmp"/*.log "$tmp"/*.out 2>/dev/null)"
+        exit 77
+    fi
     sleep 0.5
 done
-sinfo -h -o %t 2>/dev/null | grep -q idle || {
-    echo "no Slurm can be started here: $(tail -n 1 "$tmp/node.log" 2>/dev/null)"
-    exit 77
-}
 
 finish() { # JOB: wait until it is over
-    for _ in $(seq 240); do
-        squeue -h -j "$1" 2>/dev/null | grep -q . || return 0
+    local until=$((SECONDS + 120)) rows
+    while ((SECONDS < until)); do
+        if rows=$(ask squeue -h -j "$1") && [ -z "$rows" ]; then return 0; fi
         sleep 0.5
     done
     echo "job $1 does not end"
