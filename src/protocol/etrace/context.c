@@ -53,10 +53,7 @@ static void set_privilege(struct pug_element *blank, unsigned privilege)
 static bool update_context(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
-    struct pug_element *blank = &d->out->blank;
-    const uint64_t context_id = blank->context_id, vmid = blank->vmid;
-    const int8_t level = blank->level;
-    const uint8_t flags = blank->context_flags;
+    struct pug_element *blank = &d->out->blank, before = *blank;
     set_privilege(blank, p->privilege);
     if (p->has_context) {
         blank->context_flags |= PUG_CTX_CONTEXT_ID;
@@ -67,8 +64,9 @@ static bool update_context(struct pug_etrace_decoder *d)
         if (blank->context_flags & PUG_CTX_VMID)
             blank->vmid = p->context >> 16 & 0x3fff;
     }
-    bool changed = blank->context_id != context_id || blank->vmid != vmid ||
-                   blank->level != level || blank->context_flags != flags;
+    bool space = blank->context_id != before.context_id || blank->vmid != before.vmid;
+    bool changed =
+        space || blank->level != before.level || blank->context_flags != before.context_flags;
     if (changed) {
         struct pug_reader_space reader = {
             .space = PUG_SPACE_ANY,

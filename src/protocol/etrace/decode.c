@@ -135,7 +135,7 @@ static enum pug_etrace_phase notify(struct pug_etrace_decoder *d)
 /** The block at pc, if the packet reports the next instruction, which is in it, too; or NULL. */
 static const struct pug_block *block_of_step(struct pug_etrace_decoder *d)
 {
-    if (!d->synced || d->address != d->pc + d->pc_size)
+    if (d->address != d->pc + d->pc_size)
         return NULL;
     const struct pug_block *block = pug_etrace_pc_block(d);
     return block->count > 1 ? block : NULL;
@@ -144,8 +144,10 @@ static const struct pug_block *block_of_step(struct pug_etrace_decoder *d)
 /** The packet's own branch bit is the outcome of the instruction that it reports. */
 static void append_own_outcome(struct pug_etrace_decoder *d, bool is_branch)
 {
-    d->outcomes.map |= (uint64_t)(is_branch && d->packet->branch) << d->outcomes.mapped;
-    d->outcomes.mapped += is_branch;
+    if (!is_branch)
+        return;
+    d->outcomes.map |= (uint64_t)d->packet->branch << d->outcomes.mapped;
+    d->outcomes.mapped++;
 }
 
 enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d)

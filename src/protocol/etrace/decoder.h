@@ -89,18 +89,16 @@ struct etrace_data_state;
 
 /** How a block is executed up to an address in it. */
 struct pug_etrace_way {
-    uint32_t since; /**< when it was looked up */
-    uint32_t count; /**< instructions before the target; 0: none begins there */
     uint64_t start, target;
     uint64_t last;          /**< the instruction before the target */
     struct pug_insn before; /**< the same */
+    uint32_t count;         /**< instructions before the target; 0: none begins there */
 };
 
 /** Ways that lately were looked up: most walks end at the same few. */
-#define PUG_ETRACE_WAYS 256u
+#define PUG_ETRACE_WAYS 64u
 struct pug_etrace_near {
     uint32_t epoch;                              /**< of the map that they hold in */
-    uint32_t since;                              /**< those that are older do not */
     struct pug_etrace_way ways[PUG_ETRACE_WAYS]; /**< by target */
 };
 

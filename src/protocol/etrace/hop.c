@@ -41,9 +41,11 @@ static const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64
     return pug_codemap_jumped(d->code, target, block->isa);
 }
 
-/** A branch took an outcome: what is counted from there on begins anew. */
-static void begin_counts(struct pug_etrace_decoder *d)
+/** If `last` is a branch, which took an outcome, what is counted from there on begins anew. */
+static inline void begin_counts(struct pug_etrace_decoder *d, const struct pug_block *last)
 {
+    if (!last || !is_conditional(last))
+        return;
     d->walk.steps = 0;
     d->walk.jumps = d->walk.returns = 0;
     d->irets = 0;
@@ -170,8 +172,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
                 *entry = pug_etrace_train(*entry, taken);
             branches++;
         } else {
-            if (last && is_conditional(last))
-                begin_counts(d);
+            begin_counts(d, last);
             next = jump(d, block, left, stacks, epoch);
             if (!next) {
                 here = arrival(d, block, left, stacks);
@@ -191,8 +192,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool pred
         last = block;
         block = next;
     }
-    if (last && is_conditional(last))
-        begin_counts(d);
+    begin_counts(d, last);
     if (counts)
         pug_chain_end(&chain);
     if (here) {

@@ -31,9 +31,8 @@ void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn 
 static void push_to_pc(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
                        const struct pug_block *block)
 {
-    static const struct pug_insn plain = {.type = PUG_INSTR_OTHER};
-    struct pug_batch *batch = d->out->batch;
-    struct pug_element *e = &batch->elements[batch->count];
+    static const struct pug_insn plain = {.type = PUG_INSTR_OTHER}; /* nothing waits for its size */
+    struct pug_element *e = &d->out->batch->elements[d->out->batch->count];
     const bool taken = !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc);
     const uint8_t size = block->first_size;
     push_range(d, start, count, block->count == 1 ? &block->insn : &plain, d->pc + size, taken);
@@ -48,9 +47,10 @@ void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *bl
 void pug_etrace_flush_to_pc(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     struct pug_etrace_walk *w = &d->walk;
-    const uint32_t count = w->range_count + 1;
+    if (w->range_count == 0)
+        w->range_start = d->pc;
+    push_to_pc(d, w->range_start, w->range_count + 1, block);
     w->range_count = 0;
-    push_to_pc(d, count > 1 ? w->range_start : d->pc, count, block);
 }
 
 /* ---- the end of the flow ---- */

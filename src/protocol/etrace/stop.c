@@ -97,11 +97,10 @@ static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
     struct pug_code_walk walk;
     if (d->near.epoch != d->code->epoch)
         pug_etrace_forget_ways(d);
-    if (way->start == start && way->target == target && way->since == d->near.since)
+    if (lasts && way->start == start && way->target == target)
         return way;
     pug_codemap_walk_to(d->code, start, d->isa, 0, target, block->count, &walk);
-    *way = (struct pug_etrace_way){.since = lasts ? d->near.since : 0,
-                                   .start = start,
+    *way = (struct pug_etrace_way){.start = lasts ? start : target,
                                    .target = target,
                                    .last = walk.last,
                                    .before = walk.insn,

@@ -133,8 +133,7 @@ static enum pug_etrace_walk_result execute_jump(struct pug_etrace_decoder *d,
 
 void pug_etrace_forget_ways(struct pug_etrace_decoder *d)
 {
-    if (++d->near.since == 0)
-        d->near = (struct pug_etrace_near){.since = 1};
+    memset(&d->near, 0, sizeof(d->near));
     d->near.epoch = d->code->epoch;
 }
 
