@@ -83,6 +83,8 @@ const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t 
  */
 const struct pug_element *pug_counts_contexts(struct pug_counts *counts, size_t *count);
 
+/** How many ranges were counted, and instructions in them. */
+void pug_counts_total(const struct pug_counts *counts, uint64_t *ranges, uint64_t *instructions);
 /** How often a range was not followed by the one that has to come, as its last instruction says. */
 uint64_t pug_counts_contradictions(const struct pug_counts *counts);
 
@@ -92,6 +94,11 @@ uint64_t pug_counts_contradictions(const struct pug_counts *counts);
  * Where somebody watches packets or takes elements one by one this is no faster.
  */
 void pug_tree_count(struct pug_tree *tree, struct pug_counts *counts);
+/**
+ * Does a tree that counts deliver ranges from now on, too? It is as fast as one that does not count
+ * then. They are counted all the same.
+ */
+void pug_tree_show_ranges(struct pug_tree *tree, bool show);
 
 /**
  * Count a whole capture as pug_tree_decode() decodes it, on several threads, into `counts`, which

@@ -40,6 +40,9 @@ struct pug_missing {
     uint64_t address, count;
 };
 
+/** Nothing that was looked at tells where in the program it was. */
+#define PUG_ADDRESS_UNKNOWN UINT64_MAX
+
 /** So many pages without program memory are listed. */
 #define PUG_MISSING_PAGES 256u
 
@@ -52,7 +55,7 @@ struct pug_evidence {
     uint64_t return_places; /**< of PUG_CONTRA_RETURN: a bit for some 64th of the places */
     uint64_t counts[PUG_CONTRADICTIONS]; /**< how often each was met */
     struct {
-        uint64_t index, address; /**< of the trace; of the program */
+        uint64_t index, address; /**< of the trace; of the program, or PUG_ADDRESS_UNKNOWN */
     } first[PUG_CONTRADICTIONS]; /**< where the count is not 0 */
     uint64_t missing;            /**< times that memory was not there, all of them */
     /** Where; of more places some, the same for any number of threads. */
@@ -81,6 +84,11 @@ void pug_diagnosis_free(struct pug_diagnosis *diagnosis);
 
 /** A part, on any thread. NULL: no memory. */
 struct pug_diagnosis_part *pug_diagnosis_begin(const struct pug_diagnosis *diagnosis);
+/**
+ * Are ranges looked at from the trace's offset `at` on? *end: up to where that holds. Who counts
+ * ranges (counts.h) need not show the others; elements of all other kinds count everywhere.
+ */
+bool pug_diagnosis_looks(uint64_t at, uint64_t *end);
 /** Elements of a part in their order, on one thread at a time. */
 void pug_diagnosis_elements(struct pug_diagnosis_part *part, const struct pug_element *elements,
                             size_t count);

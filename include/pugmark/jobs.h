@@ -89,7 +89,12 @@ struct pug_parts {
      * one thread reads all it is the caller's own tree, and stays watched. False: no memory.
      */
     bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
-    uint64_t spare[1]; /**< zero */
+    /**
+     * Optional, with counts(): is elements() to get ranges, too, from the offset `at` on? *end: up
+     * to where this holds, at least one byte. Called on any thread; offsets alone may decide.
+     */
+    bool (*shows)(void *context, uint64_t at, uint64_t *end);
+    uint64_t spare[4]; /**< zero */
 };
 
 /** Who takes what several threads decode. */

@@ -112,21 +112,15 @@ static void *append_item(void **items, uint32_t *count, uint32_t *room, size_t s
     return memset((char *)*items + (*count)++ * size, 0, size);
 }
 
-/** Context id, VMID, source, security, level and flags lie together. */
-static bool same_context(const struct pug_element *context, const struct pug_element *element,
-                         uint64_t memory)
-{
-    return memcmp(&context->context_id, &element->context_id, 16) == 0 && context->value == memory;
-}
-
 uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
                             uint64_t memory)
 {
     uint32_t at = counts->last_context;
-    if (at < counts->context_count && same_context(&counts->contexts[at], element, memory))
+    if (at < counts->context_count &&
+        pug_counts_same_context(&counts->contexts[at], element, memory))
         return at;
     for (at = 0; at < counts->context_count; at++)
-        if (same_context(&counts->contexts[at], element, memory))
+        if (pug_counts_same_context(&counts->contexts[at], element, memory))
             return counts->last_context = at;
     void *contexts = counts->contexts;
     struct pug_element *context =

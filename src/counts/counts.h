@@ -74,6 +74,13 @@ struct pug_counts {
 /** Find items again that were sorted, or got other keys. */
 void pug_count_table_index(struct pug_count_table *table);
 
+/** Context id, VMID, source, security, level and flags lie together. */
+static inline bool pug_counts_same_context(const struct pug_element *context,
+                                           const struct pug_element *element, uint64_t memory)
+{
+    return memcmp(&context->context_id, &element->context_id, 16) == 0 && context->value == memory;
+}
+
 /** The number of a context: an element's, and its source's memory. UINT32_MAX: no memory. */
 uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
                             uint64_t memory);

@@ -110,6 +110,16 @@ static bool sort(struct pug_counts *counts)
     return true;
 }
 
+void pug_counts_total(const struct pug_counts *counts, uint64_t *ranges, uint64_t *instructions)
+{
+    *ranges = *instructions = 0;
+    for (uint32_t i = 0; i < counts->ranges.count; i++) {
+        const struct pug_count *item = &counts->ranges.items[i];
+        *ranges += item->count;
+        *instructions += item->count * (uint32_t)item->key[2];
+    }
+}
+
 const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_t *count)
 {
     *count = 0;

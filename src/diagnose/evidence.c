@@ -164,6 +164,15 @@ static bool is_looked_at(uint64_t index)
     return index < ALL_UP_TO || (index >> WINDOW_BITS) % ONE_IN == 0;
 }
 
+/** Packets that began in a window may end in the next one. */
+bool pug_diagnosis_looks(uint64_t at, uint64_t *end)
+{
+    const uint64_t window = at >> WINDOW_BITS, turn = window % ONE_IN;
+    const bool looks = at < ALL_UP_TO + (UINT64_C(1) << WINDOW_BITS) || turn < 2;
+    *end = (looks ? window + 1 : window - turn + ONE_IN) << WINDOW_BITS;
+    return looks;
+}
+
 static bool in_sample(struct pug_source_evidence *source, uint64_t index)
 {
     uint64_t window = index >> WINDOW_BITS;
@@ -362,7 +371,8 @@ static void take_other(struct pug_source_evidence *source, const struct pug_elem
     case PUG_ELEM_NO_SYNC:
         evidence->no_syncs += is_loss(e->reason);
         if (e->reason == PUG_UNSYNC_BAD_IMAGE)
-            contradict(evidence, PUG_CONTRA_DECODER, e->index, source->last.end);
+            contradict(evidence, PUG_CONTRA_DECODER, e->index,
+                       source->follows ? source->last.end : PUG_ADDRESS_UNKNOWN);
         break;
     case PUG_ELEM_TRACE_ON: evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW; break;
     default:
@@ -382,12 +392,13 @@ static void look_at(struct pug_diagnosis_part *part, const struct pug_element *e
             source = pug_evidence_source(&part->sources, e->source);
         if (!source)
             return;
+        const bool sampled = in_sample(source, e->index);
         if (e->type != PUG_ELEM_INSTR_RANGE) {
             take_other(source, e);
             continue;
         }
         source->evidence.told++;
-        if (in_sample(source, e->index))
+        if (sampled)
             look_at_range(part, source, e);
         else
             source->follows = false;

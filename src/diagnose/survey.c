@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Whose bytes are in a capture. */
+#include "pugmark/counts.h"
 #include "pugmark/diagnose.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const uin
         if (source) {
             const struct pug_reader_stats *stats = pug_source_stats(source);
             id.id = pug_source_id(source);
+            id.bytes = stats->bytes;
             id.unsynced = stats->unsynced;
             id.bad = stats->bad_headers + stats->bad_sequences;
         }
@@ -53,20 +55,24 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
     if (!tree || !survey || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_tree *reader;
-    uint64_t *counts = calloc(IDS, sizeof(*counts)), at = 0;
+    uint64_t *sizes = calloc(IDS, sizeof(*sizes)), at = 0;
     uint64_t end = size < most ? size : most;
+    struct pug_counts *counts = pug_counts_new(); /* nobody looks at; to read is faster so */
     *survey = (struct pug_survey){0};
-    enum pug_status status = counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
+    enum pug_status status = sizes && counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
     if (status == PUG_OK) {
-        pug_tree_on_runs(reader, count_run, counts);
+        pug_tree_on_runs(reader, count_run, sizes); /* of those that have no source */
+        pug_tree_splice_runs(reader, true);
+        pug_tree_count(reader, counts);
         (void)pug_tree_feed(reader, bytes, &at, end);
         if (at == size)
             (void)pug_tree_end(reader);
         survey->bytes = at;
         survey->transport = *pug_tree_transport_stats(reader);
-        list_ids(survey, reader, counts);
+        list_ids(survey, reader, sizes);
         pug_tree_free(reader);
     }
-    free(counts);
+    pug_counts_free(counts);
+    free(sizes);
     return status;
 }

@@ -9,6 +9,8 @@
 #define MOST_PATHS   32768u
 #define JUMPS_TO_ONE 2u /* paths for one jump */
 
+#define MOST_CONTEXTS 256u
+
 /* ---- into the counts ---- */
 
 static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_block *block,
@@ -159,7 +161,7 @@ bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
     struct pug_batch *batch = stage->out.batch;
     struct pug_paths *paths = stage->paths;
     *chain = (struct pug_chain){.paths = paths};
-    if (!paths->counts || (batch->count > 0 && !batch->flush(batch)) ||
+    if (!paths->counts || paths->shown || (batch->count > 0 && !batch->flush(batch)) ||
         !pug_paths_begin(paths, &stage->out.blank) || !seam_of(paths))
         return false;
     paths->chain = chain;
@@ -191,9 +193,14 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 
 /* ---- spreading ---- */
 
-static uint32_t context_of(uint64_t from)
+/** The number of a place's context in the counts. */
+static uint32_t context_of(struct pug_paths *paths, uint64_t from)
 {
-    return (uint32_t)(from >> 32);
+    struct pug_path_context *context = &paths->contexts[from >> 32];
+    if (context->number == UINT32_MAX)
+        context->number =
+            pug_counts_context(paths->counts, &context->element, context->element.value);
+    return context->number;
 }
 
 static struct pug_block *block_of(struct pug_paths *paths, uint64_t from)
@@ -205,7 +212,7 @@ static void spread_path(struct pug_paths *paths, struct pug_path *path)
 {
     if (path->hits == 0)
         return;
-    const uint32_t context = context_of(path->from);
+    const uint32_t context = context_of(paths, path->from);
     struct pug_block *block = block_of(paths, path->from);
     for (uint64_t packets = path->packets; packets > 0; packets >>= 8)
         for (uint32_t atoms = paths->atoms_of((uint8_t)packets); atoms > 1; atoms >>= 1) {
@@ -223,7 +230,7 @@ static void spread_jump(struct pug_paths *paths, struct pug_path_jump *jump)
 {
     if (jump->hits == 0)
         return;
-    add_jump(paths, context_of(jump->from), block_of(paths, jump->from),
+    add_jump(paths, context_of(paths, jump->from), block_of(paths, jump->from),
              jump->address & ~UINT64_C(1), jump->hits);
     jump->hits = 0;
 }
@@ -260,11 +267,48 @@ void pug_paths_forget(struct pug_paths *paths)
 
 /* ---- keeping ---- */
 
-/** Larger tables, in which nothing is; as they were where there is no memory. */
+/** Where a path or a jump is to be: its place, or the other one if that is free. */
+static struct pug_path *path_place(const struct pug_paths *paths, uint64_t from, uint64_t packets)
+{
+    const size_t slot = pug_paths_slot(paths, from, packets);
+    struct pug_path *path = &paths->paths[slot], *other = &paths->paths[slot ^ 1];
+    return path->packets != 0 && other->packets == 0 ? other : path;
+}
+
+static struct pug_path_jump *jump_place(const struct pug_paths *paths, uint64_t from,
+                                        uint64_t address)
+{
+    struct pug_path_jump *jump = &paths->jumps[pug_paths_jump_slot(paths, address)];
+    return jump->from != 0 ? &paths->jumps[pug_paths_jump_other(paths, address, from)] : jump;
+}
+
+/** What is kept goes over into tables that are larger. */
+static void move(struct pug_paths *paths, const struct pug_paths *before)
+{
+    for (uint32_t i = 0; before->paths && i <= before->path_mask; i++) {
+        const struct pug_path *kept = &before->paths[i];
+        if (kept->packets == 0)
+            continue;
+        struct pug_path *path = path_place(paths, kept->from, kept->packets);
+        spread_path(paths, path);
+        *path = *kept;
+    }
+    for (uint32_t i = 0; before->jumps && i <= before->jump_mask; i++) {
+        const struct pug_path_jump *kept = &before->jumps[i];
+        if (kept->from == 0)
+            continue;
+        struct pug_path_jump *jump = jump_place(paths, kept->from, kept->address);
+        spread_jump(paths, jump);
+        *jump = *kept;
+    }
+}
+
+/** Larger tables; as they were where there is no memory. */
 static bool resize(struct pug_paths *paths, uint32_t count)
 {
     const size_t path_size = count * sizeof(struct pug_path);
     const size_t jump_size = count / JUMPS_TO_ONE * sizeof(struct pug_path_jump);
+    const struct pug_paths before = *paths;
     struct pug_path *larger = aligned_alloc(64, path_size);
     struct pug_path_jump *jumps = aligned_alloc(64, jump_size);
     if (!larger || !jumps) {
@@ -272,9 +316,6 @@ static bool resize(struct pug_paths *paths, uint32_t count)
         free(jumps);
         return false;
     }
-    spread(paths);
-    free(paths->paths);
-    free(paths->jumps);
     memset(larger, 0, path_size);
     memset(jumps, 0, jump_size);
     paths->paths = larger;
@@ -282,6 +323,9 @@ static bool resize(struct pug_paths *paths, uint32_t count)
     paths->path_mask = count - 1;
     paths->jump_mask = count / JUMPS_TO_ONE - 1;
     paths->path_misses = paths->jump_misses = 0;
+    move(paths, &before);
+    free(before.paths);
+    free(before.jumps);
     return true;
 }
 
@@ -298,10 +342,7 @@ void pug_paths_keep(struct pug_paths *paths, uint64_t from, uint64_t packets, ui
 {
     paths->path_misses++;
     consider_growth(paths);
-    const size_t slot = pug_paths_slot(paths, from, packets);
-    struct pug_path *path = &paths->paths[slot];
-    if (path->packets != 0 && paths->paths[slot ^ 1].packets == 0)
-        path = &paths->paths[slot ^ 1];
+    struct pug_path *path = path_place(paths, from, packets);
     spread_path(paths, path);
     *path = (struct pug_path){.packets = packets, .from = from, .to = to, .hits = 1};
 }
@@ -310,9 +351,7 @@ void pug_paths_keep_jump(struct pug_paths *paths, uint64_t from, uint64_t addres
 {
     paths->jump_misses++;
     consider_growth(paths);
-    struct pug_path_jump *jump = &paths->jumps[pug_paths_jump_slot(paths, address)];
-    if (jump->from != 0)
-        jump = &paths->jumps[pug_paths_jump_other(paths, address, from)];
+    struct pug_path_jump *jump = jump_place(paths, from, address);
     spread_jump(paths, jump);
     *jump = (struct pug_path_jump){.address = address, .from = from, .to = to, .hits = 1};
 }
@@ -342,6 +381,7 @@ void pug_paths_free(struct pug_paths *paths)
     paths->map->paths = NULL;
     free(paths->paths);
     free(paths->jumps);
+    free(paths->contexts);
     free(paths->touched);
     free(paths->cycles);
     free(paths);
@@ -349,12 +389,14 @@ void pug_paths_free(struct pug_paths *paths)
 
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
 {
-    pug_paths_forget(paths); /* contexts are numbered by the counts */
+    pug_paths_spread(paths);
     struct pug_count_seam *seam = paths->counts ? seam_of(paths) : NULL;
     if (seam)
         pug_counts_settle(paths->counts, &seam->tail);
     paths->counts = counts;
     paths->context = UINT32_MAX;
+    for (uint32_t i = 0; i < paths->context_count; i++)
+        paths->contexts[i].number = UINT32_MAX;
     pug_paths_tell_memory(paths);
 }
 
@@ -374,20 +416,59 @@ void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory)
     pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
 }
 
+/** False: no memory. */
+static bool make_context_room(struct pug_paths *paths)
+{
+    if (paths->context_count == MOST_CONTEXTS) {
+        pug_paths_forget(paths);
+        paths->context_count = 0;
+    }
+    if (paths->context_count < paths->context_room)
+        return true;
+    const uint32_t room = paths->context_room ? paths->context_room * 2 : 4;
+    struct pug_path_context *contexts = realloc(paths->contexts, room * sizeof(*contexts));
+    if (!contexts)
+        return false;
+    paths->contexts = contexts;
+    paths->context_room = room;
+    return true;
+}
+
+/** The key of a context, or UINT64_MAX: no memory. */
+static uint64_t key_of(struct pug_paths *paths, const struct pug_element *blank, uint64_t memory)
+{
+    uint64_t at = paths->context_key >> 32;
+    if (at >= paths->context_count ||
+        !pug_counts_same_context(&paths->contexts[at].element, blank, memory))
+        at = 0;
+    while (at < paths->context_count &&
+           !pug_counts_same_context(&paths->contexts[at].element, blank, memory))
+        at++;
+    if (at < paths->context_count)
+        return at << 32;
+    if (!make_context_room(paths))
+        return UINT64_MAX;
+    struct pug_path_context *context = &paths->contexts[at = paths->context_count++];
+    *context = (struct pug_path_context){.element = *blank, .number = UINT32_MAX};
+    context->element.value = memory;
+    return at << 32;
+}
+
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
 {
     /* No path has more hits than there were bytes. */
     if (paths->counted > UINT32_MAX / 2)
         pug_paths_spread(paths);
     const struct pug_count_seam *seam = seam_of(paths);
-    const uint32_t context =
-        seam ? pug_counts_context(paths->counts, blank, seam->memory) : UINT32_MAX;
+    const uint64_t key = seam ? key_of(paths, blank, seam->memory) : UINT64_MAX;
+    const uint32_t context = key != UINT64_MAX ? context_of(paths, key) : UINT32_MAX;
     if (context != paths->context) {
         empty_blocks(paths);
         if (paths->spread_own)
             paths->spread_own(paths->own);
     }
     paths->context = context;
-    paths->context_key = (uint64_t)context << 32;
+    if (context != UINT32_MAX)
+        paths->context_key = key;
     return context != UINT32_MAX;
 }

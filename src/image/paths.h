@@ -43,23 +43,32 @@ struct pug_path_jump {
     uint64_t to, hits;
 };
 
+/** What places are in: paths hold longer than the counts that they are spread into. */
+struct pug_path_context {
+    struct pug_element element; /**< as contexts of counts are */
+    uint32_t number;            /**< in the counts; UINT32_MAX: they have not got it yet */
+};
+
 /** The atoms of a packet, with a 1 behind the last. */
 typedef uint32_t pug_path_atoms_fn(uint8_t packet);
 
 struct pug_paths {
     struct pug_codemap *map;
     struct pug_counts *counts;
+    bool shown; /**< ranges are wanted as elements, too: these are counted */
     struct pug_path *paths;
     struct pug_path_jump *jumps;
     uint32_t path_mask, jump_mask;
     uint32_t path_misses, jump_misses; /**< since the tables grew */
     uint32_t most;                     /**< paths that memory is given for */
     uint32_t context;                  /**< its number in the counts */
-    uint64_t context_key;              /**< the same in places */
-    pug_path_atoms_fn *atoms_of;       /**< of who counts by paths */
-    uint64_t counted;                  /**< bytes of trace since hits were spread */
-    struct pug_chain *chain;           /**< that is open, or NULL */
-    void (*spread_own)(void *own);     /**< of who counts in a way of its own; or NULL */
+    uint64_t context_key;              /**< the same in places, where it is that in `contexts` */
+    struct pug_path_context *contexts;
+    uint32_t context_count, context_room;
+    pug_path_atoms_fn *atoms_of;   /**< of who counts by paths */
+    uint64_t counted;              /**< bytes of trace since hits were spread */
+    struct pug_chain *chain;       /**< that is open, or NULL */
+    void (*spread_own)(void *own); /**< of who counts in a way of its own; or NULL */
     void *own;
     uint32_t *touched; /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;
@@ -165,8 +174,8 @@ struct pug_chain {
 bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage);
 
 /**
- * False: ranges are not counted, or the consumer waits for elements that come before them. Memory
- * that changes is counted, too.
+ * False: ranges are not counted without elements, or the consumer waits for elements that come
+ * before them. Memory that changes is counted, too.
  */
 static inline bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *stage)
 {

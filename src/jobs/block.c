@@ -141,6 +141,23 @@ static bool insist(struct pug_tree *tree, enum pug_response *response)
     return waited;
 }
 
+/** Up to where it is asked next whether ranges are shown; in the end with the state. */
+static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand, bool counts,
+                 uint64_t end, struct pug_jobs_block *block)
+{
+    const struct pug_parts *parts = decoding->parts;
+    uint64_t next = end;
+    do {
+        if (counts && parts->shows)
+            pug_tree_show_ranges(hand->tree, parts->shows(parts->context, block->at, &next));
+        if (next < end)
+            block->response = pug_tree_feed(hand->tree, decoding->bytes, &block->at, next);
+        else
+            pug_jobs_feed(hand, decoding->bytes, end, block);
+    } while ((insist(hand->tree, &block->response) || block->at == next) && block->at < end &&
+             PUG_RESP_IS_CONT(block->response));
+}
+
 static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
                        struct pug_jobs_block *block)
 {
@@ -154,16 +171,15 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     desk->unwanted = false;
     if (counts)
         pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));
-    do
-        pug_jobs_feed(hand, decoding->bytes, end, block);
-    while (insist(hand->tree, &block->response) && block->at < end &&
-           PUG_RESP_IS_CONT(block->response));
+    feed(decoding, hand, counts, end, block);
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
         block->response = pug_tree_end(hand->tree);
         (void)insist(hand->tree, &block->response);
     }
-    if (counts)
+    if (counts) {
         pug_tree_count(hand->tree, NULL);
+        pug_tree_show_ranges(hand->tree, false);
+    }
     desk->product = NULL;
 }
 

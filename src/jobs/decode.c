@@ -12,11 +12,16 @@
 /* Elements that are kept take much more room than the trace. */
 #define PIECE_SIZE_STORED (128u << 10)
 
-/* Each part of counts has all that ran in it, however short it is: these are long. */
-#define COUNTED_BLOCK  32768u
-#define COUNTED_GROWTH 16u
-#define COUNTED_PIECE  (4u << 20)
-#define COUNTED_ALONE  (16u << 20)
+/*
+ * Each part of counts has all that ran in it, however short it is: these are long, and as long as
+ * there are some pieces for each thread.
+ */
+#define COUNTED_BLOCK     32768u
+#define COUNTED_GROWTH    4u
+#define COUNTED_LEAST     (512u << 10)
+#define COUNTED_MOST      (32u << 20)
+#define COUNTED_FOR_EACH  4u
+#define COUNTED_ALONE     (16u << 20)
 
 unsigned pug_jobs_processors(void)
 {
@@ -24,30 +29,38 @@ unsigned pug_jobs_processors(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
+static uint64_t counted_piece(unsigned threads, uint64_t size)
+{
+    uint64_t piece = COUNTED_LEAST;
+    while (piece < COUNTED_MOST && piece * COUNTED_GROWTH * COUNTED_FOR_EACH * threads <= size)
+        piece *= COUNTED_GROWTH;
+    return piece;
+}
+
 static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pug_jobs *config,
                                     size_t size)
 {
     const bool counts = config->parts && config->parts->counts;
+    const unsigned threads = config->threads ? config->threads : pug_jobs_processors();
     struct pug_jobs_plan plan = {
         .tree = tree,
-        .threads = config->threads ? config->threads : pug_jobs_processors(),
+        .threads = threads,
         .end = size,
         .alone = counts ? COUNTED_ALONE : 0, /* parts may tell where they begin */
         .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
         .growth = counts ? COUNTED_GROWTH : GROWTH,
-        .piece = counts          ? COUNTED_PIECE
+        .widens = counts,
+        .piece = counts          ? counted_piece(threads, size)
                  : config->parts ? PIECE_SIZE
                                  : PIECE_SIZE_STORED,
     };
     const struct pug_peers *peers = plan.peers = config->peers;
     const size_t block = peers && peers->block ? peers->block : config->block;
     const size_t piece = peers && peers->piece ? peers->piece : config->piece;
-    if (block) {
+    if (block)
         plan.block = block;
-        plan.growth = GROWTH;
-    }
     if (piece)
-        plan.piece = piece;
+        plan.piece = piece < size ? piece : size;
     return plan;
 }
 

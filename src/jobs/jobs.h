@@ -62,14 +62,24 @@ struct pug_jobs_state {
     bool failed; /* there is no memory */
 };
 
+/** Where a block begins in its piece; behind the last one: the piece's size. */
+static inline uint64_t pug_jobs_start_in_piece(const struct pug_jobs_plan *plan, size_t block)
+{
+    const uint64_t shorts = block < plan->growth ? block : plan->growth;
+    if (!plan->widens)
+        return (shorts + (block - shorts) * plan->growth) * plan->block;
+    uint64_t start = block > 0 ? plan->block : 0;
+    for (; block > 1; block--)
+        start *= plan->growth;
+    return start;
+}
+
 /** Where a block begins; behind the last one: where reading ends. */
 static inline uint64_t pug_jobs_block_start(const struct pug_jobs_state *jobs, size_t number)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
-    const size_t in = number % jobs->piece;
-    const uint64_t shorts = in < plan->growth ? in : plan->growth;
     const uint64_t start = plan->from + (uint64_t)(number / jobs->piece) * jobs->piece_size +
-                           (shorts + (in - shorts) * plan->growth) * plan->block;
+                           pug_jobs_start_in_piece(plan, number % jobs->piece);
     return start < plan->end ? start : plan->end;
 }
 

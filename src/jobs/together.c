@@ -215,9 +215,10 @@ static uint64_t divide_up(uint64_t size, uint64_t by)
 static void divide(struct pug_jobs_state *jobs)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
-    const uint64_t longs = divide_up(plan->piece, plan->block * plan->growth);
-    jobs->piece_size = longs * plan->block * plan->growth;
-    jobs->piece = (size_t)(plan->growth + longs - 1);
+    jobs->piece = plan->widens ? 1 : (size_t)plan->growth;
+    while (pug_jobs_start_in_piece(plan, jobs->piece) < plan->piece)
+        jobs->piece++;
+    jobs->piece_size = pug_jobs_start_in_piece(plan, jobs->piece);
     jobs->pieces = (size_t)divide_up(plan->end - plan->from, jobs->piece_size);
     jobs->blocks = jobs->pieces > 0 ? (jobs->pieces - 1) * jobs->piece : 0;
     while (pug_jobs_block_start(jobs, jobs->blocks) < plan->end)

@@ -86,6 +86,8 @@ struct pug_jobs_plan {
      * behind blocks, and goes on with blocks of that length together, since each costs something.
      */
     uint64_t growth;
+    /* Or, where each costs much: it ends so many times as far into its piece as the one before. */
+    bool widens;
     uint64_t piece;          /* bytes; about */
     struct pug_peers *peers; /* who else reads it; or NULL */
 };

@@ -19,17 +19,22 @@ static enum pug_response deliver_others(struct pug_tree *tree, const struct pug_
     return answer;
 }
 
+static bool is_only_counted(const struct pug_tree *tree, const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_INSTR_RANGE && !tree->shows_ranges;
+}
+
 static enum pug_response count_elements(void *context, const struct pug_element *elements,
                                         size_t count, size_t *taken)
 {
     struct pug_tree *tree = context;
     enum pug_response answer = PUG_RESP_CONT;
     for (size_t at = 0; at < count && answer < PUG_RESP_WAIT;) {
-        const bool range = elements[at].type == PUG_ELEM_INSTR_RANGE;
+        const bool only_counted = is_only_counted(tree, &elements[at]);
         size_t end = at + 1;
-        while (end < count && (elements[end].type == PUG_ELEM_INSTR_RANGE) == range)
+        while (end < count && is_only_counted(tree, &elements[end]) == only_counted)
             end++;
-        if (range)
+        if (only_counted)
             pug_counts_add_elements(tree->counts, elements + at, end - at);
         else
             answer = deliver_others(tree, elements, at, &end);
@@ -50,22 +55,35 @@ void pug_tree_count_batches(struct pug_tree *tree)
     batch->give_context = tree;
 }
 
-void pug_source_count(struct pug_source *source, struct pug_counts *counts)
+void pug_source_count(struct pug_source *source)
 {
+    const struct pug_tree *tree = source->tree;
     struct pug_stage *stage = &source->stage;
-    if (stage->paths && stage->paths->counts == counts)
-        return;
-    if (counts && !stage->paths && stage->code)
+    if (tree->counts && !stage->paths && stage->code)
         stage->paths = pug_paths_new(stage->code); /* without it elements are counted */
+    if (stage->paths && stage->paths->counts != tree->counts)
+        pug_paths_set_counts(stage->paths, tree->counts);
     if (stage->paths)
-        pug_paths_set_counts(stage->paths, counts);
+        stage->paths->shown = tree->shows_ranges;
+}
+
+static void tell_sources(struct pug_tree *tree)
+{
+    for (size_t i = 0; i < tree->source_count; i++)
+        pug_source_count(tree->sources[i]);
 }
 
 void pug_tree_count(struct pug_tree *tree, struct pug_counts *counts)
 {
     pug_batch_deliver(&tree->batch);
     tree->counts = counts;
-    for (size_t i = 0; i < tree->source_count; i++)
-        pug_source_count(tree->sources[i], counts);
+    tell_sources(tree);
     pug_tree_choose_consumer(tree);
+}
+
+void pug_tree_show_ranges(struct pug_tree *tree, bool show)
+{
+    pug_batch_deliver(&tree->batch);
+    tree->shows_ranges = show;
+    tell_sources(tree);
 }

@@ -132,9 +132,10 @@ static bool take_packets(struct pug_source *source, struct pug_span *span,
 {
     const struct pug_protocol *protocol = source->protocol;
     const struct pug_batch *batch = source->stage.out.batch;
-    const enum pug_want want = source->tree->each_packet ? PUG_WANT_EACH
-                               : source->tree->counts    ? PUG_WANT_COUNTS
-                                                         : PUG_WANT_BATCH;
+    const struct pug_tree *tree = source->tree;
+    const enum pug_want want = tree->each_packet                     ? PUG_WANT_EACH
+                               : tree->counts && !tree->shows_ranges ? PUG_WANT_COUNTS
+                                                                     : PUG_WANT_BATCH;
     const uint8_t *from = span->at;
     struct pug_packet packet;
     if (protocol->lane) {

@@ -79,7 +79,7 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
     if (status == PUG_OK)
         status = make_stages(source);
     if (status == PUG_OK)
-        pug_source_count(source, tree->counts);
+        pug_source_count(source);
     if (status != PUG_OK) {
         pug_source_free(source);
         return status;

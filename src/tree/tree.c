@@ -46,7 +46,7 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->stage.out.batch = &tree->batch;
     source->stage.encapsulation = tree->on_encapsulation;
     source->stage.encapsulation_context = tree->encapsulation_context;
-    pug_source_count(source, tree->counts);
+    pug_source_count(source);
     source->stage.marks = other->stage.marks;
     pug_source_monitor(source, other->monitor, other->monitor_context);
     if (source->stage.code) {

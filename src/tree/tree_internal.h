@@ -60,6 +60,7 @@ struct pug_tree {
     void *element_context;
     bool each_packet;
     struct pug_counts *counts; /* where ranges are counted, or NULL */
+    bool shows_ranges;         /* … and delivered */
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
 
@@ -134,8 +135,8 @@ unsigned pug_tree_starved(const struct pug_tree *tree);
 void pug_tree_choose_consumer(struct pug_tree *tree);
 /** While the tree counts: it takes them before whoever was chosen. */
 void pug_tree_count_batches(struct pug_tree *tree);
-/** Where the source counts from now on; NULL: nowhere. */
-void pug_source_count(struct pug_source *source, struct pug_counts *counts);
+/** The source counts from now on where its tree does, and shows ranges as that does. */
+void pug_source_count(struct pug_source *source);
 
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **source);

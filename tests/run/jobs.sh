@@ -47,6 +47,22 @@ own() {
     "$bin/pugmark" stat --quiet --jobs 1 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat1" || true
     cmp "$tmp/stat1" "$tmp/stat3"
     alone
+    repeat "$tmp/demo/trace.bin" $((8 << 20))
+    counted "$tmp/demo" 1 2
+}
+
+counted() { # FOLDER JOBS...: ranges of a long trace are counted; where there are more threads they come as elements
+    local folder=$1 jobs first=$2
+    shift
+    for jobs; do
+        "$bin/pugmark" stat --json --jobs "$jobs" "$folder" >"$tmp/out" 2>"$tmp/err$jobs" || true
+        sed 's/"seconds": [^,]*//' "$tmp/out" >"$tmp/out$jobs"
+        [[ -s $tmp/out$jobs ]]
+        cmp -s "$tmp/out$first" "$tmp/out$jobs" && cmp -s "$tmp/err$first" "$tmp/err$jobs" || {
+            echo "$(basename "$folder"): pugmark stat: $jobs threads count something else than $first"
+            exit 1
+        }
+    done
 }
 
 alone() { # with --jobs 1 no command starts a thread

@@ -26,7 +26,9 @@
 
 struct seen {
     struct pug_counts *counts; /* by elements, or NULL */
-    uint64_t others, hash;
+    bool counted;              /* a range comes only where ranges are shown */
+    bool shown;
+    uint64_t others, hash; /* elements but ranges, and these where they are shown */
     unsigned wait_once_in;
     struct rec_random random;
 };
@@ -37,7 +39,8 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     struct seen *seen = context;
     for (size_t i = 0; i < count; i++) {
         struct pug_element e = elements[i];
-        if (e.type != PUG_ELEM_INSTR_RANGE) {
+        assert_true(!seen->counted || seen->shown || e.type != PUG_ELEM_INSTR_RANGE);
+        if (e.type != PUG_ELEM_INSTR_RANGE || seen->shown) {
             if (e.flags & PUG_ELEM_PAYLOAD)
                 e.payload = NULL;
             for (size_t j = 0; j < sizeof(e); j++)
@@ -90,7 +93,7 @@ static void count_alone(const struct capture *capture, struct pug_counts *expect
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree = make_tree(capture, image, code_limit);
     struct pug_counts *counts = pug_counts_new();
-    struct seen seen = {.wait_once_in = waits, .random = {.state = block}};
+    struct seen seen = {.counted = true, .wait_once_in = waits, .random = {.state = block}};
     pug_tree_on_elements(tree, take, &seen);
     pug_tree_count(tree, counts);
     feed(tree, capture, block);
@@ -154,6 +157,43 @@ out:
     pug_image_free(image);
 }
 
+/** Of every fourth block ranges are shown; counted by the tree where there are `counts`. */
+static struct seen feed_shown(const struct capture *capture, struct pug_counts *counts,
+                              size_t block)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    struct seen seen = {.counted = counts != NULL};
+    enum pug_response answer = PUG_RESP_CONT;
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_count(tree, counts);
+    for (size_t n = 0, at = 0, used; at < capture->size && !PUG_RESP_IS_FATAL(answer); n++) {
+        const size_t left = capture->size - at;
+        seen.shown = n % 4 == 1;
+        pug_tree_show_ranges(tree, seen.shown);
+        answer = pug_tree_data(tree, at, capture->bytes + at, left < block ? left : block, &used);
+        at += used;
+    }
+    if (!PUG_RESP_IS_FATAL(answer))
+        (void)pug_tree_end(tree);
+    pug_tree_count(tree, NULL);
+    pug_tree_free(tree);
+    pug_image_free(image);
+    return seen;
+}
+
+static void count_shown(const struct capture *capture, struct pug_counts *expected, size_t block,
+                        const char *name)
+{
+    struct pug_counts *counts = pug_counts_new();
+    const struct seen plain = feed_shown(capture, NULL, block);
+    const struct seen counted = feed_shown(capture, counts, block);
+    counts_assert_equal(expected, counts, name, "some are shown");
+    assert_int_equal(counted.others, plain.others);
+    assert_int_equal(counted.hash, plain.hash);
+    pug_counts_free(counts);
+}
+
 static void check(const struct capture *capture, bool whole)
 {
     const char *name = pug_snapshot_directory(capture->snapshot);
@@ -168,13 +208,16 @@ static void check(const struct capture *capture, bool whole)
     feed(tree, capture, SIZE_MAX);
     count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, name);
     count_alone(capture, plain.counts, &plain, 4096, 5, 0, name);
+    count_shown(capture, plain.counts, 512, name);
     if (whole) {
+        count_shown(capture, plain.counts, 48, name);
         count_alone(capture, plain.counts, &plain, 48, 0, 0, name);
         count_alone(capture, plain.counts, &plain, 1 << 16, 0, 1 << 16, name);
         count_by_halves(capture, plain.counts, name);
         count_together(capture, plain.counts, 1, 0, 0, name);
     }
     count_together(capture, plain.counts, 3, 64, 1024, name);
+    count_together(capture, plain.counts, 2, 64, SIZE_MAX, name);
     count_together(capture, plain.counts, 2, 512, 16384, name);
     pug_counts_free(plain.counts);
     pug_tree_free(tree);
@@ -278,11 +321,12 @@ static size_t two_sets(uint8_t *trace)
     return size;
 }
 
-static void decode_two_sets(struct pug_counts *by_elements, struct pug_counts *counts)
+static void decode(const uint8_t *trace, size_t size, struct pug_counts *by_elements,
+                   struct pug_counts *counts)
 {
     const struct pug_setting settings[] = {
         {.name = "TRCIDR0", .value = 0x28000EA1},   {.name = "TRCIDR1", .value = 0x4100F403},
-        {.name = "TRCIDR2", .value = 0x488},        {.name = "TRCCONFIGR", .value = 1},
+        {.name = "TRCIDR2", .value = 0x488},        {.name = "TRCCONFIGR", .value = 0x41},
         {.name = "TRCTRACEIDR", .value = 0x10},     {.name = "arch", .value = PUG_ARCH_V8},
         {.name = "profile", .value = PUG_PROFILE_A}};
     const struct pug_source_config config = {
@@ -290,8 +334,6 @@ static void decode_two_sets(struct pug_counts *by_elements, struct pug_counts *c
         .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
         .decode = true};
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    uint8_t trace[sizeof(head) + ROUNDS * sizeof(round_trip)];
-    const size_t size = two_sets(trace);
     struct seen seen = {.counts = by_elements};
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree;
@@ -314,22 +356,75 @@ static void decode_two_sets(struct pug_counts *by_elements, struct pug_counts *c
 static void test_two_sets(void **state)
 {
     struct pug_counts *expected = pug_counts_new(), *counts = pug_counts_new();
+    uint8_t trace[sizeof(head) + ROUNDS * sizeof(round_trip)];
+    const size_t size = two_sets(trace);
     size_t ranges;
     (void)state;
-    decode_two_sets(expected, NULL);
+    decode(trace, size, expected, NULL);
     (void)pug_counts_ranges(expected, &ranges);
     assert_int_equal(ranges, 3);
-    decode_two_sets(NULL, counts);
+    decode(trace, size, NULL, counts);
     counts_assert_equal(expected, counts, "one address", "two instruction sets");
     pug_counts_free(expected);
+    pug_counts_free(counts);
+}
+
+/* ---- many contexts ---- */
+
+#define CONTEXTS 700u
+
+/** The branch at 0x1000 goes there itself: once with another context id, then some times more. */
+static size_t put_context(uint8_t *trace, unsigned id)
+{
+    const uint8_t packets[] = {
+        0xf7, 0x82, 0, 8, 0, 0, 0xa0, (uint8_t)id, (uint8_t)(id >> 8), 0, 0, BACK, BACK, BACK};
+    memcpy(trace, packets, sizeof(packets));
+    return sizeof(packets);
+}
+
+/** More contexts than paths are kept of, each met again when others have taken its place. */
+static void test_contexts(void **state)
+{
+    struct pug_counts *expected = pug_counts_new(), *counts = pug_counts_new();
+    uint8_t trace[sizeof(head) + 2 * CONTEXTS * 29];
+    size_t size = sizeof(head), contexts;
+    (void)state;
+    memcpy(trace, head, sizeof(head));
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned id = 0; id < CONTEXTS; id++)
+            size += put_context(trace + size, id);
+    decode(trace, size, expected, NULL);
+    (void)pug_counts_contexts(expected, &contexts);
+    assert_int_equal(contexts, CONTEXTS + 1); /* and that of the head, which has no id */
+    decode(trace, size, NULL, counts);
+    counts_assert_equal(expected, counts, "one address", "many contexts");
+    pug_counts_free(expected);
+    pug_counts_free(counts);
+}
+
+/* ---- sums ---- */
+
+static void test_total(void **state)
+{
+    const struct pug_element elements[] = {range(1, 0x1000, true), range(1, 0x1000, true),
+                                           range(2, 0x1000, false)};
+    struct pug_counts *counts = pug_counts_new();
+    uint64_t ranges, instructions;
+    (void)state;
+    pug_counts_total(counts, &ranges, &instructions);
+    assert_int_equal(ranges | instructions, 0);
+    pug_counts_add_elements(counts, elements, 3);
+    pug_counts_total(counts, &ranges, &instructions);
+    assert_int_equal(ranges, 3);
+    assert_int_equal(instructions, 6);
     pug_counts_free(counts);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_two_sets),
+        cmocka_unit_test(test_parts),    cmocka_unit_test(test_two_sets),
+        cmocka_unit_test(test_contexts), cmocka_unit_test(test_total),
         TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

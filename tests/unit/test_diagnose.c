@@ -126,6 +126,42 @@ static void each_kind_is_found(void **state)
     const struct pug_element decoder[] = {CALL(7),
                                           other(8, PUG_ELEM_NO_SYNC, PUG_UNSYNC_BAD_IMAGE)};
     one(decoder, 2, PUG_CONTRA_DECODER, 8, 0x1008);
+    const struct pug_element before[] = {other(8, PUG_ELEM_NO_SYNC, PUG_UNSYNC_BAD_IMAGE)};
+    one(before, 1, PUG_CONTRA_DECODER, 8, PUG_ADDRESS_UNKNOWN);
+}
+
+/** Ranges in between were not looked at, and need not have been shown. */
+static void what_ran_long_before_says_nothing(void **state)
+{
+    (void)state;
+    const uint64_t later = UINT64_C(1) << 18;
+    const struct pug_element decoder[] = {CALL(7),
+                                          other(later, PUG_ELEM_NO_SYNC, PUG_UNSYNC_BAD_IMAGE)};
+    one(decoder, 2, PUG_CONTRA_DECODER, later, PUG_ADDRESS_UNKNOWN);
+    struct pug_element exception[] = {range(7, 0x1000, 0x1004, PUG_INSTR_OTHER, 0, true),
+                                      other(later, PUG_ELEM_EXCEPTION, 0)};
+    exception[1].flags = PUG_ELEM_RET_ADDR;
+    exception[1].end = 0x1010;
+    const struct pug_evidence seen = examine(exception, 2, false);
+    assert_int_equal(pug_evidence_contradictions(&seen), 0);
+}
+
+/** Who shows ranges only where they are looked at shows all of these. */
+static void it_is_said_where_ranges_are_looked_at(void **state)
+{
+    uint64_t end, shown = 0, most = UINT64_C(16) << 20;
+    (void)state;
+    for (uint64_t at = 0; at < most; at = end) {
+        struct pug_element elements[] = {range(at, 0x1000, 0x1008, PUG_INSTR_OTHER, 0, true)};
+        const bool looks = pug_diagnosis_looks(at, &end);
+        assert_true(end > at);
+        for (uint64_t in = at; in < end && in < most; in += 1 << 10) {
+            elements[0].index = in;
+            assert_true(looks || examine(elements, 1, false).looked == 0);
+        }
+        shown += looks ? end - at : 0;
+    }
+    assert_true(shown < most / 50);
 }
 
 /** A range of another instruction set, whose instructions are of one size. */
@@ -447,6 +483,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_program_has_none),
         cmocka_unit_test(each_kind_is_found),
+        cmocka_unit_test(what_ran_long_before_says_nothing),
+        cmocka_unit_test(it_is_said_where_ranges_are_looked_at),
         cmocka_unit_test(instructions_are_executed_whole),
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(what_explains_a_gap),

@@ -61,6 +61,17 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     fprintf(stderr, whole ? "\n" : " …\n");
 }
 
+const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256])
+{
+    const enum pug_contradiction kind = pug_evidence_first(evidence);
+    char address[32] = "";
+    if (evidence->first[kind].address != PUG_ADDRESS_UNKNOWN)
+        snprintf(address, sizeof(address), ", address 0x%" PRIx64, evidence->first[kind].address);
+    snprintf(buffer, 256, "the first at offset %" PRIu64 "%s: %s", evidence->first[kind].index,
+             address, pug_contradiction_text(kind));
+    return buffer;
+}
+
 const char *diagnosis_grouped(uint64_t value, char buffer[32])
 {
     char digits[24];
@@ -88,16 +99,13 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
     const uint64_t count = pug_evidence_contradictions(evidence);
     if (count == 0)
         return;
-    const enum pug_contradiction kind = pug_evidence_first(evidence);
-    char a[32], b[32];
+    char a[32], b[32], first[256];
     diagnosis_say(
         diagnosis,
         "source 0x%02x: the program does not match the trace: %s contradiction%s in %s branches, "
-        "the first at offset %" PRIu64 ", address 0x%" PRIx64 ": %s. Is this the version that ran, "
-        "loaded where it ran?\n",
+        "%s. Is this the version that ran, loaded where it ran?\n",
         evidence->source, diagnosis_grouped(count, a), count == 1 ? "" : "s",
-        diagnosis_grouped(evidence->branches, b), evidence->first[kind].index,
-        evidence->first[kind].address, pug_contradiction_text(kind));
+        diagnosis_grouped(evidence->branches, b), diagnosis_first(evidence, first));
 }
 
 /** What an answer rests on. It is no mistake of anybody's. */

@@ -138,6 +138,12 @@ static const struct pug_travel *travel_of(const struct pug_parts *inner)
     return !inner->travel ? NULL : inner->travel->fold ? &folded : &one_by_one;
 }
 
+static bool shows_ranges(void *context, uint64_t at, uint64_t *end)
+{
+    (void)context;
+    return pug_diagnosis_looks(at, end);
+}
+
 const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
 {
     diagnosis->inner = inner;
@@ -147,6 +153,7 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
                                           .take = take_part,
                                           .drop = drop_part,
                                           .counts = inner->counts ? part_counts : NULL,
+                                          .shows = shows_ranges,
                                           .passage = inner->passage ? set_passage : NULL,
                                           .travel = travel_of(inner),
                                           .watch = inner->watch ? watch : NULL};

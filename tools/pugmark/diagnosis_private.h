@@ -25,6 +25,9 @@ struct diagnosis {
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Where the first contradiction was, and what it is. */
+const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
+
 /** A number with its thousands apart. */
 const char *diagnosis_grouped(uint64_t value, char buffer[32]);
 

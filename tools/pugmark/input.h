@@ -134,6 +134,8 @@ void input_head(const struct input *input, size_t stretch);
 
 /** A new tree with all (chosen) sources, in place of the one before; false, having said why. */
 bool input_tree(struct input *input, bool decode);
+/** The same tree once more, where it is of all that was chosen: what it knows of code is kept. */
+bool input_tree_again(struct input *input);
 
 /** The same, to decode program flow; false, having said so, if no source has any. */
 bool input_flow_tree(struct input *input);
@@ -171,6 +173,9 @@ bool input_is_one(const struct input *input, const char *what);
  */
 int input_concluded(struct input *input, enum pug_status status,
                     const struct pug_capture_result *result);
+
+/** Has a source of the tree program flow? */
+bool input_flows(const struct input *input);
 
 /** Has it program flow? False, having said so, if no source has any. */
 bool input_has_flow(struct input *input);

@@ -128,6 +128,23 @@ static bool settings_fit(const struct input *input)
     return pug_capture_kind(input->capture) != PUG_CAPTURE_SNAPSHOT || input_settings_read(input);
 }
 
+/** Evidence speaks of one memory, which perf.data's processes do not have. */
+static void begin_diagnosis(struct input *input)
+{
+    if (!input->options->reference && pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
+        input->diagnosis = diagnosis_new(input);
+}
+
+bool input_tree_again(struct input *input)
+{
+    if (!input->tree || input->chosen != 1 || PUG_RESP_IS_FATAL(pug_tree_reset(input->tree)))
+        return false;
+    diagnosis_free(input->diagnosis);
+    begin_diagnosis(input);
+    messages_forget(&input->messages);
+    return true;
+}
+
 bool input_tree(struct input *input, bool decode)
 {
     pug_log_set_sink(input->log, input_take_message, input);
@@ -147,9 +164,7 @@ bool input_tree(struct input *input, bool decode)
     }
     if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
         return false;
-    /* Evidence speaks of one memory, which perf.data's processes do not have. */
-    if (!input->options->reference && pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
-        input->diagnosis = diagnosis_new(input);
+    begin_diagnosis(input);
     return true;
 }
 
@@ -161,7 +176,7 @@ void input_on_elements(struct input *input, pug_elements_fn *function, void *con
         pug_tree_on_elements(input->tree, function, context);
 }
 
-static bool flows(const struct input *input)
+bool input_flows(const struct input *input)
 {
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
@@ -174,7 +189,7 @@ bool input_flow_tree(struct input *input)
 {
     if (!input_tree(input, true))
         return false;
-    if (flows(input))
+    if (input_flows(input))
         return true;
     fprintf(stderr, "pugmark: %s: no source of program flow in it\n", input->trace_path);
     return false;
@@ -188,7 +203,7 @@ static bool find_flow(struct input *input)
     do {
         const bool made = make_tree(input, false) == PUG_OK;
         input->refused = made && !settings_fit(input);
-        if (made && !input->refused && flows(input)) {
+        if (made && !input->refused && input_flows(input)) {
             input->refused = !choose_sources(input);
             return !input->refused;
         }

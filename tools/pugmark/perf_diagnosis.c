@@ -199,17 +199,16 @@ static void say_mismatch(struct looking *looking)
     bool any = false;
     for (size_t n = 0; pug_diagnosis_evidence(looking->diagnosis.evidence, n, &evidence); n++) {
         const uint64_t count = pug_evidence_contradictions(evidence);
-        const enum pug_contradiction kind = pug_evidence_first(evidence);
+        char first[256];
         if (count == 0)
             continue;
         any = true;
-        diagnosis_say(
-            &looking->diagnosis,
-            "source 0x%02x: a program does not match the trace: %" PRIu64 " contradiction%s in "
-            "%" PRIu64 " branches, the first at offset %" PRIu64 ", address 0x%" PRIx64 ": %s\n",
-            evidence->source, count, count == 1 ? "" : "s", evidence->branches,
-            evidence->first[kind].index, evidence->first[kind].address,
-            pug_contradiction_text(kind));
+        diagnosis_say(&looking->diagnosis,
+                      "source 0x%02x: a program does not match the trace: %" PRIu64
+                      " contradiction%s in "
+                      "%" PRIu64 " branches, %s\n",
+                      evidence->source, count, count == 1 ? "" : "s", evidence->branches,
+                      diagnosis_first(evidence, first));
     }
     if (any)
         say_unverified(looking);

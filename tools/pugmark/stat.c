@@ -4,6 +4,7 @@
 #include "input.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/counts.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -28,6 +29,12 @@ static const struct option table[] = {
 struct counts {
     uint64_t elements, instructions;
     uint64_t by_type[PUG_ELEM_TYPE_COUNT];
+    bool starved; /**< some are missing: there was no memory */
+};
+
+struct part {
+    struct counts counts;
+    struct pug_counts *ranges; /**< where they are counted; NULL: they come as elements only */
 };
 
 /** Packet types of one source; the numbers are the protocol's. */
@@ -43,48 +50,90 @@ static void *counts_begin(void *context, unsigned worker)
 {
     (void)context;
     (void)worker;
-    return calloc(1, sizeof(struct counts));
+    return calloc(1, sizeof(struct part));
 }
 
-static void counts_elements(void *part, const struct pug_element *elements, size_t count)
+/* Where a thread has so much code recurs, and ranges are sooner counted than delivered. */
+#define COUNTED_LEAST (UINT64_C(8) << 20)
+
+static bool is_counted(const struct input *input)
 {
-    struct counts *counts = part;
-    counts->elements += count;
+    return input_flows(input) && input->trace_size / COUNTED_LEAST >= input_jobs(input);
+}
+
+static struct pug_counts *counts_ranges(void *context)
+{
+    struct part *part = context;
+    return part->ranges = pug_counts_new();
+}
+
+static void counts_elements(void *context, const struct pug_element *elements, size_t count)
+{
+    struct part *part = context;
     for (size_t i = 0; i < count; i++) {
-        counts->by_type[elements[i].type]++;
+        part->counts.by_type[elements[i].type]++;
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            counts->instructions += elements[i].count;
+            part->counts.instructions += elements[i].count;
     }
+}
+
+/** What is known of a part, with the ranges that were shown among those that were counted. */
+static struct counts counts_whole(const struct part *part)
+{
+    struct counts counts = part->counts;
+    if (part->ranges) {
+        pug_counts_total(part->ranges, &counts.by_type[PUG_ELEM_INSTR_RANGE], &counts.instructions);
+        counts.starved |= pug_counts_status(part->ranges) != PUG_OK;
+    }
+    return counts;
+}
+
+static void counts_drop(void *context)
+{
+    struct part *part = context;
+    pug_counts_free(part->ranges);
+    free(part);
 }
 
 /** Add counts to others, and free them. */
 static bool counts_take(void *context, void *part)
 {
     struct counts *sum = context;
-    const struct counts *counts = part;
-    sum->elements += counts->elements;
-    sum->instructions += counts->instructions;
+    const struct counts counts = counts_whole(part);
+    sum->instructions += counts.instructions;
+    sum->starved |= counts.starved;
     for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
-        sum->by_type[type] += counts->by_type[type];
-    free(part);
-    return true;
+        sum->by_type[type] += counts.by_type[type];
+    counts_drop(part);
+    return !sum->starved;
 }
 
 static void counts_pack(const void *part, struct pug_state *bytes)
 {
-    pug_state_put(bytes, part, sizeof(struct counts));
+    const struct counts counts = counts_whole(part);
+    pug_state_put(bytes, &counts, sizeof(counts));
 }
 
 static void *counts_unpack(void *context, const uint8_t *bytes, size_t size)
 {
-    void *counts = counts_begin(context, 0);
-    if (counts)
-        memcpy(counts, bytes, size);
-    return counts;
+    struct part *part = counts_begin(context, 0);
+    if (part)
+        memcpy(&part->counts, bytes, size);
+    return part;
+}
+
+/** The sum is a part, too, of which all is known. */
+static bool counts_fold(void *part, void *later)
+{
+    struct part *sum = part;
+    sum->counts = counts_whole(sum);
+    pug_counts_free(sum->ranges);
+    sum->ranges = NULL;
+    return counts_take(&sum->counts, later);
 }
 
 static const struct pug_travel counts_travel = {
-    .pack = counts_pack, .unpack = counts_unpack, .fold = counts_take};
+    .pack = counts_pack, .unpack = counts_unpack, .fold = counts_fold};
 
 static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
@@ -124,26 +173,33 @@ static bool count_all(struct input *input, struct counts *counts)
                                         .begin = counts_begin,
                                         .elements = counts_situated,
                                         .take = counts_take,
-                                        .drop = free,
+                                        .drop = counts_drop,
                                         .travel = &counts_travel};
     return input_decode(input, &decode, NULL, &result);
 }
 
-/** One after the other, for which trees are made in advance: that takes no time here. */
+/**
+ * One after the other, for which trees are made in advance: that takes no time here. A tree that
+ * was here in the pass before knows the code.
+ */
 static bool count_trees(struct input *input, struct counts *counts, double *seconds)
 {
-    const struct pug_parts parts = {.context = counts,
-                                    .begin = counts_begin,
-                                    .elements = counts_elements,
-                                    .take = counts_take,
-                                    .drop = free,
-                                    .travel = &counts_travel};
+    struct pug_parts parts = {.context = counts,
+                              .begin = counts_begin,
+                              .elements = counts_elements,
+                              .take = counts_take,
+                              .drop = counts_drop,
+                              .travel = &counts_travel};
     bool any = false;
-    input_settle(input);
-    input_first(input);
+    const bool again = input_tree_again(input);
+    if (!again) {
+        input_settle(input);
+        input_first(input);
+    }
     do {
-        if (!input_tree(input, true))
+        if (!again && !input_tree(input, true))
             continue;
+        parts.counts = is_counted(input) ? counts_ranges : NULL;
         const double start = now();
         input_run(input, &parts, NULL);
         *seconds += now() - start;
@@ -167,6 +223,10 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
                                                    : count_trees(input, counts, &seconds);
     if (seconds == 0)
         seconds = now() - start;
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+        counts->elements += counts->by_type[type];
+    if (counts->starved)
+        input_starve(input);
     *errors = pug_log_errors(input->log) - errors_before;
     *warnings = pug_log_warnings(input->log) - warnings_before;
     return !good ? -1 : seconds > 0 ? seconds : 1e-9;
