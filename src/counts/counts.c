@@ -183,6 +183,8 @@ static inline struct pug_count_key key_of(uint32_t context, const struct pug_ele
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
                           const struct pug_element *range, uint64_t count, uint64_t cycles)
 {
+    if (counts->idle)
+        return;
     const struct pug_count_key key = key_of(context, range);
     struct pug_count *item = item_of(&counts->ranges, key.words);
     counts->failed |= !item;
@@ -195,6 +197,8 @@ void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
 static void add_jump(struct pug_counts *counts, const struct pug_count_pending *from, uint64_t to,
                      uint64_t count, uint32_t *hint)
 {
+    if (counts->idle)
+        return;
     const uint64_t key[4] = {from->from, to, (uint64_t)from->context << 32,
                              from->isa | (uint64_t)from->last_type << 8 |
                                  (uint64_t)from->last_subtype << 16};
@@ -287,6 +291,8 @@ static void come_between(struct pug_count_seam *seam)
 
 void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
 {
+    if (counts->idle)
+        return;
     if (!seam->has_last) {
         seam->head_cycles += cycles;
         return;
@@ -374,7 +380,7 @@ static void add_cycles_of(struct pug_counts *counts, const struct pug_element *e
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
                              size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !counts->idle; i++) {
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             add_range_element(counts, &elements[i]);
         else
@@ -460,6 +466,14 @@ void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later
 struct pug_counts *pug_counts_new(void)
 {
     return calloc(1, sizeof(struct pug_counts));
+}
+
+struct pug_counts *pug_counts_new_idle(void)
+{
+    struct pug_counts *counts = pug_counts_new();
+    if (counts)
+        counts->idle = true;
+    return counts;
 }
 
 void pug_counts_clear(struct pug_counts *counts)

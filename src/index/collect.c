@@ -61,8 +61,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     if (!yield)
         return;
     collector->yield = yield;
-    collector->block = yield->block;
-    collector->at = yield->block * job->block;
+    pug_index_begin_block(collector, hand->tree, yield->block, yield->block * job->block);
     pug_index_forget_seen(collector);
     feed_parts(job, hand, end, block);
     pug_index_close_block(collector);
@@ -72,8 +71,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     collector->failed |= block->state.failed;
     note_states(hand->tree, block, yield);
     if (job->ends && block->at == job->end) {
-        collector->block++;
-        collector->at = block->at;
+        pug_index_begin_block(collector, hand->tree, yield->block + 1, block->at);
         (void)pug_tree_end(hand->tree);
         pug_index_close_block(collector);
     }

@@ -43,6 +43,7 @@ struct collector {
     struct source *sources[PUG_INDEX_SOURCE_LIMIT];
     size_t source_count;
     struct source *last_run;
+    struct pug_counts *counts; /* of a tree that decodes: ranges are passed over by counting */
     /* of each pug_index_seat(): 1 + its place in `sources`; or 0 */
     uint16_t numbers[PUG_INDEX_LAST_SEAT + 1];
     bool failed;
@@ -52,6 +53,9 @@ struct collector {
 void pug_index_attach(struct collector *collector, struct pug_tree *tree);
 void pug_index_detach(struct pug_tree *tree);
 
+/** A block begins: what comes of earlier ones is late. */
+void pug_index_begin_block(struct collector *collector, struct pug_tree *tree, uint64_t number,
+                           uint64_t at);
 /** What one yield has is not in the next. */
 void pug_index_forget_seen(struct collector *collector);
 /** What was told belongs to the block that was read. */

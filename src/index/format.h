@@ -52,7 +52,7 @@ struct pug_index_file_source {
 struct pug_index_file_block {
     uint32_t first;  /* number of its first summary; it has those up to the next block's */
     uint32_t behind; /* 1: what was read from here on gave marks that begin before */
-    uint32_t late;   /* its last element came when this block was read; or it is its own number */
+    uint32_t late;   /* when this block had been read all of its elements had come */
     uint32_t bytes;  /* hash of what the capture has in it; 0: not known */
     uint64_t packets, elements; /* hash of the state at its start; 0: not known */
 };

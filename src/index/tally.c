@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "counts/counts.h"
 #include "index/collector.h"
 #include "index/values.h"
 
@@ -293,6 +294,20 @@ void pug_index_on_frame(void *context, enum pug_op op, uint64_t index, enum pug_
         pug_index_add_mark(source, PUG_MARK_SYNC, index, 0);
 }
 
+static void on_late(void *context, uint64_t index)
+{
+    struct collector *collector = context;
+    keep_behind(collector, index / collector->job->block);
+}
+
+void pug_index_begin_block(struct collector *collector, struct pug_tree *tree, uint64_t number,
+                           uint64_t at)
+{
+    collector->block = number;
+    collector->at = at;
+    tree->present = collector->counts ? at : 0;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
@@ -300,14 +315,25 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     (void)taken;
     for (size_t i = 0; i < count; i++)
         if (elements[i].index < collector->at)
-            keep_behind(collector, elements[i].index / collector->job->block);
+            on_late(collector, elements[i].index);
     return PUG_RESP_CONT;
+}
+
+/** Nobody looks at ranges: what matters is the state behind them, and when they came. */
+static void attach_decoders(struct collector *collector, struct pug_tree *tree)
+{
+    collector->counts = pug_counts_new_idle();
+    collector->failed |= !collector->counts;
+    tree->on_late = on_late;
+    tree->late_context = collector;
+    pug_tree_on_elements(tree, on_elements, collector);
+    pug_tree_count(tree, collector->counts);
 }
 
 void pug_index_attach(struct collector *collector, struct pug_tree *tree)
 {
     if (collector->job->elements) {
-        pug_tree_on_elements(tree, on_elements, collector);
+        attach_decoders(collector, tree);
         return;
     }
     for (size_t n = 0; n < tree->source_count; n++) {
@@ -330,6 +356,8 @@ void pug_index_detach(struct pug_tree *tree)
     pug_tree_on_runs(tree, NULL, NULL);
     pug_tree_splice_runs(tree, false);
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
+    pug_tree_count(tree, NULL);
+    tree->present = 0;
     pug_tree_on_elements(tree, NULL, NULL);
 }
 
@@ -347,5 +375,7 @@ void pug_index_collector_free(struct collector *collector)
             free(collector->sources[i]->seen[kind]);
         free(collector->sources[i]);
     }
+    if (collector)
+        pug_counts_free(collector->counts);
     free(collector);
 }

@@ -24,6 +24,13 @@ static bool is_only_counted(const struct pug_tree *tree, const struct pug_elemen
     return element->type == PUG_ELEM_INSTR_RANGE && !tree->shows_ranges;
 }
 
+static void count_ranges(struct pug_tree *tree, const struct pug_element *ranges, size_t count)
+{
+    for (size_t i = 0; tree->present > 0 && i < count; i++)
+        pug_tree_counted(tree, ranges[i].index);
+    pug_counts_add_elements(tree->counts, ranges, count);
+}
+
 static enum pug_response count_elements(void *context, const struct pug_element *elements,
                                         size_t count, size_t *taken)
 {
@@ -35,7 +42,7 @@ static enum pug_response count_elements(void *context, const struct pug_element 
         while (end < count && is_only_counted(tree, &elements[end]) == only_counted)
             end++;
         if (only_counted)
-            pug_counts_add_elements(tree->counts, elements + at, end - at);
+            count_ranges(tree, elements + at, end - at);
         else
             answer = deliver_others(tree, elements, at, &end);
         *taken = at = end;

@@ -138,6 +138,8 @@ static bool take_packets(struct pug_source *source, struct pug_span *span,
                                                                      : PUG_WANT_BATCH;
     const uint8_t *from = span->at;
     struct pug_packet packet;
+    if (want == PUG_WANT_COUNTS && tree->present > 0)
+        pug_tree_counted(tree, pug_span_index(span));
     if (protocol->lane) {
         enum pug_response answer = protocol->lane(source->reader, source->decoder, span, want);
         if (span->at != from)
@@ -151,6 +153,8 @@ static bool take_packets(struct pug_source *source, struct pug_span *span,
     }
     if (!protocol->read(source->reader, span, &packet))
         return false;
+    if (want == PUG_WANT_COUNTS)
+        pug_tree_counted(tree, packet.index);
     *response = packet.flags & PUG_PACKET_DECODE ? protocol->decode(source->decoder, &packet)
                                                  : PUG_RESP_CONT;
     return true;

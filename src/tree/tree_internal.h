@@ -63,6 +63,10 @@ struct pug_tree {
     bool shows_ranges;         /* … and delivered */
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
+    /* Who is told of ranges that are only counted, and come of bytes before `present`. */
+    void (*on_late)(void *context, uint64_t index);
+    void *late_context;
+    uint64_t present;
 
     pug_run_fn *on_run;
     bool splice_runs; /* … takes spliced ones */
@@ -135,6 +139,13 @@ unsigned pug_tree_starved(const struct pug_tree *tree);
 void pug_tree_choose_consumer(struct pug_tree *tree);
 /** While the tree counts: it takes them before whoever was chosen. */
 void pug_tree_count_batches(struct pug_tree *tree);
+/** Ranges that are only counted are of `index` and what follows: is that late? */
+static inline void pug_tree_counted(const struct pug_tree *tree, uint64_t index)
+{
+    if (index < tree->present)
+        tree->on_late(tree->late_context, index);
+}
+
 /** The source counts from now on where its tree does, and shows ranges as that does. */
 void pug_source_count(struct pug_source *source);
 

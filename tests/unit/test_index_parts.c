@@ -4,12 +4,14 @@
  * they are the index that one thread makes of the whole.
  */
 #include "base/bytes.h"
+#include "index/reach.h"
 #include "index/values.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
 #include "support/indexed.h"
+#include "tree/tree_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -286,6 +288,71 @@ static void follows_growth(void **state)
     indexed_each(*(const enum captures *)*state, grows);
 }
 
+/* ---- what is known of decoders ---- */
+
+struct late {
+    const struct pug_index *index;
+    uint64_t reading;
+};
+
+static enum pug_response look_for_late(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    const struct late *late = context;
+    const struct pug_index_file_header *header = late->index->header;
+    *taken = count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t block = elements[i].index / header->block;
+        assert_true(block >= header->blocks || late->index->blocks[block].late >= late->reading);
+    }
+    return PUG_RESP_CONT;
+}
+
+/** The index does not make elements; who does comes to the same states, and gets none later. */
+static void decode_by_blocks(const struct indexed *capture)
+{
+    const struct pug_index_options options = {.block = 1024, .elements = true};
+    struct pug_index *index = indexed_build_with(capture, &options);
+    struct pug_tree *tree = indexed_decoder(capture, true);
+    struct late late = {.index = index};
+    pug_tree_on_elements(tree, look_for_late, &late);
+    for (uint64_t at = 0; (index->header->flags & PUG_INDEX_ELEMENTS) && at < capture->size;) {
+        struct pug_state state = {0};
+        uint64_t hashes[64];
+        late.reading = at / 1024;
+        if (index->blocks[late.reading].elements != 0) {
+            assert_true(tree->source_count < 64 && pug_tree_state(tree, &state));
+            pug_index_state_hashes(&state, tree->source_count, hashes);
+            assert_int_equal(pug_index_state_sum(hashes, tree->source_count),
+                             index->blocks[late.reading].elements);
+        }
+        pug_state_free(&state);
+        const uint64_t left = capture->size - at;
+        size_t used;
+        if (PUG_RESP_IS_FATAL(pug_tree_data(tree, at, capture->bytes + at,
+                                            left < 1024 ? (size_t)left : 1024, &used)) ||
+            used == 0)
+            break;
+        at += used;
+    }
+    pug_tree_free(tree);
+    pug_index_free(index);
+}
+
+static void knows_when_elements_come(const struct indexed *capture)
+{
+    decode_by_blocks(capture);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        indexed_damage(capture, capture->size + seed);
+        decode_by_blocks(capture);
+    }
+}
+
+static void knows_what_decoders_do(void **state)
+{
+    indexed_each(*(const enum captures *)*state, knows_when_elements_come);
+}
+
 /* ---- parts from the middle ---- */
 
 /** What such an index finds is what one of all finds there, behind its first synchronisation. */
@@ -517,15 +584,11 @@ static void indexes_while_decoding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_from_the_middle),
-        TEST_CAPTURES(is_full_by_source),
-        TEST_CAPTURES(indexes_while_decoding),
-        TEST_CAPTURES(is_asked_while_it_grows),
-        TEST_CAPTURES(is_the_same_from_threads),
-        TEST_CAPTURES(goes_on),
-        cmocka_unit_test(counts_the_first_ids),
-        cmocka_unit_test(knows_the_last_id),
-        TEST_CAPTURES(follows_growth),
+        cmocka_unit_test(indexes_from_the_middle), TEST_CAPTURES(is_full_by_source),
+        TEST_CAPTURES(indexes_while_decoding),     TEST_CAPTURES(is_asked_while_it_grows),
+        TEST_CAPTURES(is_the_same_from_threads),   TEST_CAPTURES(goes_on),
+        TEST_CAPTURES(knows_what_decoders_do),     cmocka_unit_test(counts_the_first_ids),
+        cmocka_unit_test(knows_the_last_id),       TEST_CAPTURES(follows_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
