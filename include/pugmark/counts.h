@@ -53,6 +53,11 @@ struct pug_count_jump {
 
 /** Empty counts; NULL: no memory. Free with pug_counts_free(). */
 struct pug_counts *pug_counts_new(void);
+/**
+ * Counts that only tell pug_counts_total(), for the least time and no memory: they keep no range,
+ * jump or context, and find no contradiction. NULL: no memory.
+ */
+struct pug_counts *pug_counts_new_bare(void);
 /** NULL is allowed. No tree may count there any more. */
 void pug_counts_free(struct pug_counts *counts);
 /** As new. */
@@ -62,7 +67,8 @@ void pug_counts_clear(struct pug_counts *counts);
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
                              size_t count);
 
-/** Add what came later in the trace, which stays as it is. */
+/** Add what came later in the trace, which stays as it is. If one is bare, only its totals count.
+ */
 void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later);
 
 /** PUG_OK, or PUG_ERR_MEM: there was not enough memory, and the counts are not whole. */

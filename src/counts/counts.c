@@ -116,6 +116,8 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
                             uint64_t memory)
 {
     uint32_t at = counts->last_context;
+    if (counts->bare)
+        return 0;
     if (at < counts->context_count &&
         pug_counts_same_context(&counts->contexts[at], element, memory))
         return at;
@@ -180,11 +182,19 @@ static inline struct pug_count_key key_of(uint32_t context, const struct pug_ele
         {range->start, range->end, (uint64_t)context << 32 | range->count, tail & mask}};
 }
 
+static void add_sums(struct pug_counts *counts, const struct pug_element *range, uint64_t count)
+{
+    counts->range_sum += count;
+    counts->instruction_sum += count * range->count;
+}
+
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
                           const struct pug_element *range, uint64_t count, uint64_t cycles)
 {
-    if (counts->idle)
+    if (counts->bare) {
+        add_sums(counts, range, count);
         return;
+    }
     const struct pug_count_key key = key_of(context, range);
     struct pug_count *item = item_of(&counts->ranges, key.words);
     counts->failed |= !item;
@@ -197,7 +207,7 @@ void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
 static void add_jump(struct pug_counts *counts, const struct pug_count_pending *from, uint64_t to,
                      uint64_t count, uint32_t *hint)
 {
-    if (counts->idle)
+    if (counts->bare)
         return;
     const uint64_t key[4] = {from->from, to, (uint64_t)from->context << 32,
                              from->isa | (uint64_t)from->last_type << 8 |
@@ -291,7 +301,7 @@ static void come_between(struct pug_count_seam *seam)
 
 void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
 {
-    if (counts->idle)
+    if (counts->bare)
         return;
     if (!seam->has_last) {
         seam->head_cycles += cycles;
@@ -377,10 +387,21 @@ static void add_cycles_of(struct pug_counts *counts, const struct pug_element *e
         pug_counts_add_cycles(counts, seam, element->cycle_count);
 }
 
+static void add_sums_of(struct pug_counts *counts, const struct pug_element *elements, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            add_sums(counts, &elements[i], 1);
+}
+
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
                              size_t count)
 {
-    for (size_t i = 0; i < count && !counts->idle; i++) {
+    if (counts->bare) {
+        add_sums_of(counts, elements, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             add_range_element(counts, &elements[i]);
         else
@@ -452,8 +473,23 @@ static void append_seam(struct pug_counts *counts, const struct pug_counts *late
     seam->tail.context = context_in(counts, later, next->tail.context);
 }
 
+static void add_totals(struct pug_counts *counts, const struct pug_counts *later)
+{
+    uint64_t ranges, instructions;
+    pug_counts_total(later, &ranges, &instructions);
+    counts->range_sum += ranges;
+    counts->instruction_sum += instructions;
+    counts->failed |= later->failed;
+}
+
 void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later)
 {
+    if (counts->bare || later->bare) {
+        add_totals(counts, later);
+        return;
+    }
+    counts->range_sum += later->range_sum;
+    counts->instruction_sum += later->instruction_sum;
     counts->failed |= later->failed || !add_table(counts, &counts->ranges, later, &later->ranges) ||
                       !add_table(counts, &counts->jumps, later, &later->jumps);
     for (uint32_t i = 0; i < later->seam_count; i++)
@@ -468,11 +504,11 @@ struct pug_counts *pug_counts_new(void)
     return calloc(1, sizeof(struct pug_counts));
 }
 
-struct pug_counts *pug_counts_new_idle(void)
+struct pug_counts *pug_counts_new_bare(void)
 {
     struct pug_counts *counts = pug_counts_new();
     if (counts)
-        counts->idle = true;
+        counts->bare = true;
     return counts;
 }
 
@@ -482,7 +518,7 @@ void pug_counts_clear(struct pug_counts *counts)
     clear_table(&counts->jumps);
     counts->context_count = counts->seam_count = 0;
     counts->last_context = counts->last_seam = 0;
-    counts->contradictions = 0;
+    counts->contradictions = counts->range_sum = counts->instruction_sum = 0;
     counts->failed = false;
 }
 

@@ -66,14 +66,12 @@ struct pug_counts {
     uint32_t seam_count, seam_room, last_seam;
     uint64_t contradictions;
     bool failed; /**< no memory */
-    bool idle;   /**< nothing is added up: see pug_counts_new_idle() */
+    bool bare;   /**< no more than sums is added up; contexts have the number 0 */
+    uint64_t range_sum, instruction_sum; /**< of what is not in `ranges` */
     /* as they are shown */
     struct pug_count_range *shown_ranges;
     struct pug_count_jump *shown_jumps;
 };
-
-/** Counts that stay empty, for who decodes for something else, at the speed of counting. */
-struct pug_counts *pug_counts_new_idle(void);
 
 /** Find items again that were sorted, or got other keys. */
 void pug_count_table_index(struct pug_count_table *table);

@@ -112,7 +112,8 @@ static bool sort(struct pug_counts *counts)
 
 void pug_counts_total(const struct pug_counts *counts, uint64_t *ranges, uint64_t *instructions)
 {
-    *ranges = *instructions = 0;
+    *ranges = counts->range_sum;
+    *instructions = counts->instruction_sum;
     for (uint32_t i = 0; i < counts->ranges.count; i++) {
         const struct pug_count *item = &counts->ranges.items[i];
         *ranges += item->count;

@@ -15,6 +15,9 @@ static void pack_items(const void *items, uint32_t count, size_t size, struct pu
 void pug_counts_pack(const struct pug_counts *counts, struct pug_state *bytes)
 {
     bytes->failed |= counts->failed;
+    pug_state_number(bytes, counts->bare);
+    pug_state_number(bytes, counts->range_sum);
+    pug_state_number(bytes, counts->instruction_sum);
     pack_items(counts->ranges.items, counts->ranges.count, sizeof(struct pug_count), bytes);
     pack_items(counts->jumps.items, counts->jumps.count, sizeof(struct pug_count), bytes);
     pack_items(counts->contexts, counts->context_count, sizeof(struct pug_element), bytes);
@@ -51,6 +54,9 @@ struct pug_counts *pug_counts_unpack(struct pug_bytes *bytes)
     struct pug_counts *counts = pug_counts_new();
     if (!counts)
         return NULL;
+    counts->bare = pug_bytes_take_64(bytes);
+    counts->range_sum = pug_bytes_take_64(bytes);
+    counts->instruction_sum = pug_bytes_take_64(bytes);
     bool good = unpack_table(bytes, &counts->ranges) && unpack_table(bytes, &counts->jumps);
     if (good)
         counts->contexts = unpack_items(bytes, sizeof(*counts->contexts), &counts->context_count,

@@ -57,7 +57,7 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
     struct pug_tree *reader;
     uint64_t *sizes = calloc(IDS, sizeof(*sizes)), at = 0;
     uint64_t end = size < most ? size : most;
-    struct pug_counts *counts = pug_counts_new(); /* nobody looks at; to read is faster so */
+    struct pug_counts *counts = pug_counts_new_bare(); /* nobody looks at; to read is faster so */
     *survey = (struct pug_survey){0};
     enum pug_status status = sizes && counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
     if (status == PUG_OK) {

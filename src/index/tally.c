@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "counts/counts.h"
 #include "index/collector.h"
 #include "index/values.h"
+#include "pugmark/counts.h"
 
 #include <stdlib.h>
 
@@ -322,7 +322,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 /** Nobody looks at ranges: what matters is the state behind them, and when they came. */
 static void attach_decoders(struct collector *collector, struct pug_tree *tree)
 {
-    collector->counts = pug_counts_new_idle();
+    collector->counts = pug_counts_new_bare();
     collector->failed |= !collector->counts;
     tree->on_late = on_late;
     tree->late_context = collector;

@@ -16,12 +16,12 @@
  * Each part of counts has all that ran in it, however short it is: these are long, and as long as
  * there are some pieces for each thread.
  */
-#define COUNTED_BLOCK     32768u
-#define COUNTED_GROWTH    4u
-#define COUNTED_LEAST     (512u << 10)
-#define COUNTED_MOST      (32u << 20)
-#define COUNTED_FOR_EACH  4u
-#define COUNTED_ALONE     (16u << 20)
+#define COUNTED_BLOCK    32768u
+#define COUNTED_GROWTH   4u
+#define COUNTED_LEAST    (512u << 10)
+#define COUNTED_MOST     (32u << 20)
+#define COUNTED_FOR_EACH 4u
+#define COUNTED_ALONE    (16u << 20)
 
 unsigned pug_jobs_processors(void)
 {

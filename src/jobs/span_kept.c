@@ -14,9 +14,9 @@
 static uint64_t identity(const struct pug_jobs_state *jobs)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
-    const uint64_t words[] = {
-        plan->from,  plan->end,     plan->block,  plan->growth, plan->widens,
-        plan->piece, jobs->sources, jobs->blocks, jobs->client->travel->fold != NULL};
+    const uint64_t words[] = {plan->from,    plan->end,    plan->block,
+                              plan->growth,  plan->widens, plan->piece,
+                              jobs->sources, jobs->blocks, jobs->client->travel->fold != NULL};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         hash = pug_kept_mix(hash, words[i]);

@@ -43,15 +43,19 @@ own() {
         printf '\x5a\x00\xff\x13\x80' | dd of="$tmp/demo/trace.bin" bs=1 seek=$at conv=notrunc status=none
     done
     all_commands "$tmp/demo"
-    "$bin/pugmark" stat --quiet --jobs 3 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat3" || true
-    "$bin/pugmark" stat --quiet --jobs 1 --json "$tmp/demo" | sed 's/"seconds": [^,]*//' >"$tmp/stat1" || true
-    cmp "$tmp/stat1" "$tmp/stat3"
+    counted "$tmp/demo" 1 3
     alone
-    repeat "$tmp/demo/trace.bin" $((8 << 20))
-    counted "$tmp/demo" 1 2
+    for capture in "$source"/tests/captures/*/; do
+        rm -rf "$tmp/capture" && cp -r "$capture" "$tmp/capture"
+        counted "$tmp/capture" 1 2
+        printf '\x5a\x00\xff\x13\x80' | dd of="$tmp/capture/trace.bin" bs=1 seek=9001 conv=notrunc status=none
+        counted "$tmp/capture" 1 2
+    done
+    repeat "$tmp/demo/trace.bin" $((16 << 20))
+    counted "$tmp/demo" 2 3
 }
 
-counted() { # FOLDER JOBS...: ranges of a long trace are counted; where there are more threads they come as elements
+counted() { # FOLDER JOBS...: one thread counts ranges, as several do in a long trace; else they come as elements
     local folder=$1 jobs first=$2
     shift
     for jobs; do

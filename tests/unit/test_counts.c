@@ -125,6 +125,43 @@ static void count_together(const struct capture *capture, struct pug_counts *exp
     pug_image_free(image);
 }
 
+static void assert_totals_equal(const struct pug_counts *expected, const struct pug_counts *counts)
+{
+    uint64_t ranges, instructions, expected_ranges, expected_instructions;
+    pug_counts_total(expected, &expected_ranges, &expected_instructions);
+    pug_counts_total(counts, &ranges, &instructions);
+    assert_int_equal(ranges, expected_ranges);
+    assert_int_equal(instructions, expected_instructions);
+}
+
+/** Totals alone; also where these are put to others. */
+static void count_barely(const struct capture *capture, struct pug_counts *expected,
+                         unsigned threads)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    struct pug_counts *counts = pug_counts_new_bare(), *other = pug_counts_new_bare();
+    const struct pug_jobs jobs = {.threads = threads, .block = 64, .piece = 4096};
+    size_t count;
+    assert_int_equal(pug_tree_count_all(tree, &jobs, capture->bytes, capture->size, counts, NULL),
+                     PUG_OK);
+    assert_totals_equal(expected, counts);
+    assert_int_equal((pug_counts_ranges(counts, &count), count), 0);
+    pug_counts_append(other, counts);
+    assert_totals_equal(expected, other);
+    pug_counts_clear(other);
+    pug_counts_append(other, expected);
+    assert_totals_equal(expected, other);
+    pug_counts_free(other);
+    other = pug_counts_new();
+    pug_counts_append(other, counts);
+    assert_totals_equal(expected, other);
+    pug_counts_free(other);
+    pug_counts_free(counts);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
 /** Half of it is counted and half delivered; and twice into the same counts. */
 static void count_by_halves(const struct capture *capture, struct pug_counts *expected,
                             const char *name)
@@ -209,6 +246,7 @@ static void check(const struct capture *capture, bool whole)
     count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, name);
     count_alone(capture, plain.counts, &plain, 4096, 5, 0, name);
     count_shown(capture, plain.counts, 512, name);
+    count_barely(capture, plain.counts, whole ? 1 : 3);
     if (whole) {
         count_shown(capture, plain.counts, 48, name);
         count_alone(capture, plain.counts, &plain, 48, 0, 0, name);

@@ -53,18 +53,19 @@ static void *counts_begin(void *context, unsigned worker)
     return calloc(1, sizeof(struct part));
 }
 
-/* Where a thread has so much code recurs, and ranges are sooner counted than delivered. */
+/* So much for each of several threads, and code recurs in what one of them takes at once. */
 #define COUNTED_LEAST (UINT64_C(8) << 20)
 
 static bool is_counted(const struct input *input)
 {
-    return input_flows(input) && input->trace_size / COUNTED_LEAST >= input_jobs(input);
+    const unsigned jobs = input_jobs(input);
+    return input_flows(input) && (jobs == 1 || input->trace_size / COUNTED_LEAST >= jobs);
 }
 
 static struct pug_counts *counts_ranges(void *context)
 {
     struct part *part = context;
-    return part->ranges = pug_counts_new();
+    return part->ranges = pug_counts_new_bare();
 }
 
 static void counts_elements(void *context, const struct pug_element *elements, size_t count)
