@@ -37,6 +37,20 @@ static unsigned find_ids(const uint8_t *frame)
     return (unsigned)(((low | high << 4) * UINT64_C(0x0001000200040008)) >> 48) & 0xff;
 }
 
+/** The next frame; most are memory-aligned and whole. */
+static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_block *block)
+{
+    const uint8_t *frame = block->at;
+    if (!(cs->flags & PUG_CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
+        block->end - frame < (ptrdiff_t)PUG_CS_FRAME_BYTES || pug_cs_word(frame) == PUG_CS_FSYNC)
+        return pug_cs_next_frame(cs, block);
+    cs->frame_index = cs->index;
+    cs->index += PUG_CS_FRAME_BYTES;
+    cs->in_padding = false;
+    block->at += PUG_CS_FRAME_BYTES;
+    return frame;
+}
+
 /* ---- run by run ---- */
 
 /** A frame to be taken apart into runs. The one before has none left. */
@@ -82,7 +96,7 @@ static bool last_run(struct pug_coresight *cs, unsigned from)
  * The next run of the frame, to `run`. The bytes of a run are next to each other but for an id
  * among them; then those before it move.
  */
-static bool next_run(struct pug_coresight *cs)
+static inline bool next_run(struct pug_coresight *cs)
 {
     uint8_t *const bytes = cs->bytes;
     unsigned from = cs->from, ids = cs->ids;
@@ -143,15 +157,26 @@ static inline bool repeats_id(const struct pug_coresight *cs, const uint8_t *fra
     return true;
 }
 
-/** Most frames of a trace of several sources are not to be spliced: that is seen from the ids. */
-static inline bool are_spliceable(const struct pug_coresight *cs, const struct pug_cs_block *block)
+/* ---- runs over several frames ---- */
+
+/** A run that goes on in the next frames. */
+struct spliced {
+    struct pug_run run;
+    size_t begun;     /**< of its bytes, those of the frame in hand */
+    uint64_t next;    /**< index of the frame behind that */
+    uint64_t framing; /**< bytes up to there */
+    uint32_t shift;   /**< bytes there */
+};
+
+/** Does the run in hand go on in the next frame? Its first byte says so. */
+static inline bool goes_on(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
-    const uint8_t *first = block->at, *second = first + PUG_CS_FRAME_BYTES;
-    return block->end - first >= (ptrdiff_t)(2 * PUG_CS_FRAME_BYTES) &&
-           repeats_id(cs, first, find_ids(first)) && repeats_id(cs, second, find_ids(second));
+    return cs->from == PUG_CS_NO_FRAME && cs->run.source == cs->id && !cs->run_offered &&
+           block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES &&
+           (!(block->at[0] & 1) || block->at[0] >> 1 == cs->id);
 }
 
-/** How many frames may be spliced. */
+/** In how many frames it may. */
 static size_t may_splice(const struct pug_coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
@@ -164,66 +189,106 @@ static size_t may_splice(const struct pug_coresight *cs)
     return takes & PUG_TAKES_LONG ? PUG_CS_MOST_SPLICED : PUG_CS_FEW_SPLICED;
 }
 
-/** Which frame a byte of the spliced run is from. */
-static size_t frame_of(const struct pug_coresight *cs, size_t place)
+/** The bytes that stand behind it become part of it. `index`: of the first one. */
+static void splice(struct pug_coresight *cs, struct pug_run *run, uint64_t index, size_t size)
 {
-    return (place + cs->gaps[place]) / PUG_CS_FRAME_BYTES;
+    const uint16_t gap = (uint16_t)(index - run->index - run->size);
+    uint16_t *gaps = &cs->gaps[run->size];
+    for (size_t i = 0; i < PUG_CS_FRAME_BYTES; i++)
+        gaps[i] = gap;
+    run->size += size;
 }
 
-/**
- * Where the consumer stopped, the frames behind are not taken, and the rest of the last one is a
- * run of its own. How many frames are taken.
- */
-static size_t settle_spliced(struct pug_coresight *cs, const struct pug_run *run, size_t used)
+/** Frames of its source alone. */
+static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, struct pug_run *run,
+                          size_t most)
 {
-    size_t last = frame_of(cs, used > 0 ? used - 1 : 0), end = used;
-    while (end < run->size && frame_of(cs, end) == last)
-        end++;
-    cs->sink->stats->framing += PUG_CS_FRAME_BYTES * (last + 1) - end;
-    cs->run_there = end > used;
-    if (cs->run_there) {
-        cs->run_offered = true;
-        cs->run_begun = used > 0;
-        cs->run = (struct pug_run){.index = pug_run_index(run, run->bytes + used),
-                                   .bytes = run->bytes + used,
-                                   .size = end - used,
-                                   .source = run->source};
+    for (; most > 0 && block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES; most--) {
+        const unsigned ids = find_ids(block->at);
+        if (!repeats_id(cs, block->at, ids))
+            break;
+        const size_t size = put_data(cs->spliced + run->size, block->at, ids);
+        splice(cs, run, cs->index, size);
+        cs->sink->stats->framing += PUG_CS_FRAME_BYTES - size;
+        cs->index += PUG_CS_FRAME_BYTES;
+        block->at += PUG_CS_FRAME_BYTES;
+        cs->shift = pug_cs_word(block->at - 4);
     }
-    return last + 1;
+}
+
+/** What a frame begins with that others share. They are left in it. */
+static void splice_begin(struct pug_coresight *cs, struct pug_cs_block *block, struct pug_run *run)
+{
+    if (!(cs->flags & PUG_CS_MEM_ALIGN) || !goes_on(cs, block))
+        return;
+    begin_frame(cs, next_frame(cs, block));
+    next_run(cs);
+    memcpy(cs->spliced + run->size, cs->run.bytes, PUG_CS_FRAME_BYTES);
+    splice(cs, run, cs->run.index, cs->run.size);
 }
 
 /**
- * Take frames of the current source alone as one run and hand it out; the answer to `worst`. After
- * an answer that stops, no more is taken than would have been frame by frame.
+ * The consumer stopped behind `used` bytes. What is left of the frame there is a run of its own,
+ * and those behind it are not taken, as if they were not seen.
+ */
+static void give_back(struct pug_coresight *cs, struct pug_cs_block *block,
+                      const struct spliced *spliced, size_t used)
+{
+    const struct pug_run *run = &spliced->run;
+    const size_t last = used > 0 ? used - 1 : 0;
+    size_t end = used, taken = 0;
+    while (end < run->size && cs->gaps[end] == cs->gaps[last])
+        end++;
+    if (last >= spliced->begun)
+        taken = (size_t)(run->index + last + cs->gaps[last] - spliced->next) / PUG_CS_FRAME_BYTES *
+                    PUG_CS_FRAME_BYTES +
+                PUG_CS_FRAME_BYTES;
+    const uint64_t index = spliced->next + taken;
+    if (cs->index > index) {
+        block->at -= cs->index - index;
+        cs->index = index;
+        cs->shift = taken > 0 ? pug_cs_word(block->at - 4) : spliced->shift;
+        cs->sink->stats->framing = spliced->framing + taken - (end - spliced->begun);
+        cs->id = run->source;
+        cs->ids = 0;
+        cs->from = PUG_CS_NO_FRAME;
+    }
+    cs->run_there = end > used;
+    cs->run_offered = true;
+    cs->run_begun = used > 0;
+    cs->run = (struct pug_run){.index = pug_run_index(run, run->bytes + used),
+                               .bytes = run->bytes + used,
+                               .size = end - used,
+                               .source = run->source};
+}
+
+/**
+ * Take the run in hand and what it goes on with as one and hand it out; the answer to `worst`.
+ * After an answer that stops, no more is taken than would have been frame by frame.
  */
 static void take_spliced(struct pug_coresight *cs, struct pug_cs_block *block, size_t most)
 {
-    size_t frames = (size_t)(block->end - block->at) / PUG_CS_FRAME_BYTES, count = 0;
-    unsigned size = 0;
-    for (; count < frames && count < most; count++) {
-        const uint8_t *frame = block->at + PUG_CS_FRAME_BYTES * count;
-        unsigned ids = find_ids(frame);
-        if (!repeats_id(cs, frame, ids))
-            break;
-        uint16_t gap = (uint16_t)(PUG_CS_FRAME_BYTES * count - size);
-        for (unsigned i = 0; i < PUG_CS_FRAME_BYTES; i++)
-            cs->gaps[size + i] = gap;
-        size += put_data(cs->spliced + size, frame, ids);
-    }
-    const struct pug_run run = {
-        .index = cs->index, .bytes = cs->spliced, .size = size, .gaps = cs->gaps, .source = cs->id};
+    struct spliced spliced = {
+        .run = {.index = cs->run.index, .bytes = cs->spliced, .gaps = cs->gaps, .source = cs->id},
+        .begun = cs->run.size,
+        .next = cs->index,
+        .framing = cs->sink->stats->framing,
+        .shift = cs->shift,
+    };
+    struct pug_run *run = &spliced.run;
+    memcpy(cs->spliced, cs->run.bytes, PUG_CS_FRAME_BYTES);
+    splice(cs, run, run->index, spliced.begun);
+    splice_frames(cs, block, run, most);
+    splice_begin(cs, block, run);
     size_t used = 0;
-    enum pug_response answer = cs->sink->run(cs->sink->context, &run, &used);
+    enum pug_response answer = cs->sink->run(cs->sink->context, run, &used);
     bool all = answer == PUG_RESP_CONT && used == 0; /* who just looks on need not count */
-    count = settle_spliced(cs, &run, all ? size : used);
-    block->at += PUG_CS_FRAME_BYTES * count;
-    cs->index += PUG_CS_FRAME_BYTES * count;
-    cs->shift = pug_cs_word(block->at - 4);
-    cs->in_padding = false;
+    cs->run_there = false;
+    if (!all && used < run->size)
+        give_back(cs, block, &spliced, used);
     /* The answer to a frame is that to what comes last in it. */
     if (!cs->run_there || !PUG_RESP_IS_CONT(answer))
         pug_cs_answer(cs, answer);
-    pug_cs_deliver(cs);
 }
 
 /* ---- handing out ---- */
@@ -250,54 +315,49 @@ static void announce(struct pug_coresight *cs, const struct pug_run *run)
         report_special(cs, run);
 }
 
-void pug_cs_deliver(struct pug_coresight *cs)
+/** Hand out the run in hand; the answer to `worst`. */
+static void give_run(struct pug_coresight *cs)
 {
     struct pug_transport_sink *sink = cs->sink;
     struct pug_run *run = &cs->run;
+    if ((sink->want & 2) || run->source >= PUG_CS_ID_FIRST_RESERVED)
+        announce(cs, run);
+    size_t used = 0;
+    pug_cs_answer(cs, sink->run(sink->context, run, &used));
+    cs->run_there = used < run->size && !PUG_RESP_IS_CONT(cs->worst);
+    if (!cs->run_there)
+        return;
+    cs->run_offered = true;
+    cs->run_begun = used > 0;
+    run->index += used;
+    run->bytes += used;
+    run->size -= used;
+}
+
+/** Hand out the runs that are left of the frame, and what they go on with in the next ones. */
+static void deliver(struct pug_coresight *cs, struct pug_cs_block *block)
+{
     while (PUG_RESP_IS_CONT(cs->worst) && (cs->run_there || next_run(cs))) {
-        if ((sink->want & 2) || run->source >= PUG_CS_ID_FIRST_RESERVED)
-            announce(cs, run);
-        size_t used = 0;
-        pug_cs_answer(cs, sink->run(sink->context, run, &used));
-        cs->run_there = used < run->size && !PUG_RESP_IS_CONT(cs->worst);
-        if (!cs->run_there)
-            continue;
-        cs->run_offered = true;
-        cs->run_begun = used > 0;
-        run->index += used;
-        run->bytes += used;
-        run->size -= used;
+        const size_t most = goes_on(cs, block) ? may_splice(cs) : 0;
+        if (most > 0)
+            take_spliced(cs, block, most);
+        else
+            give_run(cs);
     }
+}
+
+void pug_cs_deliver(struct pug_coresight *cs)
+{
+    deliver(cs, &(struct pug_cs_block){0});
 }
 
 /* ---- all of it ---- */
 
-/** The next frame; most are memory-aligned and whole. */
-static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_block *block)
-{
-    const uint8_t *frame = block->at;
-    if (!(cs->flags & PUG_CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
-        block->end - frame < (ptrdiff_t)PUG_CS_FRAME_BYTES || pug_cs_word(frame) == PUG_CS_FSYNC)
-        return pug_cs_next_frame(cs, block);
-    cs->frame_index = cs->index;
-    cs->index += PUG_CS_FRAME_BYTES;
-    cs->in_padding = false;
-    block->at += PUG_CS_FRAME_BYTES;
-    return frame;
-}
-
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
-    while (PUG_RESP_IS_CONT(cs->worst)) {
-        const size_t most = are_spliceable(cs, block) ? may_splice(cs) : 0;
-        if (most > 0) {
-            take_spliced(cs, block, most);
-            continue;
-        }
-        const uint8_t *frame = next_frame(cs, block);
-        if (!frame)
-            break;
+    const uint8_t *frame;
+    while (PUG_RESP_IS_CONT(cs->worst) && (frame = next_frame(cs, block))) {
         begin_frame(cs, frame);
-        pug_cs_deliver(cs);
+        deliver(cs, block);
     }
 }

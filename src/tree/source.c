@@ -123,19 +123,24 @@ static bool is_unwatched(const struct pug_source *source)
     return source->decoder && !source->monitor && !source->hide_bad_from_sink;
 }
 
+/** What the consumer of a source wants of it. */
+static enum pug_want want_of(const struct pug_tree *tree)
+{
+    if (tree->each_packet)
+        return PUG_WANT_EACH;
+    return tree->counts && !tree->shows_ranges ? PUG_WANT_COUNTS : PUG_WANT_BATCH;
+}
+
 /**
  * Packets of an unwatched source: what its lane takes, and the one before which it stopped. False:
  * the span is used up, and there is no answer to settle.
  */
-static bool take_packets(struct pug_source *source, struct pug_span *span,
-                         enum pug_response *response)
+static inline bool take_packets(struct pug_source *source, struct pug_span *span,
+                                enum pug_want want, enum pug_response *response)
 {
     const struct pug_protocol *protocol = source->protocol;
     const struct pug_batch *batch = source->stage.out.batch;
     const struct pug_tree *tree = source->tree;
-    const enum pug_want want = tree->each_packet                     ? PUG_WANT_EACH
-                               : tree->counts && !tree->shows_ranges ? PUG_WANT_COUNTS
-                                                                     : PUG_WANT_BATCH;
     const uint8_t *from = span->at;
     struct pug_packet packet;
     if (want == PUG_WANT_COUNTS && tree->present > 0)
@@ -170,16 +175,17 @@ static enum pug_response answer_that_ends(const struct pug_span *span)
 }
 
 /** All packets of an unwatched source: as run_watched(), with no question asked twice. */
-static enum pug_response run_unwatched(struct pug_source *source, struct pug_span *span,
-                                       enum pug_response response)
+static inline enum pug_response run_unwatched(struct pug_source *source, struct pug_span *span,
+                                              enum pug_response response)
 {
     struct pug_batch *const batch = source->stage.out.batch;
-    const bool each = source->tree->each_packet;
+    const enum pug_want want = want_of(source->tree);
     while (pug_out_ready(&source->stage.out)) {
         batch->response = PUG_RESP_CONT;
-        if (!take_packets(source, span, &response))
+        if (!take_packets(source, span, want, &response))
             return response;
-        if (each || response != PUG_RESP_CONT || batch->response != PUG_RESP_CONT) {
+        if (want == PUG_WANT_EACH || response != PUG_RESP_CONT ||
+            batch->response != PUG_RESP_CONT) {
             response = settle(source, response);
             if (response >= answer_that_ends(span))
                 return response;
@@ -205,8 +211,8 @@ static enum pug_response run_watched(struct pug_source *source, struct pug_span 
 }
 
 /** The packets of a span. `response`: the answer, should there be none. */
-static enum pug_response run_packets(struct pug_source *source, struct pug_span *span,
-                                     enum pug_response response)
+static inline enum pug_response run_packets(struct pug_source *source, struct pug_span *span,
+                                            enum pug_response response)
 {
     return is_unwatched(source) ? run_unwatched(source, span, response)
                                 : run_watched(source, span, response);
