@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: packets to elements. */
 #include "protocol/etmv3/count.h"
-#include "protocol/etmv3/decoder.h"
+#include "protocol/etmv3/course.h"
 
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_et
     }
 }
 
-static void isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     bool first = decoder->state == PUG_ETMV3_WAIT_ISYNC;
     if (first || packet->isync.reason != PUG_ISYNC_PERIODIC) {
@@ -212,7 +212,7 @@ static enum pug_response decode_packet(struct pug_etmv3_decoder *decoder,
     case TYPE(P_HDR): pug_etmv3_p_header(decoder, packet); break;
     case TYPE(BRANCH_ADDRESS): branch(decoder, packet); break;
     case TYPE(I_SYNC):
-    case TYPE(I_SYNC_CYCLE): isync(decoder, packet); break;
+    case TYPE(I_SYNC_CYCLE): pug_etmv3_isync(decoder, packet); break;
     case TYPE(TIMESTAMP): timestamp(decoder, packet); break;
     case TYPE(CYCLE_COUNT):
         element = pug_etmv3_put(decoder, PUG_ELEM_CYCLE_COUNT);
@@ -303,7 +303,10 @@ enum pug_response pug_etmv3_decode(void *pointer, const struct pug_packet *packe
     pug_etmv3_count_close(decoder);
     if (decoder->stage->refused)
         return pug_stage_refuse(decoder->stage);
-    return pug_etmv3_give_out(decoder, take_packet(decoder, packet));
+    pug_etmv3_settle(decoder);
+    const enum pug_response response = take_packet(decoder, packet);
+    pug_etmv3_begin(decoder);
+    return pug_etmv3_give_out(decoder, response);
 }
 
 enum pug_response pug_etmv3_resume(void *pointer)
@@ -316,6 +319,7 @@ enum pug_response pug_etmv3_decode_end(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
     pug_etmv3_count_close(decoder);
+    pug_etmv3_settle(decoder);
     pug_etmv3_put(decoder, PUG_ELEM_EO_TRACE)->reason = PUG_UNSYNC_EOT;
     decoder->list.held = 0;
     return pug_etmv3_give_out(decoder, PUG_RESP_CONT);
@@ -325,6 +329,7 @@ void pug_etmv3_decoder_reset(void *pointer)
 {
     struct pug_etmv3_decoder *decoder = pointer;
     pug_etmv3_count_close(decoder);
+    pug_etmv3_settle(decoder);
     lose_sync(decoder, PUG_UNSYNC_RESET_DECODER);
     pug_etmv3_list_clear(&decoder->list);
 }

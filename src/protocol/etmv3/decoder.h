@@ -28,12 +28,18 @@ struct pug_etmv3_list {
 #define PUG_ETMV3_STEP_N      0u
 #define PUG_ETMV3_STEP_E      16u
 #define PUG_ETMV3_STEP_WAIT   32u
-#define PUG_ETMV3_STEP_BITS   6u /**< above them: bytes from the header before, in its first step */
+#define PUG_ETMV3_STEP_BITS   6u /**< above them: 1 where it is the last one of its header */
 
 /** A kind of step as a number: which of an instruction's ways it takes. */
 static inline unsigned pug_etmv3_way_of(unsigned step)
 {
     return (step & PUG_ETMV3_STEP_KIND) / PUG_ETMV3_STEP_E;
+}
+
+/** Which step it is, whatever is behind it. */
+static inline unsigned pug_etmv3_step_of(unsigned step)
+{
+    return step % PUG_ETMV3_STEPS;
 }
 
 /** An instruction with one kind of step. */
@@ -216,11 +222,11 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns);
 /** Forget instructions that may have become others. */
 void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder);
 
-/** The same where the address space is as it was. */
-static inline void pug_etmv3_refresh_epoch(struct pug_etmv3_decoder *decoder)
+/** May they, where the address space is as it was? */
+static inline bool pug_etmv3_is_outdated(const struct pug_etmv3_decoder *decoder)
 {
-    if (decoder->insns.stamp >> 16 != decoder->code->epoch || pug_codemap_outdated(decoder->code))
-        pug_etmv3_refresh(decoder);
+    return decoder->insns.stamp >> 16 != decoder->code->epoch ||
+           pug_codemap_outdated(decoder->code);
 }
 
 /** The instruction at `address`; valid until the next call. */
@@ -306,6 +312,9 @@ void pug_etmv3_need_address(struct pug_etmv3_decoder *decoder, bool need);
 
 /** A branch packet says where the processor is. */
 void pug_etmv3_branch_to(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
+
+/** An I-sync says so, and in which context. */
+void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet);
 
 /* ---- data trace ---- */
 

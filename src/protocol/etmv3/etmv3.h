@@ -24,7 +24,7 @@ struct pug_etmv3_p_header {
     uint8_t cycles; /**< of a cycle-accurate one, altogether */
     /* the same for a row of P-headers: its atoms, or once waiting; none where it is not valid */
     uint8_t step_count;
-    uint16_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< PUG_ETMV3_STEP_… */
+    uint8_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< PUG_ETMV3_STEP_… */
 };
 
 /** Does it have no atom, but cycles? */
@@ -34,6 +34,13 @@ static inline bool pug_etmv3_waits(const struct pug_etmv3_p_header *header)
 }
 
 #define PUG_ETMV3_STEPS 64u
+
+/** What an element has of a step. */
+struct pug_etmv3_step {
+    uint64_t addresses[2]; /**< the bits of start and end that it has: all or none */
+    uint64_t value;
+    uint32_t count, cycles;
+};
 
 /** The registers in words of the protocol. */
 struct pug_etmv3_config {
@@ -48,9 +55,9 @@ struct pug_etmv3_config {
     bool gray_timestamps;
     uint8_t minor; /**< x of version 3.x */
     uint8_t context_id_bytes;
-    uint8_t timestamp_bytes;                  /**< longest: 7 (48 bits) or 9 (64 bits) */
-    struct pug_etmv3_p_header p_headers[256]; /**< by header byte; others are zero */
-    uint64_t counts[PUG_ETMV3_STEPS];         /**< count and cycle_count, by step */
+    uint8_t timestamp_bytes;                      /**< longest: 7 (48 bits) or 9 (64 bits) */
+    struct pug_etmv3_p_header p_headers[256];     /**< by header byte; others are zero */
+    struct pug_etmv3_step steps[PUG_ETMV3_STEPS]; /**< by their bits */
 };
 
 static inline bool pug_etmv3_traces_data(const struct pug_etmv3_config *config)

@@ -140,7 +140,8 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     struct pug_insn insn;
     uint32_t until;
     uint8_t it = 0;
-    pug_etmv3_refresh_epoch(decoder);
+    if (pug_etmv3_is_outdated(decoder))
+        pug_etmv3_refresh(decoder);
     uint32_t number = *find_slot(insns, address, isa);
     if (number > 0) {
         *out = &insns->entries[number];

@@ -19,25 +19,24 @@
 
 /** Atoms laid out, or those of one header where they are. */
 struct steps {
-    const uint16_t *all;
+    const uint8_t *all;
     unsigned count;
-    uint64_t index; /**< of the first header, less what its first step adds */
+    uint64_t index;      /**< of the first header, without its gap */
+    const uint16_t *gap; /**< that, and those of the others */
 };
 
-typedef uint16_t step_row[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
+typedef uint8_t step_row[MOST_STEPS + PUG_ETMV3_P_HEADER_ATOMS];
 
-/** There are gaps between the headers, of which the first one is at `at`. */
-static void add_gaps(const struct pug_etmv3_config *config, const struct pug_run *run,
-                     const uint8_t *at, uint16_t *row, unsigned count)
+/** Steps of headers from where the span is. */
+static inline struct steps steps_at(const struct pug_span *span, const uint8_t *all, unsigned count)
 {
-    const uint16_t *gap = run->gaps + (at - run->bytes);
-    unsigned step = config->p_headers[*at].step_count;
-    while (step < count) {
-        at++;
-        gap++;
-        row[step] += (uint16_t)((gap[0] - gap[-1]) << PUG_ETMV3_STEP_BITS);
-        step += config->p_headers[*at].step_count;
-    }
+    static const uint16_t none[MOST_STEPS + 1] = {0};
+    const struct pug_run *run = span->run;
+    const size_t place = (size_t)(span->at - run->bytes);
+    return (struct steps){.all = all,
+                          .count = count,
+                          .index = run->index + place,
+                          .gap = run->gaps ? run->gaps + place : none};
 }
 
 /**
@@ -46,68 +45,94 @@ static void add_gaps(const struct pug_etmv3_config *config, const struct pug_run
  */
 static inline const uint8_t *lay_out(const struct pug_etmv3_config *config,
                                      const struct pug_span *span, unsigned most, size_t width,
-                                     uint16_t *row, struct steps *steps)
+                                     uint8_t *row, unsigned *steps)
 {
-    const uint8_t *at = span->at;
+    const uint8_t *at = span->at, *const end = span->end;
     unsigned count = 0;
-    for (; at < span->end && count < most; at++) {
+    do {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
-        if (header->step_count == 0)
+        const unsigned more = header->step_count;
+        if (more == 0)
             break;
-        memcpy(&row[count], header->steps, width * sizeof(header->steps[0]));
-        count += header->step_count;
-    }
-    if (span->run->gaps)
-        add_gaps(config, span->run, span->at, row, count);
-    *steps = (struct steps){.all = row, .count = count, .index = pug_span_index(span) - 1};
+        memcpy(&row[count], header->steps, width);
+        count += more;
+    } while (++at < end && count < most);
+    *steps = count;
     return at;
 }
 
 /* ---- steps ---- */
 
-/** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
-static inline unsigned take_row(struct pug_etmv3_decoder *decoder, const struct steps *steps,
-                                bool cycles)
+static inline const struct pug_etmv3_way *way_of(const struct pug_etmv3_insn *insn, unsigned step)
 {
-    static const pug_etmv3_pair addresses[3] = {{UINT64_MAX, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
+    static_assert(sizeof(*insn->ways) == PUG_ETMV3_STEP_E, "the kind of a step finds its way");
+    return (const void *)((const char *)insn->ways + (step & PUG_ETMV3_STEP_KIND));
+}
+
+/** Take the steps of a row; how many it took. `cycles`: some may wait, and each has its cycles. */
+static inline __attribute__((always_inline)) unsigned
+take_steps(struct pug_etmv3_decoder *decoder, const struct steps *steps, bool cycles)
+{
     const struct pug_etmv3_insn *const entries = decoder->insns.entries;
-    const uint64_t *const counts = decoder->config->counts;
+    const struct pug_etmv3_step *const all = decoder->config->steps;
     struct pug_batch *batch = decoder->stage->out.batch;
     struct pug_element *element = &batch->elements[batch->count];
     struct pug_etmv3_place *const place = &decoder->insns.place;
     const struct pug_etmv3_insn *insn = place->insn;
-    const uint16_t *at = steps->all, *const end = at + steps->count;
+    const uint8_t *at = steps->all, *const end = at + steps->count;
+    const uint16_t *gap = steps->gap;
     uint64_t index = steps->index;
     const pug_etmv3_pair context = pug_etmv3_context(decoder);
-    while (at < end) {
-        const unsigned step = *at++;
-        const struct pug_etmv3_way *way = &insn->ways[pug_etmv3_way_of(step)];
+    do {
+        const unsigned step = *at++, last = step >> PUG_ETMV3_STEP_BITS;
+        const struct pug_etmv3_way *way = way_of(insn, step);
+        const struct pug_etmv3_step *own =
+            &all[cycles ? pug_etmv3_step_of(step) : PUG_ETMV3_STEP_E];
         __builtin_prefetch(insn + 4); /* most code is kept in the order in which it runs */
         const uint32_t next = way->next;
-        pug_etmv3_pair range = pug_etmv3_load(&insn->start);
+        pug_etmv3_pair range = pug_etmv3_load(&insn->start), count = pug_etmv3_load(&own->value);
         if (cycles)
-            range &= addresses[pug_etmv3_way_of(step)];
-        index += step >> PUG_ETMV3_STEP_BITS;
-        element->index = index;
+            range &= pug_etmv3_load(own->addresses);
+        element->index = index + *gap;
+        index += last;
+        gap += last;
         memcpy(&element->start, &range, sizeof(range));
-        element->value = 0;
-        memcpy(&element->count, &counts[cycles ? step % PUG_ETMV3_STEPS : PUG_ETMV3_STEP_E], 8);
+        memcpy(&element->value, &count, sizeof(count));
         memcpy(&element->context_id, &context, sizeof(context));
         memcpy((char *)element + PUG_ETMV3_TAIL, &way->tail, sizeof(way->tail));
         element++;
-        if (next != 0) {
+        if (__builtin_expect(next == 0, 0)) {
+            pug_etmv3_stop_behind(place, insn, at[-1]);
+            insn = at < end && pug_etmv3_find(decoder) ? place->insn : NULL;
+            if (!insn)
+                break;
+        } else {
             insn = pug_etmv3_linked(entries, next);
-            continue;
         }
-        pug_etmv3_stop_behind(place, insn, step);
-        batch->count = (uint32_t)(element - batch->elements);
-        if (at == end || !pug_etmv3_find(decoder))
-            return (unsigned)(at - steps->all);
-        insn = place->insn;
-    }
+    } while (at < end);
     place->insn = insn;
     batch->count = (uint32_t)(element - batch->elements);
-    return steps->count;
+    return (unsigned)(at - steps->all);
+}
+
+/* On their own, since they need all registers. */
+
+static __attribute__((noinline)) unsigned take_atoms(struct pug_etmv3_decoder *decoder,
+                                                     const struct steps *steps)
+{
+    return take_steps(decoder, steps, false);
+}
+
+static __attribute__((noinline)) unsigned take_cycles(struct pug_etmv3_decoder *decoder,
+                                                      const struct steps *steps)
+{
+    return take_steps(decoder, steps, true);
+}
+
+static inline unsigned take_row(struct pug_etmv3_decoder *decoder, const struct steps *steps)
+{
+    return decoder->config->cycle_accurate ? take_cycles(decoder, steps)
+                                           : take_atoms(decoder, steps);
 }
 
 /* ---- counting them ---- */
@@ -136,40 +161,39 @@ static inline uint32_t *last_cycles(struct pug_etmv3_counting *counting)
 }
 
 /** Where a step comes that does not only wait: execution need not come to the instruction yet. */
-static const uint16_t *count_waits(struct pug_etmv3_decoder *decoder, const uint16_t *at,
-                                   const uint16_t *end, uint64_t *index)
+static const uint8_t *count_waits(struct pug_etmv3_decoder *decoder, struct steps *steps,
+                                  const uint8_t *at, const uint8_t *end)
 {
     const uint8_t isa = pug_etmv3_insn_isa(decoder->insns.place.insn);
     for (; at < end && pug_etmv3_way_of(*at) == 2; at++) {
-        *index += *at >> PUG_ETMV3_STEP_BITS;
         *last_cycles(&decoder->counting) += *at & PUG_ETMV3_STEP_CYCLES;
-        put_wait(decoder, isa, *at, *index);
+        put_wait(decoder, isa, *at, steps->index + *steps->gap);
+        steps->index++;
+        steps->gap++;
     }
     return at;
 }
 
 /** As take_row(), but the steps are only counted. */
-static inline unsigned count_row(struct pug_etmv3_decoder *decoder, const struct steps *steps,
+static inline unsigned count_row(struct pug_etmv3_decoder *decoder, struct steps *steps,
                                  bool cycles)
 {
     struct pug_etmv3_counting *const counting = &decoder->counting;
     const struct pug_etmv3_insn *const entries = decoder->insns.entries;
     struct pug_etmv3_place *const place = &decoder->insns.place;
-    const uint16_t *at = steps->all, *const end = at + steps->count;
-    uint64_t index = steps->index;
+    const uint8_t *at = steps->all, *const end = at + steps->count;
     unsigned step = 0;
     counting->steps += steps->count;
     do {
         const struct pug_etmv3_insn *insn = place->insn;
-        if (cycles && (at = count_waits(decoder, at, end, &index)) == end)
+        if (cycles && (at = count_waits(decoder, steps, at, end)) == end)
             break;
         pug_etmv3_count_arrive(decoder, insn);
         uint32_t last = counting->last, before = counting->before, next;
         uint32_t *passed = last_cycles(counting);
         do {
             step = *at++; /* laid out. NOLINT(clang-analyzer-core.uninitialized.Assign) */
-            const unsigned way = pug_etmv3_way_of(step);
-            index += step >> PUG_ETMV3_STEP_BITS;
+            const unsigned way = pug_etmv3_way_of(step), behind = step >> PUG_ETMV3_STEP_BITS;
             next = insn->ways[way].next;
             if (!cycles || way < 2) {
                 const uint32_t link = (uint32_t)((const char *)insn - (const char *)entries);
@@ -179,8 +203,11 @@ static inline unsigned count_row(struct pug_etmv3_decoder *decoder, const struct
                 before = last;
                 last = link | way;
             } else {
-                put_wait(decoder, pug_etmv3_insn_isa(insn), step, index);
+                put_wait(decoder, pug_etmv3_insn_isa(insn), step, steps->index + *steps->gap);
             }
+            counting->last_index = steps->index + *steps->gap;
+            steps->index += behind;
+            steps->gap += behind;
             if (cycles)
                 *passed += step & PUG_ETMV3_STEP_CYCLES;
             if (next != 0)
@@ -193,7 +220,6 @@ static inline unsigned count_row(struct pug_etmv3_decoder *decoder, const struct
             pug_etmv3_stop_behind(place, insn, step);
     } while (at < end && pug_etmv3_find(decoder));
     counting->last_step = step;
-    counting->last_index = index;
     return (unsigned)(at - steps->all);
 }
 
@@ -250,7 +276,7 @@ static void take_back(struct pug_etmv3_decoder *decoder, int32_t count)
 }
 
 /** The last element of the batch is held back, since it can still be cancelled. */
-static void hold(struct pug_etmv3_decoder *decoder)
+static inline void hold(struct pug_etmv3_decoder *decoder)
 {
     struct pug_batch *batch = decoder->stage->out.batch;
     struct pug_etmv3_list *list = &decoder->list;
@@ -306,30 +332,30 @@ static const uint8_t *take_header(struct pug_etmv3_decoder *decoder, const struc
 {
     const struct pug_etmv3_config *config = decoder->config;
     const struct pug_etmv3_p_header *header = &config->p_headers[*span->at];
-    const struct steps steps = {header->steps, header->step_count, pug_span_index(span) - 1};
-    *left = steps.count - take_row(decoder, &steps, config->cycle_accurate);
+    const struct steps steps = steps_at(span, header->steps, header->step_count);
+    *left = steps.count - take_row(decoder, &steps);
     return span->at + 1;
 }
 
 /** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
-static const uint8_t *take_headers(struct pug_etmv3_decoder *decoder, const struct pug_span *span,
-                                   unsigned most, unsigned *left)
+static inline __attribute__((always_inline)) const uint8_t *
+take_headers(struct pug_etmv3_decoder *decoder, const struct pug_span *span, unsigned most,
+             bool counts, unsigned *left)
 {
     const struct pug_etmv3_config *config = decoder->config;
+    const bool cycles = config->cycle_accurate;
     step_row row;
-    struct steps steps;
-    const uint8_t *end;
-    unsigned done;
+    struct steps steps = steps_at(span, row, 0);
     if (most > MOST_STEPS)
         most = MOST_STEPS;
-    const bool counts = decoder->counting.on;
-    if (config->cycle_accurate) {
-        end = lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, row, &steps);
-        done = counts ? count_row(decoder, &steps, true) : take_row(decoder, &steps, true);
-    } else {
-        end = lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row, &steps);
-        done = counts ? count_row(decoder, &steps, false) : take_row(decoder, &steps, false);
-    }
+    const uint8_t *end =
+        cycles ? lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, row, &steps.count)
+               : lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row, &steps.count);
+    unsigned done;
+    if (counts)
+        done = cycles ? count_row(decoder, &steps, true) : count_row(decoder, &steps, false);
+    else
+        done = take_row(decoder, &steps);
     *left = 0;
     return done == steps.count ? end : stopped_in(config, span->at, done, left) + 1;
 }
@@ -396,10 +422,10 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
         pug_etmv3_count_on(decoder);
     if (!found)
         span->at += take_waits(decoder, span, manner.singly ? 1 : batch->limit - batch->count);
-    else if (manner.singly)
+    else if (manner.singly || (manner.counts && !decoder->counting.on))
         span->at = take_header(decoder, span, &left);
     else
-        span->at = take_headers(decoder, span, batch->limit - batch->count, &left);
+        span->at = take_headers(decoder, span, batch->limit - batch->count, manner.counts, &left);
     header = &decoder->config->p_headers[span->at[-1]];
     reader->packet.format = header->format;
     decoder->index = pug_run_index(span->run, span->at - 1);
@@ -424,7 +450,7 @@ static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_
                               struct pug_span *span)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    const size_t size = *span->at & 1 ? pug_etmv3_branch_size(reader, span->at, span->end) : 0;
+    const size_t size = pug_etmv3_branch_size(reader, span->at, span->end);
     if (size == 0)
         return NOT_TAKEN;
     release(decoder);
@@ -444,6 +470,25 @@ static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_
     return TAKEN;
 }
 
+/* ---- I-syncs ---- */
+
+/** Their elements are few, and are made as decode() makes them. */
+static enum taken take_isync(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
+                             struct pug_span *span, const struct manner manner)
+{
+    const size_t size = pug_etmv3_read_isync(reader, span->at, span->end);
+    if (size == 0)
+        return NOT_TAKEN;
+    if (manner.counts)
+        pug_etmv3_count_stop(decoder);
+    pug_etmv3_settle(decoder);
+    decoder->list.held = 0;
+    decoder->index = pug_span_index(span);
+    span->at += size;
+    pug_etmv3_isync(decoder, &reader->packet);
+    return TAKEN_LONG;
+}
+
 /* ---- the lane ---- */
 
 static bool can_ride(const struct pug_etmv3_reader *reader, const struct pug_etmv3_decoder *decoder)
@@ -454,10 +499,13 @@ static bool can_ride(const struct pug_etmv3_reader *reader, const struct pug_etm
            list->held == list->count;
 }
 
-static inline void begin(struct pug_etmv3_decoder *decoder)
+/** Instructions that may have become others are forgotten; where it is stays known. */
+static inline void renew(struct pug_etmv3_decoder *decoder)
 {
-    pug_etmv3_refresh_epoch(decoder);
-    pug_etmv3_begin(decoder);
+    if (!pug_etmv3_is_outdated(decoder))
+        return;
+    pug_etmv3_settle(decoder);
+    pug_etmv3_refresh(decoder);
 }
 
 static inline __attribute__((always_inline)) enum pug_response
@@ -469,21 +517,25 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
     enum taken taken = TAKEN;
     if (!can_ride(reader, decoder) || batch->response >= PUG_RESP_WAIT)
         return PUG_RESP_CONT;
-    begin(decoder);
+    renew(decoder);
     while (span->at < span->end && batch->count < room) {
         const enum taken last = taken;
-        taken = decoder->config->p_headers[*span->at].step_count > 0
-                    ? take_p_headers(reader, decoder, span, manner)
-                    : take_branch(reader, decoder, span);
+        if (decoder->config->p_headers[*span->at].step_count > 0)
+            taken = take_p_headers(reader, decoder, span, manner);
+        else if (*span->at & 1)
+            taken = take_branch(reader, decoder, span);
+        else
+            taken = take_isync(reader, decoder, span, manner);
         if (taken == NOT_TAKEN) {
             taken = last;
             break;
         }
         if (taken == TAKEN_LONG) {
+            pug_etmv3_begin(decoder);
             pug_etmv3_give_out(decoder, PUG_RESP_CONT);
             if (decoder->stage->pending)
                 return PUG_RESP_CONT;
-            begin(decoder);
+            renew(decoder);
             if (batch->response >= PUG_RESP_WAIT)
                 break;
         }
@@ -497,7 +549,6 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
         if (batch->response != PUG_RESP_CONT)
             break;
     }
-    pug_etmv3_settle(decoder);
     if (decoder->counting.on)
         pug_etmv3_count_pause(decoder, taken == TAKEN_HOLD);
     else if (taken == TAKEN_HOLD)
@@ -509,7 +560,8 @@ enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *s
                                  enum pug_want want)
 {
     struct pug_etmv3_decoder *decoder = pointer;
-    pug_etmv3_pass_over_noise(reader, decoder, span);
+    if (((const struct pug_etmv3_reader *)reader)->state == PUG_ETMV3_UNSYNCED)
+        pug_etmv3_pass_over_noise(reader, decoder, span);
     if (want == PUG_WANT_MARKS) {
         pug_etmv3_skim(reader, span);
         return PUG_RESP_CONT;

@@ -58,32 +58,29 @@ static unsigned step_cycles(const struct pug_etmv3_p_header *header, unsigned n)
 static void set_steps(struct pug_etmv3_p_header *header)
 {
     for (unsigned i = 0; i < header->count; i++)
-        header->steps[i] =
-            (uint16_t)((header->bits >> i & 1 ? PUG_ETMV3_STEP_E : PUG_ETMV3_STEP_N) |
-                       step_cycles(header, i));
+        header->steps[i] = (uint8_t)((header->bits >> i & 1 ? PUG_ETMV3_STEP_E : PUG_ETMV3_STEP_N) |
+                                     step_cycles(header, i));
     header->step_count = header->count;
     if (header->count == 0 && header->format == 3) {
-        header->steps[0] = (uint16_t)(PUG_ETMV3_STEP_WAIT | header->cycles);
+        header->steps[0] = (uint8_t)(PUG_ETMV3_STEP_WAIT | header->cycles);
         header->step_count = 1;
     }
-    header->steps[0] |= 1u << PUG_ETMV3_STEP_BITS;
+    if (header->step_count > 0)
+        header->steps[header->step_count - 1] |= 1u << PUG_ETMV3_STEP_BITS;
 }
 
-/** What an element has of a step. */
-static uint64_t counts_of(unsigned step)
+static struct pug_etmv3_step step_of(unsigned bits)
 {
-    const bool waits = (step & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT;
-    const struct pug_element element = {.count = waits ? 0 : 1,
-                                        .cycle_count = step & PUG_ETMV3_STEP_CYCLES};
-    uint64_t counts;
-    memcpy(&counts, (const char *)&element + offsetof(struct pug_element, count), sizeof(counts));
-    return counts;
+    const uint32_t cycles = bits & PUG_ETMV3_STEP_CYCLES;
+    if ((bits & PUG_ETMV3_STEP_KIND) == PUG_ETMV3_STEP_WAIT)
+        return (struct pug_etmv3_step){.cycles = cycles};
+    return (struct pug_etmv3_step){{UINT64_MAX, UINT64_MAX}, .count = 1, .cycles = cycles};
 }
 
 void pug_etmv3_set_p_headers(struct pug_etmv3_config *config)
 {
     for (unsigned i = 0; i < PUG_ETMV3_STEPS; i++)
-        config->counts[i] = counts_of(i);
+        config->steps[i] = step_of(i);
     for (unsigned byte = 0x80; byte < 0x100; byte += 2) {
         struct pug_etmv3_p_header *header = &config->p_headers[byte];
         header->valid = true;

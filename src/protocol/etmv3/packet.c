@@ -323,22 +323,39 @@ static bool is_isync(uint8_t type)
     return type == TYPE(I_SYNC) || type == TYPE(I_SYNC_CYCLE);
 }
 
-/** Where an I-sync ends that is all there; NULL where it is not, or tells a second address. */
-static const uint8_t *isync_end(const struct pug_etmv3_reader *reader, const struct pug_span *span)
+/**
+ * Where an I-sync of this type ends that is all there, its header taken; NULL where it is not, or
+ * tells a second address.
+ */
+static const uint8_t *isync_end(const struct pug_etmv3_config *config, uint8_t type,
+                                const uint8_t *at, const uint8_t *end)
 {
-    const struct pug_etmv3_config *config = reader->config;
-    const size_t there = (size_t)(span->end - span->at);
+    const size_t there = (size_t)(end - at);
     size_t size = config->context_id_bytes;
-    if (reader->packet.type == TYPE(I_SYNC_CYCLE)) {
+    if (type == TYPE(I_SYNC_CYCLE)) {
         size_t last = 0;
-        while (last < 4 && last < there && (span->at[last] & 0x80))
+        while (last < 4 && last < there && (at[last] & 0x80))
             last++;
         size += last + 1;
     }
-    if (size >= there || (span->at[size] & 0x80))
+    if (size >= there || (at[size] & 0x80))
         return NULL;
     size += config->instructions ? 5 : 1;
-    return size <= there ? span->at + size : NULL;
+    return size <= there ? at + size : NULL;
+}
+
+size_t pug_etmv3_read_isync(struct pug_etmv3_reader *reader, const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t type = header_types[(*at & 0x7f) >> 1];
+    const uint8_t *behind = is_isync(type) ? isync_end(reader->config, type, at + 1, end) : NULL;
+    if (!behind)
+        return 0;
+    const size_t size = (size_t)(behind - at);
+    reader->oversized = false;
+    clear_packet(&reader->packet);
+    reader->packet.type = type;
+    pug_etmv3_parse(reader, at, size);
+    return size;
 }
 
 bool pug_etmv3_read(void *pointer, struct pug_span *span, struct pug_packet *packet)
@@ -353,7 +370,9 @@ bool pug_etmv3_read(void *pointer, struct pug_span *span, struct pug_packet *pac
         reader->index = pug_span_index(span);
         if (take_header(reader, *span->at++))
             return complete(reader, start, span->at, packet);
-        const uint8_t *end = is_isync(reader->packet.type) ? isync_end(reader, span) : NULL;
+        const uint8_t type = reader->packet.type;
+        const uint8_t *end =
+            is_isync(type) ? isync_end(reader->config, type, span->at, span->end) : NULL;
         if (end) {
             span->at = end;
             return complete(reader, start, end, packet);

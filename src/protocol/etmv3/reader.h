@@ -93,6 +93,10 @@ void pug_etmv3_parse_p_header(struct pug_etmv3_reader *reader, uint8_t header);
 void pug_etmv3_parse_branch(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_t size,
                             struct pug_armv7_address *address);
 
+/** The I-sync at `at` into reader->packet: its size, or 0 where it is none, cut, or has a second
+ * address. */
+size_t pug_etmv3_read_isync(struct pug_etmv3_reader *reader, const uint8_t *at, const uint8_t *end);
+
 /** The packet in hand is malformed. */
 void pug_etmv3_malformed(struct pug_etmv3_reader *reader, enum pug_status code, const char *text);
 

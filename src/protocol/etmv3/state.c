@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: what is still to come depends on (state.h). */
 #include "protocol/etmv3/count.h"
-#include "protocol/etmv3/decoder.h"
+#include "protocol/etmv3/course.h"
 #include "protocol/etmv3/reader.h"
 
 #include <assert.h>
@@ -152,6 +152,7 @@ void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
 {
     struct pug_etmv3_decoder *decoder = (struct pug_etmv3_decoder *)(uintptr_t)pointer;
     pug_etmv3_count_close(decoder); /* what is held back is in the list then */
+    pug_etmv3_settle(decoder);
     pug_state_number(state, decoder->state);
     if (decoder->state == PUG_ETMV3_NO_SYNC)
         pug_state_number(state, decoder->reason);
