@@ -458,12 +458,84 @@ static void test_total(void **state)
     pug_counts_free(counts);
 }
 
+/* ---- waiting between two instruction sets ---- */
+
+#define HEADERS 3000
+
+/** `blx` to 0x8010, in A32; there `nop` and `blx` back, in T32. */
+static const uint8_t there[] = {0x02, 0x00, 0x00, 0xfa},
+                     back[] = {0x00, 0xbf, 0xff, 0xf7, 0xf6, 0xef};
+
+/** A-sync, I-sync at 0x8000; cycle-accurate P-headers with atoms that are all executed, or none. */
+static size_t waiting(uint8_t *trace)
+{
+    static const uint8_t begin[] = {0, 0, 0, 0, 0, 0x80, 0x08, 0x21, 0x00, 0x80, 0, 0},
+                         headers[] = {0x84, 0x88, 0x8c, 0x82, 0x92, 0xe4, 0xa0, 0xa4, 0xbc};
+    struct rec_random random = {.state = 5};
+    memcpy(trace, begin, sizeof(begin));
+    for (unsigned i = 0; i < HEADERS; i++)
+        trace[sizeof(begin) + i] = headers[rec_random_below(&random, sizeof(headers))];
+    return sizeof(begin) + HEADERS;
+}
+
+static void decode_waiting(struct seen *seen, struct pug_counts *counts, size_t block)
+{
+    const struct pug_setting settings[] = {{.name = "ETMCR", .value = 0x1000},
+                                           {.name = "ETMIDR", .value = 0x4100f250},
+                                           {.name = "ETMCCER", .value = 0x34000000},
+                                           {.name = "ETMTRACEIDR", .value = 0x10}};
+    const struct pug_source_config config = {
+        .protocol = "ETMV3", .settings = {.items = settings, .count = 4}, .decode = true};
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    uint8_t trace[HEADERS + 16];
+    const size_t size = waiting(trace);
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree;
+    pug_image_add_buffer(image, &anywhere, 0x8000, there, sizeof(there));
+    pug_image_add_buffer(image, &anywhere, 0x8010, back, sizeof(back));
+    const struct pug_tree_config plain = {.transport = "plain", .image = image};
+    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
+    pug_tree_on_elements(tree, take, seen);
+    pug_tree_count(tree, counts);
+    for (size_t at = 0, used; at < size; at += used)
+        assert_int_equal(
+            pug_tree_data(tree, at, trace + at, size - at < block ? size - at : block, &used),
+            PUG_RESP_CONT);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+    pug_tree_count(tree, NULL);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+/** What waits is told in the instruction set of its time, and its cycles are of what ran before. */
+static void test_waiting(void **state)
+{
+    static const size_t blocks[] = {SIZE_MAX, 1, 7, 100};
+    struct seen plain = {.counts = pug_counts_new()};
+    size_t ranges;
+    (void)state;
+    decode_waiting(&plain, NULL, SIZE_MAX);
+    (void)pug_counts_ranges(plain.counts, &ranges);
+    assert_int_equal(ranges, 3);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        struct pug_counts *counts = pug_counts_new();
+        struct seen seen = {0};
+        decode_waiting(&seen, counts, blocks[i]);
+        counts_assert_equal(plain.counts, counts, "waiting", "two instruction sets");
+        assert_int_equal(seen.others, plain.others);
+        assert_int_equal(seen.hash, plain.hash);
+        pug_counts_free(counts);
+    }
+    pug_counts_free(plain.counts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),    cmocka_unit_test(test_two_sets),
-        cmocka_unit_test(test_contexts), cmocka_unit_test(test_total),
-        TEST_CAPTURES(test_captures),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_two_sets),
+        cmocka_unit_test(test_waiting), cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_total),   TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static uint32_t link_of(uint32_t step)
 
 static unsigned way_of(uint32_t step)
 {
-    return step & 3;
+    return pug_etmv3_way_of(step);
 }
 
 static const struct pug_etmv3_insn *insn_of(const struct pug_etmv3_decoder *decoder, uint32_t step)
@@ -147,8 +147,7 @@ static void take_back(struct pug_etmv3_decoder *decoder, unsigned cycles)
     struct pug_etmv3_counting *counting = &decoder->counting;
     const uint32_t last = counting->last, before = counting->before;
     struct pug_etmv3_tally *tally = tally_of(counting, last);
-    tally->hits[way_of(last)]--;
-    tally->cycles[way_of(last)] -= cycles;
+    tally->ways[way_of(last)] -= 1 + cycles * PUG_ETMV3_CYCLE;
     if (before != 0 && way_of(before) == 1 && pug_etmv3_is_indirect(insn_of(decoder, before)))
         add_jump(decoder, link_of(before), insn_of(decoder, last)->start, UINT64_MAX);
     if (before == 0)
@@ -248,16 +247,17 @@ static void spread_insn(struct pug_etmv3_decoder *decoder, const struct pug_etmv
     struct pug_paths *paths = decoder->counting.paths;
     for (unsigned way = 0; way < 2; way++) {
         const struct pug_element range = range_of(insn, way);
-        if (tally->hits[way] == 0 && tally->cycles[way] == 0)
+        const uint64_t hits = tally->ways[way] % PUG_ETMV3_CYCLE;
+        const uint64_t cycles = tally->ways[way] / PUG_ETMV3_CYCLE;
+        if (tally->ways[way] == 0)
             continue;
-        pug_counts_add_range(paths->counts, paths->context, &range, tally->hits[way],
-                             tally->cycles[way]);
+        pug_counts_add_range(paths->counts, paths->context, &range, hits, cycles);
         if (way == 1 && range.last_type == PUG_INSTR_BR) {
             const struct pug_count_pending branch = pug_counts_branch(&range, paths->context);
-            pug_counts_add_jump(paths->counts, &branch, insn->ways[0].goes, tally->hits[1]);
+            pug_counts_add_jump(paths->counts, &branch, insn->ways[0].goes, hits);
         }
     }
-    *tally = (struct pug_etmv3_tally){{0}, {0}};
+    *tally = (struct pug_etmv3_tally){{0}};
 }
 
 void pug_etmv3_spread(struct pug_etmv3_decoder *decoder)

@@ -9,7 +9,10 @@
 
 /* ---- where it is ---- */
 
-/** The decoder's address and ISA are where the course is. */
+/**
+ * The decoder's address and ISA are where the course is. They lag behind it from one lane to the
+ * next, until a packet comes that is not for the lane, or the state is asked for.
+ */
 static inline void pug_etmv3_settle(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_place *place = &decoder->insns.place;

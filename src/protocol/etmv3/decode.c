@@ -49,10 +49,11 @@ static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_et
         changed |= set_security(decoder, packet);
     if (changed || first)
         tell_space(decoder);
-    struct pug_element *element = pug_etmv3_slot(decoder);
-    if (!packet->context.updated && !first) /* the start of an I-sync: the slot is as it was */
+    if (!packet->context.updated && !first) { /* the start of an I-sync: the slot is as it was */
+        pug_etmv3_slot(decoder);
         return;
-    pug_etmv3_set_type(decoder, element, PUG_ELEM_PE_CONTEXT);
+    }
+    struct pug_element *element = pug_etmv3_put_out(decoder, PUG_ELEM_PE_CONTEXT);
     element->isa = packet->isa;
     if (packet->isync.has_cycle_count) {
         element->flags |= PUG_ELEM_HAS_CC;
@@ -64,7 +65,7 @@ void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p
 {
     bool first = decoder->state == PUG_ETMV3_WAIT_ISYNC;
     if (first || packet->isync.reason != PUG_ISYNC_PERIODIC) {
-        pug_etmv3_put(decoder, PUG_ELEM_TRACE_ON)->reason =
+        pug_etmv3_put_out(decoder, PUG_ELEM_TRACE_ON)->reason =
             pug_armv7_trace_on(packet->isync.reason);
         pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
         pug_codemap_moment(decoder->code, decoder->index);

@@ -28,7 +28,7 @@ struct pug_etmv3_list {
 #define PUG_ETMV3_STEP_N      0u
 #define PUG_ETMV3_STEP_E      16u
 #define PUG_ETMV3_STEP_WAIT   32u
-#define PUG_ETMV3_STEP_BITS   6u /**< above them: 1 where it is the last one of its header */
+#define PUG_ETMV3_STEP_LAST   7u /**< this bit: it is the last one of its header */
 
 /** A kind of step as a number: which of an instruction's ways it takes. */
 static inline unsigned pug_etmv3_way_of(unsigned step)
@@ -68,8 +68,10 @@ struct pug_etmv3_insn {
 
 /** How often an instruction that is kept ran, not executed and executed, and its cycles. */
 struct pug_etmv3_tally {
-    uint32_t hits[2], cycles[2];
+    uint64_t ways[2]; /**< how often, and PUG_ETMV3_CYCLE for each cycle */
 };
+
+#define PUG_ETMV3_CYCLE (UINT64_C(1) << 32)
 
 /** Where an indirect branch went, and how often. */
 struct pug_etmv3_jump {
@@ -81,7 +83,7 @@ struct pug_etmv3_jump {
 #define PUG_ETMV3_JUMPS 512u
 
 /**
- * What is counted in place of elements. A step is the link of its instruction and its way; 0: none.
+ * What is counted in place of elements. A step is where its way is in the entries; 0: none.
  */
 struct pug_etmv3_counting {
     struct pug_paths *paths;         /**< on whose counts it goes; NULL: nothing was counted */
@@ -172,6 +174,13 @@ struct pug_etmv3_decoder {
 
 /** A new element at the end. */
 struct pug_element *pug_etmv3_put(struct pug_etmv3_decoder *decoder, enum pug_element_type type);
+
+/**
+ * A new element that nothing can take back, while no other is held. Without quirks it need not wait
+ * in the list, where it would be copied as soon as it is written; a packet may give a few.
+ */
+struct pug_element *pug_etmv3_put_out(struct pug_etmv3_decoder *decoder,
+                                      enum pug_element_type type);
 
 /** The next slot of the list with whatever is in it. */
 struct pug_element *pug_etmv3_slot(struct pug_etmv3_decoder *decoder);

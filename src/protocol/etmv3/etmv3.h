@@ -24,13 +24,14 @@ struct pug_etmv3_p_header {
     uint8_t cycles; /**< of a cycle-accurate one, altogether */
     /* the same for a row of P-headers: its atoms, or once waiting; none where it is not valid */
     uint8_t step_count;
+    uint8_t waits;                           /**< cycles of one without atoms */
     uint8_t steps[PUG_ETMV3_P_HEADER_ATOMS]; /**< PUG_ETMV3_STEP_… */
 };
 
 /** Does it have no atom, but cycles? */
 static inline bool pug_etmv3_waits(const struct pug_etmv3_p_header *header)
 {
-    return header->step_count > 0 && header->count == 0;
+    return header->waits > 0;
 }
 
 #define PUG_ETMV3_STEPS 64u

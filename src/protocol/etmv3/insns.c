@@ -180,7 +180,8 @@ const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
         return NULL;
     const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
         decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
-    own(insns, from)->ways[executed].next = link_to(insns, next);
+    if (next && pug_etmv3_insn_isa(next) == pug_etmv3_insn_isa(from)) /* else rows end here */
+        own(insns, from)->ways[executed].next = link_to(insns, next);
     return next;
 }
 

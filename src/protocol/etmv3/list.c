@@ -66,6 +66,16 @@ struct pug_element *pug_etmv3_put(struct pug_etmv3_decoder *decoder, enum pug_el
     return element;
 }
 
+struct pug_element *pug_etmv3_put_out(struct pug_etmv3_decoder *decoder, enum pug_element_type type)
+{
+    struct pug_etmv3_list *list = &decoder->list;
+    if (decoder->quirky || list->held != 0 || list->count > 1)
+        return pug_etmv3_put(decoder, type);
+    if (list->count == 1)
+        pug_etmv3_give_first(list, decoder->stage->out.batch);
+    return pug_out_push(&decoder->stage->out, type, decoder->index);
+}
+
 struct pug_element *pug_etmv3_from_end(struct pug_etmv3_decoder *decoder, int32_t n)
 {
     struct pug_etmv3_list *list = &decoder->list;

@@ -64,9 +64,10 @@ static void set_steps(struct pug_etmv3_p_header *header)
     if (header->count == 0 && header->format == 3) {
         header->steps[0] = (uint8_t)(PUG_ETMV3_STEP_WAIT | header->cycles);
         header->step_count = 1;
+        header->waits = header->cycles;
     }
     if (header->step_count > 0)
-        header->steps[header->step_count - 1] |= 1u << PUG_ETMV3_STEP_BITS;
+        header->steps[header->step_count - 1] |= 1u << PUG_ETMV3_STEP_LAST;
 }
 
 static struct pug_etmv3_step step_of(unsigned bits)
