@@ -64,33 +64,6 @@ const char pug_text_pairs[513] =
     PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
         PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
 
-/* Lines at a time: how many are wanted is what a processor cannot foretell. */
-#define LINES 4u
-
-static_assert(LINES * PUG_TEXT_LINE == PUG_TEXT_LINES_MORE, "they are written to their end");
-
-char *pug_text_lines(char *out, uint64_t value, size_t count)
-{
-    while (count > 0) {
-        if (value < 0x100) { /* at the begin, or behind the end of all addresses */
-            out = pug_text_short_line(out, value);
-            value += 4;
-            count--;
-            continue;
-        }
-        const size_t left = (0x100u - (value & 0xff) + 3) / 4, now = count < left ? count : left;
-        const struct pug_text_page page = pug_text_page_of(value);
-        for (size_t done = 0; done < now; done += LINES)
-            for (unsigned i = 0; i < LINES; i++)
-                pug_text_page_line(&page, out + (done + i) * (page.count + 1),
-                                   (uint8_t)(value + 4 * (done + i)));
-        out += now * (page.count + 1);
-        value += 4 * now;
-        count -= now;
-    }
-    return out;
-}
-
 #define TENS(high)                                                                                 \
     high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9"
 

@@ -3,6 +3,7 @@
  * cannot steer a terminal. */
 #include "base/text.h"
 #include "text/json.h"
+#include "text/lines.h"
 #include "text/table.h"
 
 #include <inttypes.h>
@@ -200,55 +201,85 @@ static void numbers_are_those_of_printf(void **state)
     }
 }
 
+static const char *const line_ends[] = {"\n", "\t0x12\n", "\t0xffff\n"};
+enum { LINE_ENDS = sizeof(line_ends) / sizeof(line_ends[0]) };
+
 static void near_lines_are_those_of_printf(void **state)
 {
     static const uint64_t steps[] = {1, 4, 2, 0xfe, 0x100, 1000, 0x10000, UINT64_MAX / 37};
     static const uint64_t starts[] = {0, 0xf, 0xff, 0x100, 0xffc, 0xffffffff, UINT64_MAX - 9};
     (void)state;
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-        struct pug_text_near near = {0};
+        struct pug_line_near near = {0};
         uint64_t value = starts[i];
         for (unsigned n = 0; n < 600; n++) {
-            char out[PUG_TEXT_LINE + 1], wanted[PUG_TEXT_LINE + 1];
-            out[PUG_TEXT_LINE] = '!';
-            *pug_text_near_line(&near, out, value) = 0;
-            snprintf(wanted, sizeof(wanted), "%" PRIx64 "\n", value);
-            assert_int_equal(out[PUG_TEXT_LINE], '!');
+            const char *const end = line_ends[n / 7 % LINE_ENDS];
+            char out[PUG_LINE_MOST + 1], wanted[PUG_LINE_MOST + 1];
+            out[PUG_LINE_MOST] = '!';
+            *pug_line_put(&near, out, value, pug_line_end(end)) = 0;
+            snprintf(wanted, sizeof(wanted), "%" PRIx64 "%s", value, end);
+            assert_true(out[PUG_LINE_MOST] == '!' || strlen(wanted) == PUG_LINE_MOST);
             assert_string_equal(out, wanted);
             value += steps[n % 80 < 60 ? 1 : n % (sizeof(steps) / sizeof(steps[0]))];
         }
     }
 }
 
+enum { MOST_LINES = 140 };
+
+static void assert_lines(struct pug_lines *lines, uint64_t start, size_t count, const char *text)
+{
+    static char out[MOST_LINES * PUG_LINE_MOST + PUG_LINES_PIECE + 1], wanted[sizeof(out)];
+    const struct pug_line_end end = pug_line_end(text);
+    size_t size = 0;
+    for (size_t n = 0; n < count; n++)
+        size += (size_t)snprintf(wanted + size, sizeof(wanted) - size, "%" PRIx64 "%s",
+                                 start + 4 * n, text);
+    out[size + PUG_LINES_PIECE] = '!';
+    assert_ptr_equal(pug_lines_put(lines, out, start, count, &end), out + size);
+    assert_memory_equal(out, wanted, size);
+    assert_int_equal(out[size + PUG_LINES_PIECE], '!');
+}
+
+/* Each twice: made, and kept; among others that have the same place. */
 static void many_lines_are_those_of_printf(void **state)
 {
     static const uint64_t starts[] = {0,
                                       0xc,
+                                      0x30,
                                       0xf0,
                                       0xfe,
                                       0x100,
                                       0xff1,
+                                      0xff2,
+                                      0x10ff0,
                                       0xffffff0,
                                       0xfffffff0,
                                       0xffffffff8,
                                       UINT64_C(0x55aabbccdd00),
+                                      UINT64_C(0x55aabbccdd34),
+                                      UINT64_C(0x55aabbcddd00),
                                       UINT64_C(0xffff000008080ffc),
                                       UINT64_MAX - 7};
-    enum { MOST = 140 };
+    static struct pug_lines lines;
     (void)state;
-    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-        for (size_t count = 0; count <= MOST; count += count < 20 ? 1 : 40) {
-            char out[MOST * PUG_TEXT_LINE + PUG_TEXT_LINES_MORE + 1], wanted[sizeof(out)];
-            size_t size = 0;
-            for (size_t n = 0; n < count; n++)
-                size += (size_t)snprintf(wanted + size, sizeof(wanted) - size, "%" PRIx64 "\n",
-                                         starts[i] + 4 * n);
-            out[size + PUG_TEXT_LINES_MORE] = '!';
-            assert_ptr_equal(pug_text_lines(out, starts[i], count), out + size);
-            assert_memory_equal(out, wanted, size);
-            assert_int_equal(out[size + PUG_TEXT_LINES_MORE], '!');
-        }
-    }
+    for (size_t count = 0; count <= MOST_LINES; count += count < 20 ? 1 : 40)
+        for (size_t e = 0; e < LINE_ENDS; e++)
+            for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+                for (unsigned again = 0; again < 2; again++)
+                    assert_lines(&lines, starts[i], count, line_ends[e]);
+}
+
+/* Pages that are beside each other in memory do not write over each other. */
+static void all_pages_of_lines_are_kept(void **state)
+{
+    static struct pug_lines lines;
+    (void)state;
+    for (size_t e = 0; e < LINE_ENDS; e++)
+        for (unsigned again = 0; again < 2; again++)
+            for (uint64_t at = 0; at < PUG_LINES_PAGES; at++)
+                assert_lines(&lines, UINT64_C(0xffffffff87650000) + at * PUG_LINES_SPAN,
+                             PUG_LINES_ALL, line_ends[e]);
 }
 
 int main(void)
@@ -257,6 +288,7 @@ int main(void)
         cmocka_unit_test(numbers_are_those_of_printf),
         cmocka_unit_test(near_lines_are_those_of_printf),
         cmocka_unit_test(many_lines_are_those_of_printf),
+        cmocka_unit_test(all_pages_of_lines_are_kept),
         cmocka_unit_test(json_nests_and_separates),
         cmocka_unit_test(json_strings_hold_anything),
         cmocka_unit_test(tables_have_three_forms),

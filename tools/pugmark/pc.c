@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark pc: the address of every executed instruction, one hexadecimal number a line. */
 #include "base/bytes.h"
-#include "base/text.h"
 #include "command.h"
 #include "input.h"
 #include "output.h"
 #include "pugmark/dwt.h"
+#include "text/lines.h"
 #include "text_parts.h"
 #include "verify.h"
 
@@ -35,15 +35,19 @@ static const struct option table[] = {
 };
 
 #define ADDRESSES 256u /* that are taken from a walk at a time */
-#define LONGEST   32u  /* characters of a line, with room for what is overwritten */
 #define WALKS     8u   /* that a worker keeps, each of one image */
 
-static_assert(ADDRESSES * LONGEST + PUG_TEXT_LINES_MORE <= OUTPUT_ROOM,
-              "lines of what a walk gives at a time");
+/* Room for their lines. */
+#define ADDRESSES_ROOM ((ptrdiff_t)(ADDRESSES * PUG_LINE_MOST + PUG_LINES_PIECE))
 
-/** A worker's walks, made when it first needs one, and the address that it printed last. */
+static_assert(ADDRESSES_ROOM <= OUTPUT_ROOM, "they are put down without asking for more");
+
+/** A worker's walks, made when it first needs one, and the lines that it printed. */
 struct walks {
-    struct pug_text_near near;
+    struct pug_lines *lines;
+    struct pug_line_near near;
+    struct pug_line_end end; /* of the lines of: */
+    int source;              /* or -1, of any */
     struct pug_walk *walks[WALKS];
     const struct pug_image *images[WALKS];
 };
@@ -55,27 +59,18 @@ struct pc_state {
     atomic_bool failed;
 };
 
-/** Addresses at `at`; where there are several sources, a tab and the source behind each. The end.
- */
-static inline char *put_pcs(struct pug_text_near *near, char *at, const uint64_t *addresses,
-                            size_t count, int label)
+/** Where there are several sources, a tab and the source are behind each address. */
+static void look_at_source(const struct pc_state *state, struct walks *walks,
+                           const struct pug_element *e)
 {
-    char end[LONGEST / 2];
-    const size_t size =
-        label < 0 ? 0 : (size_t)snprintf(end, sizeof(end), "\t0x%02x\n", (unsigned)label);
-    for (size_t i = 0; i < count; i++) {
-        at = pug_text_near_line(near, at, addresses[i]);
-        if (size > 0) {
-            memcpy(at - 1, end, sizeof(end));
-            at += size - 1;
-        }
-    }
-    return at;
-}
-
-static int label_of(const struct pc_state *state, const struct pug_element *e)
-{
-    return state->labelled ? e->source : -1;
+    const int source = state->labelled ? e->source : -1;
+    if (walks->end.size > 0 && walks->source == source)
+        return;
+    char text[PUG_LINE_END + 1] = "\n";
+    if (source >= 0)
+        (void)snprintf(text, sizeof(text), "\t0x%02x\n", (unsigned)e->source);
+    walks->end = pug_line_end(text);
+    walks->source = source;
 }
 
 /** A worker's walk through an image; NULL: no memory. */
@@ -90,7 +85,9 @@ static struct pug_walk *walk_of(struct pc_state *state, unsigned worker,
     pug_walk_free(walks->walks[slot]);
     walks->walks[slot] = NULL;
     walks->images[slot] = image;
-    if (pug_walk_new(&config, &walks->walks[slot]) != PUG_OK)
+    if (!walks->lines)
+        walks->lines = calloc(1, sizeof(*walks->lines));
+    if (!walks->lines || pug_walk_new(&config, &walks->walks[slot]) != PUG_OK)
         state->failed = true;
     return walks->walks[slot];
 }
@@ -113,68 +110,81 @@ static void print_samples(void *context, unsigned worker, const struct pug_situa
                           const struct pug_element *elements, size_t count)
 {
     struct pc_state *state = context;
+    struct walks *walks = &state->walks[worker];
     uint64_t address;
     (void)situation;
     for (size_t i = 0; i < count; i++)
         if (is_sample(&elements[i], &address)) {
             char *room = output_room();
-            output_took((size_t)(put_pcs(&state->walks[worker].near, room, &address, 1,
-                                         label_of(state, &elements[i])) -
-                                 room));
+            look_at_source(state, walks, &elements[i]);
+            output_took((size_t)(pug_line_put(&walks->near, room, address, walks->end) - room));
         }
 }
 
 /** Where addresses go while there is room for them; the worker's next ones, else. */
-struct lines {
+struct place {
     char *room, *at;
 };
 
-static void make_room(struct lines *lines, size_t count)
+/** For the lines of ADDRESSES. */
+static void make_room(struct place *place)
 {
-    if ((size_t)(lines->at - lines->room) + count * LONGEST + PUG_TEXT_LINES_MORE <= OUTPUT_ROOM)
+    if (place->at - place->room <= OUTPUT_ROOM - ADDRESSES_ROOM)
         return;
-    output_took((size_t)(lines->at - lines->room));
-    lines->room = lines->at = output_room();
+    output_took((size_t)(place->at - place->room));
+    place->room = place->at = output_room();
+}
+
+static inline void put_some(struct walks *walks, struct place *place, uint64_t pc, size_t count)
+{
+    make_room(place);
+    place->at = pug_lines_put(walks->lines, place->at, pc, count, &walks->end);
 }
 
 /** Of instructions that all have four bytes. */
-static void put_words(struct lines *lines, const struct pug_element *e)
+static void put_words(struct walks *walks, struct place *place, const struct pug_element *e)
 {
     uint64_t pc = e->start;
-    for (size_t left = e->count, now; left > 0; left -= now, pc += 4 * now) {
-        now = left < ADDRESSES ? left : ADDRESSES;
-        make_room(lines, now);
-        lines->at = pug_text_lines(lines->at, pc, now);
-    }
+    size_t left = e->count;
+    for (; left > ADDRESSES; left -= ADDRESSES, pc += 4 * ADDRESSES)
+        put_some(walks, place, pc, ADDRESSES);
+    put_some(walks, place, pc, left);
+}
+
+static void put_walk(struct walks *walks, struct pug_walk *walk, struct place *place,
+                     const struct pug_element *e)
+{
+    uint64_t addresses[ADDRESSES];
+    struct pug_line_near near = walks->near; /* which no text can lie upon */
+    size_t got;
+    (void)pug_walk_begin(walk, e);
+    do {
+        got = pug_walk_addresses(walk, addresses, ADDRESSES);
+        make_room(place);
+        for (size_t i = 0; i < got; i++)
+            place->at = pug_line_put(&near, place->at, addresses[i], walks->end);
+    } while (got == ADDRESSES);
+    walks->near = near;
 }
 
 static void print_ranges(struct pc_state *state, unsigned worker, const struct pug_image *image,
                          const struct pug_element *elements, size_t count)
 {
+    struct walks *walks = &state->walks[worker];
     struct pug_walk *walk = walk_of(state, worker, image);
-    struct lines lines = {.room = output_room()};
-    uint64_t addresses[ADDRESSES];
-    struct pug_text_near near = state->walks[worker].near; /* which no text can lie upon */
-    lines.at = lines.room;
+    struct place place = {.room = output_room()};
+    place.at = place.room;
     for (size_t i = 0; walk && i < count; i++) {
         const struct pug_element *e = &elements[i];
-        const int label = label_of(state, e);
-        size_t got;
         if (e->type != PUG_ELEM_INSTR_RANGE)
             continue;
-        if (label < 0 && (e->isa == PUG_ISA_A64 || e->isa == PUG_ISA_A32)) {
-            put_words(&lines, e);
-            continue;
-        }
-        (void)pug_walk_begin(walk, e);
-        do {
-            got = pug_walk_addresses(walk, addresses, ADDRESSES);
-            make_room(&lines, got);
-            lines.at = put_pcs(&near, lines.at, addresses, got, label);
-        } while (got == ADDRESSES);
+        look_at_source(state, walks, e);
+        if (e->isa == PUG_ISA_A64 || e->isa == PUG_ISA_A32)
+            put_words(walks, &place, e);
+        else
+            put_walk(walks, walk, &place, e);
     }
-    state->walks[worker].near = near;
-    output_took((size_t)(lines.at - lines.room));
+    output_took((size_t)(place.at - place.room));
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_situation *situation,
@@ -503,9 +513,11 @@ static int pc_run(const struct command *self, int argc, char **argv)
         fprintf(stderr, "pugmark: out of memory\n");
         code = EXIT_FATAL;
     }
-    for (unsigned i = 0; state.walks && i < jobs; i++)
+    for (unsigned i = 0; state.walks && i < jobs; i++) {
+        free(state.walks[i].lines);
         for (unsigned n = 0; n < WALKS; n++)
             pug_walk_free(state.walks[i].walks[n]);
+    }
     free(state.walks);
     input_close(&input);
     int written = output_end();
