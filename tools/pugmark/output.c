@@ -71,7 +71,8 @@ static char *buffer_room(struct output_text_buffer *buffer)
     if (buffer->full && buffer->count >= OUTPUT_BUFFER && !buffer->failed)
         buffer->full(buffer);
     if (!buffer->failed && buffer->room - buffer->count < OUTPUT_ROOM) {
-        size_t room = buffer->room * 2 + 2 * (size_t)OUTPUT_ROOM;
+        /* much follows where it is not little: all at once, since growing is copying */
+        size_t room = buffer->room ? buffer->room * 2 + OUTPUT_BUFFER : 2 * (size_t)OUTPUT_ROOM;
         char *grown = realloc(buffer->bytes, room);
         buffer->failed = !grown;
         if (grown) {
