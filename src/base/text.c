@@ -26,36 +26,6 @@ void pug_text_format(struct pug_text *text, const char *format, ...)
         text->length += (size_t)n;
 }
 
-/** The digits of 32 bits, the highest as the lowest byte: nibbles are spread, all at a time. */
-static uint64_t hex_digits(uint32_t value)
-{
-    uint64_t nibbles = value >> 16 | (uint64_t)(value & 0xffff) << 32;
-    nibbles = (nibbles >> 8 & UINT64_C(0x000000ff000000ff)) |
-              (nibbles & UINT64_C(0x000000ff000000ff)) << 16;
-    nibbles = (nibbles >> 4 & UINT64_C(0x000f000f000f000f)) |
-              (nibbles & UINT64_C(0x000f000f000f000f)) << 8;
-    const uint64_t letters =
-        (nibbles + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-    return nibbles + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
-}
-
-struct pug_text_digits pug_text_hex_digits(uint64_t value, unsigned count)
-{
-    value <<= count > 0 ? 64 - 4 * count : 0;
-    return (struct pug_text_digits){hex_digits((uint32_t)(value >> 32)),
-                                    count > 8 ? hex_digits((uint32_t)value) : 0};
-}
-
-unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits)
-{
-    const unsigned needed = pug_text_hex_count(value), count = needed > digits ? needed : digits;
-    const struct pug_text_digits text = pug_text_hex_digits(value, count);
-    pug_bytes_set_64((uint8_t *)out, text.first);
-    if (count > 8)
-        pug_bytes_set_64((uint8_t *)out + 8, text.second);
-    return count;
-}
-
 #define PAIRS(high)                                                                                \
     high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9" high \
          "a" high "b" high "c" high "d" high "e" high "f"
@@ -64,20 +34,39 @@ const char pug_text_pairs[513] =
     PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
         PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
 
-#define TENS(high)                                                                                 \
-    high "0" high "1" high "2" high "3" high "4" high "5" high "6" high "7" high "8" high "9"
-
-static const char decimal_pairs[] = TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5")
-    TENS("6") TENS("7") TENS("8") TENS("9");
-
-char *pug_text_decimal_before(char *end, uint64_t value)
+unsigned pug_text_hex_at(char out[PUG_TEXT_HEX], uint64_t value, unsigned digits)
 {
-    char *at = end;
-    for (; value >= 10; value /= 100)
-        memcpy(at -= 2, &decimal_pairs[2 * (value % 100)], 2);
-    if (value > 0 || at == end)
-        *--at = (char)('0' + value);
-    return at;
+    const unsigned needed = pug_text_hex_count(value), count = needed > digits ? needed : digits;
+    value <<= count > 0 ? 64 - 4 * count : 0;
+    for (unsigned i = 0; i < count; i += 2, value <<= 8)
+        memcpy(out + i, &pug_text_pairs[2 * (value >> 56)], 2);
+    return count;
+}
+
+#define EIGHT_DIGITS 100000000u
+
+/**
+ * Of a number that has no more than eight, the first one in the lowest byte: halves are divided all
+ * at a time, each time in a part of the word as large as its multiple.
+ */
+static uint64_t eight_digits(uint32_t value)
+{
+    const uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+    const uint64_t hundreds = fours * 5243 >> 19 & UINT64_C(0x0000007f0000007f);
+    const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    const uint64_t tens = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    return tens | (twos - 10 * tens) << 8;
+}
+
+unsigned pug_text_decimal_at(char out[PUG_TEXT_DECIMAL], uint64_t value)
+{
+    const unsigned before =
+        value < EIGHT_DIGITS ? 0 : pug_text_decimal_at(out, value / EIGHT_DIGITS);
+    const uint64_t digits = eight_digits((uint32_t)(value % EIGHT_DIGITS));
+    const uint64_t last = UINT64_C(1) << 56; /* one is there, whatever it is */
+    const unsigned zeros = before > 0 ? 0 : (unsigned)__builtin_ctzll(digits | last) / 8;
+    pug_bytes_set_64((uint8_t *)out + before, (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros);
+    return before + 8 - zeros;
 }
 
 size_t pug_text_end(struct pug_text *text)

@@ -42,7 +42,7 @@ static inline void pug_text_put(struct pug_text *text, const char *string)
 
 /** A word that is copied whole, whatever its length is. */
 struct pug_text_word {
-    char text[15]; /**< terminated */
+    char text[23]; /**< terminated */
     uint8_t length;
 };
 
@@ -75,14 +75,6 @@ static inline unsigned pug_text_hex_count(uint64_t value)
     return value ? PUG_TEXT_HEX - (unsigned)__builtin_clzll(value) / 4 : 0;
 }
 
-/** Digits, the first one in the lowest byte; `second`: from the ninth on. */
-struct pug_text_digits {
-    uint64_t first, second;
-};
-
-/** Of a number of `count` digits, 16 or fewer. */
-struct pug_text_digits pug_text_hex_digits(uint64_t value, unsigned count);
-
 /** pug_text_hex_at(), behind a text. */
 static inline void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
@@ -94,22 +86,63 @@ static inline void pug_text_hex(struct pug_text *text, uint64_t value, unsigned 
         pug_text_put_n(text, out, pug_text_hex_at(out, value, digits));
 }
 
+/** Digits that pug_text_decimal_at() may write to. */
 #define PUG_TEXT_DECIMAL 20u
 
-/** Decimal digits, 20 at most, up to `end`; the first of them. */
-char *pug_text_decimal_before(char *end, uint64_t value);
+/** Decimal digits; how many there are. */
+unsigned pug_text_decimal_at(char out[PUG_TEXT_DECIMAL], uint64_t value);
 
 static inline void pug_text_decimal(struct pug_text *text, uint64_t value)
 {
-    char out[PUG_TEXT_DECIMAL], *const end = out + sizeof(out);
-    if (value < 10) { /* as most are */
-        out[0] = (char)('0' + value);
-        pug_text_put_n(text, out, 1);
-        return;
-    }
-    const char *first = pug_text_decimal_before(end, value);
-    pug_text_put_n(text, first, (size_t)(end - first));
+    char out[PUG_TEXT_DECIMAL];
+    pug_text_put_n(text, out, pug_text_decimal_at(out, value));
 }
+
+/*
+ * Many words in a row, of which it is known how long they are at most: there is one question
+ * whether they fit. Each of pug_put() and its like returns where it ends.
+ */
+
+/** Where they go: behind the text where they fit, else into `spare`, which has room for `most`. */
+static inline char *pug_text_room(const struct pug_text *text, char *spare, size_t most)
+{
+    return text->length + most <= text->size ? text->buffer + text->length : spare;
+}
+
+/** They are put from `from`, which pug_text_room() said, to `end`. */
+static inline void pug_text_took(struct pug_text *text, const char *spare, const char *from,
+                                 const char *end)
+{
+    if (from == spare)
+        pug_text_put_n(text, from, (size_t)(end - from));
+    else
+        text->length += (size_t)(end - from);
+}
+
+static inline char *pug_put(char *at, const char *word)
+{
+    const size_t length = strlen(word);
+    memcpy(at, word, length);
+    return at + length;
+}
+
+static inline char *pug_put_word(char *at, const struct pug_text_word *word)
+{
+    memcpy(at, word->text, sizeof(word->text));
+    return at + word->length;
+}
+
+static inline char *pug_put_hex(char *at, uint64_t value, unsigned digits)
+{
+    return at + pug_text_hex_at(at, value, digits);
+}
+
+static inline char *pug_put_decimal(char *at, uint64_t value)
+{
+    *at = (char)('0' + value);
+    return at + (value < 10 ? 1 : pug_text_decimal_at(at, value)); /* as most are */
+}
+
 /** Terminate; the length of the whole text. */
 size_t pug_text_end(struct pug_text *text);
 

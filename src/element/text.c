@@ -10,20 +10,21 @@ static_assert(sizeof(struct pug_element) == 64, "an element is one cache line");
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const type_names[PUG_ELEM_TYPE_COUNT] = {
-    "UNKNOWN",       "NO_SYNC",        "TRACE_ON",        "EO_TRACE",     "PE_CONTEXT",
-    "INSTR_RANGE",   "I_RANGE_NOPATH", "ADDR_NACC",       "ADDR_UNKNOWN", "EXCEPTION",
-    "EXCEPTION_RET", "TIMESTAMP",      "CYCLE_COUNT",     "EVENT",        "SWTRACE",
-    "SYNC_MARKER",   "MEMTRANS",       "INSTRUMENTATION", "ITMTRACE",     "CUSTOM",
-    "DATA_ADDRESS",  "DATA_VALUE",     "BUS_TRANSFER",
+#define W(word) PUG_TEXT_WORD(word)
+
+static const struct pug_text_word type_names[PUG_ELEM_TYPE_COUNT] = {
+    W("UNKNOWN"),      W("NO_SYNC"),         W("TRACE_ON"),       W("EO_TRACE"),
+    W("PE_CONTEXT"),   W("INSTR_RANGE"),     W("I_RANGE_NOPATH"), W("ADDR_NACC"),
+    W("ADDR_UNKNOWN"), W("EXCEPTION"),       W("EXCEPTION_RET"),  W("TIMESTAMP"),
+    W("CYCLE_COUNT"),  W("EVENT"),           W("SWTRACE"),        W("SYNC_MARKER"),
+    W("MEMTRANS"),     W("INSTRUMENTATION"), W("ITMTRACE"),       W("CUSTOM"),
+    W("DATA_ADDRESS"), W("DATA_VALUE"),      W("BUS_TRANSFER"),
 };
 
 static const char *const unsync_names[] = {"undefined",         "init-decoder", "reset-decoder",
                                            "overflow",          "discard",      "bad-packet",
                                            "bad-program-image", "end-of-trace"};
 static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
-
-#define W(word) PUG_TEXT_WORD(word)
 
 static const struct pug_text_word isa_names[PUG_ISA_COUNT] = {
     W("A32"), W("T32"), W("A64"), W("TEE"), W("Jaz"), W("Cst"), W("Unk"), W("RV32"), W("RV64")};
@@ -51,7 +52,7 @@ static const char *name_of(const char *const *names, size_t count, unsigned n)
 
 const char *pug_element_type_name(enum pug_element_type type)
 {
-    return NAME(type_names, (unsigned)type);
+    return (unsigned)type < COUNT(type_names) ? type_names[type].text : "";
 }
 
 static const struct pug_text_word *isa_word(unsigned isa)
@@ -88,27 +89,28 @@ static void put_context(struct pug_text *text, const struct pug_element *e)
         pug_text_format(text, "CTXTID=0x%x; ", e->context_id);
 }
 
+#define RANGE_MOST 200u /* characters */
+
 static void put_range(struct pug_text *text, const struct pug_element *e)
 {
-    struct pug_text range = *text; /* which no text can lie upon */
-    pug_text_put(&range, "exec range=0x");
-    pug_text_hex(&range, e->start, 1);
-    pug_text_put(&range, ":[0x");
-    pug_text_hex(&range, e->end, 1);
-    pug_text_put(&range, "] num_i(");
-    pug_text_decimal(&range, e->count);
-    pug_text_put(&range, ") last_sz(");
-    pug_text_decimal(&range, e->last_size);
-    pug_text_put(&range, ") (ISA=");
-    pug_text_put_word(&range, isa_word(e->isa));
-    pug_text_put(&range, e->flags & PUG_ELEM_EXECUTED ? ") E " : ") N ");
-    if (e->last_type < COUNT(instr_names))
-        pug_text_put_word(&range, &instr_names[e->last_type]);
-    if (e->last_subtype < COUNT(subtype_names))
-        pug_text_put_word(&range, &subtype_names[e->last_subtype]);
-    if (e->flags & PUG_ELEM_CONDITIONAL)
-        pug_text_put(&range, " <cond>");
-    *text = range;
+    static const struct pug_text_word conditions[2] = {W(""), W(" <cond>")}, none = W("");
+    char spare[RANGE_MOST], *const from = pug_text_room(text, spare, RANGE_MOST), *at = from;
+    at = pug_put(at, "exec range=0x");
+    at = pug_put_hex(at, e->start, 1);
+    at = pug_put(at, ":[0x");
+    at = pug_put_hex(at, e->end, 1);
+    at = pug_put(at, "] num_i(");
+    at = pug_put_decimal(at, e->count);
+    at = pug_put(at, ") last_sz(");
+    at = pug_put_decimal(at, e->last_size);
+    at = pug_put(at, ") (ISA=");
+    at = pug_put_word(at, isa_word(e->isa));
+    at = pug_put(at, e->flags & PUG_ELEM_EXECUTED ? ") E " : ") N ");
+    at = pug_put_word(at, e->last_type < COUNT(instr_names) ? &instr_names[e->last_type] : &none);
+    at = pug_put_word(at, e->last_subtype < COUNT(subtype_names) ? &subtype_names[e->last_subtype]
+                                                                 : &none);
+    at = pug_put_word(at, &conditions[(e->flags & PUG_ELEM_CONDITIONAL) != 0]);
+    pug_text_took(text, spare, from, at);
 }
 
 static void put_nopath(struct pug_text *text, const struct pug_element *e)
@@ -319,7 +321,7 @@ size_t pug_element_text(const struct pug_element *element, char *buffer, size_t 
                             "?: index out of range.");
         return pug_text_end(&text);
     }
-    pug_text_put(&text, type_names[element->type]);
+    pug_text_put_word(&text, &type_names[element->type]);
     pug_text_put(&text, "(");
     put_details(&text, element);
     if (element->flags & PUG_ELEM_HAS_CC)

@@ -63,15 +63,17 @@ void pug_listing_log(struct pug_text *text, const struct pug_log_record *record)
 
 /* ---- packets and elements ---- */
 
+#define PLACE_MOST 64u /* characters */
+
 static void put_place(struct pug_text *text, uint64_t index, uint16_t id)
 {
-    struct pug_text line = *text;
-    pug_text_put(&line, "Idx:");
-    pug_text_decimal(&line, index32(index));
-    pug_text_put(&line, "; ID:");
-    pug_text_hex(&line, id, 1);
-    pug_text_put_n(&line, ";", 1);
-    *text = line;
+    char spare[PLACE_MOST], *const from = pug_text_room(text, spare, PLACE_MOST), *at = from;
+    at = pug_put(at, "Idx:");
+    at += pug_text_decimal_at(at, index32(index));
+    at = pug_put(at, "; ID:");
+    at = pug_put_hex(at, id, 1);
+    at = pug_put(at, ";");
+    pug_text_took(text, spare, from, at);
 }
 
 void pug_listing_packet(struct pug_text *text, const struct pug_protocol *protocol, uint16_t slot,
@@ -109,10 +111,13 @@ void pug_listing_element(struct pug_text *text, const struct pug_element *elemen
     pug_text_put(text, " " ELEMENT_PREFIX);
     size_t size;
     char *at = room(text, &size);
-    struct pug_element plain = *element;
-    if (plain.type == PUG_ELEM_EXCEPTION)
+    struct pug_element plain;
+    if (element->type == PUG_ELEM_EXCEPTION) {
+        plain = *element;
         plain.reason = PUG_EXCEPTIONS_UNNAMED; /* the reference has no names for them */
-    text->length += pug_element_text(&plain, at, size);
+        element = &plain;
+    }
+    text->length += pug_element_text(element, at, size);
     pug_text_put(text, "\n");
 }
 

@@ -25,7 +25,7 @@ struct pug_line_end pug_line_end(const char *text);
 /** The number that was written last; zeroed: there is none. */
 struct pug_line_near {
     uint64_t value;
-    struct pug_text_digits digits;
+    char digits[PUG_TEXT_HEX];
     unsigned count;
 };
 
@@ -33,13 +33,10 @@ struct pug_line_near {
 static inline char *pug_line_put(struct pug_line_near *near, char out[PUG_LINE_MOST],
                                  uint64_t value, struct pug_line_end end)
 {
-    if ((value ^ near->value) >> 8 != 0 || near->count <= 2) {
-        near->count = value ? pug_text_hex_count(value) : 1;
-        near->digits = pug_text_hex_digits(value, near->count);
-    }
+    if ((value ^ near->value) >> 8 != 0 || near->count <= 2)
+        near->count = pug_text_hex_at(near->digits, value, 1);
     near->value = value;
-    pug_bytes_set_64((uint8_t *)out, near->digits.first);
-    pug_bytes_set_64((uint8_t *)out + 8, near->digits.second);
+    memcpy(out, near->digits, PUG_TEXT_HEX);
     out += near->count;
     if (near->count > 2)
         memcpy(out - 2, &pug_text_pairs[2 * (value & 0xff)], 2);

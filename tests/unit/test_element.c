@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -74,12 +75,40 @@ static void an_element_says_which_exception_it_was(void **state)
     assert_string_equal(text, "exception 14 (IRQ)");
 }
 
+/* The longest range: its words are put where they fit, and cut where they do not. */
+static void a_range_ends_where_its_buffer_does(void **state)
+{
+    static const char want[] = "INSTR_RANGE(exec range=0xffffffffffffffff:[0xfffffffffffffffe] "
+                               "num_i(4294967295) last_sz(255) (ISA=RV64) N WFI.WFEV7:impl ret "
+                               "<cond> [CC=4294967295]; )";
+    const struct pug_element e = {.type = PUG_ELEM_INSTR_RANGE,
+                                  .isa = PUG_ISA_RV64,
+                                  .start = UINT64_MAX,
+                                  .end = UINT64_MAX - 1,
+                                  .count = UINT32_MAX,
+                                  .last_size = UINT8_MAX,
+                                  .last_type = 5,
+                                  .last_subtype = 4,
+                                  .flags = PUG_ELEM_CONDITIONAL | PUG_ELEM_HAS_CC,
+                                  .cycle_count = UINT32_MAX};
+    (void)state;
+    for (size_t size = 1; size <= 400; size++) {
+        char text[401], cut[sizeof(want)] = "";
+        memset(text, '!', sizeof(text));
+        memcpy(cut, want, size < sizeof(want) ? size - 1 : sizeof(want) - 1);
+        assert_int_equal(pug_element_text(&e, text, size), sizeof(want) - 1);
+        assert_string_equal(text, cut);
+        assert_int_equal(text[size], '!');
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_have_their_architectures_names),
         cmocka_unit_test(names_end_where_their_buffer_does),
         cmocka_unit_test(an_element_says_which_exception_it_was),
+        cmocka_unit_test(a_range_ends_where_its_buffer_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,10 @@ static void numbers_are_those_of_printf(void **state)
                 for (size_t size = 8; size <= 40; size += 8)
                     assert_number(values[i], digits[d], bits % 9, size);
     }
+    uint64_t power = 1;
+    for (unsigned n = 0; n < 20; n++, power *= 10)
+        for (int more = -1; more <= 1; more++)
+            assert_number(power + (uint64_t)more, -1, n % 9, 40);
 }
 
 static const char *const line_ends[] = {"\n", "\t0x12\n", "\t0xffff\n"};

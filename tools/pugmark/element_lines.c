@@ -10,30 +10,25 @@
 #define INDEX_WIDTH 10
 
 /** The head of a line, by hand: there are a great many. */
-static size_t put_head(char *line, uint64_t index, uint16_t source)
+static char *put_head(char *at, uint64_t index, uint16_t source)
 {
-    char digits[PUG_TEXT_DECIMAL], *const end = digits + sizeof(digits);
-    memset(digits, ' ', sizeof(digits));
-    const size_t count = (size_t)(end - pug_text_decimal_before(end, index));
-    size_t at = count > INDEX_WIDTH ? count : INDEX_WIDTH;
-    memcpy(line, end - at, at);
-    memset(line + at, ' ', 2);
-    at += 2 + pug_text_hex_at(line + at + 2, source, 2);
-    memset(line + at, ' ', 2);
-    return at + 2;
+    char digits[PUG_TEXT_DECIMAL];
+    const unsigned count = pug_text_decimal_at(digits, index);
+    memset(at, ' ', INDEX_WIDTH);
+    at += count < INDEX_WIDTH ? INDEX_WIDTH - count : 0;
+    memcpy(at, digits, sizeof(digits));
+    at = pug_put(at + count, "  ");
+    return pug_put(pug_put_hex(at, source, 2), "  ");
 }
 
 void element_line_text(const struct pug_element *e, const char *front)
 {
-    char *line = output_room();
-    size_t at = strlen(front);
-    memcpy(line, front, at + 1);
-    at += put_head(line + at, e->index, e->source);
-    const size_t room = OUTPUT_ROOM - at - 1;
-    size_t length = pug_element_text(e, line + at, room);
+    char *const line = output_room(), *at = put_head(pug_put(line, front), e->index, e->source);
+    const size_t room = (size_t)(line + OUTPUT_ROOM - 1 - at);
+    const size_t length = pug_element_text(e, at, room);
     at += length < room ? length : room - 1;
-    line[at++] = '\n';
-    output_took(at);
+    *at++ = '\n';
+    output_took((size_t)(at - line));
 }
 
 /** Every column always, so that a table has one shape. */
