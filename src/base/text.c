@@ -60,11 +60,15 @@ static uint64_t eight_digits(uint32_t value)
 
 unsigned pug_text_decimal_at(char out[PUG_TEXT_DECIMAL], uint64_t value)
 {
-    const unsigned before =
-        value < EIGHT_DIGITS ? 0 : pug_text_decimal_at(out, value / EIGHT_DIGITS);
-    const uint64_t digits = eight_digits((uint32_t)(value % EIGHT_DIGITS));
     const uint64_t last = UINT64_C(1) << 56; /* one is there, whatever it is */
-    const unsigned zeros = before > 0 ? 0 : (unsigned)__builtin_ctzll(digits | last) / 8;
+    unsigned before = 0, zeros = 0;
+    if (value >= EIGHT_DIGITS) {
+        before = pug_text_decimal_at(out, value / EIGHT_DIGITS);
+        value %= EIGHT_DIGITS;
+    }
+    const uint64_t digits = eight_digits((uint32_t)value);
+    if (before == 0)
+        zeros = (unsigned)__builtin_ctzll(digits | last) / 8;
     pug_bytes_set_64((uint8_t *)out + before, (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros);
     return before + 8 - zeros;
 }

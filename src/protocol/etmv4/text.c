@@ -237,11 +237,24 @@ static void put_exception(struct pug_text *text, const packet_ *p)
         pug_text_put(text, " Ret Addr Follows, Match Prev;");
 }
 
+/** The words of eight atoms, the oldest in the lowest bit and byte: each byte gets its bit. */
+static uint64_t eight_atoms(uint8_t bits)
+{
+    const uint64_t bytes = UINT64_C(0x0101010101010101);
+    const uint64_t own = bits * bytes & UINT64_C(0x8040201008040201);
+    const uint64_t taken = (own + 0x7f * bytes) >> 7 & bytes;
+    return ('N' * bytes) ^ (taken * ('N' ^ 'E'));
+}
+
+#define ATOMS_MOST 32u /* bits of atoms that a packet has */
+
 /** Atoms, the oldest first. */
 static void put_atoms(struct pug_text *text, const packet_ *p)
 {
-    for (unsigned i = 0; i < p->atom_count; i++)
-        pug_text_put(text, p->atom_bits >> i & 1 ? "E" : "N");
+    char spare[ATOMS_MOST + 8], *const from = pug_text_room(text, spare, sizeof(spare));
+    for (unsigned i = 0; i < p->atom_count; i += 8)
+        pug_bytes_set_64((uint8_t *)from + i, eight_atoms((uint8_t)(p->atom_bits >> i)));
+    pug_text_took(text, spare, from, from + p->atom_count);
 }
 
 static void put_cancel(struct pug_text *text, const packet_ *p)
