@@ -119,16 +119,20 @@ static inline void pug_text_took(struct pug_text *text, const char *spare, const
         text->length += (size_t)(end - from);
 }
 
-static inline char *pug_put(char *at, const char *word)
+static inline char *pug_put_n(char *at, const char *word, size_t length)
 {
-    const size_t length = strlen(word);
     memcpy(at, word, length);
     return at + length;
 }
 
+static inline char *pug_put(char *at, const char *word)
+{
+    return pug_put_n(at, word, strlen(word));
+}
+
 static inline char *pug_put_word(char *at, const struct pug_text_word *word)
 {
-    memcpy(at, word->text, sizeof(word->text));
+    memcpy(at, word->text, sizeof(word->text)); /* all of it is a store or two */
     return at + word->length;
 }
 
