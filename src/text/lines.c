@@ -36,25 +36,35 @@ static void fill(struct pug_lines *lines, unsigned slot, uint64_t first, struct 
         (struct pug_lines_page){first, end.text, place, (uint16_t)width, (uint16_t)count};
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * A page is made where it is asked for twice in a row: to make it costs more than the lines of one
+ * text. The first numbers of all are put by themselves, since their lines have several lengths.
+ */
 char *pug_lines_make(struct pug_lines *lines, char *out, uint64_t value, size_t count,
                      const struct pug_line_end *end)
 {
     struct pug_line_near near = {0};
-    while (count > 0) {
+    for (size_t now; count > 0; count -= now, value += PUG_LINES_STEP * now) {
         const unsigned slot = pug_lines_slot(value, end);
-        const struct pug_lines_page *const page = &lines->pages[slot];
+        struct pug_lines_page *const page = &lines->pages[slot];
         const size_t line = value / PUG_LINES_STEP % PUG_LINES_FIRST;
-        size_t now = 1;
-        if (value < PUG_LINES_SPAN) { /* lines of several lengths: they are not kept */
-            out = pug_line_put(&near, out, value, *end);
+        const uint64_t first = value - PUG_LINES_STEP * line;
+        if (page->first != first || page->end != end->text || value < PUG_LINES_SPAN) {
+            *page = (struct pug_lines_page){.first = first, .end = end->text};
+            now = least(count, PUG_LINES_FIRST - line);
+            for (size_t i = 0; i < now; i++)
+                out = pug_line_put(&near, out, value + PUG_LINES_STEP * i, *end);
         } else {
-            if (page->first != value - PUG_LINES_STEP * line || page->end != end->text)
-                fill(lines, slot, value - PUG_LINES_STEP * line, *end);
-            now = count < page->count - line ? count : page->count - line;
+            if (page->count == 0)
+                fill(lines, slot, first, *end);
+            now = least(count, page->count - line);
             out = pug_lines_copy(lines, page, out, line, now);
         }
-        value += PUG_LINES_STEP * now;
-        count -= now;
     }
     return out;
 }

@@ -54,10 +54,10 @@ static inline char *pug_line_put(struct pug_line_near *near, char out[PUG_LINE_M
 
 /** private: lines of one length that follow each other */
 struct pug_lines_page {
-    uint64_t first; /**< number */
-    uint64_t end;   /**< of each line; 0: nothing is kept here */
-    uint32_t at;    /**< of all text */
-    uint16_t width, count;
+    uint64_t first;        /**< number */
+    uint64_t end;          /**< of each line; 0: no page was asked for here */
+    uint32_t at;           /**< of all text */
+    uint16_t width, count; /**< of its lines; none: they are not made yet */
 };
 
 /** Characters that are copied at a time: behind the last line they may be written, too. */
