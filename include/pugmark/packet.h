@@ -40,8 +40,9 @@ struct pug_run {
     /**
      * 0, or the run is whole packets one after another, each behind so many bytes of header
      * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
-     * of time follow the header; bits 6:5: the flow. From a payload's begin on PUG_RUN_SPARE bytes
-     * can be read, whatever its size.
+     * of time follow the header; bits 6:5: the flow. What follows the header begins `lead` bits
+     * later, and a payload ends with a byte. From a payload's begin on PUG_RUN_SPARE bytes can be
+     * read, whatever its size.
      */
     uint8_t header, stamp;
     uint16_t source;    /**< trace id */
@@ -51,6 +52,7 @@ struct pug_run {
     uint8_t padding;    /**< enum pug_run_padding */
     uint8_t flow;       /**< RISC-V packet encapsulation: the flow field */
     uint8_t kind;       /**< E-Trace: enum pug_etrace_payload, what `type` stands for */
+    uint8_t lead;       /**< of packets one after another: see `header` */
     uint32_t type;      /**< packet transports: the type field as it was sent */
     uint16_t bits;      /**< RISC-V packet encapsulation: of the payload, as received; the last
                              byte is completed with copies of its last bit. 0: whole bytes */

@@ -238,6 +238,13 @@ static uint32_t seat_of(const struct collector *collector, uint16_t id)
     return pug_index_seat(id, id == PUG_SOURCE_UNKNOWN && collector->transport->reserved);
 }
 
+static void add_bytes(struct tally *tally, uint32_t count, uint64_t last)
+{
+    const uint32_t room = UINT32_MAX - tally->count;
+    tally->count += count < room ? count : room;
+    tally->last_at = (uint32_t)(last - tally->start);
+}
+
 /** Bytes of a run from `at` on, in the block where that is; behind them. */
 static const uint8_t *count_bytes(struct source *source, const struct pug_run *run,
                                   const uint8_t *at)
@@ -252,10 +259,42 @@ static const uint8_t *count_bytes(struct source *source, const struct pug_run *r
         end = at + (start + size - pug_run_index(run, at));
     while (pug_run_index(run, end - 1) - start >= size) /* a spliced run is short */
         end--;
-    const uint32_t room = UINT32_MAX - tally->count, count = (uint32_t)(end - at);
-    tally->count += count < room ? count : room;
-    tally->last_at = (uint32_t)(pug_run_index(run, end - 1) - start);
+    add_bytes(tally, (uint32_t)(end - at), pug_run_index(run, end - 1));
     return end;
+}
+
+static void count_run(struct source *source, const struct pug_run *run)
+{
+    const uint8_t *at = run->bytes;
+    do {
+        at = count_bytes(source, run, at);
+    } while (at < run->bytes + run->size);
+}
+
+/** Payloads of a row from `at` on, in the block where that is, or of one that goes beyond; behind
+    them. Each counts from its header on, as a run of its own does. */
+static const uint8_t *count_row(struct source *source, const struct pug_run *run, const uint8_t *at)
+{
+    const struct pug_run first = {.index = pug_run_index(run, at), .bytes = at, .size = *at & 0x1f};
+    const uint8_t *const end = run->bytes + run->size;
+    count_run(source, &first);
+    at += pug_run_packet(run, at);
+    struct tally *tally = &source->tallies[PUG_MARK_DATA];
+    const uint64_t size = source->collector->job->block;
+    const uint64_t place = pug_run_index(run, at) - tally->start;
+    if (place >= size) /* the next block, or one that is not indexed */
+        return at;
+    const uint8_t *const stop = size - place < (uint64_t)(end - at) ? at + (size - place) : end;
+    uint32_t count = 0, payload = 0;
+    const uint8_t *last = at;
+    while (at < stop && (payload = *at & 0x1f) <= (size_t)(stop - at)) {
+        count += payload;
+        last = at + payload - 1;
+        at += pug_run_packet(run, at);
+    }
+    if (count > 0)
+        add_bytes(tally, count, pug_run_index(run, last));
+    return at;
 }
 
 /** Ids that the transport keeps for itself are triggers; the null source's are padding. */
@@ -272,10 +311,11 @@ void pug_index_on_run(void *context, const struct pug_run *run)
     }
     if (!source || run->size == 0)
         return;
-    const uint8_t *at = run->bytes;
-    do {
-        at = count_bytes(source, run, at);
-    } while (at < run->bytes + run->size);
+    if (run->header > 0)
+        for (const uint8_t *at = run->bytes; at < run->bytes + run->size;)
+            at = count_row(source, run, at);
+    else
+        count_run(source, run);
     if (!source->in_tree && !source->nobody && run->source != 0 && transport->reserved &&
         transport->reserved(run->source))
         pug_index_add_mark(source, PUG_MARK_TRIGGER, run->index, pug_index_payload(run));
@@ -345,6 +385,7 @@ void pug_index_attach(struct collector *collector, struct pug_tree *tree)
     }
     pug_tree_on_runs(tree, pug_index_on_run, collector);
     pug_tree_splice_runs(tree, true);
+    tree->row_runs = true;
     (void)pug_tree_on_frames(tree, pug_index_on_frame, collector,
                              4); /* a single source has no frames */
 }
@@ -355,6 +396,7 @@ void pug_index_detach(struct pug_tree *tree)
         pug_source_marks(tree->sources[n], NULL);
     pug_tree_on_runs(tree, NULL, NULL);
     pug_tree_splice_runs(tree, false);
+    tree->row_runs = false;
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     pug_tree_count(tree, NULL);
     tree->present = 0;

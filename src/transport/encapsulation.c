@@ -120,25 +120,31 @@ static enum pug_response deliver(struct packets *packets, const struct pug_unwra
 /** How many of the bytes are no payload. */
 static size_t framing_of(const struct pug_run *run, size_t size)
 {
-    size_t framing = 0;
-    for (size_t at = 0, header; at < size; at += header + (run->bytes[at] & 0x1f)) {
-        header = run->header + (run->bytes[at] >> 7 ? run->stamp : 0u);
-        framing += header;
-    }
+    size_t framing = size;
+    for (size_t at = 0; at < size; at += pug_run_packet(run, run->bytes + at))
+        framing -= run->bytes[at] & 0x1f;
     return framing;
 }
 
+/** Can there be rows now? */
+static bool has_rows(const struct packets *packets)
+{
+    const struct pug_transport_sink *sink = packets->sink;
+    return sink->takes && !(sink->want & 3) && !sink->encapsulation &&
+           pug_unwrap_has_rows(packets->unwrap);
+}
+
 /** Packets that follow each other, to a source that takes them like this. False: there are none. */
-static bool deliver_row(struct packets *packets, enum pug_response *response)
+static bool deliver_row(struct packets *packets, struct pug_unwrap_given *given,
+                        enum pug_response *response)
 {
     struct pug_transport_sink *sink = packets->sink;
     struct pug_run run;
     size_t used = 0;
     uint16_t source;
-    if (!sink->takes || (sink->want & 3) || sink->encapsulation ||
-        !pug_unwrap_row_begins(packets->unwrap, &source) ||
+    if (!has_rows(packets) || !pug_unwrap_row_begins(packets->unwrap, given, &source) ||
         !(sink->takes(sink->context, source) & PUG_TAKES_ROWS) ||
-        !pug_unwrap_row(packets->unwrap, source, &run))
+        !pug_unwrap_row(packets->unwrap, given, source, &run))
         return false;
     *response = sink->run(sink->context, &run, &used);
     if (used == 0 && *response < PUG_RESP_WAIT)
@@ -146,24 +152,42 @@ static bool deliver_row(struct packets *packets, enum pug_response *response)
     size_t framing = framing_of(&run, used);
     sink->stats->framing += framing;
     sink->stats->delivered -= framing; /* which counted all */
-    pug_unwrap_take(packets->unwrap, used);
+    pug_unwrap_take(packets->unwrap, given, used);
     return true;
 }
 
-/** Deliver what is complete. */
-static enum pug_response drain(struct packets *packets)
+/** Null packets that nobody is shown. */
+static size_t pass_nulls(struct packets *packets, struct pug_unwrap_given *given)
 {
-    enum pug_response worst = PUG_RESP_CONT, response;
+    const struct pug_transport_sink *sink = packets->sink;
+    const struct pug_unwrapped null = {.null = true};
+    if (given->used == given->size || sink->encapsulation || (sink->frame && (sink->want & 1)))
+        return 0;
+    const size_t nulls = pug_unwrap_pass_nulls(packets->unwrap, given->bytes + given->used,
+                                               given->size - given->used);
+    if (pug_unwrap_wants(&packets->config, &null))
+        sink->stats->framing += nulls;
+    else
+        sink->stats->no_decoder += nulls;
+    given->used += nulls;
+    return nulls;
+}
+
+/** Deliver what is complete of what is held, and what need not be held of what is given. */
+static enum pug_response drain(struct packets *packets, struct pug_unwrap_given *given)
+{
+    enum pug_response worst = PUG_RESP_CONT, response = PUG_RESP_CONT;
     struct pug_unwrapped packet;
     if (packets->rest.size > 0) {
         struct pug_run rest = packets->rest;
         worst = hand_over(packets, &rest);
     }
     while (worst < PUG_RESP_WAIT) {
-        if (!deliver_row(packets, &response)) {
-            if (!pug_unwrap_next(packets->unwrap, &packet))
+        if (!deliver_row(packets, given, &response)) {
+            if (pug_unwrap_next(packets->unwrap, &packet))
+                response = deliver(packets, &packet);
+            else if (pass_nulls(packets, given) == 0)
                 break;
-            response = deliver(packets, &packet);
         }
         worst = response > worst ? response : worst;
     }
@@ -173,47 +197,41 @@ static enum pug_response drain(struct packets *packets)
     return worst;
 }
 
-/** Null packets that nobody is shown. */
-static size_t pass_nulls(struct packets *packets, const uint8_t *bytes, size_t size)
-{
-    const struct pug_transport_sink *sink = packets->sink;
-    const struct pug_unwrapped null = {.null = true};
-    if (packets->rest.size > 0 || sink->encapsulation || (sink->frame && (sink->want & 1)))
-        return 0;
-    const size_t nulls = pug_unwrap_pass_nulls(packets->unwrap, bytes, size);
-    if (pug_unwrap_wants(&packets->config, &null))
-        sink->stats->framing += nulls;
-    else
-        sink->stats->no_decoder += nulls;
-    return nulls;
-}
-
 static enum pug_response packets_data(void *transport, uint64_t index, const uint8_t *bytes,
                                       size_t size, size_t *used)
 {
     struct packets *packets = transport;
-    enum pug_response worst = PUG_RESP_CONT;
-    *used = 0;
-    do {
-        *used += pass_nulls(packets, bytes + *used, size - *used);
-        if (packets->rest.size == 0)
-            *used += pug_unwrap_fill(packets->unwrap, index + *used, bytes + *used, size - *used);
-        enum pug_response response = drain(packets);
+    struct pug_unwrap_given given = {.index = index, .bytes = bytes, .size = size};
+    enum pug_response worst = drain(packets, &given);
+    while (worst < PUG_RESP_WAIT && given.used < size) {
+        /* where there are rows, no more than what may stand between two of them */
+        const size_t left = size - given.used, few = PUG_UNWRAP_LONGEST;
+        given.used += pug_unwrap_fill(packets->unwrap, index + given.used, bytes + given.used,
+                                      has_rows(packets) && few < left ? few : left);
+        enum pug_response response = drain(packets, &given);
         worst = response > worst ? response : worst;
-    } while (worst < PUG_RESP_WAIT && *used < size);
+    }
+    *used = given.used;
     return worst;
+}
+
+/** What is held, and nothing more. */
+static enum pug_response drain_held(struct packets *packets)
+{
+    struct pug_unwrap_given nothing = {.size = 0};
+    return drain(packets, &nothing);
 }
 
 static enum pug_response packets_flush(void *transport)
 {
-    return drain(transport);
+    return drain_held(transport);
 }
 
 static enum pug_response packets_end(void *transport)
 {
     struct packets *packets = transport;
     pug_unwrap_end(packets->unwrap);
-    return drain(packets);
+    return drain_held(packets);
 }
 
 static void packets_reset(void *transport)

@@ -51,9 +51,9 @@ struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
     unwrap->config = *config;
     unwrap->report = report;
     unwrap->context = context;
-    unwrap->simple = config->wrapping == PUG_WRAP_ENCAPSULATION && config->src_bits % 8 == 0 &&
-                     config->types.bits == 0 && config->source_count == 0 && config->block == 0 &&
-                     config->no_flows == 0 && !config->bit_stream;
+    unwrap->simple = config->wrapping == PUG_WRAP_ENCAPSULATION && config->types.bits == 0 &&
+                     config->source_count == 0 && config->block == 0 && config->no_flows == 0 &&
+                     !config->bit_stream;
     unwrap->seen_size = ((UINT32_C(1) << config->src_bits) + 7) / 8;
     unwrap->seen = malloc(unwrap->seen_size);
     if (!unwrap->seen) {

@@ -194,16 +194,28 @@ size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap);
 /** Next packet, null packets included. False: more bytes are needed, or there are no more. */
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet);
 
+/** Bytes of the trace as somebody gave them, the first `used` of which went to pug_unwrap_fill(),
+    to pug_unwrap_pass_nulls(), or were taken. */
+struct pug_unwrap_given {
+    uint64_t index;
+    const uint8_t *bytes;
+    size_t size, used;
+};
+
 /**
  * What pug_unwrap_next() would give next, as far as it is whole packets of one source, one right
- * after another, with nothing to be said about them: whose they would be, and the packets. False:
- * the next thing is another.
+ * after another, with nothing to be said about them, and lies in the bytes that were given: there
+ * it can be read without being copied. Whose they would be, and the packets. False: the next thing
+ * is another.
  */
-bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source);
-bool pug_unwrap_row(const struct pug_unwrap *unwrap, uint16_t source, struct pug_run *run);
+bool pug_unwrap_has_rows(const struct pug_unwrap *unwrap); /* are packets such that they can be? */
+bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
+                           uint16_t *source);
+bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
+                    uint16_t source, struct pug_run *run);
 
 /** So many bytes of it are done. */
-void pug_unwrap_take(struct pug_unwrap *unwrap, size_t size);
+void pug_unwrap_take(struct pug_unwrap *unwrap, struct pug_unwrap_given *given, size_t size);
 
 void pug_unwrap_end(struct pug_unwrap *unwrap);
 

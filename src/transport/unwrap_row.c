@@ -37,7 +37,8 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
 {
     const uint8_t *at = unwrap->bytes + unwrap->head;
     uint32_t count = held(unwrap);
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->bad != 0 || count == 0)
+    if (!unwrap->simple || unwrap->config.src_bits % 8 != 0 || unwrap->state != STATE_SYNCED ||
+        unwrap->bad != 0 || count == 0)
         return false;
     bool extend = at[0] >> 7;
     unsigned size = at[0] & 0x1f, stamp = extend ? unwrap->config.timestamp_bytes : 0;
@@ -65,47 +66,90 @@ bool pug_unwrap_take_simple(struct pug_unwrap *unwrap, struct pug_unwrapped *pac
     return true;
 }
 
-bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, uint16_t *source)
+/* ---- rows ---- */
+
+/** How many bits of a payload's first byte are the source's. */
+static unsigned lead_of(const struct pug_unwrap *unwrap)
 {
-    unsigned bytes = unwrap->config.src_bits / 8;
-    if (!unwrap->simple || unwrap->state != STATE_SYNCED || unwrap->bad != 0 ||
-        held(unwrap) <= bytes)
+    return unwrap->config.src_bits % 8;
+}
+
+/** Bytes of a header without the time, as far as they are no payload's. */
+static unsigned header_of(const struct pug_unwrap *unwrap)
+{
+    return 1 + unwrap->config.src_bits / 8;
+}
+
+/** The source of the packet at `at`. */
+static uint16_t source_at(const struct pug_unwrap *unwrap, const uint8_t *at)
+{
+    return (uint16_t)((at[1] | at[2] << 8) & ((1u << unwrap->config.src_bits) - 1));
+}
+
+/** Where the next packet lies in what was given. NULL: what is held began before that. */
+static const uint8_t *next_of(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given)
+{
+    return held(unwrap) <= given->used ? given->bytes + given->used - held(unwrap) : NULL;
+}
+
+/** How much of it is there, so that bytes behind it can be read; no more than fits into a cache. */
+static size_t reach_of(const struct pug_unwrap_given *given, const uint8_t *at)
+{
+    size_t left = given->size - (size_t)(at - given->bytes);
+    left = left > PUG_RUN_SPARE ? left - PUG_RUN_SPARE : 0;
+    return left < PUG_UNWRAP_CAPACITY ? left : PUG_UNWRAP_CAPACITY;
+}
+
+bool pug_unwrap_has_rows(const struct pug_unwrap *unwrap)
+{
+    const bool exact = unwrap->padding_known && unwrap->padding == PUG_PADDING_SIGN;
+    return unwrap->simple && unwrap->state == STATE_SYNCED && unwrap->bad == 0 &&
+           (lead_of(unwrap) == 0 || exact);
+}
+
+bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
+                           uint16_t *source)
+{
+    const uint8_t *at = next_of(unwrap, given);
+    if (!at || reach_of(given, at) == 0)
         return false;
-    *source = (uint16_t)number(unwrap->bytes + unwrap->head + 1, bytes);
+    *source = source_at(unwrap, at);
     return pug_unwrap_has_seen(unwrap, *source);
 }
 
-bool pug_unwrap_row(const struct pug_unwrap *unwrap, uint16_t source, struct pug_run *run)
+bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
+                    uint16_t source, struct pug_run *run)
 {
-    const uint8_t *begin = unwrap->bytes + unwrap->head, *at = begin;
-    const uint64_t *index = unwrap->index + unwrap->head;
-    unsigned bytes = unwrap->config.src_bits / 8, stamp = unwrap->config.timestamp_bytes;
-    uint32_t count = held(unwrap);
-    for (;;) {
-        uint32_t left = count - (uint32_t)(at - begin), size = at[0] & 0x1f;
-        bool stamped = left > 0 && at[0] >> 7;
-        uint32_t length = 1 + bytes + (stamped ? stamp : 0) + size;
-        if (left <= bytes || length > left || size == 0 || (stamped && stamp == 0) ||
-            number(at + 1, bytes) != source ||
-            index[at - begin + length - 1] != index[0] + (uint64_t)(at - begin) + length - 1)
+    const uint8_t *const begin = next_of(unwrap, given), *at = begin;
+    const unsigned header = header_of(unwrap), stamp = unwrap->config.timestamp_bytes;
+    const unsigned none = stamp > 0 ? 0 : 0x80; /* what announces a time that there is not */
+    size_t left = reach_of(given, begin);
+    while (left > 0) {
+        const unsigned first = at[0], size = first & 0x1f;
+        const unsigned length = header + (first >> 7) * stamp + size;
+        if (length > left || size == 0 || (first & none) || source_at(unwrap, at) != source)
             break;
         at += length;
+        left -= length;
     }
     *run = (struct pug_run){
-        .index = index[0],
+        .index = given->index + (uint64_t)(begin - given->bytes),
         .bytes = begin,
         .size = (size_t)(at - begin),
-        .header = (uint8_t)(1 + bytes),
+        .header = (uint8_t)header,
         .stamp = (uint8_t)stamp,
+        .lead = (uint8_t)lead_of(unwrap),
         .source = source,
         .type = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
     };
     return at > begin;
 }
 
-void pug_unwrap_take(struct pug_unwrap *unwrap, size_t size)
+void pug_unwrap_take(struct pug_unwrap *unwrap, struct pug_unwrap_given *given, size_t size)
 {
-    unwrap->head += (uint32_t)size;
+    const uint32_t copied = held(unwrap);
+    unwrap->head += size < copied ? (uint32_t)size : copied;
+    given->used += size < copied ? 0 : size - copied;
 }
 
 /* ---- for comparison ---- */

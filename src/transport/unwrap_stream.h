@@ -29,7 +29,7 @@ struct pug_unwrap {
     enum state state;
     bool ended;
     bool from_begin;    /* of the capture, while it is not known how the stream begins */
-    bool simple;        /* headers are whole bytes, whatever the type: take_simple() */
+    bool simple;        /* packets are as most are: unwrap_row.c */
     bool padding_known; /* … or there is none */
     enum pug_unwrap_padding padding;
     struct pug_unwrap_padding_guess guess; /* … as long as it is not known */

@@ -96,7 +96,8 @@ static unsigned on_takes(void *context, uint16_t id)
     const struct pug_source *source = pug_slots_get(&tree->slots, id);
     if (!source || !pug_tree_is_enabled(tree, id))
         return 0;
-    const unsigned shown = tree->splice_runs ? PUG_TAKES_SPLICED : 0;
+    const unsigned shown =
+        (tree->splice_runs ? PUG_TAKES_SPLICED : 0) | (tree->row_runs ? PUG_TAKES_ROWS : 0);
     const unsigned length = tree->counts || source->stage.marks ? PUG_TAKES_LONG : 0;
     return (source->stage.takes & (tree->on_run ? shown : ~0u)) | length;
 }

@@ -70,6 +70,7 @@ struct pug_tree {
 
     pug_run_fn *on_run;
     bool splice_runs; /* … takes spliced ones */
+    bool row_runs;    /* … and rows */
     /* Before the n-th source gets something for the first time; may put another in its place. */
     void (*on_touch)(void *context, size_t n);
     void *touch_context;

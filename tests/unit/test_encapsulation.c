@@ -329,6 +329,94 @@ static void test_sources(void **state)
     }
 }
 
+/* ---- rows ---- */
+
+static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct got *to = context;
+    if (op != PUG_OP_DATA)
+        return;
+    const struct pug_etrace_packet *etrace = packet->data;
+    assert_true(to->count < MOST_RUNS && packet->raw_size <= 32);
+    struct run *run = &to->runs[to->count++];
+    memset(run, 0, sizeof(*run));
+    run->index = packet->index;
+    run->type = packet->type;
+    run->time = etrace->timestamp_bits > 0 ? etrace->timestamp : 0;
+    run->size = packet->raw_size;
+    memcpy(run->bytes, packet->raw, packet->raw_size);
+}
+
+/** Packets of the sources 0 and 1, as their readers have them; `piece` as above. */
+static void read_packets(const struct pug_settings *settings, const uint8_t *bytes, size_t size,
+                         size_t piece, struct got *of)
+{
+    const struct pug_tree_config config = {.transport = "encapsulation", .settings = *settings};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    for (unsigned id = 0; id < 2; id++) {
+        struct pug_setting items[17] = {{.name = "srcid", .value = id}};
+        struct pug_source *source;
+        memcpy(&items[1], settings->items, settings->count * sizeof(items[0]));
+        const struct pug_source_config etrace = {
+            .protocol = "E-Trace", .settings = {.items = items, .count = settings->count + 1}};
+        of[id].count = 0;
+        assert_int_equal(pug_tree_add_source(tree, &etrace, &source), PUG_OK);
+        pug_source_monitor(source, on_packet, &of[id]);
+    }
+    for (size_t at = 0, used; at < size; at += used) {
+        const size_t part = piece > 0 && piece < size - at ? piece : size - at;
+        pug_tree_data(tree, at, bytes + at, part, &used);
+        assert_int_equal(used, part);
+    }
+    pug_tree_end(tree);
+    const struct pug_transport_stats *stats = pug_tree_transport_stats(tree);
+    assert_int_equal(stats->delivered + stats->framing + stats->no_decoder, size);
+    pug_tree_free(tree);
+}
+
+/** Where packets that follow each other are read where they lie they are the same as one by one,
+    whatever bit their payloads begin at; so are those of a source that has no reader. */
+static void test_rows(void **state)
+{
+    static struct got rows[2], single[2];
+    (void)state;
+    for (unsigned seed = 1; seed <= 51; seed++) {
+        struct wire_setup setup = {.count = 0};
+        wire =
+            (struct wire){.random = {seed}, .src_bits = seed % 17, .timestamp_bytes = seed % 3 * 4};
+        wire_set(&setup, "src_bits", wire.src_bits);
+        wire_set(&setup, "timestamp_bytes", wire.timestamp_bytes);
+        setup.items[setup.count++] = (struct pug_setting){.name = "padding", .text = "sign"};
+        for (size_t i = 0; i < PACKETS; i++) {
+            const unsigned sources = wire.src_bits == 0 ? 1 : wire.src_bits == 1 ? 2 : 3;
+            wire_random_packet(&wire, &packets[i], 0);
+            const bool same_again = i > 0 && wire_below(&wire, 8) > 0;
+            packets[i].source =
+                same_again ? packets[i - 1].source : (uint16_t)wire_below(&wire, sources);
+            wire_put_packet(&wire, &packets[i], FILL_SIGN);
+            if (wire_below(&wire, 40) == 0)
+                wire_put_null(&wire, false, 0);
+        }
+        size_t size;
+        uint8_t *bytes = wire_bytes(&wire, 0, &size);
+        const struct pug_settings settings = wire_settings(&setup);
+        read_packets(&settings, bytes, size, 0, rows);
+        read_packets(&settings, bytes, size, 1, single);
+        size_t next[2] = {0, 0};
+        for (size_t i = 0; i < PACKETS; i++)
+            if (packets[i].source < 2)
+                assert_int_equal(rows[packets[i].source].runs[next[packets[i].source]++].index,
+                                 packets[i].at / 8);
+        for (unsigned id = 0; id < 2; id++) {
+            assert_int_equal(rows[id].count, next[id]);
+            assert_int_equal(single[id].count, next[id]);
+            assert_memory_equal(rows[id].runs, single[id].runs, next[id] * sizeof(struct run));
+        }
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_no_sequence_at_all),
         cmocka_unit_test(test_begins_with_a_header),
         cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,12 @@ static inline uint64_t pug_span_index(const struct pug_span *span)
     return pug_run_index(span->run, span->at);
 }
 
+/** Bytes of the packet at `at` in a row: its header, its time and its payload. */
+static inline size_t pug_run_packet(const struct pug_run *run, const uint8_t *at)
+{
+    return run->header + (*at >> 7) * (size_t)run->stamp + (*at & 0x1fu);
+}
+
 /* ---- what a packet reader gives ---- */
 
 /** A packet is at most so many marks. */

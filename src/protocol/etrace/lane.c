@@ -252,6 +252,8 @@ static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reade
     if (payload->size == 0 || payload->size > WORDS || !d->synced)
         return false;
     struct words words = load_words(payload->bytes, payload->size, spare);
+    if (payload->lead > 0)
+        drop(&words, payload->lead);
     if ((words.low & 3) == 3) {
         if ((words.low >> 2 & 3) != 0)
             return false;

@@ -338,8 +338,21 @@ static void finish(struct pug_etrace_reader *reader, uint64_t index, const uint8
                   PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
 }
 
+/** A payload that does not begin with a byte, as one that does. */
+static void align(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)
+{
+    const unsigned last = payload->size - 1;
+    for (unsigned i = 0; i < last; i++)
+        reader->aligned[i] = pug_etrace_shifted(payload->bytes + i, payload->lead);
+    reader->aligned[last] = (uint8_t)((int8_t)payload->bytes[last] >> payload->lead);
+    payload->bytes = reader->aligned;
+    payload->lead = 0;
+}
+
 void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)
 {
+    if (payload->lead > 0)
+        align(reader, payload);
     parse(reader, payload);
     reader->packet.gap = payload->gap;
     reader->packet.timestamp_bits = payload->timestamp_bits;

@@ -5,6 +5,8 @@
 
 #include "protocol/etrace/etrace.h"
 
+#define PUG_ETRACE_ROW_PAYLOAD 31u /* bytes that a payload in a row has at most */
+
 struct pug_etrace_reader {
     const struct pug_etrace_config *config;
     struct pug_stage *stage;
@@ -13,6 +15,7 @@ struct pug_etrace_reader {
     bool unknown_mode;         /**< an encoder mode that is not branch trace */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
+    uint8_t aligned[PUG_ETRACE_ROW_PAYLOAD]; /**< of a row, where it does not begin with a byte */
 };
 
 /** A packet as the transport has it. */
@@ -20,12 +23,19 @@ struct pug_etrace_carried {
     const uint8_t *bytes;
     unsigned size;
     uint64_t index;
+    uint8_t lead; /**< bits of its first byte that are not its own */
     bool is_data, gap;
     uint8_t padding; /**< enum pug_run_padding … */
     unsigned bits;   /**< … of those up to this one */
     uint8_t timestamp_bits;
     uint64_t timestamp;
 };
+
+/** Eight bits from a bit of the byte at `at` on. */
+static inline uint8_t pug_etrace_shifted(const uint8_t *at, unsigned bit)
+{
+    return (uint8_t)((at[0] | at[1] << 8) >> bit);
+}
 
 /** The next one of a run of whole packets. The answer is where the one behind it begins. */
 static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span,
@@ -48,11 +58,19 @@ static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span
     unsigned stamp = *span->at >> 7 ? run->stamp : 0;
     payload->bytes = at + stamp;
     payload->size = *span->at & 0x1f;
+    payload->lead = run->lead;
     payload->index = pug_span_index(span);
     payload->timestamp_bits = (uint8_t)(8 * stamp);
     for (unsigned i = 0; i < stamp; i++)
-        payload->timestamp |= (uint64_t)at[i] << 8 * i;
+        payload->timestamp |= (uint64_t)pug_etrace_shifted(at + i, run->lead) << 8 * i;
     return payload->bytes + payload->size;
+}
+
+/** Its first bits, and the sign behind them where it is short. */
+static inline int pug_etrace_start(const struct pug_etrace_carried *payload)
+{
+    const uint8_t *bytes = payload->bytes;
+    return (payload->size > 1 ? bytes[0] | bytes[1] << 8 : (int8_t)bytes[0]) >> payload->lead;
 }
 
 /** The packet is read: the span begins behind it. */

@@ -15,7 +15,7 @@ void pug_etrace_skim(void *data, struct pug_span *span)
     while (span->at != span->end) {
         struct pug_etrace_carried payload;
         const uint8_t *behind = pug_etrace_next_payload(span, &payload);
-        if ((payload.bytes[0] & 3) == 3)
+        if ((pug_etrace_start(&payload) & 3) == 3)
             return;
         pug_etrace_used_payload(reader, span, behind);
     }
