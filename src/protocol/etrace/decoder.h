@@ -194,19 +194,23 @@ static inline uint64_t pug_etrace_outcomes_total(const struct pug_etrace_outcome
     return outcomes->mapped + outcomes->predicted + outcomes->mispredicted;
 }
 
-/** A predictor entry behind an outcome. The upper bit is the prediction, the lower the last one. */
+/** A predictor entry behind an outcome. The upper bit is the prediction, the lower the last one:
+    what two of these and the outcome say is predicted next. */
 static inline uint8_t pug_etrace_train(uint8_t entry, bool taken)
 {
-    unsigned prediction = entry >> 1, last = entry & 1;
-    if (prediction != last)
-        prediction = taken;
-    return (uint8_t)(prediction << 1 | taken);
+    const unsigned prediction = entry >> 1, last = entry & 1;
+    return (uint8_t)(((prediction & last) | (taken & (prediction | last))) << 1 | taken);
+}
+
+/** Which entries of the predictor are in use. */
+static inline unsigned pug_etrace_predictor_mask(const struct pug_etrace_decoder *d)
+{
+    return ((1u << d->options.bpred_size) - 1) & (PUG_ETRACE_BPRED_MAX - 1);
 }
 
 static inline uint8_t *pug_etrace_predictor_entry(struct pug_etrace_decoder *d, uint64_t address)
 {
-    uint64_t mask = (UINT64_C(1) << d->options.bpred_size) - 1;
-    return &d->predictor[address >> d->config->iaddress_lsb & mask & (PUG_ETRACE_BPRED_MAX - 1)];
+    return &d->predictor[address >> d->config->iaddress_lsb & pug_etrace_predictor_mask(d)];
 }
 
 static inline uint64_t pug_etrace_canonical(const struct pug_etrace_decoder *d, uint64_t address)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The usual case of a walk by itself, with everything at hand: blocks that end in direct
- * branches and inferred returns, with links, and outcomes that are there.
+ * @file The usual case of a walk by itself, with everything at hand: blocks that end in branches,
+ * in jumps that need no telling and in inferred returns, with links, and outcomes that are there.
  */
 #include "image/paths.h"
 #include "protocol/etrace/walk.h"
@@ -10,6 +10,8 @@ static inline bool is_conditional(const struct pug_block *block)
 {
     return block->flags & PUG_ELEM_CONDITIONAL;
 }
+
+/* ---- where a walk ends ---- */
 
 /**
  * With no outcome left, or one: the walk ends in this block, or may do so, at its target or on the
@@ -25,61 +27,15 @@ static inline bool may_stop(const struct pug_etrace_goal *goal, const struct pug
     return is_conditional(block) && left <= !goal->has_target;
 }
 
-/** Where the return that ends the block goes to, if that is inferred and the block is at hand. */
-static const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64_t left,
-                                            const struct pug_block *block)
+/** … and it does, on the branch that ends the block, if nothing speaks of returns. */
+static inline bool stops_on_branch(const struct pug_etrace_walk *w, const struct pug_block *block,
+                                   uint64_t left, bool skip, bool after_return)
 {
-    const struct pug_etrace_goal *goal = &d->walk.goal;
-    if (block->insn.kind != PUG_RV_RETURN || d->stack.entries == 0 ||
-        d->walk.returns >= PUG_ETRACE_RETURN_LIMIT ||
-        (d->options.sijump && (block->sequential || block->count == 1)))
-        return NULL;
-    if (goal->irreport && left == d->walk.target_is_branch &&
-        goal->ir_value == (goal->irets ? d->irets : d->stack.entries))
-        return NULL; /* the one that the packet reports */
-    uint64_t target = pug_etrace_top(d);
-    return pug_codemap_jumped(d->code, target, block->isa);
-}
-
-/** If `last` is a branch, which took an outcome, what is counted from there on begins anew. */
-static inline void begin_counts(struct pug_etrace_decoder *d, const struct pug_block *last)
-{
-    if (!last || !is_conditional(last))
-        return;
-    d->walk.steps = 0;
-    d->walk.jumps = d->walk.returns = 0;
-    d->irets = 0;
-}
-
-/** The block behind a jump or return. NULL: not so easily; nothing was done. */
-static inline __attribute__((always_inline)) const struct pug_block *
-jump(struct pug_etrace_decoder *d, const struct pug_block *block, uint64_t left, bool stacks,
-     uint32_t epoch)
-{
-    struct pug_etrace_walk *w = &d->walk;
-    const struct pug_insn *insn = &block->insn;
-    bool direct = insn->type == PUG_INSTR_BR;
-    const struct pug_block *next = NULL;
-    if (direct && !insn->table_jump)
-        next = pug_block_linked(block, true, epoch);
-    else if (!direct && stacks)
-        next = return_block(d, left, block);
-    if (!next || (w->jumps > 0 && w->jumps % PUG_ETRACE_LOOKS == 0) ||
-        w->steps + block->count > d->config->walk_limit || w->hops >= pug_etrace_most(d))
-        return NULL;
-    if (!direct) {
-        pug_etrace_pop(d);
-        d->irets++;
-        w->returns++;
-        w->jumps = 0;
-    } else if (stacks && insn->kind == PUG_RV_CALL && pug_etrace_push(d, block->end)) {
-        w->jumps = 0;
-    }
-    w->steps += block->count;
-    w->hops++;
-    w->at = next->start;
-    (void)pug_etrace_goes_round(w);
-    return next;
+    const struct pug_etrace_goal *goal = &w->goal;
+    if (!is_conditional(block) || left != 1 || (skip && block->count == 1))
+        return false;
+    return !goal->has_target || (goal->target == block->last && w->kind == PUG_ETRACE_WALK_FLOW &&
+                                 !goal->irreport && !goal->only_discontinuity && !after_return);
 }
 
 /** Of the range at `e`, the block that begins at pc: what was told already goes. Where it ends. */
@@ -101,7 +57,8 @@ static inline const struct pug_block *arrival(const struct pug_etrace_decoder *d
     const struct pug_etrace_goal *goal = &d->walk.goal;
     const struct pug_insn *insn = &block->insn;
     if (insn->type != PUG_INSTR_BR_INDIRECT || insn->kind == PUG_RV_XRET || !goal->has_target ||
-        d->options.sijump || (stacks && insn->kind == PUG_RV_RETURN && d->stack.entries > 0))
+        pug_etrace_may_be_sequential(d, block) ||
+        (stacks && insn->kind == PUG_RV_RETURN && d->stack.entries > 0))
         return NULL;
     const struct pug_block *next = pug_codemap_jumped(d->code, goal->target, block->isa);
     return next && left == pug_etrace_is_branch(next) ? next : NULL;
@@ -115,6 +72,8 @@ static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *
         pug_etrace_learn_target(d, here->start);
     if (stacks && last->insn.kind == PUG_RV_CALL)
         pug_etrace_push(d, last->end);
+    d->last = last->last;
+    d->last_valid = true;
     d->pc = here->start;
     d->pc_size = here->first_size;
     if (pug_etrace_is_branch(here))
@@ -123,108 +82,270 @@ static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *
         pug_etrace_push_pc(d, here);
 }
 
+/* ---- jumps ---- */
+
+/** What was executed since the last outcome was consumed. */
+struct since {
+    uint64_t steps, hops, most; /**< hops in all, and how many there may be */
+    uint32_t jumps;
+    const struct pug_block *first; /**< where the first of these jumps went; NULL: none of now */
+};
+
+/** Where the return that ends the block goes to, if that is inferred and the block is at hand. */
+static inline const struct pug_block *return_block(struct pug_etrace_decoder *d, uint64_t left,
+                                                   const struct pug_block *block)
+{
+    const struct pug_etrace_goal *goal = &d->walk.goal;
+    if (block->insn.kind != PUG_RV_RETURN || d->stack.entries == 0 ||
+        d->walk.returns >= PUG_ETRACE_RETURN_LIMIT || pug_etrace_may_be_sequential(d, block))
+        return NULL;
+    if (goal->irreport && left == d->walk.target_is_branch &&
+        goal->ir_value == (goal->irets ? d->irets : d->stack.entries))
+        return NULL; /* the one that the packet reports */
+    return pug_codemap_jumped(d->code, pug_etrace_top(d), block->isa);
+}
+
+/**
+ * The block behind a jump or return. NULL: not so easily; nothing was done. A table jump that leads
+ * nowhere has no link.
+ */
+static inline const struct pug_block *jump(struct pug_etrace_decoder *d,
+                                           const struct pug_block *block, uint64_t left,
+                                           bool stacks, uint32_t epoch, struct since *since)
+{
+    const bool direct = block->last_type == PUG_INSTR_BR || pug_etrace_is_sequential(d, block);
+    const struct pug_block *next = NULL;
+    if (direct)
+        next = pug_block_linked(block, true, epoch);
+    else if (stacks)
+        next = return_block(d, left, block);
+    if (!next || since->jumps >= PUG_ETRACE_LOOKS ||
+        since->steps + block->count > d->config->walk_limit || since->hops >= since->most)
+        return NULL;
+    if (!direct) {
+        pug_etrace_pop(d);
+        d->irets++;
+        d->walk.returns++;
+        since->jumps = 0;
+    } else if (stacks && block->insn.kind == PUG_RV_CALL && pug_etrace_push(d, block->end)) {
+        since->jumps = 0;
+    }
+    since->steps += block->count;
+    since->hops++;
+    if (since->jumps++ == 0)
+        since->first = next;
+    return next;
+}
+
+/** If `last` is a branch, which took an outcome, what is counted from there on begins anew. */
+static inline void begin_counts(struct pug_etrace_decoder *d, const struct pug_block *last,
+                                struct since *since)
+{
+    if (!last || !is_conditional(last))
+        return;
+    since->steps = since->jumps = 0;
+    d->walk.returns = 0;
+    d->irets = 0;
+}
+
+static inline void note_since(struct pug_etrace_walk *w, const struct since *since)
+{
+    w->steps = since->steps;
+    w->hops = since->hops;
+    w->jumps = since->jumps;
+    if (!since->first)
+        return;
+    w->landmark = since->first->start; /* see pug_etrace_goes_round() */
+    w->landmark_looks = 2;
+}
+
+/* ---- outcomes ---- */
+
+/** Outcomes while they are consumed: explicit ones with a 1 behind the last, then predictions. */
+struct row {
+    uint64_t map, predicted;
+    bool mispredicted;
+    uint8_t *predictor;
+    unsigned mask, lsb; /**< of addresses, for the predictor */
+};
+
+static inline struct row begin_row(struct pug_etrace_decoder *d, bool predicts)
+{
+    const struct pug_etrace_outcomes *outcomes = &d->outcomes;
+    return (struct row){.map = outcomes->map | UINT64_C(1) << outcomes->mapped,
+                        .predicted = predicts ? outcomes->predicted : 0,
+                        .mispredicted = predicts && outcomes->mispredicted,
+                        .predictor = d->predictor,
+                        .mask = pug_etrace_predictor_mask(d),
+                        .lsb = d->config->iaddress_lsb};
+}
+
+/** Are two left, or more? Then no walk ends in this block. May say no. */
+static inline bool goes_on(const struct row *row, bool predicts)
+{
+    return row->map > 3 || (predicts && row->predicted > 1);
+}
+
+/** How many are left, if that is 0 or 1; else more than that. */
+static inline uint64_t left_of(const struct row *row)
+{
+    return (row->map > 3 ? 2 : row->map >> 1) + row->predicted + row->mispredicted;
+}
+
+/** So many were consumed. */
+static inline uint64_t end_row(const struct row *row, struct pug_etrace_outcomes *outcomes)
+{
+    const unsigned mapped = 63 - (unsigned)__builtin_clzll(row->map);
+    const uint64_t before = outcomes->mapped + outcomes->predicted;
+    outcomes->map = row->map ^ UINT64_C(1) << mapped;
+    outcomes->mapped = mapped;
+    outcomes->predicted = row->predicted;
+    return before - mapped - row->predicted;
+}
+
+/** The branch that ends the block takes an outcome: where it leads. NULL: not so easily. */
+static inline const struct pug_block *branch(const struct pug_block *block, struct row *row,
+                                             bool predicts, uint32_t epoch, bool *taken)
+{
+    uint8_t *entry = predicts ? &row->predictor[block->last >> row->lsb & row->mask] : NULL;
+    const bool mapped = !predicts || row->map > 1;
+    *taken = mapped ? !(row->map & 1) : *entry >> 1;
+    const struct pug_block *next = pug_block_linked(block, *taken, epoch);
+    if (!next || (!mapped && row->predicted == 0))
+        return NULL;
+    row->map >>= mapped;
+    row->predicted -= !mapped;
+    if (predicts)
+        *entry = pug_etrace_train(*entry, *taken);
+    return next;
+}
+
+/* ---- the lane ---- */
+
+/** Came execution from the block by a return that was inferred? */
+static inline bool returns(const struct pug_etrace_decoder *d, const struct pug_block *block)
+{
+    return block->last_type == PUG_INSTR_BR_INDIRECT && !pug_etrace_is_sequential(d, block);
+}
+
+/** The walk ends on the branch that ends the block; its range is the last one of the batch. */
+static inline void stop_on(struct pug_etrace_decoder *d, const struct pug_block *block, bool taken)
+{
+    d->pc = block->last;
+    d->pc_size = block->last_size;
+    d->last_valid = false; /* of no use before a branch */
+    d->outcomes = (struct pug_etrace_outcomes){.map = !taken, .mapped = 1};
+}
+
 /**
  * `predicts`: outcomes may be predictions; else all of them are explicit. A function of its own for
  * each use, since most streams have neither predictions nor a stack.
  */
 static inline __attribute__((always_inline)) const struct pug_block *
-hop(struct pug_etrace_decoder *d, const struct pug_block *block, const bool predicts,
-    const bool stacks)
+hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t most,
+    const bool predicts, const bool stacks)
 {
     struct pug_etrace_walk *w = &d->walk;
-    struct pug_etrace_outcomes outcomes = d->outcomes;
     struct pug_batch *batch = d->out->batch;
-    const struct pug_element *const end = &batch->elements[batch->limit];
     const struct pug_range_context context = pug_range_context(&d->out->blank);
     const uint64_t index = d->index;
     const uint32_t epoch = d->code->epoch;
-    const struct pug_block *last = NULL;
-    const uint64_t most = pug_etrace_most(d);
-    const uint64_t branch_limit = d->config->branch_limit < most ? d->config->branch_limit : most;
-    uint64_t branches = w->outcomes;
-    unsigned skip = w->reported;
-    const struct pug_block *here = NULL;
+    const struct pug_block *last = NULL, *here = NULL;
+    struct row row = begin_row(d, predicts);
+    struct since since = {.steps = w->steps, .hops = w->hops, .most = most, .jumps = w->jumps};
     struct pug_chain chain;
-    bool counts = skip == 0 && pug_chain_begin(&chain, d->stage);
+    bool skip = w->reported, stops = false, taken = true;
+    bool counts = !skip && pug_chain_begin(&chain, d->stage);
     struct pug_element *e = &batch->elements[batch->count];
-    while (e < end) {
-        const struct pug_block *next;
-        const uint64_t left = predicts ? pug_etrace_outcomes_total(&outcomes) : outcomes.mapped;
-        bool taken = true;
-        if (left <= 1 && may_stop(&w->goal, block, left, skip))
-            break;
-        if (is_conditional(block)) {
-            uint8_t *entry = NULL;
-            if (predicts && (branches >= branch_limit || outcomes.mapped + outcomes.predicted == 0))
-                break;
-            if (predicts)
-                entry = pug_etrace_predictor_entry(d, block->last);
-            taken = !predicts || outcomes.mapped > 0 ? !(outcomes.map & 1) : *entry >> 1;
-            next = pug_block_linked(block, taken, epoch);
-            if (!next)
-                break;
-            if (predicts && outcomes.mapped == 0)
-                outcomes.predicted--;
-            else
-                outcomes.mapped--;
-            outcomes.map >>= 1;
-            if (predicts)
-                *entry = pug_etrace_train(*entry, taken);
-            branches++;
-        } else {
-            begin_counts(d, last);
-            next = jump(d, block, left, stacks, epoch);
-            if (!next) {
-                here = arrival(d, block, left, stacks);
-                break;
+    const struct pug_element *end = skip ? e + 1 : &batch->elements[batch->limit];
+    for (;;) {
+        while (e < end) {
+            const struct pug_block *next;
+            while (!counts && goes_on(&row, predicts) && is_conditional(block) &&
+                   (next = branch(block, &row, predicts, epoch, &taken)) != NULL) {
+                pug_block_range(e++, block, index, &context, taken);
+                last = block;
+                block = next;
+                if (e == end)
+                    break;
             }
+            if (e == end)
+                break;
+            if (!goes_on(&row, predicts)) {
+                const uint64_t left = left_of(&row);
+                if (left <= 1 && may_stop(&w->goal, block, left, skip)) {
+                    stops = stops_on_branch(w, block, left, skip,
+                                            last ? returns(d, last) : w->after_return);
+                    break;
+                }
+            }
+            if (is_conditional(block)) {
+                next = branch(block, &row, predicts, epoch, &taken);
+                if (!next)
+                    break;
+            } else {
+                taken = true;
+                begin_counts(d, last, &since);
+                next = jump(d, block, left_of(&row), stacks, epoch, &since);
+                if (!next) {
+                    here = arrival(d, block, left_of(&row), stacks);
+                    break;
+                }
+            }
+            if (counts)
+                pug_chain_hop(&chain, block, taken);
+            else
+                pug_block_range(e++, block, index, &context, taken);
+            last = block;
+            block = next;
         }
-        if (counts)
-            pug_chain_hop(&chain, block, taken);
-        else
-            pug_block_range(e++, block, index, &context, taken);
-        if (skip) {
-            batch->count = (uint32_t)(put_rest(d, e - 1) - batch->elements);
-            counts = pug_chain_begin(&chain, d->stage);
-            e = &batch->elements[batch->count];
-            skip = 0;
-        }
-        last = block;
-        block = next;
+        if (!skip || e < end)
+            break;
+        batch->count = (uint32_t)(put_rest(d, e - 1) - batch->elements);
+        counts = pug_chain_begin(&chain, d->stage); /* which counts what is in the batch */
+        e = &batch->elements[batch->count];
+        end = &batch->elements[batch->limit];
+        skip = false;
     }
-    begin_counts(d, last);
+    begin_counts(d, last, &since);
     if (counts)
         pug_chain_end(&chain);
-    if (here) {
-        pug_block_range(e++, block, index, &context, true);
+    w->outcomes += end_row(&row, &d->outcomes);
+    if (here || stops) {
+        taken = here || pug_etrace_peek_outcome(d, block->last);
+        pug_block_range(e++, block, index, &context, taken);
         if (skip)
             e = put_rest(d, e - 1);
-        last = block;
     }
+    batch->count = (uint32_t)(e - batch->elements);
+    if (stops)
+        stop_on(d, block, taken);
+    if (here)
+        arrive(d, block, here, stacks);
+    if (stops || here)
+        return NULL;
     if (!last)
         return block;
-    batch->count = (uint32_t)(e - batch->elements);
-    d->outcomes = outcomes;
     d->last = last->last;
     d->last_valid = true;
-    if (here) {
-        arrive(d, last, here, stacks);
-        return NULL;
-    }
+    note_since(w, &since);
     w->at = block->start;
     w->reported = false;
-    w->after_return = !is_conditional(last) && last->insn.special;
-    w->outcomes = branches;
+    w->after_return = returns(d, last);
     return block;
 }
 
 const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
-    bool stacks = d->options.implicit_return;
-    if (!pug_block_hops(block, d->code->epoch))
+    const struct pug_etrace_outcomes *outcomes = &d->outcomes;
+    const bool stacks = d->options.implicit_return;
+    const uint64_t most = pug_etrace_most(d), limit = d->config->branch_limit;
+    if (!pug_block_hops(block, d->code->epoch) ||
+        d->walk.outcomes + pug_etrace_outcomes_total(outcomes) > (limit < most ? limit : most))
         return block;
-    if (d->options.branch_prediction || d->outcomes.predicted > 0 || d->outcomes.mispredicted ||
-        d->walk.outcomes + d->outcomes.mapped > d->config->branch_limit)
-        return d->options.branch_prediction ? hop(d, block, true, stacks) : block;
-    return stacks ? hop(d, block, false, true) : hop(d, block, false, false);
+    if (d->options.branch_prediction)
+        return hop(d, block, most, true, stacks);
+    if (outcomes->predicted > 0 || outcomes->mispredicted)
+        return block;
+    return stacks ? hop(d, block, most, false, true) : hop(d, block, most, false, false);
 }

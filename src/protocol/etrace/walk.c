@@ -17,9 +17,9 @@ bool pug_etrace_sequential(struct pug_etrace_decoder *d, uint64_t address,
 {
     struct pug_insn constant;
     uint8_t it = 0;
-    if (!d->options.sijump || insn->type != PUG_INSTR_BR_INDIRECT || insn->kind == PUG_RV_XRET ||
-        insn->rs1 == 0 || !d->last_valid || d->last + 8 < address || d->last >= address ||
-        (insn->kind == PUG_RV_RETURN && !d->config->sijump_returns) ||
+    if (!pug_etrace_takes_constants(d, insn) || insn->type != PUG_INSTR_BR_INDIRECT ||
+        insn->kind == PUG_RV_XRET || insn->rs1 == 0 || !d->last_valid || d->last + 8 < address ||
+        d->last >= address ||
         pug_codemap_insn(d->code, d->last, d->isa, &it, &constant) != PUG_OK ||
         constant.kind != PUG_RV_CONSTANT || constant.rd != insn->rs1 ||
         d->last + constant.size != address)
@@ -74,7 +74,7 @@ static enum pug_etrace_walk_result discontinuity(struct pug_etrace_decoder *d,
     return pug_etrace_stop_at_target(d, target);
 }
 
-/** Where an indirect jump, xRET, ECALL or EBREAK goes, if that can be inferred. */
+/** Where an indirect jump, xRET, ECALL or EBREAK goes, if more than its block infers that. */
 static bool infer(struct pug_etrace_decoder *d, const struct pug_block *block, uint64_t *target,
                   bool *is_return)
 {
@@ -83,15 +83,10 @@ static bool infer(struct pug_etrace_decoder *d, const struct pug_block *block, u
     *is_return = false;
     if (insn->type != PUG_INSTR_BR_INDIRECT || insn->kind == PUG_RV_XRET)
         return false;
-    bool returns = insn->kind == PUG_RV_RETURN;
-    if (d->options.sijump && block->sequential && (!returns || d->config->sijump_returns)) {
-        *target = pug_etrace_canonical(d, insn->target);
-        return true;
-    }
     /* the constant may have been in the block before */
     if (block->count == 1 && pug_etrace_sequential(d, block->last, &copy, target))
         return true;
-    *is_return = returns && d->options.implicit_return && d->stack.entries > 0 &&
+    *is_return = copy.kind == PUG_RV_RETURN && d->options.implicit_return && d->stack.entries > 0 &&
                  !pug_etrace_is_explicit_return(d);
     if (*is_return)
         *target = pug_etrace_pop(d);
@@ -231,7 +226,7 @@ static enum pug_etrace_walk_result execute(struct pug_etrace_decoder *d,
         w->jumps = w->returns = 0;
         w->outcomes++;
         pug_etrace_flush_range(d, &block->insn, block->end, taken);
-    } else if (block->insn.type != PUG_INSTR_BR) {
+    } else if (block->insn.type != PUG_INSTR_BR && !pug_etrace_is_sequential(d, block)) {
         return execute_jump(d, next);
     } else {
         const uint64_t end = block->end, target = block->insn.target;

@@ -55,6 +55,27 @@ static inline bool pug_etrace_goes_round(struct pug_etrace_walk *w)
     return again;
 }
 
+/** Can a jump of this kind be inferred by a constant in front of it? */
+static inline bool pug_etrace_takes_constants(const struct pug_etrace_decoder *d,
+                                              const struct pug_insn *insn)
+{
+    return d->options.sijump && (insn->kind != PUG_RV_RETURN || d->config->sijump_returns);
+}
+
+/** Is the jump that ends the block inferred by a constant in it? */
+static inline bool pug_etrace_is_sequential(const struct pug_etrace_decoder *d,
+                                            const struct pug_block *block)
+{
+    return block->sequential && pug_etrace_takes_constants(d, &block->insn);
+}
+
+/** … or may it be, by one that is in the block or in the one before? */
+static inline bool pug_etrace_may_be_sequential(const struct pug_etrace_decoder *d,
+                                                const struct pug_block *block)
+{
+    return (block->sequential || block->count == 1) && pug_etrace_takes_constants(d, &block->insn);
+}
+
 /* ---- hop.c ---- */
 
 /**
