@@ -28,7 +28,8 @@ void pug_etrace_push_time(struct pug_etrace_decoder *d)
         pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->time;
 }
 
-static void set_privilege(struct pug_element *blank, unsigned privilege)
+/** What elements say of a privilege: flags, and the level, which is 0 without them. */
+static uint8_t describe(unsigned privilege, int8_t *level)
 {
     static const int8_t levels[] = {
         [PUG_ETRACE_PRIVILEGE_U] = 0,
@@ -40,46 +41,55 @@ static void set_privilege(struct pug_element *blank, unsigned privilege)
         [PUG_ETRACE_PRIVILEGE_VS] = 1,
         [7] = -1,
     };
-    int8_t level = privilege < sizeof(levels) ? levels[privilege] : -1;
-    blank->context_flags &= (uint8_t) ~(PUG_CTX_LEVEL | PUG_CTX_VMID);
-    blank->level = level < 0 ? 0 : level;
-    if (level >= 0)
-        blank->context_flags |= PUG_CTX_LEVEL;
-    if (privilege == PUG_ETRACE_PRIVILEGE_VU || privilege == PUG_ETRACE_PRIVILEGE_VS)
-        blank->context_flags |= PUG_CTX_VMID;
+    const int8_t known = privilege < sizeof(levels) ? levels[privilege] : -1;
+    const bool guest = privilege == PUG_ETRACE_PRIVILEGE_VU || privilege == PUG_ETRACE_PRIVILEGE_VS;
+    *level = known < 0 ? 0 : known;
+    return (uint8_t)((known < 0 ? 0 : PUG_CTX_LEVEL) | (guest ? PUG_CTX_VMID : 0));
 }
 
-/** Context of the packet into force. True: it is another one. */
+static void change_space(struct pug_etrace_decoder *d)
+{
+    const struct pug_element *blank = &d->out->blank;
+    struct pug_reader_space reader = {
+        .space = PUG_SPACE_ANY,
+        .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
+        .has_vmid = blank->context_flags & PUG_CTX_VMID,
+        .context_id = blank->context_id,
+        .vmid = blank->vmid,
+    };
+    pug_codemap_space(d->code, &reader);
+    pug_etrace_forget_ways(d);
+    pug_codemap_context_changed(d->code);
+}
+
+/** Context of the packet into force. True: it is another one. Else nothing is stored, for elements
+    that are made of it at once would wait for that. */
 static bool update_context(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
-    struct pug_element *blank = &d->out->blank, before = *blank;
-    set_privilege(blank, p->privilege);
+    struct pug_element *blank = &d->out->blank;
+    int8_t level;
+    uint8_t flags = describe(p->privilege, &level);
+    uint32_t context_id = blank->context_id, vmid = blank->vmid;
+    flags |= blank->context_flags & (uint8_t) ~(PUG_CTX_LEVEL | PUG_CTX_VMID);
     if (p->has_context) {
-        blank->context_flags |= PUG_CTX_CONTEXT_ID;
-        blank->context_id = (uint32_t)p->context;
+        flags |= PUG_CTX_CONTEXT_ID;
+        context_id = (uint32_t)p->context;
     }
     if (p->has_context && d->config->asid_vmid) {
-        blank->context_id = p->context & 0xffff;
-        if (blank->context_flags & PUG_CTX_VMID)
-            blank->vmid = p->context >> 16 & 0x3fff;
+        context_id = p->context & 0xffff;
+        if (flags & PUG_CTX_VMID)
+            vmid = p->context >> 16 & 0x3fff;
     }
-    bool space = blank->context_id != before.context_id || blank->vmid != before.vmid;
-    bool changed =
-        space || blank->level != before.level || blank->context_flags != before.context_flags;
-    if (changed) {
-        struct pug_reader_space reader = {
-            .space = PUG_SPACE_ANY,
-            .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-            .has_vmid = blank->context_flags & PUG_CTX_VMID,
-            .context_id = blank->context_id,
-            .vmid = blank->vmid,
-        };
-        pug_codemap_space(d->code, &reader);
-        pug_etrace_forget_ways(d);
-        pug_codemap_context_changed(d->code);
-    }
-    return changed;
+    if (context_id == blank->context_id && vmid == blank->vmid && level == blank->level &&
+        flags == blank->context_flags)
+        return false;
+    blank->context_flags = flags;
+    blank->level = level;
+    blank->context_id = context_id;
+    blank->vmid = vmid;
+    change_space(d);
+    return true;
 }
 
 void pug_etrace_push_context(struct pug_etrace_decoder *d, bool always)

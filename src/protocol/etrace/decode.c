@@ -132,65 +132,6 @@ static enum pug_etrace_phase notify(struct pug_etrace_decoder *d)
 
 /* ---- synchronisation ---- */
 
-/** The block at pc, if the packet reports the next instruction, which is in it, too; or NULL. */
-static const struct pug_block *block_of_step(struct pug_etrace_decoder *d)
-{
-    if (d->address != d->pc + d->pc_size)
-        return NULL;
-    const struct pug_block *block = pug_etrace_pc_block(d);
-    return block->count > 1 ? block : NULL;
-}
-
-/** The packet's own branch bit is the outcome of the instruction that it reports. */
-static void append_own_outcome(struct pug_etrace_decoder *d, bool is_branch)
-{
-    if (!is_branch)
-        return;
-    d->outcomes.map |= (uint64_t)d->packet->branch << d->outcomes.mapped;
-    d->outcomes.mapped++;
-}
-
-enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d)
-{
-    pug_etrace_clear_outcomes(d);
-    append_own_outcome(d, pug_etrace_is_branch(pug_etrace_block(d, d->address)));
-    d->pc = d->address;
-    d->last_valid = false;
-    return PUG_ETRACE_PHASE_REPORT;
-}
-
-static enum pug_etrace_phase sync(struct pug_etrace_decoder *d)
-{
-    d->tentative = false;
-    d->irets = 0;
-    d->address = pug_etrace_canonical(d, d->packet->address);
-    if (d->fresh || !d->synced || d->after_trap)
-        return pug_etrace_report_directly(d);
-    const struct pug_block *step = block_of_step(d);
-    const uint64_t left = pug_etrace_outcomes_total(&d->outcomes);
-    append_own_outcome(d, step ? d->address == step->last && step->insn.conditional
-                               : pug_etrace_is_branch(pug_etrace_block(d, d->address)));
-    if (step && left == 0 && d->packet->privilege == d->privilege) { /* nothing to walk over */
-        d->last = d->pc;
-        d->last_valid = true;
-        d->pc = d->address;
-        return PUG_ETRACE_PHASE_REPORT;
-    }
-    d->walk.goal = (struct pug_etrace_goal){
-        .target = d->address, .has_target = true, .privilege = d->packet->privilege};
-    pug_etrace_walk_begin(d, PUG_ETRACE_WALK_SYNC);
-    return PUG_ETRACE_PHASE_SYNC_WALK;
-}
-
-static enum pug_etrace_phase sync_walk(struct pug_etrace_decoder *d)
-{
-    switch (pug_etrace_walk_on(d)) {
-    case PUG_ETRACE_WALK_SUSPENDED: return PUG_ETRACE_PHASE_SYNC_WALK;
-    case PUG_ETRACE_WALK_DONE: return PUG_ETRACE_PHASE_REPORT;
-    default: return pug_etrace_report_directly(d); /* as a fresh one */
-    }
-}
-
 void pug_etrace_push_trace_on(struct pug_etrace_decoder *d)
 {
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_TRACE_ON, d->index);
@@ -221,6 +162,65 @@ static enum pug_etrace_phase report(struct pug_etrace_decoder *d)
     pug_etrace_data_sync(d);
     (void)pug_etrace_report_pc(d);
     return PUG_ETRACE_PHASE_IDLE;
+}
+
+/** The block at pc, if the packet reports the next instruction, which is in it, too; or NULL. */
+static const struct pug_block *block_of_step(struct pug_etrace_decoder *d)
+{
+    if (d->address != d->pc + d->pc_size)
+        return NULL;
+    const struct pug_block *block = pug_etrace_pc_block(d);
+    return block->count > 1 ? block : NULL;
+}
+
+/** The packet's own branch bit is the outcome of the instruction that it reports. */
+static void append_own_outcome(struct pug_etrace_decoder *d, bool is_branch)
+{
+    if (!is_branch)
+        return;
+    d->outcomes.map |= (uint64_t)d->packet->branch << d->outcomes.mapped;
+    d->outcomes.mapped++;
+}
+
+enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d)
+{
+    pug_etrace_clear_outcomes(d);
+    append_own_outcome(d, pug_etrace_is_branch(pug_etrace_block(d, d->address)));
+    d->pc = d->address;
+    d->last_valid = false;
+    return PUG_ETRACE_PHASE_REPORT;
+}
+
+enum pug_etrace_phase pug_etrace_sync(struct pug_etrace_decoder *d)
+{
+    d->tentative = false;
+    d->irets = 0;
+    d->address = pug_etrace_canonical(d, d->packet->address);
+    if (d->fresh || !d->synced || d->after_trap)
+        return pug_etrace_report_directly(d);
+    const struct pug_block *step = block_of_step(d);
+    const uint64_t left = pug_etrace_outcomes_total(&d->outcomes);
+    append_own_outcome(d, step ? d->address == step->last && step->insn.conditional
+                               : pug_etrace_is_branch(pug_etrace_block(d, d->address)));
+    if (step && left == 0 && d->packet->privilege == d->privilege) { /* nothing to walk over */
+        d->last = d->pc;
+        d->last_valid = true;
+        d->pc = d->address;
+        return report(d);
+    }
+    d->walk.goal = (struct pug_etrace_goal){
+        .target = d->address, .has_target = true, .privilege = d->packet->privilege};
+    pug_etrace_walk_begin(d, PUG_ETRACE_WALK_SYNC);
+    return PUG_ETRACE_PHASE_SYNC_WALK;
+}
+
+static enum pug_etrace_phase sync_walk(struct pug_etrace_decoder *d)
+{
+    switch (pug_etrace_walk_on(d)) {
+    case PUG_ETRACE_WALK_SUSPENDED: return PUG_ETRACE_PHASE_SYNC_WALK;
+    case PUG_ETRACE_WALK_DONE: return PUG_ETRACE_PHASE_REPORT;
+    default: return pug_etrace_report_directly(d); /* as a fresh one */
+    }
 }
 
 /* ---- the other packets ---- */
@@ -365,7 +365,7 @@ static enum pug_etrace_phase (*const phases[PUG_ETRACE_PHASES])(struct pug_etrac
     [PUG_ETRACE_PHASE_FLOW] = flow,
     [PUG_ETRACE_PHASE_FLOW_WALK] = flow_walk,
     [PUG_ETRACE_PHASE_NOTIFY] = notify,
-    [PUG_ETRACE_PHASE_SYNC] = sync,
+    [PUG_ETRACE_PHASE_SYNC] = pug_etrace_sync,
     [PUG_ETRACE_PHASE_SYNC_WALK] = sync_walk,
     [PUG_ETRACE_PHASE_TRAP] = pug_etrace_trap,
     [PUG_ETRACE_PHASE_REPORT] = report,

@@ -90,13 +90,12 @@ struct etrace_data_state;
 /** How a block is executed up to an address in it. */
 struct pug_etrace_way {
     uint64_t start, target;
-    uint64_t last;          /**< the instruction before the target */
-    struct pug_insn before; /**< the same */
-    uint32_t count;         /**< instructions before the target; 0: none begins there */
+    uint64_t last;  /**< the instruction before the target */
+    uint32_t count; /**< instructions before the target; 0: none begins there */
 };
 
 /** Ways that lately were looked up: most walks end at the same few. */
-#define PUG_ETRACE_WAYS 64u
+#define PUG_ETRACE_WAYS 128u
 struct pug_etrace_near {
     uint32_t epoch;                              /**< of the map that they hold in */
     struct pug_etrace_way ways[PUG_ETRACE_WAYS]; /**< by target */
@@ -284,6 +283,8 @@ uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned i
 void pug_etrace_go_on(struct pug_etrace_decoder *d);
 /** What comes before the first element behind a place from which on nothing is known. */
 void pug_etrace_push_trace_on(struct pug_etrace_decoder *d);
+/** What to do for a synchronisation packet, and what then. */
+enum pug_etrace_phase pug_etrace_sync(struct pug_etrace_decoder *d);
 /** Go on at the reported address, whatever was before. */
 enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d);
 

@@ -263,7 +263,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
             const struct pug_block *next;
             while (!counts && goes_on(&row, predicts) && is_conditional(block) &&
                    (next = branch(block, &row, predicts, epoch, &taken)) != NULL) {
-                pug_block_range(e++, block, index, &context, taken);
+                pug_block_range(e++, block, index, &context, taken); /* most blocks */
                 last = block;
                 block = next;
                 if (e == end)
@@ -271,13 +271,11 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
             }
             if (e == end)
                 break;
-            if (!goes_on(&row, predicts)) {
-                const uint64_t left = left_of(&row);
-                if (left <= 1 && may_stop(&w->goal, block, left, skip)) {
-                    stops = stops_on_branch(w, block, left, skip,
-                                            last ? returns(d, last) : w->after_return);
-                    break;
-                }
+            const uint64_t left = left_of(&row);
+            if (left <= 1 && may_stop(&w->goal, block, left, skip)) {
+                stops = stops_on_branch(w, block, left, skip,
+                                        last ? returns(d, last) : w->after_return);
+                break;
             }
             if (is_conditional(block)) {
                 next = branch(block, &row, predicts, epoch, &taken);
@@ -286,9 +284,9 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
             } else {
                 taken = true;
                 begin_counts(d, last, &since);
-                next = jump(d, block, left_of(&row), stacks, epoch, &since);
+                next = jump(d, block, left, stacks, epoch, &since);
                 if (!next) {
-                    here = arrival(d, block, left_of(&row), stacks);
+                    here = arrival(d, block, left, stacks);
                     break;
                 }
             }

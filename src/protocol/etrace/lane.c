@@ -38,16 +38,12 @@ static inline struct words load_words(const uint8_t *bytes, unsigned size, bool 
         memcpy(room, bytes, size);
         bytes = room;
     }
-    struct words words = {.low = load(bytes), .high = (int64_t)load(bytes + 8)};
-    if (size > 8) {
-        unsigned unused = 8 * (WORDS - size);
-        words.high = (int64_t)((uint64_t)words.high << unused) >> unused;
-    } else {
-        unsigned unused = 8 * (8 - size);
-        words.low = (uint64_t)((int64_t)(words.low << unused) >> unused);
-        words.high = (int64_t)words.low >> 63;
-    }
-    return words;
+    /* without a jump, since packets are short and long in turn */
+    const bool is_long = size > 8;
+    const unsigned unused_low = is_long ? 0 : 64 - 8 * size, unused_high = 128 - 8 * size;
+    const int64_t low = (int64_t)(load(bytes) << unused_low) >> unused_low;
+    const int64_t high = (int64_t)(load(bytes + 8) << (unused_high & 63)) >> (unused_high & 63);
+    return (struct words){.low = (uint64_t)low, .high = is_long ? high : low >> 63};
 }
 
 /** `width` is 1 to 63. */
@@ -239,8 +235,9 @@ static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *
     packet->timestamp = payload->timestamp;
     d->packet = packet;
     d->index = payload->index;
-    d->phase = PUG_ETRACE_PHASE_SYNC;
-    pug_etrace_go_on(d);
+    d->phase = d->data_complete ? PUG_ETRACE_PHASE_SYNC : pug_etrace_sync(d);
+    if (d->phase != PUG_ETRACE_PHASE_IDLE || d->data_complete)
+        pug_etrace_go_on(d);
 }
 
 /* ---- all ---- */

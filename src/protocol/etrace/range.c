@@ -31,12 +31,25 @@ void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn 
 static void push_to_pc(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
                        const struct pug_block *block)
 {
-    static const struct pug_insn plain = {.type = PUG_INSTR_OTHER}; /* nothing waits for its size */
-    struct pug_element *e = &d->out->batch->elements[d->out->batch->count];
-    const bool taken = !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc);
-    const uint8_t size = block->first_size;
-    push_range(d, start, count, block->count == 1 ? &block->insn : &plain, d->pc + size, taken);
-    e->last_size = size;
+    struct pug_batch *batch = d->out->batch;
+    struct pug_element *e = &batch->elements[batch->count++];
+    const struct pug_range_context context = pug_range_context(&d->out->blank);
+    const bool alone = block->count == 1;
+    pug_block_range(e, block, d->index, &context,
+                    !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc));
+    e->start = start;
+    e->end = d->pc + block->first_size;
+    e->count = count;
+    if (!alone) { /* the block's last instruction is another one, for which nothing waits */
+        e->flags = PUG_ELEM_EXECUTED;
+        e->last_type = PUG_INSTR_OTHER;
+        e->last_subtype = 0;
+        e->last_size = block->first_size;
+    }
+    if (alone && block->insn.kind == PUG_RV_XRET)
+        pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
+    if (d->data_counts)
+        pug_etrace_data_range(d, start, count);
 }
 
 void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *block)

@@ -103,38 +103,31 @@ static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
     *way = (struct pug_etrace_way){.start = lasts ? start : target,
                                    .target = target,
                                    .last = walk.last,
-                                   .before = walk.insn,
                                    .count = walk.status == PUG_OK ? walk.count : 0};
     return way;
 }
 
-/** Instructions before the target, which is where one begins; *before: the last one of them. */
-static bool count_before(struct pug_etrace_decoder *d, const struct pug_block *block,
-                         uint64_t offset, uint32_t *count, const struct pug_insn **before)
+/** Instructions before the target, which is where one begins; -1: it is not. */
+static int64_t count_before(struct pug_etrace_decoder *d, const struct pug_block *block,
+                            uint64_t offset)
 {
     const struct pug_etrace_walk *w = &d->walk;
     uint64_t target = w->goal.target;
-    *before = &w->before;
-    *count = 0;
     if (offset == 0)
-        return true;
+        return 0;
     if (w->reported && target == d->pc + d->pc_size) { /* the next instruction */
-        *count = 1;
         d->last = d->pc;
         d->last_valid = true;
-        return true;
+        return 1;
     }
     if (w->kind == PUG_ETRACE_WALK_FLOW && target == block->last && block->insn.conditional) {
-        *count = block->count - 1u;
         d->last_valid = false; /* of no use before a branch */
-        return true;
+        return block->count - 1;
     }
     const struct pug_etrace_way *way = find_way(d, block);
-    *count = way->count;
-    *before = &way->before;
     d->last = way->last;
     d->last_valid = true;
-    return way->count > 0;
+    return way->count > 0 ? (int64_t)way->count : -1;
 }
 
 /** Count the instructions before the target into the range. */
@@ -147,6 +140,19 @@ static void cover_way(struct pug_etrace_decoder *d, uint64_t start, uint32_t cou
     w->range_count += before;
 }
 
+/** The range up to the target, before which there are so many instructions in its block. */
+static void flush_before(struct pug_etrace_decoder *d, uint32_t count)
+{
+    const struct pug_etrace_walk *w = &d->walk;
+    struct pug_insn last = w->before;
+    uint8_t it = 0;
+    if (w->range_count == 0)
+        return;
+    if (count > 0)
+        (void)pug_codemap_insn(d->code, d->last, d->isa, &it, &last);
+    pug_etrace_flush_range(d, &last, w->goal.target, true);
+}
+
 enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
                                                    const struct pug_block *block, uint64_t offset)
 {
@@ -154,19 +160,18 @@ enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
     bool branch = w->goal.target == block->last && block->insn.conditional;
     if (pug_etrace_total(d) != branch || !goal_reached(d, offset == 0 && w->after_return))
         return PUG_ETRACE_WALK_SUSPENDED;
-    const struct pug_insn *before;
-    uint32_t count;
-    uint64_t start = block->start;
-    if (!count_before(d, block, offset, &count, &before))
+    const uint64_t start = block->start;
+    const int64_t before = count_before(d, block, offset);
+    if (before < 0)
         return PUG_ETRACE_WALK_SUSPENDED;
+    const uint32_t count = (uint32_t)before;
     cover_way(d, start, count);
     d->tentative = w->kind == PUG_ETRACE_WALK_FLOW && !w->goal.notify && !branch;
     if (d->tentative)
         d->tentative_goal = w->goal;
     if (w->kind == PUG_ETRACE_WALK_SYNC) { /* which reports the instruction itself */
-        struct pug_insn last = *before;
         warn_of_rounds(d, w->steps + count);
-        pug_etrace_flush_range(d, &last, w->goal.target, true);
+        flush_before(d, count);
     }
     d->pc = w->goal.target;
     const struct pug_block *here = pug_etrace_pc_block(d);

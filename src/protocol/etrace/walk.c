@@ -260,16 +260,14 @@ enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d)
         pug_etrace_look_at_target(d);
     const struct pug_block *block = current_block(d);
     enum pug_etrace_walk_result result;
-    for (;;) {
+    for (;;) { /* who calls, and who goes round, has room for an element */
+        if (may_hop(d) && !(block = pug_etrace_hop(d, block)))
+            return PUG_ETRACE_WALK_DONE;
+        const bool full = d->out->batch->count >= d->out->batch->limit;
         if (!ready(d, &block))
             return PUG_ETRACE_WALK_SUSPENDED;
-        if (may_hop(d)) {
-            block = pug_etrace_hop(d, block);
-            if (!block)
-                return PUG_ETRACE_WALK_DONE;
-            if (d->out->batch->count >= d->out->batch->limit)
-                continue;
-        }
+        if (full)
+            continue;
         uint64_t offset = w->goal.target - block->start;
         if (block->count > 0 && offset <= block->last - block->start &&
             (offset > 0 || !w->reported)) {
