@@ -355,6 +355,7 @@ enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *s
         return ride(reader, decoder, span, (struct manner){.singly = true});
     if (want == PUG_WANT_COUNTS)
         return ride(reader, decoder, span, (struct manner){.counts = true});
-    pug_etmv3_count_close(decoder);
+    if (decoder->counting.open)
+        pug_etmv3_count_close(decoder);
     return ride(reader, decoder, span, (struct manner){0});
 }
