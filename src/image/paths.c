@@ -193,10 +193,15 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 
 /* ---- spreading ---- */
 
+static struct pug_path_context *context_at(const struct pug_paths *paths, uint64_t number)
+{
+    return (struct pug_path_context *)paths->contexts.items + number;
+}
+
 /** The number of a place's context in the counts. */
 static uint32_t context_of(struct pug_paths *paths, uint64_t from)
 {
-    struct pug_path_context *context = &paths->contexts[from >> 32];
+    struct pug_path_context *context = context_at(paths, from >> 32);
     if (context->number == UINT32_MAX)
         context->number =
             pug_counts_context(paths->counts, &context->element, context->element.value);
@@ -381,7 +386,7 @@ void pug_paths_free(struct pug_paths *paths)
     paths->map->paths = NULL;
     free(paths->paths);
     free(paths->jumps);
-    free(paths->contexts);
+    free(paths->contexts.items);
     free(paths->touched);
     free(paths->cycles);
     free(paths);
@@ -395,8 +400,8 @@ void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
         pug_counts_settle(paths->counts, &seam->tail);
     paths->counts = counts;
     paths->context = UINT32_MAX;
-    for (uint32_t i = 0; i < paths->context_count; i++)
-        paths->contexts[i].number = UINT32_MAX;
+    for (size_t i = 0; i < paths->contexts.count; i++)
+        context_at(paths, i)->number = UINT32_MAX;
     pug_paths_tell_memory(paths);
 }
 
@@ -416,42 +421,38 @@ void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory)
     pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
 }
 
-/** False: no memory. */
-static bool make_context_room(struct pug_paths *paths)
+/** Another context, before which too many of them are forgotten; NULL: no memory. */
+static struct pug_path_context *add_context(struct pug_paths *paths)
 {
-    if (paths->context_count == MOST_CONTEXTS) {
+    if (paths->contexts.count == MOST_CONTEXTS) {
         pug_paths_forget(paths);
-        paths->context_count = 0;
+        paths->contexts.count = 0;
     }
-    if (paths->context_count < paths->context_room)
-        return true;
-    const uint32_t room = paths->context_room ? paths->context_room * 2 : 4;
-    struct pug_path_context *contexts = realloc(paths->contexts, room * sizeof(*contexts));
-    if (!contexts)
-        return false;
-    paths->contexts = contexts;
-    paths->context_room = room;
-    return true;
+    return pug_list_add(&paths->contexts, sizeof(struct pug_path_context));
+}
+
+static bool is_context(const struct pug_paths *paths, uint64_t number,
+                       const struct pug_element *blank, uint64_t memory)
+{
+    return pug_counts_same_context(&context_at(paths, number)->element, blank, memory);
 }
 
 /** The key of a context, or UINT64_MAX: no memory. */
 static uint64_t key_of(struct pug_paths *paths, const struct pug_element *blank, uint64_t memory)
 {
     uint64_t at = paths->context_key >> 32;
-    if (at >= paths->context_count ||
-        !pug_counts_same_context(&paths->contexts[at].element, blank, memory))
+    if (at >= paths->contexts.count || !is_context(paths, at, blank, memory))
         at = 0;
-    while (at < paths->context_count &&
-           !pug_counts_same_context(&paths->contexts[at].element, blank, memory))
+    while (at < paths->contexts.count && !is_context(paths, at, blank, memory))
         at++;
-    if (at < paths->context_count)
+    if (at < paths->contexts.count)
         return at << 32;
-    if (!make_context_room(paths))
+    struct pug_path_context *context = add_context(paths);
+    if (!context)
         return UINT64_MAX;
-    struct pug_path_context *context = &paths->contexts[at = paths->context_count++];
     *context = (struct pug_path_context){.element = *blank, .number = UINT32_MAX};
     context->element.value = memory;
-    return at << 32;
+    return (uint64_t)(paths->contexts.count - 1) << 32;
 }
 
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)

@@ -12,6 +12,7 @@
 #ifndef PUG_IMAGE_PATHS_H
 #define PUG_IMAGE_PATHS_H
 
+#include "base/grow.h"
 #include "counts/counts.h"
 #include "image/codemap.h"
 
@@ -63,12 +64,11 @@ struct pug_paths {
     uint32_t most;                     /**< paths that memory is given for */
     uint32_t context;                  /**< its number in the counts */
     uint64_t context_key;              /**< the same in places, where it is that in `contexts` */
-    struct pug_path_context *contexts;
-    uint32_t context_count, context_room;
-    pug_path_atoms_fn *atoms_of;   /**< of who counts by paths */
-    uint64_t counted;              /**< bytes of trace since hits were spread */
-    struct pug_chain *chain;       /**< that is open, or NULL */
-    void (*spread_own)(void *own); /**< of who counts in a way of its own; or NULL */
+    struct pug_list contexts;          /**< of struct pug_path_context */
+    pug_path_atoms_fn *atoms_of;       /**< of who counts by paths */
+    uint64_t counted;                  /**< bytes of trace since hits were spread */
+    struct pug_chain *chain;           /**< that is open, or NULL */
+    void (*spread_own)(void *own);     /**< of who counts in a way of its own; or NULL */
     void *own;
     uint32_t *touched; /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;

@@ -29,10 +29,12 @@ unsigned pug_jobs_processors(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-static uint64_t counted_piece(unsigned threads, uint64_t size)
+/** The same for all processes, which may have more or fewer threads. */
+static uint64_t counted_piece(const struct pug_jobs_plan *plan)
 {
+    const unsigned workers = pug_peers_any(plan->peers) ? plan->peers->count : plan->threads;
     uint64_t piece = COUNTED_LEAST;
-    while (piece < COUNTED_MOST && piece * COUNTED_GROWTH * COUNTED_FOR_EACH * threads <= size)
+    while (piece < COUNTED_MOST && piece * COUNTED_GROWTH * COUNTED_FOR_EACH * workers <= plan->end)
         piece *= COUNTED_GROWTH;
     return piece;
 }
@@ -41,24 +43,24 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
                                     size_t size)
 {
     const bool counts = config->parts && config->parts->counts;
-    const unsigned threads = config->threads ? config->threads : pug_jobs_processors();
     struct pug_jobs_plan plan = {
         .tree = tree,
-        .threads = threads,
+        .threads = config->threads ? config->threads : pug_jobs_processors(),
         .end = size,
         .alone = counts ? COUNTED_ALONE : 0, /* parts may tell where they begin */
         .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
         .growth = counts ? COUNTED_GROWTH : GROWTH,
         .widens = counts,
-        .piece = counts          ? counted_piece(threads, size)
-                 : config->parts ? PIECE_SIZE
-                                 : PIECE_SIZE_STORED,
+        .piece = config->parts ? PIECE_SIZE : PIECE_SIZE_STORED,
+        .peers = config->peers,
     };
-    const struct pug_peers *peers = plan.peers = config->peers;
+    const struct pug_peers *peers = config->peers;
     const size_t block = peers && peers->block ? peers->block : config->block;
     const size_t piece = peers && peers->piece ? peers->piece : config->piece;
     if (block)
         plan.block = block;
+    if (counts)
+        plan.piece = counted_piece(&plan);
     if (piece)
         plan.piece = piece < size ? piece : size;
     return plan;

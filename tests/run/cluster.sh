@@ -85,6 +85,7 @@ own() {
     one_file
     killed
     traffic
+    unlike
     shared_out
     resumed
 }
@@ -139,6 +140,21 @@ one_file() {
     "$bin/pugmark" list "$source/tests/captures/ptm-arm" >"$tmp/out.one"
     mpi 5 "$bin/pugmark-mpi" --piece 1024 --block 64 --output "$tmp/file" list "$source/tests/captures/ptm-arm"
     same "one file of 5 processes" "$tmp/out.one" "$tmp/file"
+}
+
+# Processes may have more or fewer threads: of a long trace each takes its share.
+unlike() {
+    local program="$bin/pugmark-mpi --traffic stat --json --jobs" input=$tmp/unlike size
+    repeated unlike 65536
+    size=$(stat -c %s "$input/trace.bin")
+    "$bin/pugmark" stat --json "$input" >"$tmp/out.one"
+    mpi 1 $program 1 "$input" : -n 1 $program 3 "$input" >"$tmp/out.many" 2>"$tmp/err.many"
+    without_time "$tmp/out.one"
+    without_time "$tmp/out.many"
+    same "processes with different numbers of threads" "$tmp/out.one" "$tmp/out.many"
+    sed -n 's/.*; read \([0-9]*\) bytes of trace/\1/p' "$tmp/err.many" | awk -v size="$size" '{n++; if ($1 > size * 0.75) bad = 1}
+        END {exit n != 2 || bad}' || { cat "$tmp/err.many"; differ "one process decoded nearly all of $size bytes"; }
+    rm -rf "$input"
 }
 
 # What a join needs is little, however long the trace is.

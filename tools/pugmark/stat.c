@@ -2,6 +2,7 @@
 /** @file pugmark stat: decodes everything and counts. */
 #include "command.h"
 #include "input.h"
+#include "jobs/peers.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/counts.h"
@@ -56,9 +57,11 @@ static void *counts_begin(void *context, unsigned worker)
 /* So much for each of several threads, and code recurs in what one of them takes at once. */
 #define COUNTED_LEAST (UINT64_C(8) << 20)
 
+/** All processes say the same, which may have more or fewer threads. */
 static bool is_counted(const struct input *input)
 {
-    const unsigned jobs = input_jobs(input);
+    const struct pug_peers *peers = input_peers();
+    const unsigned jobs = pug_peers_any(peers) ? peers->count : input_jobs(input);
     return input_flows(input) && (jobs == 1 || input->trace_size / COUNTED_LEAST >= jobs);
 }
 
