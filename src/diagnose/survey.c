@@ -41,7 +41,6 @@ static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const uin
         if (source) {
             const struct pug_reader_stats *stats = pug_source_stats(source);
             id.id = pug_source_id(source);
-            id.bytes = stats->bytes;
             id.unsynced = stats->unsynced;
             id.bad = stats->bad_headers + stats->bad_sequences;
         }
@@ -61,7 +60,7 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
     *survey = (struct pug_survey){0};
     enum pug_status status = sizes && counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
     if (status == PUG_OK) {
-        pug_tree_on_runs(reader, count_run, sizes); /* of those that have no source */
+        pug_tree_on_runs(reader, count_run, sizes);
         pug_tree_splice_runs(reader, true);
         pug_tree_count(reader, counts);
         (void)pug_tree_feed(reader, bytes, &at, end);
