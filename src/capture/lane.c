@@ -246,12 +246,15 @@ void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_cou
 {
     struct pug_capture *capture = lane->decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[lane->desk->stretch];
-    for (uint32_t i = 0; i < counts->context_count && !capture->way->space; i++) {
-        struct pug_element *context = &counts->contexts[i];
-        const struct pug_reader_space reader = reader_of(context);
+    if (capture->way->space)
+        return;
+    for (uint32_t i = 0; i < counts->contexts.count; i++) {
+        const struct pug_element context = pug_counts_context_element(counts, i);
+        const struct pug_reader_space reader = reader_of(&context);
         const struct pug_address_space *space =
-            context->value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
+            context.value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
         if (space)
-            context->value = space->number;
+            pug_counts_set_context_memory(counts, i, space->number);
     }
+    pug_count_table_index(&counts->contexts);
 }

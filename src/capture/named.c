@@ -72,8 +72,8 @@ const struct pug_address_space *pug_named_space(const struct pug_named_known *kn
 
 void pug_named_note_counts(struct pug_named *named, const struct pug_counts *counts)
 {
-    for (uint32_t i = 0; i < counts->context_count; i++)
-        pug_named_note(named, counts->contexts[i].value);
+    for (uint32_t i = 0; i < counts->contexts.count; i++)
+        pug_named_note(named, pug_counts_context_element(counts, i).value);
     for (uint32_t i = 0; i < counts->seam_count; i++)
         pug_named_note(named, counts->seams[i].memory);
 }
@@ -86,8 +86,11 @@ static uint64_t number_here(const struct pug_named_known *known, uint64_t number
 
 void pug_named_renumber(const struct pug_named_known *known, struct pug_counts *counts)
 {
-    for (uint32_t i = 0; i < counts->context_count; i++)
-        counts->contexts[i].value = number_here(known, counts->contexts[i].value);
+    for (uint32_t i = 0; i < counts->contexts.count; i++) {
+        const uint64_t number = pug_counts_context_element(counts, i).value;
+        pug_counts_set_context_memory(counts, i, number_here(known, number));
+    }
+    pug_count_table_index(&counts->contexts);
     for (uint32_t i = 0; i < counts->seam_count; i++)
         counts->seams[i].memory = number_here(known, counts->seams[i].memory);
 }

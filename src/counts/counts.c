@@ -2,6 +2,8 @@
 /** @file Adding up: ranges and jumps by what they are. */
 #include "counts/counts.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 #define FIRST_ITEMS 256u
@@ -10,8 +12,7 @@
 
 static inline uint64_t hash_of(const uint64_t key[4])
 {
-    const uint64_t first = (key[0] ^ key[2] << 17 ^ key[3]) * UINT64_C(0x9e3779b97f4a7c15);
-    return (first ^ (key[1] ^ key[2] >> 32) * UINT64_C(0xbf58476d1ce4e5b9)) >> 32;
+    return pug_hash_mix(pug_hash_mix(key[0] ^ key[2] << 17, key[3]), key[1] ^ key[2] >> 32);
 }
 
 static inline bool same_key(const uint64_t a[4], const uint64_t b[4])
@@ -115,25 +116,14 @@ static void *append_item(void **items, uint32_t *count, uint32_t *room, size_t s
 uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
                             uint64_t memory)
 {
-    uint32_t at = counts->last_context;
     if (counts->bare)
         return 0;
-    if (at < counts->context_count &&
-        pug_counts_same_context(&counts->contexts[at], element, memory))
-        return at;
-    for (at = 0; at < counts->context_count; at++)
-        if (pug_counts_same_context(&counts->contexts[at], element, memory))
-            return counts->last_context = at;
-    void *contexts = counts->contexts;
-    struct pug_element *context =
-        append_item(&contexts, &counts->context_count, &counts->context_room, sizeof(*context));
-    counts->contexts = contexts;
-    counts->failed |= !context;
+    const struct pug_count_key key = pug_counts_context_key(element, memory);
+    const struct pug_count *context = hinted(&counts->contexts, counts->last_context, key.words);
     if (!context)
-        return UINT32_MAX;
-    memcpy(&context->context_id, &element->context_id, 16);
-    context->value = memory;
-    return counts->last_context = at;
+        context = item_of(&counts->contexts, key.words);
+    counts->failed |= !context;
+    return context ? counts->last_context = number_of(&counts->contexts, context) : UINT32_MAX;
 }
 
 struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
@@ -416,7 +406,8 @@ void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element
 /** The number of a context of `from` in `to`. */
 static uint32_t context_in(struct pug_counts *to, const struct pug_counts *from, uint32_t context)
 {
-    return pug_counts_context(to, &from->contexts[context], from->contexts[context].value);
+    const struct pug_element element = pug_counts_context_element(from, context);
+    return pug_counts_context(to, &element, element.value);
 }
 
 /** The context in a key, which is that of `from`, as `to` numbers it. */
@@ -516,8 +507,8 @@ void pug_counts_clear(struct pug_counts *counts)
 {
     clear_table(&counts->ranges);
     clear_table(&counts->jumps);
-    counts->context_count = counts->seam_count = 0;
-    counts->last_context = counts->last_seam = 0;
+    clear_table(&counts->contexts);
+    counts->seam_count = counts->last_context = counts->last_seam = 0;
     counts->contradictions = counts->range_sum = counts->instruction_sum = 0;
     counts->failed = false;
 }
@@ -528,10 +519,11 @@ void pug_counts_free(struct pug_counts *counts)
         return;
     free_table(&counts->ranges);
     free_table(&counts->jumps);
-    free(counts->contexts);
+    free_table(&counts->contexts);
     free(counts->seams);
     free(counts->shown_ranges);
     free(counts->shown_jumps);
+    free(counts->shown_contexts);
     free(counts);
 }
 

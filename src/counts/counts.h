@@ -60,8 +60,8 @@ struct pug_count_seam {
 
 struct pug_counts {
     struct pug_count_table ranges, jumps;
-    struct pug_element *contexts; /**< `value`: the memory that their source saw */
-    uint32_t context_count, context_room, last_context;
+    struct pug_count_table contexts; /**< of their items only keys count, numbers name them */
+    uint32_t last_context;
     struct pug_count_seam *seams;
     uint32_t seam_count, seam_room, last_seam;
     uint64_t contradictions;
@@ -71,16 +71,38 @@ struct pug_counts {
     /* as they are shown */
     struct pug_count_range *shown_ranges;
     struct pug_count_jump *shown_jumps;
+    struct pug_element *shown_contexts;
 };
 
 /** Find items again that were sorted, or got other keys. */
 void pug_count_table_index(struct pug_count_table *table);
 
-/** Context id, VMID, source, security, level and flags lie together. */
-static inline bool pug_counts_same_context(const struct pug_element *context,
-                                           const struct pug_element *element, uint64_t memory)
+/** A context's key: context id, VMID, source, security, level and flags, which lie together, and
+ * the memory that its source saw. */
+static inline struct pug_count_key pug_counts_context_key(const struct pug_element *element,
+                                                          uint64_t memory)
 {
-    return memcmp(&context->context_id, &element->context_id, 16) == 0 && context->value == memory;
+    struct pug_count_key key = {{0, 0, memory, 0}};
+    memcpy(key.words, &element->context_id, 16);
+    return key;
+}
+
+/** The context of a number, as an element; `value`: the memory. */
+static inline struct pug_element pug_counts_context_element(const struct pug_counts *counts,
+                                                            uint32_t number)
+{
+    const uint64_t *key = counts->contexts.items[number].key;
+    struct pug_element element = {.value = key[2]};
+    memcpy(&element.context_id, key, 16);
+    return element;
+}
+
+/** A context's memory is another one, or got a number of its own. When all are set,
+ * pug_count_table_index() finds them again. */
+static inline void pug_counts_set_context_memory(struct pug_counts *counts, uint32_t number,
+                                                 uint64_t memory)
+{
+    counts->contexts.items[number].key[2] = memory;
 }
 
 /** The number of a context: an element's, and its source's memory. UINT32_MAX: no memory. */

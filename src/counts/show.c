@@ -11,10 +11,10 @@ static int order(uint64_t a, uint64_t b)
 
 static int compare_contexts(const void *a, const void *b)
 {
-    const struct pug_element *x = *(const struct pug_element *const *)a,
-                             *y = *(const struct pug_element *const *)b;
-    const int sign = memcmp(&x->context_id, &y->context_id, 16);
-    return sign != 0 ? sign : order(x->value, y->value);
+    const struct pug_count *x = *(const struct pug_count *const *)a,
+                           *y = *(const struct pug_count *const *)b;
+    const int sign = memcmp(x->key, y->key, 16);
+    return sign != 0 ? sign : order(x->key[2], y->key[2]);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -49,16 +49,17 @@ static void renumber_seam(struct pug_count_seam *seam, const uint32_t *numbers)
 }
 
 /** Contexts in which something ran, by what they are; how many. */
-static uint32_t list_contexts(const struct pug_counts *counts, const struct pug_element **list)
+static uint32_t list_contexts(const struct pug_counts *counts, const struct pug_count **list)
 {
+    const struct pug_count_table *contexts = &counts->contexts;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < counts->context_count; i++)
+    for (uint32_t i = 0; i < contexts->count; i++)
         list[i] = NULL;
     for (uint32_t i = 0; i < counts->ranges.count; i++) {
         const uint32_t context = context_of(&counts->ranges.items[i]);
-        list[context] = &counts->contexts[context];
+        list[context] = &contexts->items[context];
     }
-    for (uint32_t i = 0; i < counts->context_count; i++)
+    for (uint32_t i = 0; i < contexts->count; i++)
         if (list[i])
             list[count++] = list[i];
     qsort(list, count, sizeof(*list), compare_contexts);
@@ -68,15 +69,16 @@ static uint32_t list_contexts(const struct pug_counts *counts, const struct pug_
 /** Number the contexts anew. A branch has that of the range that it ends. False: no memory. */
 static bool sort_contexts(struct pug_counts *counts)
 {
-    const size_t room = (size_t)counts->context_count + 1;
-    const struct pug_element **list = malloc(room * sizeof(*list));
-    struct pug_element *contexts = malloc(room * sizeof(*contexts));
+    struct pug_count_table *contexts = &counts->contexts;
+    const size_t room = (size_t)contexts->count + 1;
+    const struct pug_count **list = malloc(room * sizeof(*list));
+    struct pug_count *sorted = malloc(room * sizeof(*sorted));
     uint32_t *numbers = malloc(room * sizeof(*numbers));
-    const bool good = list && contexts && numbers;
+    const bool good = list && sorted && numbers;
     const uint32_t count = good ? list_contexts(counts, list) : 0;
     for (uint32_t i = 0; i < count; i++) {
-        contexts[i] = *list[i];
-        numbers[list[i] - counts->contexts] = i;
+        sorted[i] = *list[i];
+        numbers[list[i] - contexts->items] = i;
     }
     if (good) {
         renumber(&counts->ranges, numbers);
@@ -84,11 +86,12 @@ static bool sort_contexts(struct pug_counts *counts)
         for (uint32_t i = 0; i < counts->seam_count; i++)
             renumber_seam(&counts->seams[i], numbers);
         if (count > 0)
-            memcpy(counts->contexts, contexts, count * sizeof(*contexts));
-        counts->context_count = count;
+            memcpy(contexts->items, sorted, count * sizeof(*sorted));
+        contexts->count = count;
+        pug_count_table_index(contexts);
     }
     free(list);
-    free(contexts);
+    free(sorted);
     free(numbers);
     return good;
 }
@@ -180,10 +183,14 @@ const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t 
 const struct pug_element *pug_counts_contexts(struct pug_counts *counts, size_t *count)
 {
     *count = 0;
-    if (!sort(counts)) {
+    free(counts->shown_contexts);
+    counts->shown_contexts = malloc((counts->contexts.count + 1) * sizeof(*counts->shown_contexts));
+    if (!counts->shown_contexts || !sort(counts)) {
         counts->failed = true;
         return NULL;
     }
-    *count = counts->context_count;
-    return counts->contexts;
+    for (uint32_t i = 0; i < counts->contexts.count; i++)
+        counts->shown_contexts[i] = pug_counts_context_element(counts, i);
+    *count = counts->contexts.count;
+    return counts->shown_contexts;
 }

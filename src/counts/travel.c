@@ -20,7 +20,7 @@ void pug_counts_pack(const struct pug_counts *counts, struct pug_state *bytes)
     pug_state_number(bytes, counts->instruction_sum);
     pack_items(counts->ranges.items, counts->ranges.count, sizeof(struct pug_count), bytes);
     pack_items(counts->jumps.items, counts->jumps.count, sizeof(struct pug_count), bytes);
-    pack_items(counts->contexts, counts->context_count, sizeof(struct pug_element), bytes);
+    pack_items(counts->contexts.items, counts->contexts.count, sizeof(struct pug_count), bytes);
     pack_items(counts->seams, counts->seam_count, sizeof(struct pug_count_seam), bytes);
     pug_state_number(bytes, counts->contradictions);
 }
@@ -57,15 +57,13 @@ struct pug_counts *pug_counts_unpack(struct pug_bytes *bytes)
     counts->bare = pug_bytes_take_64(bytes);
     counts->range_sum = pug_bytes_take_64(bytes);
     counts->instruction_sum = pug_bytes_take_64(bytes);
-    bool good = unpack_table(bytes, &counts->ranges) && unpack_table(bytes, &counts->jumps);
-    if (good)
-        counts->contexts = unpack_items(bytes, sizeof(*counts->contexts), &counts->context_count,
-                                        &counts->context_room);
+    const bool good = unpack_table(bytes, &counts->ranges) && unpack_table(bytes, &counts->jumps) &&
+                      unpack_table(bytes, &counts->contexts);
     if (good)
         counts->seams =
             unpack_items(bytes, sizeof(*counts->seams), &counts->seam_count, &counts->seam_room);
     counts->contradictions = pug_bytes_take_64(bytes);
-    if (good && counts->contexts && counts->seams)
+    if (good && counts->seams)
         return counts;
     pug_counts_free(counts);
     return NULL;

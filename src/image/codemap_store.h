@@ -3,6 +3,7 @@
 #ifndef PUG_IMAGE_CODEMAP_STORE_H
 #define PUG_IMAGE_CODEMAP_STORE_H
 
+#include "base/hash.h"
 #include "image/codemap.h"
 #include "image/image.h"
 
@@ -112,7 +113,7 @@ static inline uint32_t pug_code_tag(const struct pug_codemap *map, enum pug_isa 
 
 static inline uint64_t pug_code_hash(uint64_t address, uint32_t tag)
 {
-    return (address ^ ((uint64_t)tag << 40)) * UINT64_C(0x9e3779b97f4a7c15);
+    return pug_hash_mix(address, (uint64_t)tag << 40);
 }
 
 /** Addresses of RV32 are 32 bits wide. */

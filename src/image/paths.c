@@ -434,7 +434,8 @@ static struct pug_path_context *add_context(struct pug_paths *paths)
 static bool is_context(const struct pug_paths *paths, uint64_t number,
                        const struct pug_element *blank, uint64_t memory)
 {
-    return pug_counts_same_context(&context_at(paths, number)->element, blank, memory);
+    const struct pug_element *context = &context_at(paths, number)->element;
+    return memcmp(&context->context_id, &blank->context_id, 16) == 0 && context->value == memory;
 }
 
 /** The key of a context, or UINT64_MAX: no memory. */

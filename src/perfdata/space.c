@@ -2,6 +2,7 @@
 /** @file Address spaces as decoders see them, and where an address lies in its object. */
 #include "perfdata/program.h"
 
+#include "base/hash.h"
 #include "perfdata/perfdata.h"
 
 #include <stdlib.h>
@@ -89,10 +90,8 @@ static uint64_t hash_of(const struct pug_perf_version *user, const struct pug_pe
 {
     const uintptr_t words[] = {(uintptr_t)user, (uintptr_t)before, (uintptr_t)kernel};
     uint64_t hash = 0;
-    for (size_t i = 0; i < 3; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 29;
-    }
+    for (size_t i = 0; i < 3; i++)
+        hash = pug_hash_mix(hash, words[i]);
     return hash;
 }
 

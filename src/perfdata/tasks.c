@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Events in the order of time to tasks, and to the changes of processes (sections 11, 12).
  */
+#include "base/hash.h"
 #include "perfdata/perfdata.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct currents {
 
 static struct current *slot_of(const struct currents *currents, int32_t id)
 {
-    size_t at = (uint32_t)id * UINT32_C(2654435761) & (currents->room - 1);
+    size_t at = pug_hash_mix(0, (uint32_t)id) & (currents->room - 1);
     while (currents->slots[at].number && currents->slots[at].id != id)
         at = (at + 1) & (currents->room - 1);
     return &currents->slots[at];

@@ -2,6 +2,7 @@
 /** @file From counts of addresses in spaces to ranges and branches of objects. */
 #include "profile/lane.h"
 
+#include "base/hash.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
 
@@ -22,9 +23,8 @@ struct ending {
 static uint64_t hash_ending(const void *item)
 {
     const struct ending *ending = item;
-    const uint64_t hash = (ending->from.vaddr ^ (uint64_t)ending->from.object << 40 ^ ending->isa) *
-                          UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
+    return pug_hash_mix(pug_hash_mix(0, ending->from.vaddr),
+                        ending->isa ^ (uint64_t)ending->from.object << 32);
 }
 
 static bool same_ending(const void *left, const void *right)
@@ -168,6 +168,7 @@ static enum pug_status add_each(struct profile_counted *counted, const struct pu
                                 const struct pug_count_table *table)
 {
     struct pug_situation situation = {0};
+    struct pug_element blank = {.source = 0};
     uint32_t context = UINT32_MAX;
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < table->count && status == PUG_OK; i++) {
@@ -175,14 +176,16 @@ static enum pug_status add_each(struct profile_counted *counted, const struct pu
         const uint32_t of = (uint32_t)(item->key[2] >> 32);
         if (item->count == 0)
             continue; /* a jump that was taken back */
-        if (of != context)
-            situation = situation_of(counted, &counts->contexts[of]);
+        if (of != context) {
+            blank = pug_counts_context_element(counts, of);
+            situation = situation_of(counted, &blank);
+        }
         context = of;
         if (table == &counts->jumps) {
             status = add_jump(counted, &situation, item);
             continue;
         }
-        const struct pug_element range = element_of(&counts->contexts[of], item);
+        const struct pug_element range = element_of(&blank, item);
         status = add_range(counted, &situation, &range, item);
     }
     return status;

@@ -2,6 +2,7 @@
 /** @file Where addresses lie, and ranges by number. */
 #include "profile/lane.h"
 
+#include "base/hash.h"
 #include "capture/capture.h"
 
 #include <stdlib.h>
@@ -123,12 +124,6 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
 
 /* ---- nodes ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
 static bool same_node(const struct profile_node *a, const struct profile_node *b)
 {
     return a->start == b->start && a->end == b->end && a->object == b->object && a->kind == b->kind;
@@ -136,8 +131,9 @@ static bool same_node(const struct profile_node *a, const struct profile_node *b
 
 static uint32_t *node_slot(const struct profile_lane *lane, const struct profile_node *node)
 {
-    uint32_t slot =
-        (uint32_t)(mix(mix(mix(0, node->start), node->end), node->object ^ node->kind) >> 32);
+    uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, node->start), node->end),
+                                            node->object ^ node->kind) >>
+                               32);
     for (;; slot++) {
         uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];
         if (*at == 0 || same_node(&lane->nodes[*at - 1], node))

@@ -2,6 +2,7 @@
 /** @file Visits to loops, and how many rounds each made. */
 #include "profile/loops.h"
 
+#include "base/hash.h"
 #include "pugmark/walk.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ struct profile_loops {
 static uint64_t hash_function(const void *item)
 {
     const struct function *function = item;
-    return (function->start ^ (uint64_t)function->object << 48) * UINT64_C(0x9E3779B97F4A7C15);
+    return pug_hash_mix(pug_hash_mix(0, function->start), function->object);
 }
 
 static bool same_function(const void *left, const void *right)

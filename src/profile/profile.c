@@ -2,6 +2,8 @@
 /** @file What is counted, by its key; sums that stay at their end. */
 #include "profile/profile.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +11,10 @@
 
 /* ---- keys ---- */
 
-/* The first word is mixed with 0: two that are near each other, mixed with one another, are little.
- */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t mix_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
-        hash = mix(hash, (uint8_t)*text);
+        hash = pug_hash_mix(hash, (uint8_t)*text);
     return hash;
 }
 
@@ -29,7 +23,7 @@ static uint64_t hash_object(const void *item)
     const struct pug_profile_object *object = item;
     uint64_t hash = mix_text(object->build_id_size, object->path);
     for (unsigned i = 0; i < object->build_id_size; i++)
-        hash = mix(hash, object->build_id[i]);
+        hash = pug_hash_mix(hash, object->build_id[i]);
     return hash;
 }
 
@@ -41,7 +35,8 @@ static bool same_object(const void *left, const void *right)
 static uint64_t hash_task(const void *item)
 {
     const struct pug_profile_task *task = item;
-    return mix_text(mix(mix(0, (uint32_t)task->pid), (uint32_t)task->tid), task->name);
+    return mix_text(pug_hash_mix(pug_hash_mix(0, (uint32_t)task->pid), (uint32_t)task->tid),
+                    task->name);
 }
 
 static bool same_task(const void *left, const void *right)
@@ -52,7 +47,8 @@ static bool same_task(const void *left, const void *right)
 static uint64_t hash_range(const void *item)
 {
     const struct pug_profile_range *range = item;
-    return mix(mix(mix(0, range->first), range->last), range->object ^ (uint64_t)range->end << 32);
+    return pug_hash_mix(pug_hash_mix(pug_hash_mix(0, range->first), range->last),
+                        range->object ^ (uint64_t)range->end << 32);
 }
 
 static bool same_range(const void *left, const void *right)
@@ -63,8 +59,8 @@ static bool same_range(const void *left, const void *right)
 static uint64_t hash_branch(const void *item)
 {
     const struct pug_profile_branch *branch = item;
-    return mix(mix(mix(0, branch->from), branch->to),
-               branch->object ^ (uint64_t)branch->to_object << 32);
+    return pug_hash_mix(pug_hash_mix(pug_hash_mix(0, branch->from), branch->to),
+                        branch->object ^ (uint64_t)branch->to_object << 32);
 }
 
 static bool same_branch(const void *left, const void *right)
@@ -75,9 +71,9 @@ static bool same_branch(const void *left, const void *right)
 static uint64_t hash_frame(const void *item)
 {
     const struct pug_profile_frame *frame = item;
-    const uint64_t hash = mix(mix(0, frame->parent), frame->task);
-    return mix(mix(mix(hash, frame->function), frame->site),
-               frame->object ^ (uint64_t)frame->site_object << 32);
+    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, frame->parent), frame->task);
+    return pug_hash_mix(pug_hash_mix(pug_hash_mix(hash, frame->function), frame->site),
+                        frame->object ^ (uint64_t)frame->site_object << 32);
 }
 
 static bool same_frame(const void *left, const void *right)
@@ -88,7 +84,7 @@ static bool same_frame(const void *left, const void *right)
 static uint64_t hash_use(const void *item)
 {
     const struct pug_profile_use *use = item;
-    return mix(mix(0, use->frame), use->range);
+    return pug_hash_mix(pug_hash_mix(0, use->frame), use->range);
 }
 
 static bool same_use(const void *left, const void *right)
@@ -99,7 +95,7 @@ static bool same_use(const void *left, const void *right)
 static uint64_t hash_loop(const void *item)
 {
     const struct pug_profile_loop *loop = item;
-    return mix(mix(0, loop->head), loop->object);
+    return pug_hash_mix(pug_hash_mix(0, loop->head), loop->object);
 }
 
 static bool same_loop(const void *left, const void *right)

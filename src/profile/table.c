@@ -7,9 +7,7 @@
 
 static uint32_t slot_of(const struct profile_table *table, const void *item)
 {
-    /* the upper half: low bits of addresses say little */
-    uint32_t slot = (uint32_t)(table->hash(item) * UINT64_C(0x9E3779B97F4A7C15) >> 32) &
-                    (table->slot_count - 1);
+    uint32_t slot = (uint32_t)table->hash(item) & (table->slot_count - 1);
     while (table->slots[slot] != 0 &&
            !table->same(pug_profile_item(table, table->slots[slot] - 1), item))
         slot = (slot + 1) & (table->slot_count - 1);

@@ -7,9 +7,9 @@ bin=$1 source=$2 bad=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# Sanitizers reserve more than there is.
-limit=200000 threads_limit=1000000
-grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && limit=unlimited threads_limit=unlimited
+# Sanitizers reserve more than there is, and take their time.
+limit=200000 threads_limit=1000000 seconds=6
+grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && limit=unlimited threads_limit=unlimited seconds=60
 
 wrong() { echo "$*"; bad=1; }
 within() { (ulimit -v $limit && exec timeout 120 "$@"); }
@@ -111,6 +111,23 @@ done
 timeout 20 "$bin/pugmark" stat "${arm[@]}" --image nops.bin@0x1000 walks.etm >out 2>said
 code=$?
 ((code <= 1)) && grep -qE '^ *2097[0-9]{6} +instructions' out || wrong "stat of walks through NOPs: exit $code in 20 s: $(head -n 1 said)"
+# Context ids, 100,000 of them (they took 15 s), and branches to addresses that differ in their upper bits alone (65,536 took 9 s).
+if command -v perl >/dev/null; then
+    perl -e 'binmode STDOUT; print "\0" x 11, "\x80\1\0"; print "\x82\0\x08\0\0\xb1", pack("V", $_), "\xf7" for 1 .. 100000' >contexts.etm
+    perl -e 'binmode STDOUT; sub address { my ($low, $high) = @_; "\x9d" . chr($low >> 2 & 127) . chr($low >> 9 & 127) . "\0" x 4 . pack("v", $high) }
+        print "\0" x 11, "\x80\1\0\x82\0\x08\0\0\x31";
+        for my $to (0x100, 0x200, 0x300) { print address(0x1000, 0), "\xf7", address($to, $_), "\xf7" for 1 .. 65535 }' >upper.etm
+    printf '\x00\x00\x1f\xd6' >register.bin # BR X0
+    for trace in contexts upper; do
+        for command in stat profile "profile --stacks" "report --output made" calls "timeline --output made"; do
+            (ulimit -d $data && exec timeout $seconds "$bin/pugmark" $command "${arm[@]}" --image register.bin@0x1000 $trace.etm) >out 2>said
+            code=$?
+            ((code <= 1)) && ! grep -q memory said || wrong "$command of many $trace: exit $code within 512 MiB and $seconds s: $(head -n 1 said)"
+        done
+    done
+    count=$("$bin/pugmark" stat "${arm[@]}" --image register.bin@0x1000 contexts.etm | awk '/ instructions/ { print $1 }')
+    [[ $count == 100000 ]] || wrong "$count instructions in 100,000 contexts"
+fi
 # Names: 30,000 that are the tails of one text, in a megabyte; and one of 30 MB, for each of some 4,000 calls.
 etmv4 60 >atoms.etm
 if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then

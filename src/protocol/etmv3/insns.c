@@ -2,6 +2,8 @@
 /** @file ETMv3: the instructions that were met, linked as execution goes. */
 #include "protocol/etmv3/count.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -62,8 +64,7 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
 /** Its slot, or the free one where it would be. */
 static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address, uint8_t isa)
 {
-    uint64_t hash = (address ^ (uint64_t)isa << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+    for (uint32_t at = (uint32_t)pug_hash_mix(address, (uint64_t)isa << 40);; at++) {
         uint32_t *slot = &insns->slots[at & (insns->slot_count - 1)];
         const struct pug_etmv3_insn *entry = &insns->entries[*slot];
         if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa))
