@@ -149,6 +149,33 @@ void pug_export_functions_free(struct export_functions *functions);
 /** What ran on each frame itself, by its number: instructions, cycles or time. NULL: no memory. */
 uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_weight weight);
 
+/* ---- stacks.c ---- */
+
+/**
+ * Where each stack is written with its frames, deep recursion would give the square of its depth.
+ * So of a deep one there are so many frames at each end, and one for those between.
+ */
+#define PUG_EXPORT_STACK_END  128u
+#define PUG_EXPORT_STACK_MOST (2 * PUG_EXPORT_STACK_END + 1)
+#define PUG_EXPORT_STACK_REST "[...]"
+
+/** Frames by number, and in which stack each is the top. */
+struct export_stacks {
+    struct export_stacks_item *items;
+    size_t count;
+};
+
+/** False: no memory. `items` are freed by pug_export_stacks_free(), also then. */
+bool pug_export_stacks_begin(struct export_stacks *stacks, size_t count);
+/** The next frame; the one that it is on, PUG_PROFILE_NONE for none, came before. */
+void pug_export_stacks_add(struct export_stacks *stacks, uint32_t parent);
+/** The frames of a stack from its top on; PUG_PROFILE_NONE: those between. How many. */
+size_t pug_export_stack(const struct export_stacks *stacks, uint32_t top,
+                        uint32_t path[PUG_EXPORT_STACK_MOST]);
+/** The innermost frame of a deep stack's outer end; of others PUG_PROFILE_NONE. */
+uint32_t pug_export_stack_outer(const struct export_stacks *stacks, uint32_t top);
+void pug_export_stacks_free(struct export_stacks *stacks);
+
 /* ---- lines.c ---- */
 
 /** How often each instruction of an object ran: constant between two steps. */

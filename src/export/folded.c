@@ -5,6 +5,8 @@
  */
 #include "export/export.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ struct folds {
     uint32_t *slots;
     uint32_t count, slot_count;
     const struct export_functions *functions;
+    uint64_t *hashes; /* of their names */
 };
 
 /* Functions of one name are one, wherever they are. */
@@ -30,10 +33,17 @@ static bool same_name(const struct folds *folds, uint32_t a, uint32_t b)
 
 static uint32_t hash_of(const struct folds *folds, const struct fold *fold)
 {
-    uint64_t hash = fold->parent;
-    for (const char *at = folds->functions->items[fold->function].name; *at; at++)
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
-    return (uint32_t)(hash ^ hash >> 32);
+    return (uint32_t)pug_hash_mix(folds->hashes[fold->function], fold->parent);
+}
+
+/* Of each function's name. */
+static uint64_t *hash_names(const struct export_functions *functions)
+{
+    uint64_t *hashes = calloc(functions->count + 1, sizeof(*hashes));
+    for (size_t i = 0; hashes && i < functions->count; i++)
+        for (const char *at = functions->items[i].name; *at; at++)
+            hashes[i] = (hashes[i] ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+    return hashes;
 }
 
 static uint32_t find_fold(struct folds *folds, const struct fold *wanted)
@@ -50,6 +60,56 @@ static uint32_t find_fold(struct folds *folds, const struct fold *wanted)
             return *at - 1;
     }
 }
+
+/* ---- deep stacks ---- */
+
+/* Of two deep stacks with one outer end: have they the same inner one? */
+static bool same_inner(const struct folds *folds, uint32_t a, uint32_t b)
+{
+    for (unsigned i = 0; i < PUG_EXPORT_STACK_END; i++) {
+        if (!same_name(folds, folds->items[a].function, folds->items[b].function))
+            return false;
+        a = folds->items[a].parent;
+        b = folds->items[b].parent;
+    }
+    return true;
+}
+
+static uint64_t hash_of_inner(const struct folds *folds, uint32_t fold)
+{
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < PUG_EXPORT_STACK_END; i++, fold = folds->items[fold].parent)
+        hash = pug_hash_mix(hash, folds->hashes[folds->items[fold].function]);
+    return hash;
+}
+
+/* Deep stacks that are written alike are one: what the others weigh is the first one's. */
+static void join_deep(struct folds *folds, const struct export_stacks *stacks)
+{
+    memset(folds->slots, 0, folds->slot_count * sizeof(*folds->slots));
+    for (uint32_t i = 0; i < folds->count; i++) {
+        const uint32_t outer = pug_export_stack_outer(stacks, i);
+        if (folds->items[i].weight == 0 || outer == PUG_PROFILE_NONE)
+            continue;
+        uint64_t slot = pug_hash_mix(hash_of_inner(folds, i), outer);
+        uint32_t *at;
+        for (;; slot++) {
+            at = &folds->slots[slot & (folds->slot_count - 1)];
+            if (*at == 0 ||
+                (pug_export_stack_outer(stacks, *at - 1) == outer && same_inner(folds, *at - 1, i)))
+                break;
+        }
+        if (*at == 0) {
+            *at = i + 1;
+            continue;
+        }
+        struct fold *first = &folds->items[*at - 1];
+        first->weight = pug_profile_sum(first->weight, folds->items[i].weight);
+        folds->items[i].weight = 0;
+    }
+}
+
+/* ---- lines ---- */
 
 static const char *name_of(const struct folds *folds, uint32_t fold)
 {
@@ -68,34 +128,28 @@ static void put_name(struct pug_sink *sink, const char *name)
         pug_sink_put(sink, strchr(";\n\r", *name) ? ":" : name, 1);
 }
 
-static void put_line(const struct export *export, const struct folds *folds, uint32_t fold,
-                     uint32_t *path)
+static void put_line(const struct export *export, const struct folds *folds,
+                     const struct export_stacks *stacks, uint32_t fold)
 {
-    size_t depth = 0;
-    for (uint32_t at = fold; at != PUG_PROFILE_NONE; at = folds->items[at].parent)
-        path[depth++] = at;
+    uint32_t path[PUG_EXPORT_STACK_MOST];
+    size_t depth = pug_export_stack(stacks, fold, path);
     while (depth-- > 0) {
-        put_name(export->sink, pug_export_readable(export, name_of(folds, path[depth])));
+        if (path[depth] == PUG_PROFILE_NONE)
+            pug_sink_text(export->sink, PUG_EXPORT_STACK_REST);
+        else
+            put_name(export->sink, pug_export_readable(export, name_of(folds, path[depth])));
         pug_sink_text(export->sink, depth > 0 ? ";" : " ");
     }
     pug_sink_decimal(export->sink, folds->items[fold].weight);
     pug_sink_text(export->sink, "\n");
 }
 
-static enum pug_status fold_all(const struct export *export, struct folds *folds)
+static void fold_frames(const struct export *export, struct folds *folds, const uint64_t *weights,
+                        uint32_t *of_frame)
 {
     size_t count;
     const struct pug_profile_frame *frames = pug_profile_frames(export->profile, &count);
-    uint64_t *weights = pug_export_frame_weights(export, export->options->weight);
-    uint32_t *of_frame = calloc(count + 1, sizeof(*of_frame));
-    uint32_t *path = calloc(count + 1, sizeof(*path));
-    folds->slot_count = 16;
-    while (folds->slot_count < count * 2 + 2)
-        folds->slot_count *= 2;
-    folds->items = calloc(count + 1, sizeof(*folds->items));
-    folds->slots = calloc(folds->slot_count, sizeof(*folds->slots));
-    const bool good = weights && of_frame && path && folds->items && folds->slots;
-    for (size_t i = 0; good && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const uint32_t parent = frames[i].parent;
         const struct fold wanted = {parent == PUG_PROFILE_NONE ? parent : of_frame[parent],
                                     folds->functions->of_frame[i], 0};
@@ -103,12 +157,41 @@ static enum pug_status fold_all(const struct export *export, struct folds *folds
         struct fold *fold = &folds->items[of_frame[i]];
         fold->weight = pug_profile_sum(fold->weight, weights[i]);
     }
-    for (uint32_t i = 0; good && i < folds->count; i++)
+}
+
+static void put_all(const struct export *export, struct folds *folds, struct export_stacks *stacks)
+{
+    for (uint32_t i = 0; i < folds->count; i++)
+        pug_export_stacks_add(stacks, folds->items[i].parent);
+    join_deep(folds, stacks);
+    for (uint32_t i = 0; i < folds->count; i++)
         if (folds->items[i].weight > 0)
-            put_line(export, folds, i, path);
+            put_line(export, folds, stacks, i);
+}
+
+static enum pug_status fold_all(const struct export *export, struct folds *folds)
+{
+    size_t count;
+    struct export_stacks stacks;
+    (void)pug_profile_frames(export->profile, &count);
+    const bool stacked = pug_export_stacks_begin(&stacks, count);
+    uint64_t *weights = pug_export_frame_weights(export, export->options->weight);
+    uint32_t *of_frame = calloc(count + 1, sizeof(*of_frame));
+    folds->slot_count = 16;
+    while (folds->slot_count < count * 2 + 2)
+        folds->slot_count *= 2;
+    folds->items = calloc(count + 1, sizeof(*folds->items));
+    folds->slots = calloc(folds->slot_count, sizeof(*folds->slots));
+    folds->hashes = hash_names(folds->functions);
+    const bool good =
+        weights && of_frame && stacked && folds->items && folds->slots && folds->hashes;
+    if (good) {
+        fold_frames(export, folds, weights, of_frame);
+        put_all(export, folds, &stacks);
+    }
     free(weights);
     free(of_frame);
-    free(path);
+    pug_export_stacks_free(&stacks);
     return good ? PUG_OK : PUG_ERR_MEM;
 }
 
@@ -121,6 +204,7 @@ enum pug_status pug_export_folded(const struct export *export)
         status = fold_all(export, &folds);
     free(folds.items);
     free(folds.slots);
+    free(folds.hashes);
     pug_export_functions_free(&functions);
     return status;
 }

@@ -4,6 +4,7 @@
  * has call stacks a sample is a stack, else a place alone; a range is cut where its source line
  * changes.
  */
+#include "base/hash.h"
 #include "export/export.h"
 #include "export/gzip.h"
 #include "text/protobuf.h"
@@ -15,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES 64u
+#define FRAMES  64u
+#define BETWEEN UINT64_MAX /* as an address in no object: frames that are not written */
 
 /* Fields of the messages. */
 enum {
@@ -84,7 +86,8 @@ struct pprof {
     const struct export *export;
     struct texts strings, functions;
     struct places locations;
-    struct pug_memory message, inner, samples, location_bytes, function_bytes;
+    struct export_stacks stacks;
+    struct pug_memory message, inner, location_bytes, function_bytes, all;
     bool cycles, time;
 };
 
@@ -218,11 +221,14 @@ static void put_location(struct pprof *pprof, uint32_t id, uint32_t object, uint
     protobuf_number(&location, LOCATION_ID, id);
     protobuf_number(&location, LOCATION_MAPPING,
                     object == PUG_PROFILE_NONE ? 0 : (uint64_t)object + 1);
-    protobuf_number(&location, LOCATION_ADDRESS, vaddr);
+    if (vaddr != BETWEEN)
+        protobuf_number(&location, LOCATION_ADDRESS, vaddr);
     for (size_t i = 0; i < depth; i++)
         if (frames[i].function)
             put_line(pprof, &frames[i]);
-    if (depth == 0) {
+    if (object == PUG_PROFILE_NONE && vaddr == BETWEEN) {
+        put_line(pprof, &(struct pug_names_frame){.function = PUG_EXPORT_STACK_REST});
+    } else if (depth == 0) {
         struct export_function_name name;
         pug_export_function(pprof->export, object, vaddr, &name);
         put_line(pprof, &(struct pug_names_frame){.function = name.name});
@@ -232,8 +238,7 @@ static void put_location(struct pprof *pprof, uint32_t id, uint32_t object, uint
 
 static uint32_t *place_slot(const struct places *places, uint32_t object, uint64_t vaddr)
 {
-    uint64_t hash = (vaddr ^ (uint64_t)object << 40) * UINT64_C(0x9E3779B97F4A7C15);
-    for (uint32_t slot = (uint32_t)(hash >> 32);; slot++) {
+    for (uint32_t slot = (uint32_t)pug_hash_mix(vaddr, (uint64_t)object << 40);; slot++) {
         uint32_t *at = &places->slots[slot & (places->slot_count - 1)];
         const struct place *place = *at ? &places->items[*at - 1] : NULL;
         if (!place || (place->object == object && place->vaddr == vaddr))
@@ -306,17 +311,23 @@ static void put_sample(struct pprof *pprof, uint32_t object, uint64_t vaddr, uin
     size_t count;
     const struct pug_profile_frame *frames = pug_profile_frames(pprof->export->profile, &count);
     struct pug_memory ids = {0};
-    struct pug_sink list = into(&ids), sample = into(&pprof->inner), all = into(&pprof->samples);
+    struct pug_sink list = into(&ids), sample = into(&pprof->inner), all = into(&pprof->all);
+    uint32_t path[PUG_EXPORT_STACK_MOST];
+    const size_t depth = pug_export_stack(&pprof->stacks, frame, path);
     protobuf_varint(&list, location_id(pprof, object, vaddr));
-    for (uint32_t at = frame; at != PUG_PROFILE_NONE; at = frames[at].parent)
-        if (frames[at].site_object != PUG_PROFILE_NONE)
-            protobuf_varint(&list, location_id(pprof, frames[at].site_object, frames[at].site));
+    for (size_t i = 0; i < depth; i++) {
+        const struct pug_profile_frame *at = path[i] != PUG_PROFILE_NONE ? &frames[path[i]] : NULL;
+        if (!at)
+            protobuf_varint(&list, location_id(pprof, PUG_PROFILE_NONE, BETWEEN));
+        else if (at->site_object != PUG_PROFILE_NONE)
+            protobuf_varint(&list, location_id(pprof, at->site_object, at->site));
+    }
     protobuf_message(&sample, SAMPLE_LOCATION, &ids);
     put_values(pprof, instructions, cycles, time);
     if (frame != PUG_PROFILE_NONE)
         put_labels(pprof, frames[frame].task);
     protobuf_message(&all, PROFILE_SAMPLE, &pprof->inner);
-    pprof->samples.failed |= ids.failed;
+    pprof->all.failed |= ids.failed;
     free(ids.bytes);
 }
 
@@ -343,6 +354,16 @@ static void put_range(struct pprof *pprof, const struct pug_profile_range *range
     }
 }
 
+/* False: no memory. */
+static bool make_stacks(struct pprof *pprof, const struct pug_profile_frame *frames, size_t count)
+{
+    if (!pug_export_stacks_begin(&pprof->stacks, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        pug_export_stacks_add(&pprof->stacks, frames[i].parent);
+    return true;
+}
+
 static void put_stacks(struct pprof *pprof)
 {
     size_t count, range_count, frame_count;
@@ -351,6 +372,9 @@ static void put_stacks(struct pprof *pprof)
         pug_profile_ranges(pprof->export->profile, &range_count);
     const struct pug_profile_frame *frames =
         pug_profile_frames(pprof->export->profile, &frame_count);
+    pprof->all.failed |= !make_stacks(pprof, frames, frame_count);
+    if (pprof->all.failed)
+        return;
     for (size_t i = 0; i < count; i++)
         put_range(pprof, &ranges[uses[i].range], uses[i].frame, uses[i].count, 0);
     for (uint32_t i = 0; i < frame_count; i++)
@@ -447,7 +471,6 @@ static void put_profile(struct pprof *pprof, struct pug_sink *sink)
         put_stacks(pprof);
     else
         put_places(pprof);
-    pug_sink_put(sink, pprof->samples.bytes, pprof->samples.count);
     pug_profile_objects(pprof->export->profile, &count);
     for (uint32_t i = 0; i < count; i++)
         put_mapping(pprof, sink, i);
@@ -472,23 +495,23 @@ static void texts_free(struct texts *texts)
 enum pug_status pug_export_pprof(const struct export *export)
 {
     struct pprof pprof = {.export = export};
-    struct pug_memory all = {0};
-    struct pug_sink sink = into(&all);
+    struct pug_sink sink = into(&pprof.all);
     put_profile(&pprof, &sink);
     const bool good = !pprof.strings.failed && !pprof.functions.failed && !pprof.locations.failed &&
-                      !pprof.message.failed && !pprof.inner.failed && !pprof.samples.failed &&
-                      !pprof.location_bytes.failed && !pprof.function_bytes.failed && !all.failed;
+                      !pprof.message.failed && !pprof.inner.failed &&
+                      !pprof.location_bytes.failed && !pprof.function_bytes.failed &&
+                      !pprof.all.failed;
     enum pug_status status =
-        good ? pug_export_gzip(export->sink, all.bytes, all.count) : PUG_ERR_MEM;
+        good ? pug_export_gzip(export->sink, pprof.all.bytes, pprof.all.count) : PUG_ERR_MEM;
+    pug_export_stacks_free(&pprof.stacks);
     texts_free(&pprof.strings);
     texts_free(&pprof.functions);
     free(pprof.locations.items);
     free(pprof.locations.slots);
     free(pprof.message.bytes);
     free(pprof.inner.bytes);
-    free(pprof.samples.bytes);
     free(pprof.location_bytes.bytes);
     free(pprof.function_bytes.bytes);
-    free(all.bytes);
+    free(pprof.all.bytes);
     return status;
 }

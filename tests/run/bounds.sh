@@ -128,6 +128,29 @@ if command -v perl >/dev/null; then
     count=$("$bin/pugmark" stat "${arm[@]}" --image register.bin@0x1000 contexts.etm | awk '/ instructions/ { print $1 }')
     [[ $count == 100000 ]] || wrong "$count instructions in 100,000 contexts"
 fi
+# A function that calls itself, some 1.4 million times: stacks as deep as they may be. A summary recursed as deep and crashed; with a line,
+# or a sample, for each stack of all its frames there were 16 GB of text and 6 GB of memory.
+printf '\x00\x00\x00\x94' >recursion.bin # BL to itself
+etmv4 60000 >recursion.etm
+for command in "calls --summary" "profile --stacks --format folded" "profile --stacks --format pprof" "timeline --output made"; do
+    (ulimit -d $data && exec timeout $((5 * seconds)) "$bin/pugmark" $command "${arm[@]}" --image recursion.bin@0x1000 recursion.etm) >out 2>said
+    code=$?
+    ((code <= 1)) && ! grep -q memory said || wrong "$command of deep recursion: exit $code within 512 MiB and $((5 * seconds)) s: $(head -n 1 said)"
+    (($(stat -c %s out) < 20000000)) || wrong "$command of deep recursion: $(stat -c %s out) bytes"
+done
+"$bin/pugmark" profile --stacks --format folded "${arm[@]}" --image recursion.bin@0x1000 recursion.etm >out
+count=$("$bin/pugmark" stat "${arm[@]}" --image recursion.bin@0x1000 recursion.etm | awk '/ instructions/ { print $1 }')
+[[ $(awk '{ sum += $NF } END { print sum }' out) == "$count" ]] || wrong "folded stacks of deep recursion weigh not $count"
+# Branches with link to 100,000 places: each is a function, and all of them are called by one.
+if command -v perl >/dev/null; then
+    printf '\x00\x00\x3f\xd6\xff\xff\xff\x17' >link.bin # BLR X0; B back
+    perl -e 'binmode STDOUT; print "\xc0\x03\x5f\xd6" x 100001' >returns.bin
+    perl -e 'binmode STDOUT; sub address { my ($low) = @_; "\x9d" . chr($low >> 2 & 127) . chr($low >> 9 & 127) . pack("Q<", $low) =~ s/^..//sr }
+        print "\0" x 11, "\x80\1\0\x82\0\x08\0\0\x31"; print "\xf7", address(0x1000000 + 4 * $_), "\xf7", address(0x1004), "\xf7" for 1 .. 100000' >places.etm
+    (ulimit -d $data && exec timeout $seconds "$bin/pugmark" calls --summary "${arm[@]}" --image link.bin@0x1000 --image returns.bin@0x1000000 places.etm) >out 2>said
+    code=$?
+    ((code <= 1)) || wrong "calls --summary of many functions: exit $code within $seconds s: $(head -n 1 said)"
+fi
 # Names: 30,000 that are the tails of one text, in a megabyte; and one of 30 MB, for each of some 4,000 calls.
 etmv4 60 >atoms.etm
 if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then

@@ -389,12 +389,84 @@ static void test_nothing(void **state)
     pug_names_free(options.names);
 }
 
+/* ---- deep stacks ---- */
+
+#define DEEP 600u
+
+/** A function at 0x2000 calls one at 0x1000, which calls itself; a cycle ran on each frame. */
+static struct pug_profile *recursion(void)
+{
+    struct pug_profile *profile = pug_profile_new();
+    struct pug_profile_frame frame = {.function = 0x2000,
+                                      .cycles = 1,
+                                      .parent = PUG_PROFILE_NONE,
+                                      .site_object = PUG_PROFILE_NONE};
+    const struct pug_profile_task task = {.name = "t"};
+    add_object(profile, "/a");
+    assert_int_equal(pug_profile_task(profile, &task, &frame.task), PUG_OK);
+    for (unsigned i = 0; i < DEEP; i++) {
+        uint32_t number;
+        assert_int_equal(pug_profile_frame(profile, &frame, &number), PUG_OK);
+        frame.function = 0x1000;
+        frame.parent = number;
+    }
+    return profile;
+}
+
+static size_t frames_in(const char *line)
+{
+    size_t count = 1;
+    for (; *line; line++)
+        count += *line == ';';
+    return count;
+}
+
+/** Those that are not written whole have both ends, and are one where these are the same. */
+static void test_deep_stacks(void **state)
+{
+    (void)state;
+    const struct pug_export_options options = {.names = pug_names_new(NULL),
+                                               .weight = PUG_WEIGHT_CYCLES};
+    struct pug_profile *profile = recursion();
+    struct pug_memory memory = {0};
+    struct pug_sink sink = pug_memory_sink(&memory);
+    unsigned lines = 0, weight = 0;
+    assert_int_equal(pug_export(profile, "folded", &options, sink.put, sink.context), PUG_OK);
+    pug_sink_put(&sink, "", 1);
+    for (char *line = strtok((char *)memory.bytes, "\n"); line; line = strtok(NULL, "\n")) {
+        const unsigned long own = strtoul(strchr(line, ' '), NULL, 10);
+        assert_memory_equal(line, "[2000]", 6);
+        if (++lines <= 2 * PUG_EXPORT_STACK_END) {
+            assert_int_equal(frames_in(line), lines);
+            assert_int_equal(own, 1);
+            assert_null(strstr(line, PUG_EXPORT_STACK_REST ";"));
+        } else {
+            const char *rest = strstr(line, ";" PUG_EXPORT_STACK_REST ";");
+            assert_int_equal(frames_in(line), PUG_EXPORT_STACK_MOST);
+            assert_int_equal(own, DEEP - 2 * PUG_EXPORT_STACK_END);
+            assert_non_null(rest);
+            assert_int_equal(frames_in(rest + 1), PUG_EXPORT_STACK_END + 1);
+        }
+        weight += own;
+    }
+    assert_int_equal(lines, 2 * PUG_EXPORT_STACK_END + 1);
+    assert_int_equal(weight, DEEP);
+    assert_int_equal(outcome_of(profile, "pprof", &options), PUG_OK);
+    free(memory.bytes);
+    pug_profile_free(profile);
+    pug_names_free(options.names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_formats_need), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_autofdo_of_shared), cmocka_unit_test(test_bolt_of_shared),
-        cmocka_unit_test(test_lcov_of_shared),    cmocka_unit_test(test_source_lines_of_shared),
+        cmocka_unit_test(test_what_formats_need),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_deep_stacks),
+        cmocka_unit_test(test_autofdo_of_shared),
+        cmocka_unit_test(test_bolt_of_shared),
+        cmocka_unit_test(test_lcov_of_shared),
+        cmocka_unit_test(test_source_lines_of_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
  * A function that calls none is one line; others have a line where they begin and one where they
  * end. With --summary each path of calls is one line, however often it was gone.
  */
+#include "base/hash.h"
 #include "by_time.h"
 #include "capture_options.h"
 #include "command.h"
@@ -43,6 +44,7 @@ static const struct option table[] = {
 /** A path of calls, in the summary. */
 struct path {
     struct path *parent, *child, *sibling;
+    struct path *alike; /* next in the table, of those whose hash has the same end */
     uint64_t function;
     const char *name;
     bool exception;
@@ -58,7 +60,8 @@ struct followed {
     uint8_t unit;   /* enum pug_time_unit: that was told */
     bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
-    size_t paths;
+    struct path **slots; /* of all paths, by their hash */
+    size_t paths, slot_count;
 };
 
 struct calls {
@@ -241,33 +244,72 @@ static void on_call(void *context, const struct pug_call_event *event)
 
 /* ---- the summary ---- */
 
-static bool is_path(const struct path *path, const struct pug_call_frame *frame)
+static uint64_t hash_of(const struct path *path)
 {
-    return path->function == frame->function.start && path->exception == frame->in_exception &&
-           path->number == frame->exception && path->numbers == frame->exception_numbers;
+    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, (uintptr_t)path->parent), path->function);
+    return pug_hash_mix(hash, path->number ^ (uint64_t)path->numbers << 32 ^
+                                  (uint64_t)path->exception << 40);
+}
+
+static bool is_same(const struct path *a, const struct path *b)
+{
+    return a->parent == b->parent && a->function == b->function && a->exception == b->exception &&
+           a->number == b->number && a->numbers == b->numbers;
+}
+
+static void put_path(struct followed *followed, struct path *path)
+{
+    struct path **slot = &followed->slots[hash_of(path) & (followed->slot_count - 1)];
+    path->alike = *slot;
+    *slot = path;
+}
+
+/** Room for one more; without memory for more slots there are more paths to each. */
+static bool make_room(struct followed *followed)
+{
+    const size_t old = followed->slot_count, more = old > 0 ? old * 2 : 64;
+    if (followed->paths >= PATH_LIMIT)
+        return false;
+    struct path **slots = followed->paths >= old ? calloc(more, sizeof(struct path *)) : NULL;
+    if (!slots)
+        return old > 0;
+    struct path **from = followed->slots;
+    followed->slots = slots;
+    followed->slot_count = more;
+    for (size_t i = 0; i < old; i++)
+        for (struct path *path = from[i], *next; path; path = next) {
+            next = path->alike;
+            put_path(followed, path);
+        }
+    free(from);
+    return true;
 }
 
 /** The path that a frame makes longer; the parent itself when there are too many. */
 static struct path *path_of(struct followed *followed, struct path *parent,
                             const struct pug_call_frame *frame)
 {
-    struct path *path = parent->child;
-    while (path && !is_path(path, frame))
-        path = path->sibling;
+    const struct path wanted = {.parent = parent,
+                                .function = frame->function.start,
+                                .name = frame->function.name,
+                                .exception = frame->in_exception,
+                                .number = frame->exception,
+                                .numbers = frame->exception_numbers};
+    struct path *path = NULL;
+    if (followed->slots)
+        path = followed->slots[hash_of(&wanted) & (followed->slot_count - 1)];
+    while (path && !is_same(path, &wanted))
+        path = path->alike;
     if (path)
         return path;
-    path = followed->paths < PATH_LIMIT ? calloc(1, sizeof(*path)) : NULL;
+    path = make_room(followed) ? malloc(sizeof(*path)) : NULL;
     if (!path)
         return parent;
-    followed->paths++;
-    path->parent = parent;
-    path->function = frame->function.start;
-    path->name = frame->function.name;
-    path->exception = frame->in_exception;
-    path->number = frame->exception;
-    path->numbers = frame->exception_numbers;
+    *path = wanted;
     path->sibling = parent->child;
     parent->child = path;
+    followed->paths++;
+    put_path(followed, path);
     return path;
 }
 
@@ -302,35 +344,61 @@ static int by_time(const void *a, const void *b)
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/** Children of a path by their time; they are freed. */
-static void print_children(const struct followed *followed, struct path *parent, uint32_t depth)
+/** The children of a path, sorted by their time; the first one. */
+static struct path *sort_children(struct calls *calls, struct path *parent)
 {
     size_t count = 0;
-    for (struct path *path = parent->child; path; path = path->sibling)
+    for (const struct path *path = parent->child; path; path = path->sibling)
         count++;
-    struct path **sorted = calloc(count + 1, sizeof(*sorted));
+    if (count <= 1)
+        return parent->child;
+    struct path **sorted = calloc(count, sizeof(struct path *));
+    calls->failed |= !sorted;
     if (!sorted)
-        return;
+        return parent->child;
     count = 0;
     for (struct path *path = parent->child; path; path = path->sibling)
         sorted[count++] = path;
     qsort(sorted, count, sizeof(*sorted), by_time);
-    for (size_t i = 0; i < count; i++) {
-        struct path *path = sorted[i];
-        output_text("  %s", followed->label);
-        put_number(true, path->calls);
-        put_number(followed->unit != PUG_TIME_NONE, path->time);
-        put_number(followed->unit != PUG_TIME_NONE, path->own_time);
-        put_number(true, path->instructions);
-        output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
-        if (path->exception)
-            put_exception(path->numbers, path->number);
-        put_function(path->name, path->function);
-        output_text("\n");
-        print_children(followed, path, depth + 1);
-        free(path);
-    }
+    parent->child = sorted[0];
+    for (size_t i = 0; i < count; i++)
+        sorted[i]->sibling = i + 1 < count ? sorted[i + 1] : NULL;
     free(sorted);
+    return parent->child;
+}
+
+static void print_path(const struct followed *followed, const struct path *path, uint32_t depth)
+{
+    output_text("  %s", followed->label);
+    put_number(true, path->calls);
+    put_number(followed->unit != PUG_TIME_NONE, path->time);
+    put_number(followed->unit != PUG_TIME_NONE, path->own_time);
+    put_number(true, path->instructions);
+    output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
+    if (path->exception)
+        put_exception(path->numbers, path->number);
+    put_function(path->name, path->function);
+    output_text("\n");
+}
+
+/** All paths of a source, each before those that go on from it; they are freed. */
+static void print_paths(struct calls *calls, struct followed *followed)
+{
+    struct path *const root = &followed->root;
+    struct path *path = sort_children(calls, root);
+    uint32_t depth = 0;
+    while (path) {
+        print_path(followed, path, depth);
+        struct path *next = sort_children(calls, path);
+        for (depth++; path != root && !next; depth--) {
+            struct path *const done = path;
+            next = done->sibling;
+            path = done->parent;
+            free(done);
+        }
+        path = next;
+    }
+    free(followed->slots);
 }
 
 /* ---- the command ---- */
@@ -361,18 +429,27 @@ static void print_summary_head(enum pug_time_unit unit)
     output_text(" SRC %12s %12s %12s %12s  %s\n", "CALLS", time, own, "INSNS", "PATH");
 }
 
-static void finish(struct calls *calls)
+static int out_of_memory(void)
 {
+    fprintf(stderr, "pugmark: out of memory\n");
+    return EXIT_FATAL;
+}
+
+/** Print what was summed up, and forget it; the exit code, which was `code` until here. */
+static int finish(struct calls *calls, int code)
+{
+    const bool failed = calls->failed;
     uint8_t unit = UINT8_MAX;
     for (size_t i = 0; i < calls->count; i++) {
         struct followed *followed = calls->sources[i];
         if (calls->summary && followed->unit != unit)
             print_summary_head(unit = followed->unit);
         if (calls->summary)
-            print_children(followed, &followed->root, 0);
+            print_paths(calls, followed);
         free(followed);
     }
     free(calls->sources);
+    return calls->failed && !failed ? out_of_memory() : code;
 }
 
 /** The function at an address, as the image of the stream's buffer has it. */
@@ -389,12 +466,6 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     *function = (struct pug_function){
         .name = symbol.name, .start = symbol.start, .size = symbol.size, .id = stream.buffer};
     return true;
-}
-
-static int out_of_memory(void)
-{
-    fprintf(stderr, "pugmark: out of memory\n");
-    return EXIT_FATAL;
 }
 
 static bool make_stacks(struct calls *calls)
@@ -468,7 +539,7 @@ static int calls_by_time(const struct calls_options *options, const char *operan
         by_time_tell(&input, calls.correlate);
         code = calls.failed ? out_of_memory() : code;
     }
-    finish(&calls);
+    code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     pug_correlate_free(calls.correlate);
     free_trees(&calls);
@@ -518,7 +589,7 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
         print_head(&calls);
         code = follow_tasks(&calls, names);
     }
-    finish(&calls);
+    code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     places_free(calls.places);
     capture_names_end(names);
@@ -550,7 +621,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
         pug_calls_end(calls.stacks);
         code = calls.failed ? out_of_memory() : input_result(&input);
     }
-    finish(&calls);
+    code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     input_close(&input);
     int written = output_end();
