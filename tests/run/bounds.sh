@@ -29,6 +29,10 @@ lines=$(within "$bin/pugmark" list --quiet "${program[@]}" few.nex | grep -c INS
 lines=$(within "$bin/pugmark" pc --quiet "${program[@]}" few.nex | wc -l)
 [[ $lines == 2031616 ]] || wrong "pc: $lines addresses of a few bytes"
 
+# Three times as many, of which each piece's items were held: more memory than there is.
+ntrace '\x00\x00\x13' 6 >more.nex
+within "$bin/pugmark" timeline --quiet --jobs 1 --output made "${program[@]}" more.nex 2>said || wrong "timeline of a few bytes: exit $? within $limit KB: $(head -n 1 said)"
+
 # The same by threads: pieces that are much larger than what may be held.
 ntrace '\x13' 30000 >many.nex
 for command in "list --type INSTR_RANGE" pc "list --format csv"; do

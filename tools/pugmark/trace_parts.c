@@ -8,8 +8,10 @@
 /** The most bytes of code that one range keeps: what is longer is printed without instructions. */
 #define RANGE_LIMIT (1u << 20)
 
-/* What is kept of a piece takes some 200 times its bytes. */
+/* What is kept of a piece takes some 200 times its bytes … */
 #define PIECE_SIZE ((size_t)64 << 10)
+/* … or much more, where a byte stands for a loop: so much is handed on. */
+#define PORTION_SIZE ((size_t)16 << 20)
 
 /** Memory of a part, which goes with it. */
 struct block {
@@ -26,6 +28,8 @@ struct part {
     struct trace_begins begins;
     struct trace_list spare; /* items for which there is a new use */
     struct block *blocks;
+    size_t size; /* of these */
+    struct pug_passage *passage;
     /* Where the last elements belonged, and the last range lay. */
     struct pug_situation *where;
     struct trace_place *place;
@@ -33,6 +37,7 @@ struct part {
     const struct pug_image *image; /* that the walk reads */
     uint8_t *room;                 /* of a range that is being read */
     bool failed;
+    bool unwanted; /* nobody takes it, nor what would follow */
 };
 
 static void *take_memory(struct part *part, size_t size)
@@ -46,6 +51,7 @@ static void *take_memory(struct part *part, size_t size)
             return NULL;
         *block = (struct block){.next = part->blocks};
         part->blocks = block;
+        part->size += wanted > BLOCK_SIZE ? wanted : BLOCK_SIZE;
     }
     void *memory = (char *)block->bytes + block->used;
     block->used = block->used + wanted > BLOCK_SIZE ? BLOCK_SIZE : block->used + wanted;
@@ -259,16 +265,48 @@ static void append_begins(struct trace_parts *parts, const struct trace_begins *
     }
 }
 
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct part *part = context;
+    part->passage = passage;
+}
+
+/** What is kept so far is a portion, and what points into it is to be made anew. */
+static void hand_on(struct part *part)
+{
+    struct part *portion = calloc(1, sizeof(*portion));
+    const size_t size = part->size;
+    if (portion) {
+        portion->parts = part->parts;
+        portion->window.ring = part->window.ring;
+        portion->blocks = part->blocks;
+        part->window =
+            (struct trace_window){.limits = part->window.limits, .spare = part->window.spare};
+        part->blocks = NULL;
+        part->size = 0;
+        part->where = NULL;
+        part->place = NULL;
+    }
+    part->unwanted = !pug_passage_give(part->passage, portion, size);
+}
+
 static void elements(void *context, const struct pug_situation *where,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
-    if (part->failed || !keep_where(part, where))
+    const bool all = part->parts->wanted->limits.all;
+    if (part->failed || part->unwanted || !keep_where(part, where))
         return;
-    if (!part->parts->wanted->limits.all)
+    if (!all)
         note_begin(part, given, count);
-    for (size_t i = 0; i < count && !part->failed; i++)
+    for (size_t i = 0; i < count && !part->failed; i++) {
+        if (all && part->passage && part->size >= PORTION_SIZE) {
+            hand_on(part);
+            if (part->unwanted || !keep_where(part, where))
+                return;
+        }
         make_item(part, &given[i]);
+    }
 }
 
 /* ---- items that outlive their part ---- */
@@ -372,6 +410,7 @@ void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *de
     decode->elements = elements;
     decode->take = take;
     decode->drop = drop;
+    decode->passage = set_passage;
 }
 
 void trace_parts_clear(struct trace_parts *parts)
