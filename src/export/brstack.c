@@ -4,6 +4,8 @@
  * a capture: llvm-profgen reads them (--perfscript). Stacks of one thread overlap by one branch, so
  * that what ran between two stacks is not lost.
  */
+#include "base/hash.h"
+#include "profile/profile.h"
 #include "pugmark/profiler.h"
 #include "text/sink.h"
 
@@ -47,7 +49,7 @@ struct part {
 /* Steps that a part holds before it hands them on. */
 #define MOST_STEPS 8192u
 
-/** A thread, or a source where nobody tells of threads. */
+/** A thread, or a source of a buffer where nobody tells of threads. */
 struct thread {
     uint32_t task, buffer, stretch;
     uint16_t source;
@@ -62,12 +64,37 @@ struct thread {
 struct brstack {
     struct pug_capture *capture;
     struct pug_sink sink;
-    struct thread *threads;
-    size_t thread_count, thread_room;
-    struct mapping *mappings;
-    size_t mapping_count, mapping_room;
+    struct profile_table threads, mappings;
     bool failed;
 };
+
+/* ---- what is known, by what it is ---- */
+
+static uint64_t hash_thread(const void *item)
+{
+    const struct thread *thread = item;
+    return pug_hash_mix(pug_hash_mix(0, thread->task),
+                        thread->buffer | (uint64_t)thread->source << 32);
+}
+
+static bool same_thread(const void *left, const void *right)
+{
+    const struct thread *a = left, *b = right;
+    return a->task == b->task && a->buffer == b->buffer && a->source == b->source;
+}
+
+static uint64_t hash_mapping(const void *item)
+{
+    const struct mapping *mapping = item;
+    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, mapping->first), mapping->last);
+    return pug_hash_mix(hash, (uint32_t)mapping->pid | (uint64_t)mapping->object << 32);
+}
+
+static bool same_mapping(const void *left, const void *right)
+{
+    const struct mapping *a = left, *b = right;
+    return a->pid == b->pid && a->object == b->object && a->first == b->first && a->last == b->last;
+}
 
 /* Room for one more; NULL: no memory. */
 static void *add(void *list, size_t *count, size_t *room, size_t size)
@@ -207,18 +234,11 @@ static void elements(void *context, const struct pug_situation *situation,
 static void put_mapping(struct brstack *all, const struct mapping *mapping)
 {
     const struct pug_capture_object *object = pug_capture_object_at(all->capture, mapping->object);
-    for (size_t i = 0; i < all->mapping_count; i++) {
-        const struct mapping *known = &all->mappings[i];
-        if (known->pid == mapping->pid && known->object == mapping->object &&
-            known->first == mapping->first && known->last == mapping->last)
-            return;
-    }
-    struct mapping *kept =
-        add(&all->mappings, &all->mapping_count, &all->mapping_room, sizeof(*kept));
-    all->failed |= !kept;
-    if (!kept || !object)
+    uint32_t number;
+    bool is_new = false;
+    all->failed |= pug_profile_table_add(&all->mappings, mapping, &number, &is_new) != PUG_OK;
+    if (all->failed || !is_new || !object)
         return;
-    *kept = *mapping;
     pug_sink_format(&all->sink,
                     "PERF_RECORD_MMAP2 %" PRIi32 "/%" PRIi32 ": [0x%" PRIx64 "(0x%" PRIx64 ") @ ",
                     mapping->pid, mapping->tid, mapping->first, mapping->last - mapping->first + 1);
@@ -253,24 +273,18 @@ static void arrive(struct brstack *all, struct thread *thread, uint64_t to)
         put_stack(all, thread, true);
 }
 
+/** NULL: no memory. */
 static struct thread *find_thread(struct brstack *all, const struct step *step)
 {
-    for (size_t i = 0; i < all->thread_count; i++) {
-        struct thread *thread = &all->threads[i];
-        if (thread->task == step->task &&
-            (step->task != PUG_NO_TASK ||
-             (thread->buffer == step->buffer && thread->source == step->source)))
-            return thread;
+    struct thread wanted = {.task = step->task, .stretch = step->stretch};
+    uint32_t number;
+    bool is_new;
+    if (step->task == PUG_NO_TASK) {
+        wanted.buffer = step->buffer;
+        wanted.source = step->source;
     }
-    struct thread *thread =
-        add(&all->threads, &all->thread_count, &all->thread_room, sizeof(*thread));
-    all->failed |= !thread;
-    if (thread)
-        *thread = (struct thread){.task = step->task,
-                                  .buffer = step->buffer,
-                                  .stretch = step->stretch,
-                                  .source = step->source};
-    return thread;
+    all->failed |= pug_profile_table_add(&all->threads, &wanted, &number, &is_new) != PUG_OK;
+    return all->failed ? NULL : pug_profile_item(&all->threads, number);
 }
 
 static void take_step(struct brstack *all, const struct step *step)
@@ -321,7 +335,12 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!options)
         options = &usual;
-    struct brstack all = {.capture = capture, .sink = {put, context}};
+    struct brstack all = {
+        .capture = capture,
+        .sink = {put, context},
+        .threads = {.size = sizeof(struct thread), .hash = hash_thread, .same = same_thread},
+        .mappings = {.size = sizeof(struct mapping), .hash = hash_mapping, .same = same_mapping},
+    };
     struct pug_capture_selection selection =
         options->selection ? *options->selection : (struct pug_capture_selection){0};
     struct pug_capture_result result = {0};
@@ -338,10 +357,10 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
                                               .progress = options->progress,
                                               .progress_context = options->progress_context};
     enum pug_status status = pug_capture_decode(capture, &decode, &result);
-    for (size_t i = 0; i < all.thread_count; i++)
-        put_stack(&all, &all.threads[i], false);
-    free(all.threads);
-    free(all.mappings);
+    for (uint32_t i = 0; i < all.threads.count; i++)
+        put_stack(&all, pug_profile_item(&all.threads, i), false);
+    pug_profile_table_free(&all.threads);
+    pug_profile_table_free(&all.mappings);
     if (out)
         *out = result;
     return status == PUG_OK && all.failed ? PUG_ERR_MEM : status;

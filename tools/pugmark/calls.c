@@ -74,6 +74,8 @@ struct calls {
     bool summary;
     struct followed **sources;
     size_t count;
+    struct followed **of_tasks; /* by number, where tasks are followed */
+    size_t tasks;
     bool failed;
 };
 
@@ -97,9 +99,20 @@ static void make_label(const struct calls *calls, struct followed *followed)
              buffer && buffer->name ? buffer->name : "", stream.source);
 }
 
+/** Tasks can be thousands; sources and streams are few. */
+static bool count_tasks(struct calls *calls)
+{
+    while (pug_capture_task_at(calls->capture->capture, calls->tasks))
+        calls->tasks++;
+    calls->of_tasks = calloc(calls->tasks + 1, sizeof(*calls->of_tasks));
+    return calls->of_tasks != NULL;
+}
+
 static struct followed *find_source(struct calls *calls, uint32_t task)
 {
-    for (size_t i = 0; i < calls->count; i++)
+    if (task < calls->tasks && calls->of_tasks[task])
+        return calls->of_tasks[task];
+    for (size_t i = 0; task >= calls->tasks && i < calls->count; i++)
         if (calls->sources[i]->task == task)
             return calls->sources[i];
     struct followed **grown =
@@ -115,6 +128,8 @@ static struct followed *find_source(struct calls *calls, uint32_t task)
     followed->task = task;
     make_label(calls, followed);
     calls->sources[calls->count++] = followed;
+    if (task < calls->tasks)
+        calls->of_tasks[task] = followed;
     return followed;
 }
 
@@ -449,6 +464,7 @@ static int finish(struct calls *calls, int code)
         free(followed);
     }
     free(calls->sources);
+    free(calls->of_tasks);
     return calls->failed && !failed ? out_of_memory() : code;
 }
 
@@ -585,7 +601,9 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     calls.places = names ? places_new(input->capture, names) : NULL;
     if (names && !calls.places)
         input_starve(input);
-    if (calls.places && make_stacks(&calls)) {
+    if (calls.places && !count_tasks(&calls))
+        input_starve(input);
+    if (calls.of_tasks && make_stacks(&calls)) {
         print_head(&calls);
         code = follow_tasks(&calls, names);
     }
