@@ -76,8 +76,8 @@ static struct pug_count *item_of(struct pug_count_table *table, const uint64_t k
 static inline struct pug_count *hinted(const struct pug_count_table *table, uint32_t hint,
                                        const uint64_t key[4])
 {
-    return hint < table->count && same_key(table->items[hint].key, key) ? &table->items[hint]
-                                                                        : NULL;
+    struct pug_count *item = table->items && hint < table->count ? &table->items[hint] : NULL;
+    return item && same_key(item->key, key) ? item : NULL;
 }
 
 static inline uint32_t number_of(const struct pug_count_table *table, const struct pug_count *item)

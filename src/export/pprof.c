@@ -316,10 +316,12 @@ static void put_sample(struct pprof *pprof, uint32_t object, uint64_t vaddr, uin
     const size_t depth = pug_export_stack(&pprof->stacks, frame, path);
     protobuf_varint(&list, location_id(pprof, object, vaddr));
     for (size_t i = 0; i < depth; i++) {
-        const struct pug_profile_frame *at = path[i] != PUG_PROFILE_NONE ? &frames[path[i]] : NULL;
-        if (!at)
+        if (path[i] == PUG_PROFILE_NONE) {
             protobuf_varint(&list, location_id(pprof, PUG_PROFILE_NONE, BETWEEN));
-        else if (at->site_object != PUG_PROFILE_NONE)
+            continue;
+        }
+        const struct pug_profile_frame *at = &frames[path[i]];
+        if (at->site_object != PUG_PROFILE_NONE)
             protobuf_varint(&list, location_id(pprof, at->site_object, at->site));
     }
     protobuf_message(&sample, SAMPLE_LOCATION, &ids);

@@ -282,12 +282,12 @@ static void put_path(struct followed *followed, struct path *path)
 /** Room for one more; without memory for more slots there are more paths to each. */
 static bool make_room(struct followed *followed)
 {
-    const size_t old = followed->slot_count, more = old > 0 ? old * 2 : 64;
+    const size_t old = followed->slots ? followed->slot_count : 0, more = old > 0 ? old * 2 : 64;
     if (followed->paths >= PATH_LIMIT)
         return false;
     struct path **slots = followed->paths >= old ? calloc(more, sizeof(struct path *)) : NULL;
     if (!slots)
-        return old > 0;
+        return followed->slots != NULL;
     struct path **from = followed->slots;
     followed->slots = slots;
     followed->slot_count = more;
