@@ -52,25 +52,36 @@ grep -q 'one message covers too much code' said || wrong "--expansion: no messag
 "$bin/pugmark" list --expansion 0 "${program[@]}" few.nex >out 2>said && wrong "--expansion 0 was taken"
 
 # ---- every command, every protocol: no input of a megabyte needs 512 MiB. ----
-# A share: dense trace of one encoder for each protocol, 100 KB; BOUNDS=all: of each, a megabyte.
+# A share: dense trace of one encoder for each protocol, 100 KB; BOUNDS=all: of each, a megabyte, and one of damaged copies.
 size=100000 captures=(etmv4-a64-cycles ete-a64 ptm-arm etmv3-arm-threads etrace-rv64-options ntrace-rv64-btm)
-[[ ${BOUNDS-} == all ]] && size=1000000 && captures=($(cd "$source/tests/captures" && echo */))
+copies=(whole)
+[[ ${BOUNDS-} == all ]] && size=1000000 copies=(whole damaged) && captures=($(cd "$source/tests/captures" && echo */))
 data=524288
 [[ $limit == unlimited ]] && data=unlimited size=30000 # nothing is measured then
 commands=("list --packets --elements" "list --format jsonl" "list --by-time" "list --around $((size * 9 / 10))" pc "pc --by-thread" "stat --packets" info calls
-    "calls --summary" "trace --ranges" "trace --ranges --last 10" "profile --stacks --format folded" "profile --output made" "coverage --format lcov"
+    "calls --summary" "trace --ranges" "trace --ranges --last 10" "profile --stacks --format folded" "profile --stacks --format pprof" "profile --output made" "coverage --format lcov"
     "timeline --output made" "timeline --format ctf --output folder" "report --output made" "index --rebuild --full --elements --output made" "find --sync" itm)
+fill() { # FOLDER whole|damaged: so many copies of its trace
+    local seed
+    cp -r "$1" dense && : >dense/trace.bin
+    for ((seed = 1; $(stat -c %s dense/trace.bin) < size; seed++)); do
+        cp "$1/trace.bin" copy
+        [[ $2 == whole ]] || perl "$source/tests/support/damage.pl" $seed 1000000 "$1/trace.bin" copy
+        cat copy >>dense/trace.bin
+    done
+    truncate -s $size dense/trace.bin
+}
 for capture in "${captures[@]%/}" stm itm dwt osd; do
     folder=$source/tests/captures/$capture
     [[ -d $folder ]] || folder=$source/fuzz/captures/$capture
-    rm -rf dense && cp -r "$folder" dense
-    while (($(stat -c %s dense/trace.bin) < size)); do cat "$folder/trace.bin" >>dense/trace.bin; done
-    truncate -s $size dense/trace.bin
-    for command in "${commands[@]}"; do
-        rm -rf folder
-        (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command --quiet --jobs 2 dense) >/dev/null 2>said
-        code=$?
-        ((code <= 1)) || grep -qE ': no (ITM|source|call)' said && ! grep -q memory said || wrong "$command of $capture: exit $code within 512 MiB: $(head -n 1 said)"
+    for copy in "${copies[@]}"; do
+        rm -rf dense && fill "$folder" $copy
+        for command in "${commands[@]}"; do
+            rm -rf folder
+            (ulimit -d $data && exec timeout 300 "$bin/pugmark" $command --quiet --jobs 2 dense) >/dev/null 2>said
+            code=$?
+            ((code <= 1)) || grep -qE ': no (ITM|source|call)' said && ! grep -q memory said || wrong "$command of $copy $capture: exit $code within 512 MiB: $(head -n 1 said)"
+        done
     done
 done
 # Debug information that is packed: 256 KB of file, 256 MB of nulls in it, as zlib's and as xz's.
