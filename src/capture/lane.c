@@ -242,19 +242,20 @@ void pug_capture_lane_elements(struct pug_capture_lane *lane, void *part,
 
 /* ---- counts ---- */
 
-void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_counts *counts)
+/** What it is already, or the number of the space that the image has for the context. */
+static uint64_t memory_of(const void *asker, const struct pug_element *context)
 {
+    const struct pug_capture_lane *lane = asker;
     struct pug_capture *capture = lane->decoding->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[lane->desk->stretch];
-    if (capture->way->space)
-        return;
-    for (uint32_t i = 0; i < counts->contexts.count; i++) {
-        const struct pug_element context = pug_counts_context_element(counts, i);
-        const struct pug_reader_space reader = reader_of(&context);
-        const struct pug_address_space *space =
-            context.value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
-        if (space)
-            pug_counts_set_context_memory(counts, i, space->number);
-    }
-    pug_count_table_index(&counts->contexts);
+    const struct pug_reader_space reader = reader_of(context);
+    const struct pug_address_space *space =
+        context->value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
+    return space ? space->number : context->value;
+}
+
+void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_counts *counts)
+{
+    if (!lane->decoding->capture->way->space)
+        pug_counts_change_memories(counts, memory_of, lane);
 }

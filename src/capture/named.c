@@ -84,13 +84,14 @@ static uint64_t number_here(const struct pug_named_known *known, uint64_t number
     return space ? space->number : number;
 }
 
+static uint64_t memory_here(const void *known, const struct pug_element *context)
+{
+    return number_here(known, context->value);
+}
+
 void pug_named_renumber(const struct pug_named_known *known, struct pug_counts *counts)
 {
-    for (uint32_t i = 0; i < counts->contexts.count; i++) {
-        const uint64_t number = pug_counts_context_element(counts, i).value;
-        pug_counts_set_context_memory(counts, i, number_here(known, number));
-    }
-    pug_count_table_index(&counts->contexts);
+    pug_counts_change_memories(counts, memory_here, known);
     for (uint32_t i = 0; i < counts->seam_count; i++)
         counts->seams[i].memory = number_here(known, counts->seams[i].memory);
 }

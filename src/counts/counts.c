@@ -126,6 +126,18 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
     return context ? counts->last_context = number_of(&counts->contexts, context) : UINT32_MAX;
 }
 
+void pug_counts_change_memories(struct pug_counts *counts,
+                                uint64_t (*memory)(const void *asker,
+                                                   const struct pug_element *context),
+                                const void *asker)
+{
+    for (uint32_t i = 0; i < counts->contexts.count; i++) {
+        const struct pug_element context = pug_counts_context_element(counts, i);
+        counts->contexts.items[i].key[2] = memory(asker, &context);
+    }
+    pug_count_table_index(&counts->contexts);
+}
+
 struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
 {
     if (counts->seam_count > 0 && counts->seams[counts->last_seam].source == source)

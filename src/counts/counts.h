@@ -97,13 +97,11 @@ static inline struct pug_element pug_counts_context_element(const struct pug_cou
     return element;
 }
 
-/** A context's memory is another one, or got a number of its own. When all are set,
- * pug_count_table_index() finds them again. */
-static inline void pug_counts_set_context_memory(struct pug_counts *counts, uint32_t number,
-                                                 uint64_t memory)
-{
-    counts->contexts.items[number].key[2] = memory;
-}
+/** All contexts' memories are others: what `memory` says of each, as an element, for `asker`. */
+void pug_counts_change_memories(struct pug_counts *counts,
+                                uint64_t (*memory)(const void *asker,
+                                                   const struct pug_element *context),
+                                const void *asker);
 
 /** The number of a context: an element's, and its source's memory. UINT32_MAX: no memory. */
 uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,

@@ -83,29 +83,35 @@ static uint64_t hash_of_inner(const struct folds *folds, uint32_t fold)
     return hash;
 }
 
+/* The slot of a deep stack that is written like this one, or the free one where it would be. */
+static uint32_t *deep_slot(const struct folds *folds, const struct export_stacks *stacks,
+                           uint32_t fold)
+{
+    const uint32_t outer = pug_export_stack_outer(stacks, fold);
+    for (uint64_t slot = pug_hash_mix(hash_of_inner(folds, fold), outer);; slot++) {
+        uint32_t *at = &folds->slots[slot & (folds->slot_count - 1)];
+        if (*at == 0 ||
+            (pug_export_stack_outer(stacks, *at - 1) == outer && same_inner(folds, *at - 1, fold)))
+            return at;
+    }
+}
+
 /* Deep stacks that are written alike are one: what the others weigh is the first one's. */
 static void join_deep(struct folds *folds, const struct export_stacks *stacks)
 {
     memset(folds->slots, 0, folds->slot_count * sizeof(*folds->slots));
     for (uint32_t i = 0; i < folds->count; i++) {
-        const uint32_t outer = pug_export_stack_outer(stacks, i);
-        if (folds->items[i].weight == 0 || outer == PUG_PROFILE_NONE)
+        struct fold *fold = &folds->items[i];
+        if (fold->weight == 0 || pug_export_stack_outer(stacks, i) == PUG_PROFILE_NONE)
             continue;
-        uint64_t slot = pug_hash_mix(hash_of_inner(folds, i), outer);
-        uint32_t *at;
-        for (;; slot++) {
-            at = &folds->slots[slot & (folds->slot_count - 1)];
-            if (*at == 0 ||
-                (pug_export_stack_outer(stacks, *at - 1) == outer && same_inner(folds, *at - 1, i)))
-                break;
-        }
-        if (*at == 0) {
-            *at = i + 1;
+        uint32_t *slot = deep_slot(folds, stacks, i);
+        if (*slot == 0) {
+            *slot = i + 1;
             continue;
         }
-        struct fold *first = &folds->items[*at - 1];
-        first->weight = pug_profile_sum(first->weight, folds->items[i].weight);
-        folds->items[i].weight = 0;
+        struct fold *first = &folds->items[*slot - 1];
+        first->weight = pug_profile_sum(first->weight, fold->weight);
+        fold->weight = 0;
     }
 }
 

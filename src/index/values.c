@@ -2,6 +2,8 @@
 /** @file Which values the marks of some kinds have: what is not listed is nowhere. */
 #include "index/values.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 /* Bytes of capture for which one value may be listed: 0.4 % of it are 32 bytes for each of these.
@@ -27,8 +29,7 @@ struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t
 
 static size_t place_of(const struct pug_index_value_table *table, uint64_t value, uint8_t kind)
 {
-    uint64_t hash = (value + kind) * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(hash >> 32) & table->mask;
+    return (size_t)pug_hash_mix(pug_hash_mix(0, value), kind) & table->mask;
 }
 
 /** The slot of a value, or the empty one where it would be. */

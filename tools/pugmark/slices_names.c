@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "slices_names.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +13,9 @@ struct slice_name {
     uint32_t name;
 };
 
-static uint64_t mix(uint64_t key)
-{
-    key ^= key >> 31;
-    key *= UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 static struct slice_name *slot_of(struct slice_name *table, uint32_t room, uint64_t key)
 {
-    uint32_t at = (uint32_t)mix(key) & (room - 1);
+    uint32_t at = (uint32_t)pug_hash_mix(0, key) & (room - 1);
     while (table[at].key && table[at].key != key)
         at = (at + 1) & (room - 1);
     return &table[at];
