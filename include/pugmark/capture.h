@@ -374,7 +374,8 @@ struct pug_capture_decode {
     /** Optional: called behind begin() with the way for portions (jobs.h). */
     void (*passage)(void *part, struct pug_passage *passage);
     const struct pug_travel *travel; /**< optional, as in struct pug_parts */
-    uint64_t spare[2];               /**< zero */
+    bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
+    uint64_t spare[1];               /**< zero */
 };
 
 /** What came of decoding. */

@@ -76,6 +76,11 @@ bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, str
     return any;
 }
 
+struct pug_counts *pug_capture_new_counts(const struct pug_capture_decoding *decoding)
+{
+    return decoding->config->bare ? pug_counts_new_bare() : pug_counts_new();
+}
+
 struct pug_log *pug_capture_decode_log(const struct pug_capture_decoding *decoding)
 {
     return decoding->config->log ? decoding->config->log : decoding->capture->log;
@@ -124,7 +129,7 @@ static void *begin(void *context, unsigned worker)
         wrap(&decoding->lanes[worker], config->begin(config->context, worker));
     if (!part || !decoding->counts)
         return part;
-    part->counts = pug_counts_new();
+    part->counts = pug_capture_new_counts(decoding);
     if (part->counts)
         return part;
     config->drop(part->part);

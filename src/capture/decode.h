@@ -79,6 +79,9 @@ bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, str
  */
 bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end);
 
+/** Empty counts of the kind that the consumer asks for; NULL: no memory. */
+struct pug_counts *pug_capture_new_counts(const struct pug_capture_decoding *decoding);
+
 struct pug_log *pug_capture_decode_log(const struct pug_capture_decoding *decoding);
 
 /** May decoding go on? Asks the consumer. */

@@ -360,7 +360,7 @@ static bool worker_open(struct worker *worker, struct pool *pool, unsigned numbe
                               .number = number};
     worker->bytes = malloc(PIECE_SIZE);
     worker->lane->log = pug_log_new(PUG_SEV_INFO);
-    worker->lane->counts = pool->decoding->counts ? pug_counts_new() : NULL;
+    worker->lane->counts = pool->decoding->counts ? pug_capture_new_counts(pool->decoding) : NULL;
     if (worker->lane->log)
         pug_log_set_sink(worker->lane->log, keep_record, worker);
     return worker->bytes && worker->lane->log && (worker->lane->counts || !pool->decoding->counts);

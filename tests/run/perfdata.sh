@@ -63,6 +63,21 @@ perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c0
 "$pugmark" profile --format folded --symfs "$work" --buildid-dir "" "$work/rows.data" 2>&1 | grep -q 'program memory was not there' ||
   { echo "branch lists without their program: not told"; bad=1; }
 
+# What is looked at once more for what is wrong with it ends anywhere: no warning of the trace's.
+if [[ -x $1/perf_repeat ]]; then
+  "$1/perf_repeat" "$data/paw/thread-v1.data" "$work/long.data" 900
+  for option in "" "--tid 600"; do
+    # shellcheck disable=SC2086
+    "$pugmark" stat --symfs "$data/paw/root" $option "$work/long.data" 2>&1 | grep -qE '^ +0  warnings$' ||
+      { echo "stat $option: a warning of its own second look"; bad=1; }
+  done
+  for jobs in 1 2 8; do
+    "$pugmark" stat --quiet --jobs $jobs --symfs "$data/paw/root" "$work/long.data" | grep -v second >"$work/stat.$jobs"
+  done
+  cmp -s "$work/stat.1" "$work/stat.2" && cmp -s "$work/stat.1" "$work/stat.8" ||
+    { echo "stat: other counts on several threads"; bad=1; }
+fi
+
 # Selections.
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" >"$work/one"
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" "$data/paw/cpu-shared.data" | grep '^710 ' | cmp -s - "$work/one" ||
@@ -72,6 +87,15 @@ perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c0
 # every command selects alike: as many ranges in each order, some of the packets, calls of all stretches
 lists() { "$pugmark" list --quiet --symfs "$data/paw/root" "$@" "$data/paw/cpu-shared.data"; }
 all=$(lists --packets | grep -vc '^#')
+# whether ranges are counted or, as here where options select, looked at one by one
+for option in "" "--tid 710"; do
+  # shellcheck disable=SC2086
+  lists $option | perl -lne 'next if /^#/; $n++; if (/num_i\((\d+)\)/) { $r++; $i += $1 } END { print "$n $r $i" }' >"$work/listed"
+  # shellcheck disable=SC2086
+  "$pugmark" stat --quiet --symfs "$data/paw/root" $option "$data/paw/cpu-shared.data" |
+    perl -lane '$n{$F[1]} = $F[0]; END { print "$n{elements} $n{INSTR_RANGE} $n{instructions}" }' | cmp -s - "$work/listed" ||
+    { echo "stat $option: other counts"; bad=1; }
+done
 for option in "--tid 710" "--pid 700" "--cpu 0" "--comm paw" "--dso libpaw.so"; do
   # shellcheck disable=SC2086  # options are words
   ranges=$(lists $option | grep -c RANGE) by_time=$(lists --by-time $option | grep -c RANGE) packets=$(lists --packets $option | grep -vc '^#')

@@ -95,14 +95,14 @@ struct input {
     size_t piece; /**< bytes that a thread decodes at once; 0: as the library thinks */
     int failure;  /**< exit code where it cannot be opened, or gets no tree */
     bool fatal;
-    bool wrong;               /**< private: something was found to be */
-    uint64_t errors_before;   /**< private: errors logged before the first tree was made */
-    bool opened;              /**< private: messages are about the trace from now on */
-    bool unsound;             /**< private: reading it failed, and that was said */
-    bool examined;            /**< private: a diagnosis was made, or is not wanted */
-    bool silent;              /**< private: what is logged was told before */
-    bool by_elements;         /**< private: all of it was decoded to elements */
-    bool partial;             /**< private: of the trace only the beginning is at hand */
+    bool wrong;             /**< private: something was found to be */
+    uint64_t errors_before; /**< private: errors logged before the first tree was made, or twice */
+    bool opened;            /**< private: messages are about the trace from now on */
+    bool unsound;           /**< private: reading it failed, and that was said */
+    bool examined;          /**< private: a diagnosis was made, or is not wanted */
+    bool silent;            /**< private: what is logged was told before */
+    bool by_elements;       /**< private: all of it was decoded to elements */
+    bool partial;           /**< private: of the trace only the beginning is at hand */
     struct messages messages; /**< private: of the run at hand */
     bool described;           /**< what is wrong is part of the output, or told */
     bool refused;             /**< private: options do not fit, and that was told */
@@ -155,6 +155,10 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
  */
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result);
+
+/** The same without a word of how it ended, which is input_concluded()'s. */
+enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
+                                     bool (*go_on)(void), struct pug_capture_result *result);
 
 /** Do options select more than buffers and sources? Then input_decode() is asked. */
 bool input_selects(const struct input *input);

@@ -217,8 +217,8 @@ int input_concluded(struct input *input, enum pug_status status,
     return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
 }
 
-bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
-                  struct pug_capture_result *result)
+enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
+                                     bool (*go_on)(void), struct pug_capture_result *result)
 {
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
     decode->threads = input_jobs(input);
@@ -230,6 +230,13 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
     decode->progress_context = &progress;
     const enum pug_status status = pug_capture_decode(input->capture, decode, result);
     progress_end(&progress);
+    return status;
+}
+
+bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
+                  struct pug_capture_result *result)
+{
+    const enum pug_status status = input_decode_quietly(input, decode, go_on, result);
     (void)input_concluded(input, status, result);
     return status == PUG_OK;
 }
@@ -252,8 +259,17 @@ static void conclude(struct input *input)
 
 /* So much of a trace that was decoded in another way is looked at. */
 #define LOOK_MOST (UINT64_C(4) << 20)
-/* Where it was not decoded to elements, that takes many times as long as what was done. */
+/* Where it was not decoded to elements, that takes many times as long as what was done: a share. */
+#define LOOK_SHARE 16
 #define LOOK_SHORT (UINT64_C(128) << 10)
+
+static uint64_t look_most(const struct input *input)
+{
+    const uint64_t share = input_bytes(input) / LOOK_SHARE;
+    if (input->by_elements || share > LOOK_MOST)
+        return LOOK_MOST;
+    return share > LOOK_SHORT ? share : LOOK_SHORT;
+}
 
 static void *begin_nothing(void *context, unsigned worker)
 {
@@ -316,14 +332,16 @@ static void look_again(struct input *input)
 {
     if (input->examined || input->options->reference || input->described || !output_wanted())
         return;
+    const uint64_t errors = pug_log_errors(input->log);
     input->examined = true;
     input->silent = true;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        input->wrong |= perf_diagnosis(input, input->by_elements ? LOOK_MOST : LOOK_SHORT);
+        input->wrong |= perf_diagnosis(input, look_most(input));
     else if (!pug_peers_helps(input_peers()))
         look_at_stretches(input);
     messages_forget(&input->messages);
     input->silent = false;
+    input->errors_before += pug_log_errors(input->log) - errors;
 }
 
 int input_result(struct input *input)

@@ -81,13 +81,18 @@ static void counts_elements(void *context, const struct pug_element *elements, s
     }
 }
 
+static bool is_starved(const struct pug_counts *ranges)
+{
+    return pug_counts_status(ranges) != PUG_OK;
+}
+
 /** What is known of a part, with the ranges that were shown among those that were counted. */
 static struct counts counts_whole(const struct part *part)
 {
     struct counts counts = part->counts;
     if (part->ranges) {
         pug_counts_total(part->ranges, &counts.by_type[PUG_ELEM_INSTR_RANGE], &counts.instructions);
-        counts.starved |= pug_counts_status(part->ranges) != PUG_OK;
+        counts.starved |= is_starved(part->ranges);
     }
     return counts;
 }
@@ -169,17 +174,30 @@ static void counts_situated(void *part, const struct pug_situation *situation,
     counts_elements(part, elements, count);
 }
 
-/** All stretches at once. */
-static bool count_all(struct input *input, struct counts *counts)
+/** Add ranges that were not shown. */
+static void counts_counted(void *context, struct pug_counts *counted)
 {
-    struct pug_capture_result result;
+    struct counts *counts = context;
+    uint64_t ranges, instructions;
+    pug_counts_total(counted, &ranges, &instructions);
+    counts->by_type[PUG_ELEM_INSTR_RANGE] += ranges;
+    counts->instructions += instructions;
+    counts->starved |= is_starved(counted);
+}
+
+/** All stretches at once. */
+static enum pug_status count_all(struct input *input, struct counts *counts,
+                                 struct pug_capture_result *result)
+{
     struct pug_capture_decode decode = {.context = counts,
                                         .begin = counts_begin,
                                         .elements = counts_situated,
                                         .take = counts_take,
                                         .drop = counts_drop,
+                                        .counted = counts_counted,
+                                        .bare = true,
                                         .travel = &counts_travel};
-    return input_decode(input, &decode, NULL, &result);
+    return input_decode_quietly(input, &decode, NULL, result);
 }
 
 /**
@@ -220,11 +238,17 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
     const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     const uint64_t errors_before = pug_log_errors(input->log);
     const uint64_t warnings_before = pug_log_warnings(input->log);
-    const double start = now();
+    const bool at_once = perf || input_selects(input);
+    struct pug_capture_result result = {0};
+    enum pug_status status = PUG_OK;
+    bool good = true;
     double seconds = 0;
+    const double start = now();
     *counts = (struct counts){0};
-    const bool good = perf || input_selects(input) ? count_all(input, counts)
-                                                   : count_trees(input, counts, &seconds);
+    if (at_once)
+        status = count_all(input, counts, &result);
+    else
+        good = count_trees(input, counts, &seconds);
     if (seconds == 0)
         seconds = now() - start;
     for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
@@ -233,7 +257,9 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
         input_starve(input);
     *errors = pug_log_errors(input->log) - errors_before;
     *warnings = pug_log_warnings(input->log) - warnings_before;
-    return !good ? -1 : seconds > 0 ? seconds : 1e-9;
+    if (at_once) /* only now: it may look at some of the trace once more */
+        (void)input_concluded(input, status, &result);
+    return !good || status != PUG_OK ? -1 : seconds > 0 ? seconds : 1e-9;
 }
 
 /** The counts of a source, which several stretches may have; NULL: no memory. */
