@@ -260,6 +260,18 @@ void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *s
     enter_view(map);
 }
 
+void pug_codemap_element_space(struct pug_codemap *map, const struct pug_element *blank,
+                               uint8_t space)
+{
+    pug_codemap_space(map, &(struct pug_reader_space){
+                               .space = space,
+                               .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
+                               .has_vmid = blank->context_flags & PUG_CTX_VMID,
+                               .context_id = blank->context_id,
+                               .vmid = blank->vmid,
+                           });
+}
+
 void pug_codemap_moment(struct pug_codemap *map, uint64_t index)
 {
     map->store->moment = index;

@@ -191,6 +191,9 @@ void pug_codemap_stop_at_calls(struct pug_codemap *map);
 
 /** The address space to read in from now on. `source` is filled in by the map. */
 void pug_codemap_space(struct pug_codemap *map, const struct pug_reader_space *space);
+/** That of the context that elements have: `space` (PUG_SPACE_…) of it. */
+void pug_codemap_element_space(struct pug_codemap *map, const struct pug_element *blank,
+                               uint8_t space);
 
 /**
  * Another moment of the trace begins with the packet at `index`: where memories are chosen, another

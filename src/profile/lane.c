@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "capture/capture.h"
+#include "pugmark/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,14 +88,8 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
     const uint64_t last = range->end - range->last_size;
     uint8_t bytes[8], it_count = 0;
     struct pug_insn insn;
-    const struct pug_reader_space reader = {
-        .space = PUG_SPACE_ANY,
-        .has_context_id = range->context_flags & PUG_CTX_CONTEXT_ID,
-        .has_vmid = range->context_flags & PUG_CTX_VMID,
-        .context_id = range->context_id,
-        .vmid = range->vmid,
-        .source = range->source,
-    };
+    struct pug_reader_space reader;
+    pug_element_space(range, &reader);
     const struct pug_image *image =
         situation->space ? pug_address_space_image(situation->space) : NULL;
     const int64_t read = image ? pug_image_read(image, &reader, last, bytes, range->last_size) : 0;

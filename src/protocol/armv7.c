@@ -170,14 +170,7 @@ uint8_t pug_armv7_space(const struct pug_stage *stage, const struct pug_armv7_re
 
 void pug_armv7_tell_space(struct pug_stage *stage, const struct pug_armv7_registers *registers)
 {
-    const struct pug_element *blank = &stage->out.blank;
-    pug_codemap_space(stage->code, &(struct pug_reader_space){
-                                       .space = pug_armv7_space(stage, registers),
-                                       .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-                                       .has_vmid = blank->context_flags & PUG_CTX_VMID,
-                                       .context_id = blank->context_id,
-                                       .vmid = blank->vmid,
-                                   });
+    pug_codemap_element_space(stage->code, &stage->out.blank, pug_armv7_space(stage, registers));
     pug_codemap_context_changed(stage->code);
 }
 

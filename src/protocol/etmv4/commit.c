@@ -44,13 +44,7 @@ void pug_etmv4_put_context(decoder *d, uint64_t index, const struct pug_etmv4_p0
     }
     d->space = pug_space_of_level(blank->security, context->el);
     pug_codemap_moment(d->map, index);
-    pug_codemap_space(d->map, &(struct pug_reader_space){
-                                  .space = d->space,
-                                  .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-                                  .has_vmid = blank->context_flags & PUG_CTX_VMID,
-                                  .context_id = blank->context_id,
-                                  .vmid = blank->vmid,
-                              });
+    pug_codemap_element_space(d->map, blank, d->space);
     pug_codemap_context_changed(d->map);
     pug_etmv4_push(d, PUG_ELEM_PE_CONTEXT, index);
 }

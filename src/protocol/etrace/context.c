@@ -49,15 +49,7 @@ static uint8_t describe(unsigned privilege, int8_t *level)
 
 static void change_space(struct pug_etrace_decoder *d)
 {
-    const struct pug_element *blank = &d->out->blank;
-    struct pug_reader_space reader = {
-        .space = PUG_SPACE_ANY,
-        .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-        .has_vmid = blank->context_flags & PUG_CTX_VMID,
-        .context_id = blank->context_id,
-        .vmid = blank->vmid,
-    };
-    pug_codemap_space(d->code, &reader);
+    pug_codemap_element_space(d->code, &d->out->blank, PUG_SPACE_ANY);
     pug_etrace_forget_ways(d);
     pug_codemap_context_changed(d->code);
 }

@@ -13,15 +13,7 @@ enum format { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
 
 void pug_ntrace_set_space(struct pug_ntrace_decoder *d)
 {
-    const struct pug_element *blank = &d->stage->out.blank;
-    struct pug_reader_space space = {
-        .space = PUG_SPACE_ANY,
-        .has_context_id = blank->context_flags & PUG_CTX_CONTEXT_ID,
-        .has_vmid = blank->context_flags & PUG_CTX_VMID,
-        .context_id = blank->context_id,
-        .vmid = blank->vmid,
-    };
-    pug_codemap_space(d->stage->code, &space);
+    pug_codemap_element_space(d->stage->code, &d->stage->out.blank, PUG_SPACE_ANY);
 }
 
 /** An address as it is used: of the hart's width, sign-extended where fewer bits are traced. */
