@@ -176,9 +176,10 @@ static void run(struct job *job, int rounds)
 
 int main(int argc, char **argv)
 {
-    const char *folder = argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/TC2";
-    int rounds = argc > 2 ? atoi(argv[2]) : 20;
-    size_t only = argc > 3 ? (size_t)atoi(argv[3]) : 0;
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS] [JOB]");
+    const char *folder = bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures/TC2");
+    int rounds = (int)bench_number(&arguments, 2, 20);
+    size_t only = (unsigned)bench_number(&arguments, 3, 0);
     const bool captured = bench_has(folder, "cstrace.bin");
     struct bench_bytes trace = {0}, kernel = {0};
     if (captured) {

@@ -23,6 +23,56 @@ struct bench_bytes {
     size_t size;
 };
 
+/* ---- arguments ---- */
+
+struct bench_arguments {
+    const char *usage; /**< behind the name of the program */
+    int count;
+    char **all;
+};
+
+static inline void bench_say_usage(const struct bench_arguments *arguments, FILE *file)
+{
+    const char *name = strrchr(arguments->all[0], '/');
+    fprintf(file, "usage: %s %s\n", name ? name + 1 : arguments->all[0], arguments->usage);
+}
+
+/** A benchmark's arguments; who asks for help, or gives options, gets the usage. */
+static inline struct bench_arguments bench_begin(int argc, char **argv, const char *usage)
+{
+    const struct bench_arguments arguments = {usage, argc, argv};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-')
+            continue;
+        const bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        bench_say_usage(&arguments, help ? stdout : stderr);
+        exit(help ? 0 : 2);
+    }
+    return arguments;
+}
+
+static inline const char *bench_text(const struct bench_arguments *arguments, int n,
+                                     const char *otherwise)
+{
+    return n < arguments->count ? arguments->all[n] : otherwise;
+}
+
+/** The n-th one, a number of at least 1. */
+static inline unsigned long bench_number(const struct bench_arguments *arguments, int n,
+                                         unsigned long otherwise)
+{
+    if (n >= arguments->count)
+        return otherwise;
+    char *end;
+    const unsigned long number = strtoul(arguments->all[n], &end, 0);
+    if (*end == 0 && number > 0)
+        return number;
+    bench_say_usage(arguments, stderr);
+    exit(2);
+}
+
+/* ---- files ---- */
+
 static inline struct bench_bytes bench_read_file(const char *folder, const char *name)
 {
     char path[4096];

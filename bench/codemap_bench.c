@@ -6,6 +6,7 @@
  *
  *     codemap_bench [BLOCKS [HOPS]]
  */
+#include "bench.h"
 #include "image/codemap.h"
 
 #include <stdio.h>
@@ -168,8 +169,9 @@ static void measure(const char *what, const struct pug_image *image,
 
 int main(int argc, char **argv)
 {
-    uint32_t blocks = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 2000;
-    uint64_t hops = argc > 2 ? strtoull(argv[2], NULL, 0) : 20000000;
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[BLOCKS [HOPS]]");
+    uint32_t blocks = (uint32_t)bench_number(&arguments, 1, 2000);
+    uint64_t hops = bench_number(&arguments, 2, 20000000);
     struct pug_place place = {.space = PUG_SPACE_ANY};
     struct pug_image *image = pug_image_new(), *asked = pug_image_new();
     make_program(blocks);

@@ -174,9 +174,10 @@ static void compare(const struct library libraries[2], bool callback, bool hashe
 
 int main(int argc, char **argv)
 {
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS]");
     const char *folder =
-        argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
-    const int rounds = argc > 2 ? atoi(argv[2]) : 5;
+        bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const int rounds = (int)bench_number(&arguments, 2, 5);
     if (!bench_has(folder, "cstrace.bin"))
         return 0;
     trace = bench_read_file(folder, "cstrace.bin");

@@ -101,9 +101,10 @@ static void load(const char *folder)
 
 int main(int argc, char **argv)
 {
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS]");
     const char *folder =
-        argc > 1 ? argv[1] : PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match";
-    int rounds = argc > 2 ? atoi(argv[2]) : 10;
+        bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    int rounds = (int)bench_number(&arguments, 2, 10);
     unsigned long long elements;
     load(folder);
     struct pug_image *image = pug_image_new();

@@ -74,10 +74,13 @@ static void report(unsigned threads, const struct input *input, const struct bes
 
 int main(int argc, char **argv)
 {
-    const char *path =
-        argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
-    const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
-    const int rounds = argc > 3 ? atoi(argv[3]) : 3;
+    const struct bench_arguments arguments =
+        bench_begin(argc, argv, "[SNAPSHOT] [MEGABYTES] [ROUNDS]");
+    const char *path = bench_text(&arguments, 1, NULL);
+    if (!path)
+        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const size_t least = bench_number(&arguments, 2, 64) << 20;
+    const int rounds = (int)bench_number(&arguments, 3, 3);
     struct input input;
     bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
     input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);

@@ -215,10 +215,13 @@ static void print_model(const struct model *model, const struct run *runs, size_
 
 int main(int argc, char **argv)
 {
-    const char *path =
-        argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
-    const size_t least = (argc > 2 ? strtoul(argv[2], NULL, 0) : 64) << 20;
-    const int rounds = argc > 3 && atoi(argv[3]) > 0 ? atoi(argv[3]) : 3;
+    const struct bench_arguments arguments =
+        bench_begin(argc, argv, "[SNAPSHOT] [MEGABYTES] [ROUNDS]");
+    const char *path = bench_text(&arguments, 1, NULL);
+    if (!path)
+        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const size_t least = bench_number(&arguments, 2, 64) << 20;
+    const int rounds = (int)bench_number(&arguments, 3, 3);
     struct counts alone = {0}, together = {0}, others = {0};
     struct pug_jobs_result one, many = {0}, first = {0}, crowd = {0};
     struct work one_best = {1e9, 1e9, 1e9}, many_best = one_best, first_best = one_best,

@@ -67,10 +67,11 @@ static unsigned long round_of(const struct program *program, const struct code *
 
 int main(int argc, char **argv)
 {
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[PROGRAM] [LOOKUPS]");
     static const char *const whats[WHATS] = {"functions", "lines", "frames", "image lines",
                                              "image frames"};
-    const char *path = argc > 1 ? argv[1] : "/proc/self/exe";
-    const unsigned long lookups = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000000;
+    const char *path = bench_text(&arguments, 1, "/proc/self/exe");
+    const unsigned long lookups = bench_number(&arguments, 2, 1000000);
     struct program program = {.names = pug_names_new(NULL), .image = pug_image_new()};
     if (!program.names || !program.image ||
         pug_image_add_elf(program.image, NULL, path, 0) != PUG_OK ||

@@ -99,9 +99,11 @@ static double least(double a, double b)
 
 int main(int argc, char **argv)
 {
-    const char *path =
-        argc > 1 ? argv[1] : bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
-    const int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS]");
+    const char *path = bench_text(&arguments, 1, NULL);
+    if (!path)
+        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const int rounds = (int)bench_number(&arguments, 2, 5);
     double best[3] = {1e9, 1e9, 1e9};
     struct counted counted = {0};
     for (int i = 0; i < rounds; i++) {

@@ -234,9 +234,10 @@ static void bench_vectors(const char *folder, unsigned rounds)
 
 int main(int argc, char **argv)
 {
-    const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
-    const char *folder = argc > 2 ? argv[2] : PUG_SOURCE_DIR "/../shared/vectors";
-    only = argc > 3 ? argv[3] : only;
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[ROUNDS [VECTORS [ONLY]]]");
+    const unsigned rounds = (unsigned)bench_number(&arguments, 1, 20);
+    const char *folder = bench_text(&arguments, 2, PUG_SOURCE_DIR "/../shared/vectors");
+    only = bench_text(&arguments, 3, only);
     struct total recorded = {0};
     for (size_t i = 0; i < COUNT(recordings); i++)
         bench_recording(recordings[i], rounds, &recorded);

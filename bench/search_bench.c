@@ -58,7 +58,8 @@ static double search(const char *transport, const char *protocol, const struct b
 
 int main(int argc, char **argv)
 {
-    const size_t megabytes = argc > 1 ? strtoul(argv[1], NULL, 0) : 16;
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[MEGABYTES]");
+    const size_t megabytes = bench_number(&arguments, 1, 16);
     struct bench_bytes bytes = {.at = malloc(megabytes << 20), .size = megabytes << 20};
     const struct pug_protocol *protocol;
     if (!bytes.at)

@@ -11,6 +11,7 @@
  * pugmark, the best of each counts. Debian's 1.3.3 has no ITM decoder: there is nothing to compare
  * that with.
  */
+#include "bench.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "recorder/itm.h"
@@ -267,9 +268,11 @@ static struct rec_bytes read_capture(const char *path)
 
 int main(int argc, char **argv)
 {
-    unsigned packets = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000;
-    int rounds = argc > 2 ? atoi(argv[2]) : 5;
-    const char *path = argc > 3 ? argv[3] : CAPTURE;
+    const struct bench_arguments arguments =
+        bench_begin(argc, argv, "[PACKETS] [ROUNDS] [CAPTURE]");
+    unsigned packets = (unsigned)bench_number(&arguments, 1, 1000000);
+    int rounds = (int)bench_number(&arguments, 2, 5);
+    const char *path = bench_text(&arguments, 3, CAPTURE);
     struct rec_bytes stm = make_stm(packets), stm_frames = make_frames(&stm);
     struct rec_bytes itm = make_itm(packets), itm_frames = make_frames(&itm);
     struct rec_bytes capture = read_capture(path);
