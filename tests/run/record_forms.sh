@@ -45,7 +45,7 @@ record() {
   local seed calls=(off silent on) data=()
   [[ $2 != *.data ]] || data=(--data)
   for seed in 1 2 3 4 5 6 7 8; do
-    "$bin/pugmark" record --quiet --from "$work/$2" --protocol "$1" --random $seed --limit 50000 "${data[@]}" \
+    "$bin/pugmark" record --quiet --from "$work/$2" --protocol "$1" --random $seed --limit 25000 "${data[@]}" \
       --calls "${calls[seed % 3]}" --loss $((seed % 4 * 5)) --times 100 --others 100 --cycle-counts 100 --sync 1000 \
       --out "$work/out" --path "$work/ran"
     "$bin/pugmark" pc "$work/out" --quiet --verify "$work/ran" >"$work/said" 2>&1 ||

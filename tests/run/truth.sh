@@ -7,7 +7,7 @@ command -v qemu-aarch64 >/dev/null || { echo "there is no qemu-user here"; exit 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $bin in
-  */release/*) scale=2 seeds=1 ;;
+  */release/*) scale=1 seeds=1 ;;
   *) scale=1 seeds=0 ;; # with sanitizers all is some ten times slower
 esac
 "$source/tests/truth/truth.sh" "$bin" "$work" $scale $seeds

@@ -21,7 +21,7 @@
 /* Beyond this the places to join repeat. */
 #define ENOUGH (UINT64_C(128) << 10)
 #ifdef __SANITIZE_THREAD__ /* which takes twenty times as long */
-#define DAMAGES     3
+#define DAMAGES     1
 #define APART_BYTES ((size_t)8 << 20)
 #else
 #define DAMAGES     12
