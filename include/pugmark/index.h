@@ -219,6 +219,12 @@ uint64_t pug_index_sync_before(const struct pug_index *index, uint32_t source, u
 /* ---- starting in the middle ---- */
 
 /**
+ * Has it the states of this tree's decoders? False: it has none, or those of decoding with another
+ * program or other options. pug_index_extend() with `elements` makes them.
+ */
+bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *tree);
+
+/**
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
  * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
  * no log. `elements`: the tree decodes, and the index must have the decoders' states. False: start

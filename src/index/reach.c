@@ -188,8 +188,7 @@ bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree 
 
 /* ---- for who reads on ---- */
 
-/** Are its decoders' states those of this tree? */
-static bool has_decoders(const struct pug_index *index, const struct pug_tree *tree)
+bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *tree)
 {
     return (index->header->flags & PUG_INDEX_ELEMENTS) &&
            index->header->decode_identity == pug_index_decode_identity(tree);
@@ -204,7 +203,7 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
     *reached = NULL;
     if (size < h->indexed)
         return false;
-    if (elements && !has_decoders(index, tree))
+    if (elements && !pug_index_has_states(index, tree))
         return false;
     block = block < h->blocks ? block : h->blocks ? h->blocks - 1 : 0;
     while (block > 0 &&
@@ -218,7 +217,7 @@ uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree 
                            uint64_t from, uint64_t to)
 {
     const struct pug_index_file_header *h = index->header;
-    if (!has_decoders(index, tree) || to > h->indexed)
+    if (!pug_index_has_states(index, tree) || to > h->indexed)
         return UINT64_MAX;
     uint64_t last = 0;
     for (uint64_t block = from / h->block; block < h->blocks && block * h->block < to; block++)

@@ -23,6 +23,10 @@ mkdir there other
 "$bin/pugmark" profile --sandbox --output there/made demo 2>said && [[ -s there/made ]] || wrong "--output: $(head -n 1 said)"
 "$bin/pugmark" timeline --format ctf --sandbox --output there/ctf demo 2>said && [[ -s there/ctf/metadata ]] || wrong "a folder: $(head -n 1 said)"
 "$bin/pugmark" index --quiet --sandbox demo 2>said && [[ -s demo/trace.bin.pugindex ]] || wrong "index: $(head -n 1 said)"
+# A look beside what was to be read adds nothing to a file.
+cp demo/trace.bin.pugindex marks
+"$bin/pugmark" list --around 100 --sandbox demo >out 2>said || wrong "list --around: $(head -n 1 said)"
+cmp -s demo/trace.bin.pugindex marks || wrong "list --around wrote into the index"
 # A link that leads out of there.
 ln -s ../other/made there/link
 "$bin/pugmark" profile --sandbox --output there/link demo 2>said

@@ -48,6 +48,7 @@ differs() {
 }
 
 part() {
+    cp "$work/$index" "$work/index" # a window adds states to it
     "$pugmark" list --quiet "${how[@]}" --index "$work/index" "$@" "${capture[@]}" | unwrapped >"$work/part"
 }
 
@@ -62,7 +63,6 @@ compare() {
 # Windows of the list that "${how[@]}" makes, by the two indexes.
 windows() {
     for index in marks states; do
-        cp "$work/$index" "$work/index"
         for ((n = 0; n < count; n++)); do
             at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
             compare $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius

@@ -41,7 +41,7 @@ static const struct option table[] = {
      option_number, offsetof(struct index_options, limit)},
     {"full", NULL, "keep every mark, not only summaries", option_flag,
      offsetof(struct index_options, full)},
-    {"elements", NULL, "decode as well, so that `list` can start in the middle", option_flag,
+    {"elements", NULL, "decode as well, so that `list` can start in the middle; else its first window does", option_flag,
      offsetof(struct index_options, elements)},
     {"rebuild", NULL, "make the index anew, whatever is there", option_flag,
      offsetof(struct index_options, rebuild)},
@@ -98,7 +98,8 @@ static bool suffices(const struct pug_index *index, const struct input *input,
 {
     struct pug_index_info info;
     pug_index_info(index, &info);
-    return info.indexed >= wanted_bytes(input, options) && (info.elements || !options->elements);
+    return info.indexed >= wanted_bytes(input, options) &&
+           (!options->elements || pug_index_has_states(index, input->tree));
 }
 
 /** Can what the file has be gone on with, or has it to be something else? */

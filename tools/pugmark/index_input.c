@@ -2,11 +2,14 @@
 #include "index_input.h"
 
 #include "index/format.h"
+#include "jobs/peers.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool index_path(const struct input *input, const char *asked, char *path, size_t size)
 {
@@ -61,18 +64,40 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
 static enum pug_status complete(struct input *input, const struct pug_index *part, bool elements,
                                 struct pug_index **index)
 {
-    const struct pug_index_options options = {.elements = elements, .jobs = input_jobs(input)};
-    return part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options,
-                                   index)
-                : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
+    struct progress progress = progress_begin(input->trace_size, input->options->quiet, NULL);
+    const struct pug_index_options options = {.elements = elements,
+                                              .jobs = input_jobs(input),
+                                              .progress = progress_show,
+                                              .progress_context = &progress};
+    const enum pug_status status =
+        part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options, index)
+             : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
+    progress_end(&progress);
+    return status;
 }
 
-/** Is there nothing to be added? */
+/** Is there nothing to be added? Where elements are wanted, the input's tree decodes. */
 static bool is_complete(const struct pug_index *index, const struct input *input, bool elements)
 {
     struct pug_index_info info;
     pug_index_info(index, &info);
-    return info.indexed == input->trace_size && (info.elements || !elements);
+    return info.indexed == input->trace_size &&
+           (!elements || pug_index_has_states(index, input->tree));
+}
+
+/**
+ * A file that has all but the decoders' states gets those, too, so that they are made once. Where
+ * it cannot be written they are for this time.
+ */
+static void keep_states(const struct input *input, const char *path, const struct pug_index *part,
+                        const struct pug_index *index)
+{
+    struct pug_index_info before, after;
+    pug_index_info(part, &before);
+    pug_index_info(index, &after);
+    if (before.indexed == after.indexed && !before.elements && after.elements &&
+        !input->options->sandbox && !pug_peers_helps(input_peers()) && access(path, W_OK) == 0)
+        (void)pug_index_save(index, path);
 }
 
 struct pug_index *index_open(struct input *input, const char *asked, bool elements)
@@ -86,19 +111,24 @@ struct pug_index *index_open(struct input *input, const char *asked, bool elemen
         index_refused(path, status);
         return NULL;
     }
-    if (part && is_complete(part, input, elements))
-        return part;
     if (elements && !index_tree(input, true)) {
         pug_index_free(part);
         return NULL;
     }
-    status = complete(input, part, elements, &index);
-    pug_index_free(part);
-    if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
-        return NULL;
+    if (part && is_complete(part, input, elements)) {
+        index = part;
+    } else {
+        status = complete(input, part, elements, &index);
+        if (status == PUG_OK && part)
+            keep_states(input, path, part, index);
+        pug_index_free(part);
+        if (status != PUG_OK) {
+            fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path,
+                    pug_status_text(status));
+            return NULL;
+        }
     }
-    if (index_tree(input, false)) /* the one before is used up */
+    if (index_tree(input, false)) /* the one before is used up, or decodes */
         return index;
     pug_index_free(index);
     return NULL;
