@@ -151,6 +151,29 @@ bench_repeat(struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *bu
     return bytes;
 }
 
+/** The first buffer of a snapshot, made long. */
+struct bench_input {
+    struct pug_snapshot *snapshot;
+    const struct pug_snapshot_buffer *buffer;
+    struct bench_bytes trace;
+};
+
+/** Arguments 1 and 2: the snapshot, and how many megabytes of it. */
+static inline struct bench_input bench_open(const struct bench_arguments *arguments)
+{
+    struct bench_input input;
+    const char *path = bench_text(arguments, 1, NULL);
+    if (!path)
+        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const size_t least = bench_number(arguments, 2, 64) << 20;
+    bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
+    input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
+    if (!input.buffer)
+        exit(2);
+    input.trace = bench_repeat(input.snapshot, input.buffer, least);
+    return input;
+}
+
 /* ---- pugmark ---- */
 
 static inline enum pug_response bench_count(void *context, const struct pug_element *batch,

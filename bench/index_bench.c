@@ -13,13 +13,7 @@
 
 #include <unistd.h>
 
-struct input {
-    struct pug_snapshot *snapshot;
-    const struct pug_snapshot_buffer *buffer;
-    struct bench_bytes trace;
-};
-
-static struct pug_tree *new_tree(const struct input *input)
+static struct pug_tree *new_tree(const struct bench_input *input)
 {
     struct pug_tree *tree;
     bench_good(pug_snapshot_tree(input->snapshot, input->buffer,
@@ -37,7 +31,7 @@ static void keep_best(double *best, double taken)
     *best = *best == 0 || taken < *best ? taken : *best;
 }
 
-static void make(const struct input *input, unsigned threads, struct pug_index **index,
+static void make(const struct bench_input *input, unsigned threads, struct pug_index **index,
                  struct best *best)
 {
     struct pug_tree *tree = new_tree(input);
@@ -50,7 +44,8 @@ static void make(const struct input *input, unsigned threads, struct pug_index *
 }
 
 /** Seconds for an answer. */
-static double ask(const struct input *input, const char *path, const struct pug_index_query *query)
+static double ask(const struct bench_input *input, const char *path,
+                  const struct pug_index_query *query)
 {
     struct pug_tree *tree = new_tree(input);
     struct pug_index *index;
@@ -65,7 +60,7 @@ static double ask(const struct input *input, const char *path, const struct pug_
     return taken;
 }
 
-static void report(unsigned threads, const struct input *input, const struct best *best)
+static void report(unsigned threads, const struct bench_input *input, const struct best *best)
 {
     const double megabytes = (double)input->trace.size / 1e6;
     printf("%u threads: %.1f MB/s; %.1f MB for a second of processor time\n", threads,
@@ -76,17 +71,8 @@ int main(int argc, char **argv)
 {
     const struct bench_arguments arguments =
         bench_begin(argc, argv, "[SNAPSHOT] [MEGABYTES] [ROUNDS]");
-    const char *path = bench_text(&arguments, 1, NULL);
-    if (!path)
-        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
-    const size_t least = bench_number(&arguments, 2, 64) << 20;
     const int rounds = (int)bench_number(&arguments, 3, 3);
-    struct input input;
-    bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
-    input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
-    if (!input.buffer)
-        return 2;
-    input.trace = bench_repeat(input.snapshot, input.buffer, least);
+    const struct bench_input input = bench_open(&arguments);
     const uint64_t late = input.trace.size / 10 * 9;
     const struct {
         const char *name;

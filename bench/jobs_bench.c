@@ -46,12 +46,6 @@ static bool take(void *context, void *part)
     return true;
 }
 
-struct input {
-    struct pug_snapshot *snapshot;
-    const struct pug_snapshot_buffer *buffer;
-    struct bench_bytes trace;
-};
-
 /** Seconds: on the wall, of all threads together, and of the caller's alone. */
 struct work {
     double wall, all, caller;
@@ -72,8 +66,8 @@ static void keep_least(double *least, double seconds)
 #define PIECE ((size_t)512 << 10)
 
 /** Decode the first `size` bytes; the least seconds go to *best. */
-static void pass(const struct input *input, size_t size, unsigned threads, struct counts *counts,
-                 struct pug_jobs_result *result, struct work *best)
+static void pass(const struct bench_input *input, size_t size, unsigned threads,
+                 struct counts *counts, struct pug_jobs_result *result, struct work *best)
 {
     const struct pug_parts parts = {
         .context = counts, .begin = begin, .elements = add, .take = take, .drop = free};
@@ -97,7 +91,7 @@ static void pass(const struct input *input, size_t size, unsigned threads, struc
 #define TREES 1000
 
 /** Seconds for a tree with the buffer's sources, made and freed; the best of several times many. */
-static double make_trees(const struct input *input, int rounds)
+static double make_trees(const struct bench_input *input, int rounds)
 {
     struct pug_image *image = pug_image_new();
     const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
@@ -217,21 +211,12 @@ int main(int argc, char **argv)
 {
     const struct bench_arguments arguments =
         bench_begin(argc, argv, "[SNAPSHOT] [MEGABYTES] [ROUNDS]");
-    const char *path = bench_text(&arguments, 1, NULL);
-    if (!path)
-        path = bench_capture(PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
-    const size_t least = bench_number(&arguments, 2, 64) << 20;
     const int rounds = (int)bench_number(&arguments, 3, 3);
     struct counts alone = {0}, together = {0}, others = {0};
     struct pug_jobs_result one, many = {0}, first = {0}, crowd = {0};
     struct work one_best = {1e9, 1e9, 1e9}, many_best = one_best, first_best = one_best,
                 crowd_best = one_best;
-    struct input input;
-    bench_good(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &input.snapshot));
-    input.buffer = pug_snapshot_buffer_at(input.snapshot, 0);
-    if (!input.buffer)
-        return 2;
-    input.trace = bench_repeat(input.snapshot, input.buffer, least);
+    const struct bench_input input = bench_open(&arguments);
     const size_t size = input.trace.size;
     for (int round = 0; round < rounds; round++) {
         pass(&input, size, 1, &alone, &one, &one_best);

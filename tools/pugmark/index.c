@@ -41,8 +41,9 @@ static const struct option table[] = {
      option_number, offsetof(struct index_options, limit)},
     {"full", NULL, "keep every mark, not only summaries", option_flag,
      offsetof(struct index_options, full)},
-    {"elements", NULL, "decode as well, so that `list` can start in the middle; else its first window does", option_flag,
-     offsetof(struct index_options, elements)},
+    {"elements", NULL,
+     "decode as well, so that `list` can start in the middle; else its first window does",
+     option_flag, offsetof(struct index_options, elements)},
     {"rebuild", NULL, "make the index anew, whatever is there", option_flag,
      offsetof(struct index_options, rebuild)},
 };
