@@ -29,11 +29,32 @@ void pug_jobs_touch(void *context, size_t source)
 
 /* ---- what is the same ---- */
 
-static bool same_section(const uint8_t **a, const uint8_t **b)
+static bool same_section(const struct pug_state_section *mine, const struct pug_state_section *its)
 {
-    const struct pug_state_section mine = pug_state_section(a), its = pug_state_section(b);
-    return mine.size == its.size &&
-           (mine.size == 0 || memcmp(mine.bytes, its.bytes, mine.size) == 0);
+    return mine->size == its->size &&
+           (mine->size == 0 || memcmp(mine->bytes, its->bytes, mine->size) == 0);
+}
+
+/** What is known of the losses of a source that may be given. */
+static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t source)
+{
+    const struct pug_source *given = worker->strand->seats[source].given;
+    const enum pug_tree_loss loss = pug_tree_loss_of(worker->hand.tree, source);
+    if (given && loss == PUG_TREE_LOSS_UNKNOWN)
+        return given->heard ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS;
+    return loss;
+}
+
+/**
+ * Can the other tell whether the source loses something from here on? It counts from where it
+ * began, and thinks that something was lost where it took other bytes for packets.
+ */
+static bool can_tell(const struct pug_jobs_worker *worker, size_t source,
+                     const struct pug_state_section *its)
+{
+    return !pug_tree_tells_losses(worker->hand.tree) ||
+           loss_of(worker, source) != PUG_TREE_NO_LOSS ||
+           pug_state_section_loss(its) != PUG_TREE_LOSS;
 }
 
 /* ---- what becomes of a source ---- */
@@ -65,9 +86,12 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
 {
     struct pug_jobs_seat *seat = &worker->strand->seats[source];
     struct pug_source *given = seat->given;
+    const bool heard = loss_of(worker, source) == PUG_TREE_NO_LOSS;
     seat->given = NULL;
     if (!given)
         given = pug_tree_take(worker->hand.tree, worker->jobs->plan->tree, source);
+    if (given)
+        given->heard = heard;
     pug_source_free(to->seats[source].given);
     to->seats[source].given = given;
     if (!given)
@@ -79,14 +103,18 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
 static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_state *mine, const struct pug_state *its, bool give)
 {
-    const uint8_t *a = mine->bytes, *b = its->bytes;
+    const uint8_t *at = mine->bytes, *its_at = its->bytes;
+    struct pug_state_section a = pug_state_section(&at), b = pug_state_section(&its_at);
     if (!same_section(&a, &b))
         return false;
     for (size_t i = 0; i < worker->jobs->sources; i++) {
         struct pug_jobs_strand *to;
+        a = pug_state_section(&at);
+        b = pug_state_section(&its_at);
         const bool same = same_section(&a, &b) && !worker->strand->seats[i].given;
         const enum verdict verdict = judge(other, i, worker->number, same, &to);
-        if (verdict == NO || (verdict == GIVE && !worker->strand->proven) ||
+        if (verdict == NO ||
+            (verdict == GIVE && !(worker->strand->proven && can_tell(worker, i, &b))) ||
             (verdict == GIVE && give && !give_source(worker, i, to)))
             return false;
     }

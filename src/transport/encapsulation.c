@@ -12,6 +12,7 @@ struct packets {
     struct pug_unwrap *unwrap;
     struct pug_run rest; /* of a payload that the sink took in part; size 0: nothing */
     uint64_t skipped;    /* what the statistics know */
+    bool begun;          /* there were bytes */
 };
 
 static void report(void *context, enum pug_status code, uint64_t index, const char *text)
@@ -202,6 +203,9 @@ static enum pug_response packets_data(void *transport, uint64_t index, const uin
 {
     struct packets *packets = transport;
     struct pug_unwrap_given given = {.index = index, .bytes = bytes, .size = size};
+    if (!packets->begun && index > 0)
+        pug_unwrap_begin_inside(packets->unwrap);
+    packets->begun = true;
     enum pug_response worst = drain(packets, &given);
     while (worst < PUG_RESP_WAIT && given.used < size) {
         /* where there are rows, no more than what may stand between two of them */
@@ -239,20 +243,29 @@ static void packets_reset(void *transport)
     struct packets *packets = transport;
     packets->rest.size = 0;
     packets->skipped = 0;
+    packets->begun = false;
     pug_unwrap_reset(packets->unwrap);
 }
 
-/** Of the sources those that somebody listens to. What waits to be delivered is no common state. */
+/** What waits to be delivered is no common state. */
 static void packets_state(const void *transport, struct pug_state *state)
 {
     const struct packets *packets = transport;
-    const struct pug_transport_sink *sink = packets->sink;
     if (packets->rest.size > 0)
         state->failed = true;
     pug_unwrap_state(packets->unwrap, state);
-    for (int source = sink->next_source(sink->context, 0); source >= 0;
-         source = sink->next_source(sink->context, source + 1))
-        pug_state_number(state, pug_unwrap_has_seen(packets->unwrap, (uint16_t)source));
+}
+
+static bool packets_heard(const void *transport, uint16_t source)
+{
+    const struct packets *packets = transport;
+    return pug_unwrap_has_seen(packets->unwrap, source);
+}
+
+static bool packets_lost(const void *transport)
+{
+    const struct packets *packets = transport;
+    return pug_unwrap_has_lost(packets->unwrap);
 }
 
 static enum pug_status create_encapsulation(const struct pug_settings *settings,
@@ -289,6 +302,8 @@ const struct pug_transport pug_transport_encapsulation = {
     .name = "encapsulation",
     .title = "RISC-V packet encapsulation",
     .state = packets_state,
+    .heard = packets_heard,
+    .lost = packets_lost,
     .create = create_encapsulation,
     .free = packets_free,
     .data = packets_data,
@@ -301,6 +316,8 @@ const struct pug_transport pug_transport_smi = {
     .name = "smi",
     .title = "Siemens Messaging Infrastructure",
     .state = packets_state,
+    .heard = packets_heard,
+    .lost = packets_lost,
     .create = create_smi,
     .free = packets_free,
     .data = packets_data,
@@ -313,6 +330,8 @@ const struct pug_transport pug_transport_esp32 = {
     .name = "esp32",
     .title = "Espressif ESP32 trace memory",
     .state = packets_state,
+    .heard = packets_heard,
+    .lost = packets_lost,
     .create = create_esp32,
     .free = packets_free,
     .data = packets_data,
@@ -325,6 +344,8 @@ const struct pug_transport pug_transport_pulp = {
     .name = "pulp",
     .title = "PULP rv_tracer records",
     .state = packets_state,
+    .heard = packets_heard,
+    .lost = packets_lost,
     .create = create_pulp,
     .free = packets_free,
     .data = packets_data,
@@ -337,6 +358,8 @@ const struct pug_transport pug_transport_raw = {
     .name = "raw",
     .title = "payloads with a length byte, or of one length",
     .state = packets_state,
+    .heard = packets_heard,
+    .lost = packets_lost,
     .create = create_raw,
     .free = packets_free,
     .data = packets_data,

@@ -40,6 +40,7 @@ static void begin(struct pug_unwrap *unwrap)
         unwrap->state = STATE_SYNCED; /* data trace has no packet to begin with */
     if (unwrap->config.bit_stream && unwrap->state == STATE_START)
         unwrap->state = STATE_SEARCH;
+    unwrap->settled = unwrap->state == STATE_SYNCED;
 }
 
 struct pug_unwrap *pug_unwrap_new(const struct pug_unwrap_config *config,
@@ -73,7 +74,7 @@ void pug_unwrap_free(struct pug_unwrap *unwrap)
 
 void pug_unwrap_reset(struct pug_unwrap *unwrap)
 {
-    unwrap->ended = unwrap->numbered = unwrap->found_any = false;
+    unwrap->ended = unwrap->numbered = unwrap->found_any = unwrap->lost = false;
     unwrap->head = unwrap->tail = 0;
     unwrap->bad = 0;
     unwrap->null_run = unwrap->marked = 0;
@@ -90,6 +91,11 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap)
 void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin)
 {
     unwrap->from_begin = from_begin;
+}
+
+void pug_unwrap_begin_inside(struct pug_unwrap *unwrap)
+{
+    memset(unwrap->seen, 0, unwrap->seen_size);
 }
 
 uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap)
@@ -156,6 +162,7 @@ size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, si
 void pug_unwrap_lose(struct pug_unwrap *unwrap)
 {
     memset(unwrap->seen, 0, unwrap->seen_size);
+    unwrap->lost |= unwrap->settled;
     unwrap->numbered = false;
     unwrap->bad = 0;
 }
@@ -188,6 +195,7 @@ static void synchronise(struct pug_unwrap *unwrap, uint32_t at)
     if (unwrap->skipping > 0)
         pug_unwrap_found(unwrap, unwrap->index[unwrap->head]);
     unwrap->null_run = unwrap->marked = 0;
+    unwrap->settled = true;
 }
 
 /**
@@ -519,6 +527,7 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
         unwrap->state = STATE_SEARCH;
     else
         unwrap->null_run = 0;
+    unwrap->settled = unwrap->state == STATE_SYNCED;
     return true;
 }
 

@@ -178,6 +178,9 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap);
 /** What comes first is the first of the capture, whatever its index is. */
 void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin);
 
+/** What comes first is not: nothing is known of any source. */
+void pug_unwrap_begin_inside(struct pug_unwrap *unwrap);
+
 /** Give bytes; returns how many it took. At least one if pug_unwrap_next() just said no. */
 size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t *bytes,
                        size_t size);
@@ -224,6 +227,9 @@ void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state);
 
 /** Was there a packet of the source since the last gap? Then the next one has none before it. */
 bool pug_unwrap_has_seen(const struct pug_unwrap *unwrap, uint16_t source);
+
+/** Were packets lost since it was found how the stream begins? */
+bool pug_unwrap_has_lost(const struct pug_unwrap *unwrap);
 
 /** Bytes skipped in search of a header. */
 uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap);

@@ -152,6 +152,7 @@ static void realign(struct pug_unwrap *unwrap, uint32_t to, bool sequence)
     bits->ones = bits->found = bits->zero_packet = false;
     unwrap->state = STATE_SYNCED;
     pug_unwrap_lose(unwrap);
+    unwrap->settled = true;
     if (ones)
         pug_unwrap_found(unwrap, index_at(unwrap, to));
     unwrap->skipping = 0;

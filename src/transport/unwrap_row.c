@@ -200,6 +200,11 @@ void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
     write_held(unwrap, state);
 }
 
+bool pug_unwrap_has_lost(const struct pug_unwrap *unwrap)
+{
+    return unwrap->lost;
+}
+
 bool pug_unwrap_has_seen(const struct pug_unwrap *unwrap, uint16_t source)
 {
     unsigned slot = slot_of(unwrap, source);

@@ -43,6 +43,8 @@ struct pug_unwrap {
     bool numbered;                         /* ESP32: `number` is that of the last packet */
     uint16_t number;
     bool found_any; /* there was a packet */
+    bool settled;   /* it was found how the stream begins … */
+    bool lost;      /* … and since then packets were lost */
     struct pug_unwrap_bits bits;
     uint8_t *seen; /* a bit a source: had a packet since the last gap */
     size_t seen_size;

@@ -48,6 +48,15 @@ static void end_section(struct pug_state *state, size_t begin)
         memcpy(state->bytes + begin - sizeof(size), &size, sizeof(size));
 }
 
+enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
+{
+    const struct pug_transport *transport = tree->transport;
+    if (!pug_tree_tells_losses(tree) ||
+        transport->heard(tree->transport_state, tree->sources[n]->slot))
+        return PUG_TREE_NO_LOSS;
+    return transport->lost(tree->transport_state) ? PUG_TREE_LOSS : PUG_TREE_LOSS_UNKNOWN;
+}
+
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
     if (!tree->transport->state || tree->batch.count > 0 || tree->ending)
@@ -59,6 +68,8 @@ bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
         begin = begin_section(state);
         if (!put_source(tree->sources[i], state))
             return false;
+        if (pug_tree_tells_losses(tree))
+            pug_state_number(state, pug_tree_loss_of(tree, i));
         end_section(state, begin);
     }
     return !state->failed;

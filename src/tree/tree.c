@@ -68,6 +68,10 @@ struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *m
     return NULL;
 }
 
+/**
+ * Where a source is put in the place of another as it is heard first, it is not the transport that
+ * knows whether packets of it were lost before, but the one that it came from.
+ */
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
 {
     struct pug_tree *tree = context;
@@ -82,8 +86,17 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
         *used = run->size;
         return PUG_RESP_CONT;
     }
-    if (!source->touched)
-        source = touch(tree, source);
+    struct pug_run known;
+    if (!source->touched) {
+        const struct pug_source *own = source;
+        source = touch(tree, own);
+        if (source != own && run->gap && source->heard && pug_tree_tells_losses(tree) &&
+            !tree->transport->lost(tree->transport_state)) {
+            known = *run;
+            known.gap = false;
+            run = &known;
+        }
+    }
     enum pug_response response = pug_source_run(source, run, used);
     tree->transport_stats.delivered += *used;
     return response;
@@ -109,15 +122,6 @@ static void on_reset(void *context, uint64_t index)
     for (size_t i = 0; i < tree->source_count; i++)
         if (pug_tree_is_enabled(tree, tree->sources[i]->slot))
             pug_source_reset(pug_tree_touch(tree, i));
-}
-
-static int next_source(void *context, int from)
-{
-    const struct pug_tree *tree = context;
-    for (size_t i = 0; i < tree->source_count; i++)
-        if (tree->sources[i]->slot >= from)
-            return tree->sources[i]->slot;
-    return -1;
 }
 
 /** Unpacked raw frames of sources that are switched off are not shown. */
@@ -181,7 +185,6 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
         .run = on_run,
         .takes = transport->single ? NULL : on_takes,
         .reset = on_reset,
-        .next_source = next_source,
         .log = config->log,
         .quirks = config->quirks,
         .stats = &tree->transport_stats,

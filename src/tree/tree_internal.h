@@ -22,6 +22,7 @@ struct pug_source {
     bool numbered; /* the id is in the component names */
     bool borrows;  /* the configuration is another source's */
     bool touched;  /* it got something since it was made or renewed */
+    bool heard;    /* of one from another tree: nothing of it was lost there */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     pug_packet_monitor_fn *monitor;
@@ -108,6 +109,23 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
  */
 struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n);
 
+/** Does its transport tell sources what they lost, and others what it knows of that? */
+static inline bool pug_tree_tells_losses(const struct pug_tree *tree)
+{
+    return tree->transport->heard && tree->transport->lost;
+}
+
+/** What a transport knows of what a source lost. */
+enum pug_tree_loss {
+    PUG_TREE_LOSS,         /* packets may be missing before its next one */
+    PUG_TREE_NO_LOSS,      /* none are */
+    PUG_TREE_LOSS_UNKNOWN, /* reading began in the middle; since then nothing came and nothing was
+                              lost */
+};
+
+/** … of the n-th; of a transport that does not tell sources there is none. */
+enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n);
+
 /** The n-th source, which is about to get something. */
 struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
 
@@ -125,6 +143,14 @@ static inline struct pug_state_section pug_state_section(const uint8_t **at)
     const struct pug_state_section section = {*at + sizeof(size), (size_t)size};
     *at = section.bytes + section.size;
     return section;
+}
+
+/** What a source's section says of its losses: its last number, where the transport tells them. */
+static inline enum pug_tree_loss pug_state_section_loss(const struct pug_state_section *section)
+{
+    uint64_t loss;
+    memcpy(&loss, section->bytes + section->size - sizeof(loss), sizeof(loss));
+    return (enum pug_tree_loss)loss;
 }
 
 /* What a batch can do. */

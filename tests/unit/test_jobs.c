@@ -145,6 +145,58 @@ static void test_joins(void **state)
     captures_bundled(join_often, NULL);
 }
 
+/* ---- harts that sleep ---- */
+
+/* One hart speaks in every eighth stretch, the other in the others. */
+#define SLEEPERS     ((size_t)256 << 10)
+#define WAKE_STRETCH 8192u
+
+/** Give packets of a row (RISC-V encapsulation, ids of 4 bits) to two harts in turn. */
+static void share_among_harts(const struct capture *capture)
+{
+    uint8_t *bytes = capture->bytes;
+    for (size_t at = 0; at + 1 < capture->size; at += 1 + (bytes[at] & 0x1fu))
+        if (bytes[at] & 0x1f)
+            bytes[at + 1] =
+                (uint8_t)((bytes[at + 1] & 0xf0) | (at / WAKE_STRETCH % 8 == 0 ? 1 : 2));
+}
+
+/** What is lost while a hart sleeps is told when it wakes; and only that. */
+static void sleep_and_wake(struct capture *capture, void *context)
+{
+    static const struct manner ways[] = {{2, 256, 65536, true, false, false},
+                                         {3, 128, 16384, true, false, false},
+                                         {8, 128, 4096, true, false, false}};
+    unsigned *count = context;
+    if (!strstr(pug_snapshot_directory(capture->snapshot), "etrace-rv64"))
+        return;
+    ++*count;
+    struct capture repeated = capture_repeated(capture, SLEEPERS);
+    share_among_harts(&repeated);
+    uint64_t least = repeated.size; /* decoded twice by two */
+    for (size_t lost = 0; lost < 3; lost++) {
+        if (lost > 0) /* while the one sleeps, then while the other does */
+            memset(repeated.bytes + WAKE_STRETCH * (lost == 1 ? 13 : 16) + 999, 0xff, 300);
+        const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
+        for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+            const struct outcome together = decode(&repeated, &ways[i]);
+            assert_true(outcome_equals(&together, &alone));
+            if (i == 0 && together.repeated < least)
+                least = together.repeated;
+        }
+    }
+    assert_true(least < repeated.size / 3);
+    free(repeated.bytes);
+}
+
+static void test_sleepers(void **state)
+{
+    unsigned captures = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, sleep_and_wake, &captures);
+    assert_int_equal(captures, 2);
+}
+
 /* ---- where parts begin ---- */
 
 /** How many elements each part has: a hash of that. */
@@ -260,10 +312,8 @@ static void test_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_CAPTURES(test_captures),
-        cmocka_unit_test(test_joins),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_apart),
+        TEST_CAPTURES(test_captures), cmocka_unit_test(test_joins), cmocka_unit_test(test_sleepers),
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

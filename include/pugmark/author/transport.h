@@ -27,8 +27,6 @@ struct pug_transport_sink {
     unsigned (*takes)(void *context, uint16_t source);
     /** Reset every source (4 x FSYNC), at this index. */
     void (*reset)(void *context, uint64_t index);
-    /** The first slot from this one on that has a source, or -1. */
-    int (*next_source)(void *context, int from);
     /**
      * Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked, bit 2
      * synchronisation points alone, of which there is no need to give the bytes.
@@ -54,6 +52,13 @@ struct pug_transport {
     bool (*reserved)(uint16_t source);
     /** Optional: write all that what is still to come depends on (state.h). */
     void (*state)(const void *transport, struct pug_state *state);
+    /**
+     * Optional, of who tells a source where packets of it may be missing (pug_run.gap): is there
+     * nothing to be told when it is heard next? It is part of that source's state, not of state().
+     */
+    bool (*heard)(const void *transport, uint16_t source);
+    /** With that: were packets lost since the transport began to read, wherever that was? */
+    bool (*lost)(const void *transport);
     /** Settings are used during the call; the sink outlives what is made. */
     enum pug_status (*create)(const struct pug_settings *settings, struct pug_transport_sink *sink,
                               void **transport);
