@@ -22,9 +22,11 @@
 #define ENOUGH (UINT64_C(128) << 10)
 #ifdef __SANITIZE_THREAD__ /* which takes twenty times as long */
 #define DAMAGES     1
+#define LOSSES      1
 #define APART_BYTES ((size_t)8 << 20)
 #else
 #define DAMAGES     12
+#define LOSSES      3
 #define APART_BYTES ((size_t)24 << 20)
 #endif
 
@@ -174,7 +176,7 @@ static void sleep_and_wake(struct capture *capture, void *context)
     struct capture repeated = capture_repeated(capture, SLEEPERS);
     share_among_harts(&repeated);
     uint64_t least = repeated.size; /* decoded twice by two */
-    for (size_t lost = 0; lost < 3; lost++) {
+    for (size_t lost = 0; lost < LOSSES; lost++) {
         if (lost > 0) /* while the one sleeps, then while the other does */
             memset(repeated.bytes + WAKE_STRETCH * (lost == 1 ? 13 : 16) + 999, 0xff, 300);
         const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
