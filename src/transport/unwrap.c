@@ -523,11 +523,11 @@ static bool start(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool 
         unwrap->state = STATE_START;
         return false;
     }
-    if (!certain && (later || (broken && others_last(unwrap, count))))
-        unwrap->state = STATE_SEARCH;
-    else
+    unwrap->settled = certain || !(later || (broken && others_last(unwrap, count)));
+    if (unwrap->settled)
         unwrap->null_run = 0;
-    unwrap->settled = unwrap->state == STATE_SYNCED;
+    else
+        unwrap->state = STATE_SEARCH;
     return true;
 }
 

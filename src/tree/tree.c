@@ -69,9 +69,15 @@ struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *m
 }
 
 /**
- * Where a source is put in the place of another as it is heard first, it is not the transport that
- * knows whether packets of it were lost before, but the one that it came from.
+ * Where a source from another tree takes the place of one that was not heard yet, it is the other
+ * tree's transport that knows whether packets of it were lost before this one began to read.
  */
+static bool knows_better(const struct pug_tree *tree, const struct pug_source *source)
+{
+    return source->heard && pug_tree_tells_losses(tree) &&
+           !tree->transport->lost(tree->transport_state);
+}
+
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
 {
     struct pug_tree *tree = context;
@@ -86,16 +92,14 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
         *used = run->size;
         return PUG_RESP_CONT;
     }
-    struct pug_run known;
-    if (!source->touched) {
-        const struct pug_source *own = source;
-        source = touch(tree, own);
-        if (source != own && run->gap && source->heard && pug_tree_tells_losses(tree) &&
-            !tree->transport->lost(tree->transport_state)) {
-            known = *run;
-            known.gap = false;
-            run = &known;
-        }
+    struct pug_run whole;
+    const struct pug_source *own = source;
+    if (!source->touched)
+        source = touch(tree, source);
+    if (source != own && run->gap && knows_better(tree, source)) {
+        whole = *run;
+        whole.gap = false;
+        run = &whole;
     }
     enum pug_response response = pug_source_run(source, run, used);
     tree->transport_stats.delivered += *used;

@@ -86,6 +86,21 @@ code=0
 "$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
 grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
 
+# Of perf.data some is looked at once more, which ends anywhere: no warning of the trace's, counted or, as --tid has it, not;
+# and the same counts on any number of threads.
+if [[ -x $bin/perf_repeat ]] && "$bin/pugmark" record --quiet --from "$source/examples/crash/path" --protocol etmv4 --perf "$tmp/short.data"; then
+  "$bin/perf_repeat" "$tmp/short.data" "$tmp/long.data" 30000
+  tid=$("$bin/pugmark" info "$tmp/short.data" 2>/dev/null | sed -n 's/.* tid \([0-9]*\) .*/\1/p')
+  for how in "--jobs 1" "--jobs 2" "--jobs 8" "--tid $tid"; do
+    # shellcheck disable=SC2086
+    "$bin/pugmark" stat $how --symdir "$source/examples/crash" "$tmp/long.data" 2>/dev/null | grep -v second >"$tmp/counts"
+    [[ -e $tmp/first ]] || cp "$tmp/counts" "$tmp/first"
+    grep -qE '^ *[1-9][0-9]*0000  INSTR_RANGE$' "$tmp/counts" && grep -qE '^ +0  warnings$' "$tmp/counts" && cmp -s "$tmp/counts" "$tmp/first" && continue
+    echo "stat $how: other counts, or a warning of its own second look"
+    bad=1
+  done
+fi
+
 # A trace of jumps (CTM), and the program of another core.
 osd=$source/../shared/vectors/osd
 if [[ -d $osd ]]; then
