@@ -53,7 +53,10 @@ static void note_states(struct making *making, const struct yield *yield)
     const uint64_t next = yield->block + 1;
     const size_t sources = making->job.tree->source_count;
     for (size_t i = 0; i <= sources; i++)
-        making->states[i] = yield->states[i] ? yield->states[i] : making->states[i];
+        if (yield->states[i] > PUG_INDEX_STATE_LOST)
+            making->states[i] = yield->states[i];
+        else if (yield->states[i] == PUG_INDEX_STATE_LOST)
+            making->states[i] &= ~PUG_INDEX_HEARD;
     if (next >= making->job.blocks || yield->at != next * making->job.block)
         return;
     struct pug_index_file_block *block = &making->blocks[next];

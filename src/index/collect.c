@@ -15,17 +15,21 @@
 
 /* ---- blocks ---- */
 
-/** A source that got nothing since the tree was renewed has the state that it had before. */
+/**
+ * A source that got nothing since the tree was renewed has the state that it had before; the tree
+ * knows whether something was lost since.
+ */
 static void note_states(const struct pug_tree *tree, const struct pug_jobs_block *block,
                         struct yield *yield)
 {
     yield->has_states = block->has_state && !pug_quirks_any(&tree->quirks);
     if (!yield->has_states)
         return;
-    pug_index_state_hashes(&block->state, tree->source_count, yield->states);
+    pug_index_state_hashes(tree, &block->state, yield->states);
     for (size_t i = 0; i < tree->source_count; i++)
         if (!tree->sources[i]->touched)
-            yield->states[1 + i] = 0;
+            yield->states[1 + i] =
+                pug_tree_loss_of(tree, i) == PUG_TREE_LOSS ? PUG_INDEX_STATE_LOST : 0;
 }
 
 /** How many parts of a block are read one after the other. */
@@ -130,7 +134,7 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     yield->at = job->first * job->block;
     yield->has_states = !pug_quirks_any(&tree->quirks) && pug_tree_state(tree, &state);
     if (yield->has_states)
-        pug_index_state_hashes(&state, tree->source_count, yield->states);
+        pug_index_state_hashes(tree, &state, yield->states);
     const bool good = !state.failed;
     if (good)
         (void)job->take(job->take_context, yield);

@@ -31,7 +31,8 @@ struct yield {
     uint32_t bytes; /* hash of the block's; 0: it is not known, or not asked for */
     bool crowded;   /* there were more ids than sources are counted */
     bool has_states;
-    uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before */
+    uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before; or
+                          PUG_INDEX_STATE_LOST */
 };
 
 /** Of what the block with this number gives; NULL: no memory. */

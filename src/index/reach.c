@@ -13,19 +13,29 @@
 
 /* ---- states ---- */
 
-/** The hash of the section that begins at *at; never 0. */
-static uint64_t hash_section(const uint8_t **at)
+/** The hash of a section; neither 0 nor PUG_INDEX_STATE_LOST. */
+static uint64_t hash_section(struct pug_state_section section)
 {
-    const struct pug_state_section section = pug_state_section(at);
     const uint64_t hash = pug_index_hash_bytes(section.size, section.bytes, section.size);
-    return hash ? hash : 1;
+    return hash > PUG_INDEX_STATE_LOST ? hash : PUG_INDEX_STATE_LOST + 1;
 }
 
-void pug_index_state_hashes(const struct pug_state *state, size_t sources, uint64_t *hashes)
+static uint64_t hash_source(const struct pug_tree *tree, struct pug_state_section section)
+{
+    const enum pug_tree_loss loss = pug_state_section_loss(tree, &section);
+    const uint64_t hash = hash_section(section);
+    return pug_tree_tells_losses(tree)
+               ? (hash | 2 | PUG_INDEX_HEARD) - (loss != PUG_TREE_NO_LOSS ? PUG_INDEX_HEARD : 0)
+               : hash;
+}
+
+void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state *state,
+                            uint64_t *hashes)
 {
     const uint8_t *at = state->bytes;
-    for (size_t i = 0; i <= sources; i++)
-        hashes[i] = hash_section(&at);
+    hashes[0] = hash_section(pug_state_section(&at));
+    for (size_t i = 0; i < tree->source_count; i++)
+        hashes[1 + i] = hash_source(tree, pug_state_section(&at));
 }
 
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
@@ -43,7 +53,7 @@ static uint64_t state_sum(const struct pug_tree *tree)
     uint64_t *hashes = malloc((1 + tree->source_count) * sizeof(*hashes));
     uint64_t sum = 0;
     if (hashes && pug_tree_state(tree, &state)) {
-        pug_index_state_hashes(&state, tree->source_count, hashes);
+        pug_index_state_hashes(tree, &state, hashes);
         sum = pug_index_state_sum(hashes, tree->source_count);
     }
     pug_state_free(&state);
@@ -137,9 +147,12 @@ static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint6
     /* What begins in one block may come with the next. */
     const uint64_t end = silent < aim->block ? silent + 1 : silent;
     struct pug_tree *other = read_part(aim, source, at, end * aim->index->header->block);
+    const bool heard = other && pug_tree_loss_of(other, n) == PUG_TREE_NO_LOSS;
     struct pug_source *brought = other ? pug_tree_take(other, aim->model, n) : NULL;
-    if (brought)
+    if (brought) {
+        brought->heard = heard;
         pug_source_free(pug_tree_exchange(tree, n, brought));
+    }
     pug_tree_free(other);
     return brought != NULL;
 }

@@ -5,9 +5,17 @@
 
 #include "index/format.h"
 #include "pugmark/state.h"
+#include "pugmark/tree.h"
 
-/** Hashes of a tree's state: of that of the transport, and of each source; never 0. */
-void pug_index_state_hashes(const struct pug_state *state, size_t sources, uint64_t *hashes);
+/**
+ * Hashes of a tree's state: of that of the transport, and of each source; never 0. Where the
+ * transport tells losses, bit 0 of a source's says that there was none since it was heard.
+ */
+#define PUG_INDEX_HEARD UINT64_C(1)
+void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state *state,
+                            uint64_t *hashes);
+/** Instead of a source's: it has the one that it had before, but something was lost since. */
+#define PUG_INDEX_STATE_LOST UINT64_C(1)
 /** What a block has of them; never 0. */
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources);
 

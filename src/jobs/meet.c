@@ -50,11 +50,10 @@ static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t s
  * began, and thinks that something was lost where it took other bytes for packets.
  */
 static bool can_tell(const struct pug_jobs_worker *worker, size_t source,
-                     const struct pug_state_section *its)
+                     struct pug_state_section its)
 {
-    return !pug_tree_tells_losses(worker->hand.tree) ||
-           loss_of(worker, source) != PUG_TREE_NO_LOSS ||
-           pug_state_section_loss(its) != PUG_TREE_LOSS;
+    return loss_of(worker, source) != PUG_TREE_NO_LOSS ||
+           pug_state_section_loss(worker->hand.tree, &its) != PUG_TREE_LOSS;
 }
 
 /* ---- what becomes of a source ---- */
@@ -114,7 +113,7 @@ static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other
         const bool same = same_section(&a, &b) && !worker->strand->seats[i].given;
         const enum verdict verdict = judge(other, i, worker->number, same, &to);
         if (verdict == NO ||
-            (verdict == GIVE && !(worker->strand->proven && can_tell(worker, i, &b))) ||
+            (verdict == GIVE && !(worker->strand->proven && can_tell(worker, i, b))) ||
             (verdict == GIVE && give && !give_source(worker, i, to)))
             return false;
     }

@@ -10,6 +10,8 @@
 #define DENSE_PLACES 128u
 /* Places in a message. */
 #define CHUNK 96u
+/* in a state's hash */
+#define HEARD UINT64_C(1)
 
 enum word { WANT, PLACES, MEET, VOID };
 
@@ -119,7 +121,8 @@ static struct hash mix(struct hash hash, uint64_t word)
     return hash;
 }
 
-static struct hash section_hash(struct pug_state_section section)
+/** HEARD: nothing was lost since the source was. */
+static struct hash section_hash(struct pug_state_section section, bool heard)
 {
     struct hash hash = {{section.size, ~section.size}};
     for (uint64_t word = 0; section.size > 0; word = 0) {
@@ -129,32 +132,39 @@ static struct hash section_hash(struct pug_state_section section)
         section.bytes += size;
         section.size -= size;
     }
+    hash.words[0] = (hash.words[0] & ~HEARD) | (heard ? HEARD : 0);
     return hash;
+}
+
+/** A source that its strand did not hear has the state that it had before, but for losses. */
+static void take_section(struct hash *hash, struct pug_state_section section, bool known,
+                         const struct pug_tree *tree)
+{
+    const enum pug_tree_loss loss = pug_state_section_loss(tree, &section);
+    if (known)
+        *hash = section_hash(section, loss == PUG_TREE_NO_LOSS);
+    else if (loss == PUG_TREE_LOSS)
+        hash->words[0] &= ~HEARD;
+}
+
+static void take_sections(struct pug_jobs_span *span, const struct pug_state *state, bool all)
+{
+    const uint8_t *at = state->bytes;
+    span->states[0] = section_hash(pug_state_section(&at), true);
+    for (size_t i = 0; i < span->jobs->sources; i++)
+        take_section(&span->states[1 + i], pug_state_section(&at), all || span->known[i],
+                     span->jobs->plan->tree);
 }
 
 void pug_jobs_span_begin(struct pug_jobs_span *span, const struct pug_state *state)
 {
-    const uint8_t *at = state->bytes;
-    for (size_t i = 0; i <= span->jobs->sources; i++)
-        span->states[i] = section_hash(pug_state_section(&at));
+    take_sections(span, state, true);
 }
 
 void pug_jobs_span_note(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
 {
     for (size_t i = 0; i < jobs->sources; i++)
         jobs->span->known[i] = strand->seats[i].touched && strand->seats[i].at < jobs->taken;
-}
-
-/** A source that its strand did not hear has the state that it had before. */
-static void take_state(struct pug_jobs_span *span, const struct pug_jobs_block *block)
-{
-    const uint8_t *at = block->state.bytes;
-    span->states[0] = section_hash(pug_state_section(&at));
-    for (size_t i = 0; i < span->jobs->sources; i++) {
-        const struct pug_state_section section = pug_state_section(&at);
-        if (span->known[i])
-            span->states[1 + i] = section_hash(section);
-    }
 }
 
 static struct hash state_hash(const struct pug_jobs_span *span)
@@ -382,7 +392,7 @@ bool pug_jobs_span_block(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
     const bool whole = PUG_RESP_IS_CONT(block->response) && block->at == end;
     const bool kept = span->wanted;
     if (has_state)
-        take_state(span, block);
+        take_sections(span, &block->state, false);
     if (kept)
         client->drop(client->context, block->product);
     else if (span->keeps && !pug_products_block(span->products, block))

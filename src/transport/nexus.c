@@ -4,11 +4,11 @@
  * message ends, SRC behind the TCODE whose it is. Setting `src_bits`: the width of SRC. With 0
  * there is one source, `src_id`, and its bytes go straight to it. Setting `align`, as N-Trace has
  * it: `start` where the first byte begins a message, `search` where it does not; else it does if
- * that is a sync message.
+ * it is the trace's first one and that is a sync message.
  *
  * A byte that breaks the message protocol (a reserved MSEO, a message that starts in its middle or
- * does not end) may be anybody's: whoever speaks next is told first, by a run of type
- * PUG_NEXUS_LOST. The stream goes on after the next end of a message.
+ * does not end) may be anybody's: the next run of each source has a gap before it. The stream goes
+ * on after the next end of a message.
  */
 #include "pugmark/packet/ntrace.h"
 #include "transport/builtin.h"
@@ -20,7 +20,7 @@
 #define HEAD    3u /* bytes that hold TCODE and the widest SRC */
 
 enum phase {
-    PHASE_START,   /* nothing seen: the first byte may be in the middle of a message */
+    PHASE_START,   /* nothing seen: the next byte may be in the middle of a message */
     PHASE_BETWEEN, /* a message starts with the next byte */
     PHASE_HEAD,    /* inside a message whose SRC is not complete */
     PHASE_BODY,    /* inside a message of `source` */
@@ -55,13 +55,9 @@ struct nexus {
     uint8_t head[HEAD]; /* bytes kept from the end of the last block */
     uint8_t head_size;
     uint64_t head_index;
-    /* breaks of the stream, and the last one that each source was told of */
-    uint32_t breaks;
-    uint8_t break_byte;
-    uint64_t break_index;
-    bool ending;
-    uint32_t told[SOURCES];
-    bool seen[SOURCES];
+    /* breaks of the stream, and 1 more than there were when each source spoke last */
+    uint64_t breaks;
+    uint64_t heard[SOURCES];
 };
 
 static uint8_t first_phase(const struct pug_settings *settings)
@@ -102,9 +98,7 @@ static void nexus_reset(void *transport)
     nexus->place = (struct place){.phase = nexus->first_phase};
     nexus->head_size = 0;
     nexus->breaks = 0;
-    nexus->ending = false;
-    memset(nexus->told, 0, sizeof(nexus->told));
-    memset(nexus->seen, 0, sizeof(nexus->seen));
+    memset(nexus->heard, 0, sizeof(nexus->heard));
 }
 
 /* ---- bytes ---- */
@@ -130,7 +124,8 @@ static enum verdict advance_start(struct place *place, uint8_t byte, uint64_t in
         place->phase = PHASE_SKIP;
         return BYTE_SKIPPED;
     default:
-        if (!aligned && !pug_ntrace_is_sync(byte >> 2)) { /* its SRC would be anything */
+        /* its SRC would be anything */
+        if (!aligned && (index > 0 || !pug_ntrace_is_sync(byte >> 2))) {
             place->phase = PHASE_SKIP;
             return BYTE_SKIPPED;
         }
@@ -238,23 +233,25 @@ static struct stretch measure(const struct nexus *nexus, uint64_t index, const u
 
 /* ---- delivery ---- */
 
-/** Tell a source that the stream broke since it was last told. */
-static enum pug_response tell(struct nexus *nexus, uint16_t source)
+static bool nexus_heard(const void *transport, uint16_t source)
 {
-    if (!nexus->seen[source] || nexus->told[source] == nexus->breaks) {
-        nexus->seen[source] = true;
-        nexus->told[source] = nexus->breaks;
-        return PUG_RESP_CONT;
-    }
-    struct pug_run run = {.index = nexus->break_index,
-                          .bytes = &nexus->break_byte,
-                          .size = 1,
-                          .source = source,
-                          .type = PUG_NEXUS_LOST};
-    size_t used = 0;
-    enum pug_response response = nexus->sink->run(nexus->sink->context, &run, &used);
-    if (used == 1)
-        nexus->told[source] = nexus->breaks;
+    const struct nexus *nexus = transport;
+    return nexus->heard[source] == nexus->breaks + 1;
+}
+
+static bool nexus_lost(const void *transport)
+{
+    const struct nexus *nexus = transport;
+    return nexus->breaks > 0;
+}
+
+/** Give a run out, and say whether there is a gap before it. */
+static enum pug_response give(struct nexus *nexus, struct pug_run *run, size_t *used)
+{
+    run->gap = !nexus_heard(nexus, run->source);
+    enum pug_response response = nexus->sink->run(nexus->sink->context, run, used);
+    if (*used > 0)
+        nexus->heard[run->source] = nexus->breaks + 1;
     return response;
 }
 
@@ -264,15 +261,13 @@ static enum pug_response deliver(struct nexus *nexus, const struct place *place,
 {
     struct pug_run run = {.source = place->source,
                           .type = place->aligned ? PUG_NEXUS_MESSAGES : PUG_NEXUS_BYTES};
-    enum pug_response response = tell(nexus, run.source);
-    if (response >= PUG_RESP_WAIT)
-        return response;
+    enum pug_response response = PUG_RESP_CONT;
     if (nexus->head_size > 0) {
         size_t kept = 0;
         run.index = nexus->head_index;
         run.bytes = nexus->head;
         run.size = nexus->head_size;
-        response = nexus->sink->run(nexus->sink->context, &run, &kept);
+        response = give(nexus, &run, &kept);
         memmove(nexus->head, nexus->head + kept, nexus->head_size - kept);
         nexus->head_size -= (uint8_t)kept;
         nexus->head_index += kept;
@@ -282,7 +277,7 @@ static enum pug_response deliver(struct nexus *nexus, const struct place *place,
     run.index = index;
     run.bytes = bytes;
     run.size = size;
-    enum pug_response answer = nexus->sink->run(nexus->sink->context, &run, used);
+    enum pug_response answer = give(nexus, &run, used);
     return answer > response ? answer : response;
 }
 
@@ -303,9 +298,11 @@ static void keep_head(struct nexus *nexus, uint64_t index, const uint8_t *bytes,
 
 static void note_break(struct nexus *nexus, const struct stretch *stretch)
 {
+    static const uint8_t problems[] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
+                                       PUG_NTRACE_RESERVED_MSEO, PUG_NTRACE_TOO_SHORT};
+    pug_transport_complain(nexus->sink, "NEXUS", PUG_ERR_BAD_PACKET_SEQ, stretch->after.index,
+                           pug_ntrace_problem_text(problems[stretch->after.first & 3]));
     nexus->breaks++;
-    nexus->break_byte = stretch->after.first;
-    nexus->break_index = stretch->after.index;
     nexus->sink->stats->skipped += stretch->size + nexus->head_size;
     nexus->head_size = 0;
 }
@@ -357,21 +354,10 @@ static enum pug_response nexus_data(void *transport, uint64_t index, const uint8
     return worst;
 }
 
-static enum pug_response tell_all(struct nexus *nexus)
-{
-    enum pug_response worst = PUG_RESP_CONT;
-    for (unsigned source = 0; source < SOURCES && worst < PUG_RESP_WAIT; source++) {
-        enum pug_response response =
-            nexus->seen[source] ? tell(nexus, (uint16_t)source) : PUG_RESP_CONT;
-        worst = response > worst ? response : worst;
-    }
-    return worst;
-}
-
 static enum pug_response nexus_flush(void *transport)
 {
-    struct nexus *nexus = transport;
-    return nexus->ending ? tell_all(nexus) : PUG_RESP_CONT;
+    (void)transport;
+    return PUG_RESP_CONT;
 }
 
 static enum pug_response nexus_end(void *transport)
@@ -379,8 +365,7 @@ static enum pug_response nexus_end(void *transport)
     struct nexus *nexus = transport;
     nexus->sink->stats->dropped += nexus->head_size;
     nexus->head_size = 0;
-    nexus->ending = true;
-    return tell_all(nexus);
+    return PUG_RESP_CONT;
 }
 
 /** The place, as far as the phase makes use of it. */
@@ -396,23 +381,6 @@ static void put_place(const struct place *place, struct pug_state *state)
     pug_state_number(state, place->phase == PHASE_HEAD ? place->bits : place->source);
 }
 
-/** The sources that spoke, and whether each was told of the last break. Breaks are not counted. */
-static void put_told(const struct nexus *nexus, struct pug_state *state)
-{
-    bool all_told = true;
-    for (unsigned source = 0; source < SOURCES; source++) {
-        if (!nexus->seen[source])
-            continue;
-        bool told = nexus->told[source] == nexus->breaks;
-        pug_state_number(state, source << 1 | told);
-        all_told &= told;
-    }
-    if (all_told)
-        return;
-    pug_state_number(state, nexus->break_byte);
-    pug_state_number(state, nexus->break_index);
-}
-
 static void nexus_state(const void *transport, struct pug_state *state)
 {
     const struct nexus *nexus = transport;
@@ -424,13 +392,14 @@ static void nexus_state(const void *transport, struct pug_state *state)
         pug_state_number(state, nexus->head_index);
         pug_state_put(state, nexus->head, nexus->head_size);
     }
-    put_told(nexus, state);
 }
 
 const struct pug_transport pug_transport_nexus = {
     .name = "nexus",
     .title = "Nexus messages of several RISC-V trace encoders",
     .state = nexus_state,
+    .heard = nexus_heard,
+    .lost = nexus_lost,
     .create = nexus_create,
     .free = nexus_free,
     .data = nexus_data,

@@ -24,7 +24,7 @@
 #define DEFAULT_LIMIT 64u
 #define LEAST_LIMIT   12u
 #define MOST_LIMIT    4096u
-#define CONFIRMED     4u /* datagrams after which a byte order that was found out is believed */
+#define CONFIRMED     4u /* datagrams after which a framing that was found out is believed */
 #define FLAGS_AT      6u /* in a datagram */
 
 enum framing { FRAMING_AUTO, FRAMING_DTD, FRAMING_DTD_LE, FRAMING_MESSAGE };
@@ -35,14 +35,15 @@ struct osd {
     unsigned limit; /* words of a packet */
     bool ending;
     bool searching; /* framing was lost, at lost_index */
+    bool lost;      /* it was, or a message was none, while they were believed */
     uint64_t lost_index;
     uint64_t before;    /* where the datagram right in front begins, or PUG_NO_INDEX */
-    unsigned confirmed; /* datagrams since the byte order was found out, up to CONFIRMED */
+    unsigned confirmed; /* datagrams since the framing was found out, up to CONFIRMED */
     uint8_t *kept;      /* bytes from the end of the last block: less than two datagrams */
     size_t kept_size, kept_room;
     uint64_t kept_index;
     uint8_t *turned;    /* one datagram in the link's byte order */
-    uint8_t seen[8192]; /* a bit a source: had a packet since framing was lost */
+    uint8_t seen[8192]; /* a bit a source: had a packet since then */
 };
 
 /* ---- making ---- */
@@ -101,7 +102,7 @@ static void osd_reset(void *transport)
 {
     struct osd *osd = transport;
     osd->framing = osd->given;
-    osd->ending = osd->searching = false;
+    osd->ending = osd->searching = osd->lost = false;
     osd->kept_size = 0;
     osd->confirmed = 0;
     osd->before = PUG_NO_INDEX;
@@ -110,12 +111,7 @@ static void osd_reset(void *transport)
 
 static void complain(const struct osd *osd, enum pug_status code, uint64_t index, const char *text)
 {
-    pug_log_put(osd->sink->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                                         .code = code,
-                                                         .index = index,
-                                                         .source = PUG_NO_SOURCE,
-                                                         .component = "OSD",
-                                                         .text = text});
+    pug_transport_complain(osd->sink, "OSD", code, index, text);
 }
 
 /* ---- datagrams ---- */
@@ -180,12 +176,26 @@ static uint16_t source_of(unsigned dest, unsigned source, unsigned flags)
     return (uint16_t)(request ? dest : source);
 }
 
-static bool first_since_loss(struct osd *osd, uint16_t source)
+/**
+ * Whoever speaks next may have lost something. Where a capture is read from the middle of a
+ * datagram on, nothing is lost before the framing is believed.
+ */
+static void lose_packets(struct osd *osd)
 {
-    uint8_t bit = (uint8_t)(1u << source % 8);
-    bool first = !(osd->seen[source / 8] & bit);
-    osd->seen[source / 8] |= bit;
-    return first;
+    osd->lost |= osd->confirmed == CONFIRMED || osd->framing == FRAMING_MESSAGE;
+    memset(osd->seen, 0, sizeof(osd->seen));
+}
+
+static bool osd_heard(const void *transport, uint16_t source)
+{
+    const struct osd *osd = transport;
+    return osd->seen[source / 8] >> source % 8 & 1;
+}
+
+static bool osd_lost(const void *transport)
+{
+    const struct osd *osd = transport;
+    return osd->lost;
 }
 
 /** Deliver one datagram. False in *taken: the sink did not take it. */
@@ -209,13 +219,12 @@ static enum pug_response deliver(struct osd *osd, uint64_t index, const uint8_t 
     run.source =
         source_of((unsigned)bytes[2] << 8 | bytes[3], (unsigned)bytes[4] << 8 | bytes[5], flags);
     run.type = (uint8_t)(flags >> 10);
-    bool first = first_since_loss(osd, run.source);
-    run.gap = first;
+    run.gap = !osd_heard(osd, run.source);
     size_t used = 0;
     enum pug_response response = osd->sink->run(osd->sink->context, &run, &used);
     *taken = used == size;
-    if (!*taken && first) /* it comes again, and with its gap */
-        osd->seen[run.source / 8] &= (uint8_t) ~(1u << run.source % 8);
+    if (*taken) /* otherwise it comes again, and with its gap */
+        osd->seen[run.source / 8] |= (uint8_t)(1u << run.source % 8);
     return response;
 }
 
@@ -225,9 +234,9 @@ static void lose(struct osd *osd, uint64_t index)
 {
     osd->searching = true;
     osd->lost_index = index;
+    lose_packets(osd);
     if (osd->given == FRAMING_AUTO && osd->confirmed < CONFIRMED)
         osd->framing = FRAMING_AUTO;
-    memset(osd->seen, 0, sizeof(osd->seen));
 }
 
 /**
@@ -426,7 +435,7 @@ static enum pug_response take_message(struct osd *osd, uint64_t index, const uin
     *used = size;
     if (size % 2 != 0 || !good_length(osd, (unsigned)(size / 2 < MOST_LIMIT ? size / 2 : 0))) {
         complain(osd, PUG_ERR_BAD_PACKET_SEQ, index, "a message that is no packet");
-        memset(osd->seen, 0, sizeof(osd->seen));
+        lose_packets(osd);
         return PUG_RESP_CONT;
     }
     osd->kept[0] = (uint8_t)(size / 2);
@@ -504,15 +513,14 @@ static void osd_state(const void *transport, struct pug_state *state)
         pug_state_number(state, osd->kept_index);
         pug_state_put(state, osd->kept, osd->kept_size);
     }
-    for (unsigned source = 0; source < 8 * sizeof(osd->seen); source++)
-        if (osd->seen[source / 8] >> source % 8 & 1)
-            pug_state_number(state, source);
 }
 
 const struct pug_transport pug_transport_osd = {
     .name = "osd",
     .title = "Open SoC Debug packets",
     .state = osd_state,
+    .heard = osd_heard,
+    .lost = osd_lost,
     .create = osd_create,
     .free = osd_free,
     .data = osd_data,

@@ -51,10 +51,12 @@ static void end_section(struct pug_state *state, size_t begin)
 enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
 {
     const struct pug_transport *transport = tree->transport;
-    if (!pug_tree_tells_losses(tree) ||
-        transport->heard(tree->transport_state, tree->sources[n]->slot))
+    const struct pug_source *source = tree->sources[n];
+    if (!pug_tree_tells_losses(tree) || transport->heard(tree->transport_state, source->slot))
         return PUG_TREE_NO_LOSS;
-    return transport->lost(tree->transport_state) ? PUG_TREE_LOSS : PUG_TREE_LOSS_UNKNOWN;
+    if (transport->lost(tree->transport_state))
+        return PUG_TREE_LOSS;
+    return source->heard ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS_UNKNOWN;
 }
 
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)

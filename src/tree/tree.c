@@ -93,10 +93,9 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
         return PUG_RESP_CONT;
     }
     struct pug_run whole;
-    const struct pug_source *own = source;
     if (!source->touched)
         source = touch(tree, source);
-    if (source != own && run->gap && knows_better(tree, source)) {
+    if (run->gap && knows_better(tree, source)) {
         whole = *run;
         whole.gap = false;
         run = &whole;

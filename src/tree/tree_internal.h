@@ -22,7 +22,7 @@ struct pug_source {
     bool numbered; /* the id is in the component names */
     bool borrows;  /* the configuration is another source's */
     bool touched;  /* it got something since it was made or renewed */
-    bool heard;    /* of one from another tree: nothing of it was lost there */
+    bool heard;    /* it is from another tree, and nothing of it was lost there */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     pug_packet_monitor_fn *monitor;
@@ -145,11 +145,15 @@ static inline struct pug_state_section pug_state_section(const uint8_t **at)
     return section;
 }
 
-/** What a source's section says of its losses: its last number, where the transport tells them. */
-static inline enum pug_tree_loss pug_state_section_loss(const struct pug_state_section *section)
+/** Take off a source's section what it says of losses: its last number, if the transport tells. */
+static inline enum pug_tree_loss pug_state_section_loss(const struct pug_tree *tree,
+                                                        struct pug_state_section *section)
 {
-    uint64_t loss;
-    memcpy(&loss, section->bytes + section->size - sizeof(loss), sizeof(loss));
+    uint64_t loss = PUG_TREE_NO_LOSS;
+    if (pug_tree_tells_losses(tree)) {
+        section->size -= sizeof(loss);
+        memcpy(&loss, section->bytes + section->size, sizeof(loss));
+    }
     return (enum pug_tree_loss)loss;
 }
 

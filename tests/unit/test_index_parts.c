@@ -10,6 +10,7 @@
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
+#include "support/harts.h"
 #include "support/indexed.h"
 #include "tree/tree_internal.h"
 
@@ -322,7 +323,7 @@ static void decode_by_blocks(const struct indexed *capture)
         late.reading = at / 1024;
         if (index->blocks[late.reading].elements != 0) {
             assert_true(tree->source_count < 64 && pug_tree_state(tree, &state));
-            pug_index_state_hashes(&state, tree->source_count, hashes);
+            pug_index_state_hashes(tree, &state, hashes);
             assert_int_equal(pug_index_state_sum(hashes, tree->source_count),
                              index->blocks[late.reading].elements);
         }
@@ -351,6 +352,44 @@ static void knows_when_elements_come(const struct indexed *capture)
 static void knows_what_decoders_do(void **state)
 {
     indexed_each(*(const enum captures *)*state, knows_when_elements_come);
+}
+
+#define TIMES   8u
+#define STRETCH 8192u
+
+static unsigned captures_of_sleepers;
+
+/** … whatever was lost while a hart sleeps. */
+static void sleep_and_wake(const struct indexed *capture)
+{
+    struct rec_random random = {.state = 1};
+    struct indexed repeated = *capture;
+    repeated.size *= TIMES;
+    repeated.bytes = malloc(repeated.size);
+    assert_non_null(repeated.bytes);
+    for (size_t i = 0; i < TIMES; i++)
+        memcpy(repeated.bytes + i * capture->size, capture->bytes, capture->size);
+    if (harts_share(pug_snapshot_directory(capture->snapshot), repeated.bytes, repeated.size,
+                    STRETCH)) {
+        captures_of_sleepers++;
+        for (size_t stretch = 0; stretch < 10; stretch += 3) {
+            for (size_t i = 0; i < 1000 && stretch > 0; i++)
+                repeated.bytes[STRETCH * stretch + 99 + i] =
+                    (uint8_t)rec_random_below(&random, 256);
+            decode_by_blocks(&repeated);
+        }
+        compare_parts(&repeated);
+        compare_damaged_jobs(&repeated);
+    }
+    free(repeated.bytes);
+}
+
+static void knows_what_sleepers_lost(void **state)
+{
+    (void)state;
+    captures_of_sleepers = 0;
+    indexed_each(CAPTURES_OWN, sleep_and_wake);
+    assert_int_equal(captures_of_sleepers, 2);
 }
 
 /* ---- parts from the middle ---- */
@@ -584,11 +623,12 @@ static void indexes_while_decoding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_from_the_middle), TEST_CAPTURES(is_full_by_source),
-        TEST_CAPTURES(indexes_while_decoding),     TEST_CAPTURES(is_asked_while_it_grows),
-        TEST_CAPTURES(is_the_same_from_threads),   TEST_CAPTURES(goes_on),
-        TEST_CAPTURES(knows_what_decoders_do),     cmocka_unit_test(counts_the_first_ids),
-        cmocka_unit_test(knows_the_last_id),       TEST_CAPTURES(follows_growth),
+        cmocka_unit_test(indexes_from_the_middle),  TEST_CAPTURES(is_full_by_source),
+        TEST_CAPTURES(indexes_while_decoding),      TEST_CAPTURES(is_asked_while_it_grows),
+        TEST_CAPTURES(is_the_same_from_threads),    TEST_CAPTURES(goes_on),
+        TEST_CAPTURES(knows_what_decoders_do),      cmocka_unit_test(counts_the_first_ids),
+        cmocka_unit_test(knows_the_last_id),        TEST_CAPTURES(follows_growth),
+        cmocka_unit_test(knows_what_sleepers_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

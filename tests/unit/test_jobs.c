@@ -6,6 +6,7 @@
  */
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
+#include "support/harts.h"
 #include "support/hash_parts.h"
 
 #include <setjmp.h>
@@ -149,19 +150,8 @@ static void test_joins(void **state)
 
 /* ---- harts that sleep ---- */
 
-/* One hart speaks in every eighth stretch, the other in the others. */
 #define SLEEPERS     ((size_t)256 << 10)
 #define WAKE_STRETCH 8192u
-
-/** Give packets of a row (RISC-V encapsulation, ids of 4 bits) to two harts in turn. */
-static void share_among_harts(const struct capture *capture)
-{
-    uint8_t *bytes = capture->bytes;
-    for (size_t at = 0; at + 1 < capture->size; at += 1 + (bytes[at] & 0x1fu))
-        if (bytes[at] & 0x1f)
-            bytes[at + 1] =
-                (uint8_t)((bytes[at + 1] & 0xf0) | (at / WAKE_STRETCH % 8 == 0 ? 1 : 2));
-}
 
 /** What is lost while a hart sleeps is told when it wakes; and only that. */
 static void sleep_and_wake(struct capture *capture, void *context)
@@ -170,11 +160,13 @@ static void sleep_and_wake(struct capture *capture, void *context)
                                          {3, 128, 16384, true, false, false},
                                          {8, 128, 4096, true, false, false}};
     unsigned *count = context;
-    if (!strstr(pug_snapshot_directory(capture->snapshot), "etrace-rv64"))
-        return;
-    ++*count;
     struct capture repeated = capture_repeated(capture, SLEEPERS);
-    share_among_harts(&repeated);
+    if (!harts_share(pug_snapshot_directory(capture->snapshot), repeated.bytes, repeated.size,
+                     WAKE_STRETCH)) {
+        free(repeated.bytes);
+        return;
+    }
+    ++*count;
     uint64_t least = repeated.size; /* decoded twice by two */
     for (size_t lost = 0; lost < LOSSES; lost++) {
         if (lost > 0) /* while the one sleeps, then while the other does */

@@ -7,6 +7,7 @@
 #include "pugmark/packet/osd.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
+#include "support/outcome.h"
 #include "transport/osd_modules.h"
 
 #include <inttypes.h>
@@ -423,12 +424,80 @@ static void test_entries(void **state)
     rec_bytes_free(&link.bytes);
 }
 
+/* ---- modules that sleep, on several threads ---- */
+
+#define ROUNDS 40u /* of EVENTS */
+
+static enum pug_response take_elements(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    struct outcome *outcome = context;
+    *taken = count;
+    for (size_t i = 0; i < count; i++)
+        outcome_add(outcome, outcome_hash(&elements[i]));
+    return PUG_RESP_CONT;
+}
+
+static struct outcome decode_modules(const struct link *link, unsigned threads)
+{
+    struct outcome outcome = {0};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "osd", .log = log}, &tree),
+                     PUG_OK);
+    for (unsigned i = 1; i <= 4; i++) { /* the last one never speaks */
+        const struct pug_setting id = {.name = "src_id", .value = i};
+        struct pug_source_config config = {
+            .protocol = "OSD-CTM", .settings = {&id, 1, NULL}, .decode = true};
+        assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
+    }
+    const struct pug_jobs jobs = {.threads = threads, .block = 256, .piece = 131072};
+    struct pug_jobs_result result;
+    pug_log_set_sink(log, outcome_record, &outcome);
+    pug_tree_on_elements(tree, take_elements, &outcome);
+    assert_int_equal(pug_tree_decode(tree, &jobs, link->bytes.data, link->bytes.size, &result),
+                     PUG_OK);
+    outcome.repeated = result.repeated;
+    outcome.response = result.response;
+    outcome.at = result.at;
+    pug_tree_free(tree);
+    pug_log_free(log);
+    return outcome;
+}
+
+/** What is lost while a module sleeps is told when it wakes, and only that. */
+static void test_sleepers(void **state)
+{
+    struct link link = {.random = {77}};
+    struct event event;
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS * EVENTS; i++) {
+        event = (struct event){.time = i, .npc = 0x1000 + i % 4096, .pc = 0x8000, .flags = 3 | 4};
+        put_core(&link, i < EVENTS / 2 ? 3 : i / EVENTS % 8 == 0 ? 2 : 1, 64, &event);
+    }
+    uint64_t least = link.bytes.size; /* decoded twice by two */
+    for (unsigned lost = 0; lost < 3; lost++) {
+        if (lost > 0) /* while the one sleeps, then while the other does */
+            memset(link.bytes.data + link.bytes.size / ROUNDS * (lost == 1 ? 13 : 16) + 99, 0, 50);
+        const struct outcome alone = decode_modules(&link, 1);
+        for (unsigned threads = 2; threads <= 4; threads++) {
+            const struct outcome together = decode_modules(&link, threads);
+            assert_true(outcome_equals(&together, &alone));
+            if (threads == 2 && together.repeated < least)
+                least = together.repeated;
+        }
+    }
+    assert_true(least < link.bytes.size / 5);
+    rec_bytes_free(&link.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widths),     cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_lost_bytes), cmocka_unit_test(test_modules),
         cmocka_unit_test(test_entries),    cmocka_unit_test(test_damaged_tail),
+        cmocka_unit_test(test_sleepers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

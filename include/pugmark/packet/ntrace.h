@@ -72,12 +72,16 @@ enum pug_ntrace_problem {
     PUG_NTRACE_NO_TIMESTAMP,  /**< a sync message without TSTAMP where timestamps are on */
 };
 
+/** A problem in words. */
+const char *pug_ntrace_problem_text(enum pug_ntrace_problem problem);
+
 /** One message. */
 struct pug_ntrace_packet {
     uint8_t type;      /**< enum pug_ntrace_type, or any other TCODE */
     uint8_t tcode;     /**< as sent; also of broken messages, as far as it is known */
     uint8_t problem;   /**< enum pug_ntrace_problem */
     uint8_t data_bits; /**< bits that DATA occupied */
+    bool gap;          /**< messages may be missing before this one */
     uint16_t source;   /**< SRC, 0 where there is no such field */
     uint32_t present;  /**< bit n: the message has field n */
     uint64_t number;   /**< messages before this one, idle bytes counted */
@@ -106,7 +110,6 @@ static inline bool pug_ntrace_is_sync(unsigned type)
 enum pug_nexus_run {
     PUG_NEXUS_BYTES,    /**< bytes; whether a message begins with the first is not known */
     PUG_NEXUS_MESSAGES, /**< one source's messages; the first such run begins with a message */
-    PUG_NEXUS_LOST,     /**< one byte that broke the stream; its owner is not known */
 };
 
 /** TCODEs with a known layout, or idle, a bit each. */

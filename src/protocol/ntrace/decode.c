@@ -46,7 +46,7 @@ void pug_ntrace_decoder_reset(void *data)
     blank->context_flags = d->config->xlen == 64 ? PUG_CTX_BITS64 : 0;
     d->before = NULL;
     pug_ntrace_set_space(d);
-    d->started = d->synced = d->pc_known = d->lost = false;
+    d->started = d->synced = d->pc_known = d->lost = d->gap = false;
     d->was_reset = true;
     d->ref_known = d->ts_known = false;
     d->full = 0;
@@ -218,12 +218,15 @@ static void push_step(struct pug_ntrace_decoder *d)
 
 enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d)
 {
-    if (!d->started) {
+    if (!d->started || d->gap) {
         if (!pug_out_ready(&d->stage->out))
             return suspend(d);
         pug_out_push(&d->stage->out, PUG_ELEM_NO_SYNC, d->index)->reason =
-            d->was_reset ? PUG_UNSYNC_RESET_DECODER : PUG_UNSYNC_INIT_DECODER;
+            d->gap         ? PUG_UNSYNC_DISCARD
+            : d->was_reset ? PUG_UNSYNC_RESET_DECODER
+                           : PUG_UNSYNC_INIT_DECODER;
         d->started = true;
+        d->gap = false;
     }
     while (d->phase != PUG_NTRACE_PHASE_IDLE) {
         enum pug_ntrace_walked walked = PUG_NTRACE_WALKED;
@@ -255,6 +258,8 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
     d->index = packet->index;
     d->message = packet->data;
     d->walk_limit = pug_ntrace_walk_limit(d, packet->raw_size);
+    if (d->message->gap)
+        pug_ntrace_note_gap(d);
     begin(d);
     enum pug_response response = pug_ntrace_go_on(d);
     if (!(packet->flags & PUG_PACKET_BAD))

@@ -63,6 +63,7 @@ struct pug_ntrace_decoder {
     bool pc_known; /**< false after an indirect jump whose target was not told */
     bool by_jump;  /**< control came to `pc` by a jump, and nothing ran since */
     bool lost;     /**< messages were lost: the next sync restarts after an overflow */
+    bool gap;      /**< a gap ended the flow, which is to be told */
     bool ref_known, ts_known;
     uint8_t trap_size; /**< size of an ECALL or EBREAK that was the last instruction, else 0 */
     uint64_t pc;
@@ -140,6 +141,9 @@ void pug_ntrace_push_time(struct pug_ntrace_decoder *d);
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
 void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final);
+
+/** Messages may be missing before the one underway. */
+void pug_ntrace_note_gap(struct pug_ntrace_decoder *d);
 
 /** After a walk that failed: trace and program do not fit together, or the program is not there. */
 void pug_ntrace_land_failure(struct pug_ntrace_decoder *d);

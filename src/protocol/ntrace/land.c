@@ -177,6 +177,15 @@ static void lose_messages(struct pug_ntrace_decoder *d)
     d->ref_known = false;
 }
 
+void pug_ntrace_note_gap(struct pug_ntrace_decoder *d)
+{
+    if (d->synced) {
+        log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_LOST, "messages may be missing here");
+        d->gap = true;
+    }
+    lose_messages(d);
+}
+
 /** A broken message may have carried anything. */
 static void land_bad(struct pug_ntrace_decoder *d)
 {

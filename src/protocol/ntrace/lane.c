@@ -139,7 +139,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
 {
     struct pug_batch *batch = d->stage->out.batch;
     if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->synced ||
-        reader->state != PUG_NTRACE_READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
+        reader->state != PUG_NTRACE_READER_BETWEEN || pug_ntrace_follows_gap(reader, span) ||
         (reader->config->src_bits > 0 && !reader->src_locked))
         return PUG_RESP_CONT;
     d->flowing = true;

@@ -36,7 +36,6 @@ unsigned pug_ntrace_variables(const struct pug_ntrace_layout *layout,
 /** The bits of a fixed field; of a variable one the most that its value may have. */
 extern const uint8_t pug_ntrace_field_bits[PUG_NTRACE_FIELDS];
 
-const char *pug_ntrace_problem_text(enum pug_ntrace_problem problem);
 enum pug_status pug_ntrace_problem_status(enum pug_ntrace_problem problem);
 
 #endif

@@ -202,6 +202,8 @@ static bool give(struct pug_ntrace_reader *reader, struct pug_packet *packet, ui
                                   .raw_size = (uint32_t)raw_size,
                                   .type = reader->packet.type,
                                   .flags = flags};
+    reader->packet.gap = reader->gap && flags & PUG_PACKET_DECODE;
+    reader->gap &= !reader->packet.gap;
     reader->count++;
     return true;
 }
@@ -386,24 +388,19 @@ static void skip(struct pug_ntrace_reader *reader, struct pug_span *span)
     reader->stage->stats.unsynced += (uint64_t)(span->at - from);
 }
 
-/** The transport says that the stream is broken here; it finds the next message itself. */
-static bool read_lost(struct pug_ntrace_reader *reader, struct pug_span *span,
-                      struct pug_packet *packet)
+/** Messages are missing, or bytes of the one underway; the transport finds the next one's begin. */
+static void note_gap(struct pug_ntrace_reader *reader)
 {
-    static const uint8_t problems[4] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
-                                        PUG_NTRACE_RESERVED_MSEO, PUG_NTRACE_TOO_SHORT};
-    reader->index = pug_span_index(span);
+    reader->gap = reader->state != PUG_NTRACE_READER_START;
     reader->kept = 0;
-    give_broken(reader, packet, problems[*span->at & 3], span->at, 1);
-    reader->state = PUG_NTRACE_READER_BETWEEN;
-    span->at++;
-    return true;
+    if (reader->gap)
+        reader->state = PUG_NTRACE_READER_BETWEEN;
 }
 
 void pug_ntrace_pass_over_idle(void *data, struct pug_span *span)
 {
     struct pug_ntrace_reader *reader = data;
-    if (reader->state != PUG_NTRACE_READER_BETWEEN || span->run->type == PUG_NEXUS_LOST)
+    if (reader->state != PUG_NTRACE_READER_BETWEEN || pug_ntrace_follows_gap(reader, span))
         return;
     const size_t idle = pug_noise_run(span->at, span->end, 0xff);
     reader->count += idle;
@@ -413,9 +410,9 @@ void pug_ntrace_pass_over_idle(void *data, struct pug_span *span)
 bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
     struct pug_ntrace_reader *reader = data;
+    if (span->run->gap && span->at == span->run->bytes)
+        note_gap(reader);
     while (span->at < span->end) {
-        if (span->run->type == PUG_NEXUS_LOST)
-            return read_lost(reader, span, packet);
         if (span->run->type == PUG_NEXUS_MESSAGES && reader->state != PUG_NTRACE_READER_INSIDE)
             reader->state = PUG_NTRACE_READER_BETWEEN;
         if (reader->state == PUG_NTRACE_READER_SKIP)

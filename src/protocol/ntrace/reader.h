@@ -26,6 +26,7 @@ struct pug_ntrace_reader {
     enum pug_ntrace_reader_state state;
     bool first; /* the message underway is the first one, and its start is a guess */
     bool src_locked;
+    bool gap; /* messages may be missing before the next one that is given */
     uint16_t src;
     uint64_t count; /* messages */
 
@@ -34,6 +35,13 @@ struct pug_ntrace_reader {
     uint8_t raw[PUG_NEXUS_LIMIT];
     struct pug_ntrace_packet packet;
 };
+
+/** Is the next message the first one after a gap? */
+static inline bool pug_ntrace_follows_gap(const struct pug_ntrace_reader *reader,
+                                          const struct pug_span *span)
+{
+    return reader->gap || (span->run->gap && span->at == span->run->bytes);
+}
 
 /** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
 static inline uint64_t pug_ntrace_extend_address(const struct pug_ntrace_config *config,

@@ -43,7 +43,7 @@ void pug_ntrace_skim(void *pointer, struct pug_span *span)
 {
     struct pug_ntrace_reader *reader = pointer;
     size_t size;
-    if (reader->state != PUG_NTRACE_READER_BETWEEN || span->run->type == PUG_NEXUS_LOST ||
+    if (reader->state != PUG_NTRACE_READER_BETWEEN || pug_ntrace_follows_gap(reader, span) ||
         (reader->config->src_bits > 0 && !reader->src_locked))
         return;
     const bool stamps = reader->config->timestamps != PUG_NTRACE_TS_OFF;

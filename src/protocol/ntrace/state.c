@@ -10,6 +10,7 @@ void pug_ntrace_reader_state(const void *data, struct pug_state *state)
     bool inside = reader->state == PUG_NTRACE_READER_INSIDE;
     pug_state_number(state, reader->state);
     pug_state_number(state, reader->stage->source); /* SRC of the first message, if none was said */
+    pug_state_number(state, reader->gap);
     pug_state_number(state, reader->src_locked);
     pug_state_number(state, reader->src_locked ? reader->src : 0u);
     if (!inside)
