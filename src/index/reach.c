@@ -93,6 +93,7 @@ struct aim {
     const struct pug_tree *model;
     const uint8_t *bytes;
     bool elements;
+    bool whole; /* at the begin of a trace nothing counts as lost */
     uint64_t block;
     struct pug_mark_list nobody; /* where marks go when packets are not decoded */
     struct pug_placed_mark marks[2 * PUG_MARK_LIMIT];
@@ -119,6 +120,7 @@ static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only
     struct pug_tree *tree = NULL;
     if (pug_tree_clone(aim->model, NULL, &tree) != PUG_OK)
         return NULL;
+    aim->whole = tree->source_count > 0 && pug_tree_loss_of(tree, 0) == PUG_TREE_NO_LOSS;
     if (only) {
         pug_tree_enable_all(tree, false);
         pug_tree_enable(tree, only->slot, true);
@@ -141,7 +143,10 @@ static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint6
     const uint16_t id = pug_source_id(source);
     const uint64_t silent = silent_from(aim->index, id, aim->block);
     const uint64_t at = start_before(aim->index, id, silent, back);
-    source->stage.from_begin |= silent == 0 && aim->index->header->from == 0;
+    if (silent == 0 && aim->index->header->from == 0) {
+        source->stage.from_begin = true;
+        source->heard = aim->whole;
+    }
     if (silent == 0 || at >= from)
         return true;
     /* What begins in one block may come with the next. */

@@ -357,6 +357,23 @@ static void knows_what_decoders_do(void **state)
 #define TIMES   8u
 #define STRETCH 8192u
 
+/** Who wants a place far behind does not read all before it, though a hart is silent since long. */
+static void reach_from_near(const struct indexed *capture)
+{
+    const struct pug_index_options options = {.block = 1024, .elements = true};
+    struct pug_index *index = indexed_build_with(capture, &options);
+    struct pug_tree *tree = indexed_decoder(capture, true), *reached = NULL;
+    uint64_t at = 0;
+    assert_true(pug_index_reach(index, tree, capture->bytes, capture->size, true,
+                                capture->size / 10 * 9, &reached, &at));
+    const struct pug_transport_stats *stats = pug_tree_transport_stats(reached);
+    assert_true(at > capture->size / 10 * 8);
+    assert_true(stats->delivered + stats->framing + stats->no_decoder < at / 4);
+    pug_tree_free(reached);
+    pug_tree_free(tree);
+    pug_index_free(index);
+}
+
 static unsigned captures_of_sleepers;
 
 /** … whatever was lost while a hart sleeps. */
@@ -369,9 +386,12 @@ static void sleep_and_wake(const struct indexed *capture)
     assert_non_null(repeated.bytes);
     for (size_t i = 0; i < TIMES; i++)
         memcpy(repeated.bytes + i * capture->size, capture->bytes, capture->size);
-    if (harts_share(pug_snapshot_directory(capture->snapshot), repeated.bytes, repeated.size,
-                    STRETCH)) {
+    const char *folder = pug_snapshot_directory(capture->snapshot);
+    if (harts_share(folder, repeated.bytes, repeated.size, SIZE_MAX)) { /* two never speak */
         captures_of_sleepers++;
+        reach_from_near(&repeated);
+        (void)harts_share(folder, repeated.bytes, repeated.size, STRETCH);
+        reach_from_near(&repeated);
         for (size_t stretch = 0; stretch < 10; stretch += 3) {
             for (size_t i = 0; i < 1000 && stretch > 0; i++)
                 repeated.bytes[STRETCH * stretch + 99 + i] =
