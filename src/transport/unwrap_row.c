@@ -86,10 +86,11 @@ static uint16_t source_at(const struct pug_unwrap *unwrap, const uint8_t *at)
     return (uint16_t)((at[1] | at[2] << 8) & ((1u << unwrap->config.src_bits) - 1));
 }
 
-/** Where the next packet lies in what was given. NULL: what is held began before that. */
+/** Where the next packet lies in what was given. NULL: it begins before that, or nothing was. */
 static const uint8_t *next_of(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given)
 {
-    return held(unwrap) <= given->used ? given->bytes + given->used - held(unwrap) : NULL;
+    return given->bytes && held(unwrap) <= given->used ? given->bytes + (given->used - held(unwrap))
+                                                       : NULL;
 }
 
 /** How much of it is there, so that bytes behind it can be read; no more than fits into a cache. */

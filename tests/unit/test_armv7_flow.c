@@ -24,7 +24,7 @@
 
 #define STEPS 3000u
 #ifdef __SANITIZE_ADDRESS__
-#define SEEDS 10u /* a minute and a half otherwise */
+#define SEEDS 6u /* a minute and a half otherwise */
 #else
 #define SEEDS 40u
 #endif

@@ -19,13 +19,19 @@
 
 #include <cmocka.h>
 
-/* Beyond this the places to join repeat. */
-#define ENOUGH (UINT64_C(128) << 10)
-#ifdef __SANITIZE_THREAD__ /* which takes twenty times as long */
+/* Beyond ENOUGH the places to join repeat. Sanitizers take up to twenty times as long. */
+#if defined(__SANITIZE_THREAD__)
+#define ENOUGH      (UINT64_C(48) << 10)
 #define DAMAGES     1
 #define LOSSES      1
 #define APART_BYTES ((size_t)8 << 20)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ENOUGH      (UINT64_C(128) << 10)
+#define DAMAGES     4
+#define LOSSES      3
+#define APART_BYTES ((size_t)8 << 20)
 #else
+#define ENOUGH      (UINT64_C(128) << 10)
 #define DAMAGES     12
 #define LOSSES      3
 #define APART_BYTES ((size_t)24 << 20)
