@@ -22,11 +22,11 @@ static uint64_t hash_section(struct pug_state_section section)
 
 static uint64_t hash_source(const struct pug_tree *tree, struct pug_state_section section)
 {
-    const enum pug_tree_loss loss = pug_state_section_loss(tree, &section);
+    const bool heard = pug_state_section_loss(tree, &section) == PUG_TREE_NO_LOSS;
     const uint64_t hash = hash_section(section);
-    return pug_tree_tells_losses(tree)
-               ? (hash | 2 | PUG_INDEX_HEARD) - (loss != PUG_TREE_NO_LOSS ? PUG_INDEX_HEARD : 0)
-               : hash;
+    if (!pug_tree_tells_losses(tree))
+        return hash;
+    return (hash & ~PUG_INDEX_HEARD) | UINT64_C(2) | (heard ? PUG_INDEX_HEARD : 0);
 }
 
 void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state *state,

@@ -97,13 +97,13 @@ open my $to, '>', $tmp or die;
 print $to @ask;
 close $to;
 open my $from, '-|', "$lines <$tmp" or die;
-my ($same, %differ, %example) = (0);
+my ($same, %differ, %example, %form) = (0);
 for my $i (0 .. $#want) {
     my $got = <$from> // last;
     chomp $got;
     # binutils writes addresses in hexadecimal without a prefix, where a symbol follows or a branch leads.
     (my $want = $want[$i]) =~ s/\b([0-9a-f]+) (<)/0x$1 $2/;
-    my ($w, $g) = (form($want), form($got));
+    my ($w, $g) = map { $form{$_} //= form($_) } $want, $got;
     if ($w eq $g) { $same++; next }
     my $key = (split / /, $w)[0] . ' / ' . (split / /, $g)[0];
     $differ{$key}++;

@@ -24,16 +24,22 @@
 #define ENOUGH      (UINT64_C(48) << 10)
 #define DAMAGES     1
 #define LOSSES      1
-#define APART_BYTES ((size_t)8 << 20)
+#define MANNER_STEP 2
+#define JOIN_BYTES  ((size_t)1 << 20)
+#define APART_BYTES ((size_t)4 << 20)
 #elif defined(__SANITIZE_ADDRESS__)
 #define ENOUGH      (UINT64_C(128) << 10)
 #define DAMAGES     4
 #define LOSSES      3
+#define MANNER_STEP 1
+#define JOIN_BYTES  ((size_t)2 << 20)
 #define APART_BYTES ((size_t)8 << 20)
 #else
 #define ENOUGH      (UINT64_C(128) << 10)
 #define DAMAGES     12
 #define LOSSES      3
+#define MANNER_STEP 1
+#define JOIN_BYTES  ((size_t)2 << 20)
 #define APART_BYTES ((size_t)24 << 20)
 #endif
 
@@ -112,7 +118,7 @@ static void compare(const struct capture *capture, const char *what)
     const struct outcome packets =
         decode(capture, &(struct manner){.threads = 1, .parts = true, .packets = true});
     packets_seen += packets.elements - elements.elements;
-    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i += MANNER_STEP) {
         const struct manner *manner = &manners[i];
         const struct outcome outcome = decode(capture, manner);
         const struct outcome serial = manner->packets ? packets : elements;
@@ -137,7 +143,7 @@ static void test_captures(void **state)
 /** A long capture is worth the threads: hardly anything of it is decoded twice. */
 static void join_often(struct capture *capture, void *context)
 {
-    struct capture repeated = capture_repeated(capture, (size_t)2 << 20);
+    struct capture repeated = capture_repeated(capture, JOIN_BYTES);
     (void)context;
     const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
     const struct outcome together = decode(&repeated, &(struct manner){.threads = 2});
