@@ -45,7 +45,10 @@ for capture in $(realpath "$@"); do
   read_foreign "$there" "$other" "$capture" "$here"
   [[ $(stat -c %s "$here/said") -gt 10000 ]] || { echo "$name: hardly anything to compare"; failed=1; }
   sed -i "s|$work/$name/[a-z]*/||" "$here"/{said,complaints} "$there"/{said,complaints}
-  diff -rq "$here" "$there" || failed=1
+  if ! diff -rq "$here" "$there"; then
+    failed=1
+    diff "$here/codes" "$there/codes" || tail -n 5 "$there/complaints"
+  fi
   compared=$((compared + 1))
 done
 echo "$compared captures compared"
