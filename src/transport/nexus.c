@@ -58,6 +58,7 @@ struct nexus {
     /* breaks of the stream, and 1 more than there were when each source spoke last */
     uint64_t breaks;
     uint64_t heard[SOURCES];
+    bool told; /* of a break since anybody spoke */
 };
 
 static uint8_t first_phase(const struct pug_settings *settings)
@@ -98,6 +99,7 @@ static void nexus_reset(void *transport)
     nexus->place = (struct place){.phase = nexus->first_phase};
     nexus->head_size = 0;
     nexus->breaks = 0;
+    nexus->told = false;
     memset(nexus->heard, 0, sizeof(nexus->heard));
 }
 
@@ -236,7 +238,7 @@ static struct stretch measure(const struct nexus *nexus, uint64_t index, const u
 static bool nexus_heard(const void *transport, uint16_t source)
 {
     const struct nexus *nexus = transport;
-    return nexus->heard[source] == nexus->breaks + 1;
+    return source < SOURCES && nexus->heard[source] == nexus->breaks + 1;
 }
 
 static bool nexus_lost(const void *transport)
@@ -250,8 +252,10 @@ static enum pug_response give(struct nexus *nexus, struct pug_run *run, size_t *
 {
     run->gap = !nexus_heard(nexus, run->source);
     enum pug_response response = nexus->sink->run(nexus->sink->context, run, used);
-    if (*used > 0)
+    if (*used > 0) {
         nexus->heard[run->source] = nexus->breaks + 1;
+        nexus->told = false;
+    }
     return response;
 }
 
@@ -296,12 +300,15 @@ static void keep_head(struct nexus *nexus, uint64_t index, const uint8_t *bytes,
     nexus->head_size += (uint8_t)size;
 }
 
+/** Noise of nothing but breaks is told once. */
 static void note_break(struct nexus *nexus, const struct stretch *stretch)
 {
     static const uint8_t problems[] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
                                        PUG_NTRACE_RESERVED_MSEO, PUG_NTRACE_TOO_SHORT};
-    pug_transport_complain(nexus->sink, "NEXUS", PUG_ERR_BAD_PACKET_SEQ, stretch->after.index,
-                           pug_ntrace_problem_text(problems[stretch->after.first & 3]));
+    if (!nexus->told)
+        pug_transport_complain(nexus->sink, "NEXUS", PUG_ERR_BAD_PACKET_SEQ, stretch->after.index,
+                               pug_ntrace_problem_text(problems[stretch->after.first & 3]));
+    nexus->told = true;
     nexus->breaks++;
     nexus->sink->stats->skipped += stretch->size + nexus->head_size;
     nexus->head_size = 0;
@@ -387,6 +394,7 @@ static void nexus_state(const void *transport, struct pug_state *state)
     if (nexus->src_bits == 0)
         return;
     put_place(&nexus->place, state);
+    pug_state_number(state, nexus->told);
     pug_state_number(state, nexus->head_size);
     if (nexus->head_size > 0) {
         pug_state_number(state, nexus->head_index);

@@ -412,6 +412,26 @@ static void knows_what_sleepers_lost(void **state)
     assert_int_equal(captures_of_sleepers, 2);
 }
 
+/** A source has a state whatever its id is, also one that its transport cannot carry. */
+static void knows_of_any_id(void **state)
+{
+    const char *const transports[] = {"nexus", "osd", "encapsulation"};
+    const struct pug_setting bits = {.name = "src_bits", .value = 4};
+    const struct pug_setting id = {.name = "src_id", .value = UINT16_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++) {
+        struct pug_tree_config config = {.transport = transports[i], .settings = {&bits, 1, NULL}};
+        struct pug_source_config source = {.protocol = "E-Trace", .settings = {&id, 1, NULL}};
+        struct pug_tree *tree = NULL;
+        struct pug_state written = {0};
+        assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+        assert_true(pug_tree_state(tree, &written));
+        pug_state_free(&written);
+        pug_tree_free(tree);
+    }
+}
+
 /* ---- parts from the middle ---- */
 
 /** What such an index finds is what one of all finds there, behind its first synchronisation. */
@@ -648,7 +668,7 @@ int main(void)
         TEST_CAPTURES(is_the_same_from_threads),    TEST_CAPTURES(goes_on),
         TEST_CAPTURES(knows_what_decoders_do),      cmocka_unit_test(counts_the_first_ids),
         cmocka_unit_test(knows_the_last_id),        TEST_CAPTURES(follows_growth),
-        cmocka_unit_test(knows_what_sleepers_lost),
+        cmocka_unit_test(knows_what_sleepers_lost), cmocka_unit_test(knows_of_any_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

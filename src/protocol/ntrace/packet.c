@@ -410,7 +410,7 @@ void pug_ntrace_pass_over_idle(void *data, struct pug_span *span)
 bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)
 {
     struct pug_ntrace_reader *reader = data;
-    if (span->run->gap && span->at == span->run->bytes)
+    if (pug_ntrace_at_gap(span))
         note_gap(reader);
     while (span->at < span->end) {
         if (span->run->type == PUG_NEXUS_MESSAGES && reader->state != PUG_NTRACE_READER_INSIDE)

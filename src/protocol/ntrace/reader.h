@@ -36,11 +36,17 @@ struct pug_ntrace_reader {
     struct pug_ntrace_packet packet;
 };
 
+/** Does the run begin here, and after a gap? */
+static inline bool pug_ntrace_at_gap(const struct pug_span *span)
+{
+    return span->run->gap && span->at == span->run->bytes;
+}
+
 /** Is the next message the first one after a gap? */
 static inline bool pug_ntrace_follows_gap(const struct pug_ntrace_reader *reader,
                                           const struct pug_span *span)
 {
-    return reader->gap || (span->run->gap && span->at == span->run->bytes);
+    return reader->gap || pug_ntrace_at_gap(span);
 }
 
 /** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
