@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "capture/named.h"
 
+#include "base/bisect.h"
 #include "counts/counts.h"
 
 #include <stdlib.h>
@@ -17,27 +18,53 @@ struct pug_named_space {
     const struct pug_address_space *space;
 };
 
+static int by_number(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/** In order, each once. */
+static void sort_numbers(struct pug_list *all)
+{
+    uint64_t *numbers = all->items;
+    size_t kept = 0;
+    if (all->count > 0)
+        qsort(numbers, all->count, sizeof(*numbers), by_number);
+    for (size_t i = 0; i < all->count; i++)
+        if (kept == 0 || numbers[kept - 1] != numbers[i])
+            numbers[kept++] = numbers[i];
+    all->count = kept;
+}
+
 void pug_named_note(struct pug_named *named, uint64_t number)
 {
-    const struct seen *seen = named->all.items;
-    for (size_t i = named->all.count; number != 0 && i-- > 0;)
-        if (seen[i].number == number)
-            return;
-    struct seen *added = number != 0 ? pug_list_add(&named->all, sizeof(*added)) : NULL;
+    struct pug_list *all = &named->all;
+    if (number == 0 || (all->count > 0 && ((uint64_t *)all->items)[all->count - 1] == number))
+        return;
+    if (all->count == all->room) {
+        sort_numbers(all);
+        /* as many again, so that they are seldom sorted */
+        (void)pug_list_reserve(all, all->count + 1, sizeof(number));
+    }
+    uint64_t *added = pug_list_add(all, sizeof(*added));
     if (added)
-        *added = (struct seen){.number = number};
-    named->failed |= !added && number != 0;
+        *added = number;
+    named->failed |= !added;
 }
 
 void pug_named_pack(struct pug_named *named, struct pug_capture *capture, struct pug_state *bytes)
 {
-    struct seen *seen = named->all.items;
-    for (size_t i = 0; i < named->all.count; i++)
-        named->failed |= !pug_capture_space_name(capture, seen[i].number, &seen[i].name);
+    const uint64_t *numbers = named->all.items;
+    sort_numbers(&named->all);
     pug_state_number(bytes, named->all.count);
-    pug_state_put(bytes, seen, named->all.count * sizeof(*seen));
+    for (size_t i = 0; i < named->all.count; i++) {
+        struct seen seen = {.number = numbers[i]};
+        named->failed |= !pug_capture_space_name(capture, seen.number, &seen.name);
+        pug_state_put(bytes, &seen, sizeof(seen));
+    }
     bytes->failed |= named->failed;
-    free(seen);
+    free(named->all.items);
     *named = (struct pug_named){.failed = false};
 }
 
@@ -52,9 +79,12 @@ bool pug_named_unpack(struct pug_named_known *known, struct pug_capture *capture
     known->spaces = calloc((size_t)count + 1, sizeof(*known->spaces));
     if (!known->spaces)
         return false;
-    for (; known->count < count; known->count++) {
+    for (uint64_t last = 0; known->count < count; known->count++) {
         struct seen seen;
         memcpy(&seen, at + known->count * sizeof(seen), sizeof(seen));
+        if (seen.number <= last)
+            return false;
+        last = seen.number;
         known->spaces[known->count] =
             (struct pug_named_space){seen.number, pug_capture_space_named(capture, &seen.name)};
     }
@@ -64,10 +94,9 @@ bool pug_named_unpack(struct pug_named_known *known, struct pug_capture *capture
 const struct pug_address_space *pug_named_space(const struct pug_named_known *known,
                                                 uint64_t number)
 {
-    size_t i = 0;
-    while (i < known->count && known->spaces[i].number != number)
-        i++;
-    return i < known->count ? known->spaces[i].space : NULL;
+    const size_t i = pug_bisect_below(known->spaces, known->count, sizeof(*known->spaces),
+                                      offsetof(struct pug_named_space, number), number);
+    return i < known->count && known->spaces[i].number == number ? known->spaces[i].space : NULL;
 }
 
 void pug_named_note_counts(struct pug_named *named, const struct pug_counts *counts)

@@ -10,10 +10,10 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 
-/** Numbers whose names are wanted, each once. */
+/** Numbers whose names are wanted. */
 struct pug_named {
-    struct pug_list all;
-    bool failed; /**< no memory */
+    struct pug_list all; /**< uint64_t; some are there more than once */
+    bool failed;         /**< no memory */
 };
 
 /** Note a number; 0 is no space. */
@@ -27,7 +27,7 @@ struct pug_named_known {
     size_t count;
 };
 
-/** False: no memory. Freed with free(known->spaces). */
+/** False: no memory, or these are none. Freed with free(known->spaces). */
 bool pug_named_unpack(struct pug_named_known *known, struct pug_capture *capture,
                       struct pug_bytes *bytes);
 /** NULL: none. */

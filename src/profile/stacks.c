@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Call stacks as frames of a profile, and what ran on each. */
+#include "base/hash.h"
 #include "profile/lane.h"
 #include "profile/loops.h"
 #include "profile/profile.h"
@@ -32,13 +33,18 @@ struct profile_stacks {
     struct profile_lane lane; /* the caller's own */
     uint32_t *ranges;         /* the profile's, by the lane's nodes */
     uint32_t range_count, range_room;
-    struct stack_task *tasks;
-    uint32_t task_count, task_room, task;
+    struct profile_table tasks; /* struct stack_task */
+    uint32_t task;              /* the last one */
     struct use uses[USES];
     const struct pug_situation *situation;
     uint32_t last; /* node */
     enum pug_status status;
 };
+
+static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t number)
+{
+    return pug_profile_item(&stacks->tasks, number);
+}
 
 /* ---- what the calls ask and tell ---- */
 
@@ -89,7 +95,7 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
     const struct profile_place function = object_place(stacks, called->function.start);
     struct pug_profile_frame frame = {
         .parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE,
-        .task = stacks->tasks[event->task].number,
+        .task = task_at(stacks, event->task)->number,
         .object = function.object,
         .function = function.vaddr,
         .site_object = PUG_PROFILE_NONE,
@@ -124,12 +130,20 @@ static void on_event(void *context, const struct pug_call_event *event)
 
 /* ---- tasks ---- */
 
-static bool is_task(const struct stack_task *task, const struct pug_situation *situation)
+static uint64_t hash_task(const void *item)
 {
-    if (task->task != situation->task)
+    const struct stack_task *task = item;
+    const uint64_t source = task->task == PUG_NO_TASK ? task->source : 0;
+    return pug_hash_mix(pug_hash_mix(0, task->task == PUG_NO_TASK ? task->buffer : task->task),
+                        source);
+}
+
+static bool same_task(const void *left, const void *right)
+{
+    const struct stack_task *a = left, *b = right;
+    if (a->task != b->task)
         return false;
-    return situation->task != PUG_NO_TASK ||
-           (task->buffer == situation->buffer && task->source == situation->source);
+    return a->task != PUG_NO_TASK || (a->buffer == b->buffer && a->source == b->source);
 }
 
 static enum pug_status name_task(struct profile_stacks *stacks,
@@ -153,25 +167,19 @@ static enum pug_status name_task(struct profile_stacks *stacks,
 /* The number of a task for the calls. */
 static uint32_t find_task(struct profile_stacks *stacks, const struct pug_situation *situation)
 {
-    for (uint32_t i = 0; i < stacks->task_count; i++) {
-        const uint32_t at = (stacks->task + i) % stacks->task_count;
-        if (is_task(&stacks->tasks[at], situation))
-            return stacks->task = at;
-    }
-    if (stacks->task_count == stacks->task_room) {
-        const uint32_t room = stacks->task_room ? stacks->task_room * 2 : 16;
-        void *tasks = realloc(stacks->tasks, room * sizeof(*stacks->tasks));
-        if (!tasks) {
-            fail(stacks, PUG_ERR_MEM);
-            return PUG_NO_TASK;
-        }
-        stacks->tasks = tasks;
-        stacks->task_room = room;
-    }
-    struct stack_task task = {situation->task, situation->buffer, situation->source, 0, 0, false};
-    fail(stacks, name_task(stacks, situation, &task.number));
-    stacks->tasks[stacks->task_count] = task;
-    return stacks->task = stacks->task_count++;
+    const struct stack_task task = {
+        .task = situation->task, .buffer = situation->buffer, .source = situation->source};
+    if (stacks->tasks.count > 0 && same_task(task_at(stacks, stacks->task), &task))
+        return stacks->task;
+    uint32_t number;
+    bool is_new;
+    enum pug_status status = pug_profile_table_add(&stacks->tasks, &task, &number, &is_new);
+    if (status == PUG_OK && is_new)
+        status = name_task(stacks, situation, &task_at(stacks, number)->number);
+    fail(stacks, status);
+    if (status != PUG_OK)
+        return PUG_NO_TASK;
+    return stacks->task = number;
 }
 
 /* ---- counting ---- */
@@ -251,7 +259,7 @@ static void take_time(struct profile_stacks *stacks, struct stack_task *task, ui
  */
 static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t index)
 {
-    struct stack_task *task = &stacks->tasks[number];
+    struct stack_task *task = task_at(stacks, number);
     const struct pug_situation *situation = stacks->situation;
     const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON, .index = index};
     if (task->buffer == situation->buffer && task->source == situation->source)
@@ -301,7 +309,7 @@ static void take_step(struct profile_stacks *stacks, const struct profile_step *
     if (element->type == PUG_ELEM_INSTR_RANGE && top != NO_NODE)
         take_range(stacks, task, &frames[depth - 1], depth, element);
     if (element->type == PUG_ELEM_TIMESTAMP)
-        take_time(stacks, &stacks->tasks[task], top, element->timestamp);
+        take_time(stacks, task_at(stacks, task), top, element->timestamp);
     if ((element->flags & PUG_ELEM_HAS_CC) && top != NO_NODE)
         add_cost(stacks, top, element->cycle_count, 0);
 }
@@ -331,6 +339,8 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
     stacks->lane.capture = objects->capture;
     stacks->lane.space = UINT64_MAX;
     stacks->last = NO_NODE;
+    stacks->tasks = (struct profile_table){
+        .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {
         .locate = locate, .locate_context = stacks, .event = on_event, .event_context = stacks};
     stacks->loops = pug_profile_loops_new();
@@ -349,6 +359,6 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     pug_profile_loops_free(stacks->loops);
     pug_profile_lane_free(&stacks->lane);
     free(stacks->ranges);
-    free(stacks->tasks);
+    pug_profile_table_free(&stacks->tasks);
     free(stacks);
 }

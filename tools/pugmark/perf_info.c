@@ -73,19 +73,55 @@ static void print_stretches(const struct pug_capture *capture)
     }
 }
 
-static void print_buffers(const struct pug_capture *capture)
+/** The sources of each buffer, in their order. */
+struct sources {
+    size_t *first; /**< by buffer */
+    size_t *next;  /**< by source */
+    size_t count;
+};
+
+#define NO_SOURCE SIZE_MAX
+
+static void sources_free(struct sources *sources)
+{
+    free(sources->first);
+    free(sources->next);
+}
+
+/** False: no memory. */
+static bool sources_list(struct sources *sources, const struct pug_capture *capture)
+{
+    size_t buffers = 0;
+    while (pug_capture_buffer_at(capture, buffers))
+        buffers++;
+    while (pug_capture_source_at(capture, sources->count))
+        sources->count++;
+    sources->first = malloc((buffers + 1) * sizeof(*sources->first));
+    sources->next = malloc((sources->count + 1) * sizeof(*sources->next));
+    if (!sources->first || !sources->next)
+        return false;
+    for (size_t n = 0; n < buffers; n++)
+        sources->first[n] = NO_SOURCE;
+    for (size_t n = sources->count; n-- > 0;) {
+        size_t *first = &sources->first[pug_capture_source_at(capture, n)->buffer];
+        sources->next[n] = *first;
+        *first = n;
+    }
+    return true;
+}
+
+static void print_buffers(const struct pug_capture *capture, const struct sources *sources)
 {
     const struct pug_capture_buffer *buffer;
-    const struct pug_capture_source *source;
     output_text("\nbuffers:\n");
     for (size_t n = 0; (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++) {
         output_text("  %-12s %s, %zu stretches, %" PRIu64 " bytes%s\n", buffer->name,
                     buffer->transport, buffer->stretch_count, buffer->size,
                     buffer->chosen ? "" : " (not chosen)");
-        for (size_t i = 0; (source = pug_capture_source_at(capture, i)) != NULL; i++)
-            if (source->buffer == n)
-                output_text("    source 0x%02x: %s, %s\n", source->id, source->name,
-                            source->protocol);
+        for (size_t i = sources->first[n]; i != NO_SOURCE; i = sources->next[i]) {
+            const struct pug_capture_source *source = pug_capture_source_at(capture, i);
+            output_text("    source 0x%02x: %s, %s\n", source->id, source->name, source->protocol);
+        }
     }
 }
 
@@ -145,43 +181,35 @@ static void print_objects(struct pug_capture *capture)
 
 /* ---- trace ---- */
 
-/** What a pass over the packets counts of one source in all stretches of a buffer. */
+/** What a pass over the packets counts of one source in all stretches of its buffer. */
 struct counted {
     struct tally tally;
-    const struct pug_protocol *protocol;
-    uint16_t id;
-    uint32_t buffer;
+    const struct pug_protocol *protocol; /**< NULL: no stretch was decoded */
     uint64_t bytes, unsynced;
 };
 
-struct counts {
-    struct counted *items;
-    size_t count, room;
-};
-
-static struct counted *counted_of(struct counts *counts, uint32_t buffer, uint16_t id)
-{
-    for (size_t i = 0; i < counts->count; i++)
-        if (counts->items[i].buffer == buffer && counts->items[i].id == id)
-            return &counts->items[i];
-    if (counts->count == counts->room)
-        return NULL;
-    counts->items[counts->count] = (struct counted){.buffer = buffer, .id = id};
-    return &counts->items[counts->count++];
-}
-
-static void count_stretch(struct input *input, struct counts *counts)
+/** NULL: it is no source of the buffer. */
+static struct counted *counted_of(const struct input *input, const struct sources *sources,
+                                  struct counted *counted, uint16_t id)
 {
     const uint32_t buffer = pug_capture_stretch_at(input->capture, input->stretch)->buffer;
+    size_t n = sources->first[buffer];
+    while (n != NO_SOURCE && pug_capture_source_at(input->capture, n)->id != id)
+        n = sources->next[n];
+    return n != NO_SOURCE ? &counted[n] : NULL;
+}
+
+static void count_stretch(struct input *input, const struct sources *sources, struct counted *all)
+{
     struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        struct counted *counted = counted_of(counts, buffer, pug_source_id(source));
+        struct counted *counted = counted_of(input, sources, all, pug_source_id(source));
         if (counted)
             tally_source(&counted->tally, source);
     }
     input_run(input, NULL, NULL);
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
-        struct counted *counted = counted_of(counts, buffer, pug_source_id(source));
+        struct counted *counted = counted_of(input, sources, all, pug_source_id(source));
         if (!counted)
             continue;
         counted->protocol = pug_source_protocol(source);
@@ -190,18 +218,21 @@ static void count_stretch(struct input *input, struct counts *counts)
     }
 }
 
-static void print_counts(const struct input *input, const struct counts *counts)
+static void print_counts(const struct input *input, const struct counted *all, size_t count)
 {
-    if (counts->count > 0)
-        output_text("\ntrace:\n");
-    for (size_t i = 0; i < counts->count; i++) {
-        const struct counted *counted = &counts->items[i];
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct counted *counted = &all[i];
+        const struct pug_capture_source *source = pug_capture_source_at(input->capture, i);
         char times[64];
+        if (counted->protocol && !any)
+            output_text("\ntrace:\n");
+        any |= counted->protocol != NULL;
         if (counted->bytes > 0)
             output_text("  %s source 0x%02x: %s, %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64
                         " bad, %" PRIu64 " bytes before synchronisation, %" PRIu64
                         " synchronisation points%s%s\n",
-                        pug_capture_buffer_at(input->capture, counted->buffer)->name, counted->id,
+                        pug_capture_buffer_at(input->capture, source->buffer)->name, source->id,
                         counted->protocol->name, counted->bytes, counted->tally.packets,
                         counted->tally.bad, counted->unsynced, counted->tally.syncs,
                         counted->tally.timestamps ? ", " : "",
@@ -210,35 +241,37 @@ static void print_counts(const struct input *input, const struct counts *counts)
 }
 
 /** Stretches are looked through one after the other. An exit code. */
-static int count_trace(struct input *input, struct counts *counts)
+static int count_trace(struct input *input, const struct sources *sources, struct counted *counted)
 {
-    while (pug_capture_source_at(input->capture, counts->room))
-        counts->room++;
-    counts->items = calloc(counts->room + 1, sizeof(*counts->items));
-    if (!counts->items) {
-        input_starve(input);
-        return EXIT_INPUT;
-    }
-    if (!pug_capture_stretch_at(input->capture, 0) || counts->room == 0)
+    if (!pug_capture_stretch_at(input->capture, 0) || sources->count == 0)
         return EXIT_DONE;
     do
         if (input_tree(input, false))
-            count_stretch(input, counts);
+            count_stretch(input, sources, counted);
     while (input_next(input));
     return input_result(input);
 }
 
 int perf_info(struct input *input, bool stretches)
 {
-    struct counts counts = {0};
-    const int code = count_trace(input, &counts);
-    print_facts(input->capture);
-    print_buffers(input->capture);
-    if (stretches)
-        print_stretches(input->capture);
-    print_counts(input, &counts);
-    print_tasks(input->capture);
-    print_objects(input->capture);
-    free(counts.items);
+    struct sources sources = {.count = 0};
+    struct counted *counted = NULL;
+    int code = EXIT_INPUT;
+    if (sources_list(&sources, input->capture))
+        counted = calloc(sources.count + 1, sizeof(*counted));
+    if (counted) {
+        code = count_trace(input, &sources, counted);
+        print_facts(input->capture);
+        print_buffers(input->capture, &sources);
+        if (stretches)
+            print_stretches(input->capture);
+        print_counts(input, counted, sources.count);
+        print_tasks(input->capture);
+        print_objects(input->capture);
+    } else {
+        input_starve(input);
+    }
+    free(counted);
+    sources_free(&sources);
     return code;
 }
