@@ -3,7 +3,9 @@
  * @file Searching for synchronisation: zeros, 0xff and noise to each protocol's reader, to the
  * wrappings of E-Trace and to the framing of CoreSight, in bytes a second.
  *
- *     search_bench [MEGABYTES]
+ *     search_bench [MEGABYTES [ONLY]]
+ *
+ * ONLY: what has this in its name, which is kind and reader with a space between.
  */
 #include "bench.h"
 #include "pugmark/author/protocol.h"
@@ -56,27 +58,39 @@ static double search(const char *transport, const char *protocol, const struct b
     return taken;
 }
 
+struct run {
+    const struct bench_bytes *bytes;
+    const char *kind, *only;
+};
+
+static void measure(const struct run *run, const char *name, const char *transport,
+                    const char *protocol)
+{
+    char whole[64];
+    snprintf(whole, sizeof(whole), "%s %s", run->kind, name);
+    if (!strstr(whole, run->only))
+        return;
+    const double taken = search(transport, protocol, run->bytes);
+    if (taken > 0)
+        printf("%-8s %-13s %7.0f MB/s\n", run->kind, name, (double)run->bytes->size / taken / 1e6);
+}
+
 int main(int argc, char **argv)
 {
-    const struct bench_arguments arguments = bench_begin(argc, argv, "[MEGABYTES]");
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[MEGABYTES [ONLY]]");
     const size_t megabytes = bench_number(&arguments, 1, 16);
     struct bench_bytes bytes = {.at = malloc(megabytes << 20), .size = megabytes << 20};
     const struct pug_protocol *protocol;
     if (!bytes.at)
         return 2;
     for (unsigned kind = 0; kind < 3; kind++) {
+        const struct run run = {&bytes, kinds[kind], bench_text(&arguments, 2, "")};
         fill(&bytes, kind);
-        for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
-            const double taken = search("plain", protocol->name, &bytes);
-            if (taken > 0)
-                printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], protocol->name,
-                       (double)bytes.size / taken / 1e6);
-        }
+        for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+            measure(&run, protocol->name, "plain", protocol->name);
         for (size_t n = 0; n < sizeof(wrappings) / sizeof(wrappings[0]); n++)
-            printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], wrappings[n],
-                   (double)bytes.size / search(wrappings[n], "E-Trace", &bytes) / 1e6);
-        printf("%-8s %-13s %7.0f MB/s\n", kinds[kind], "frames",
-               (double)bytes.size / search("coresight", "ETMV4I", &bytes) / 1e6);
+            measure(&run, wrappings[n], wrappings[n], "E-Trace");
+        measure(&run, "frames", "coresight", "ETMV4I");
     }
     free(bytes.at);
     return 0;
