@@ -158,5 +158,7 @@ size_t pug_etrace_packet_text(const void *data, char *buffer, size_t size)
     case PUG_ETRACE_BAD: pug_text_format(&text, " %s", packet->problem); break;
     default: put_flow(&text, packet);
     }
+    if (packet->gap)
+        pug_text_put(&text, " gap");
     return pug_text_end(&text);
 }

@@ -74,7 +74,9 @@ size_t pug_ntrace_packet_text(const void *data, char *buffer, size_t size)
     if (packet->type == PUG_NTRACE_BAD) {
         if (packet->problem >= PUG_NTRACE_TOO_LONG) /* before that nobody knows what it was */
             pug_text_format(&text, "TCODE=%u; ", packet->tcode);
-        pug_text_put(&text, pug_ntrace_problem_text((enum pug_ntrace_problem)packet->problem));
+        pug_text_format(&text, "%s%s",
+                        pug_ntrace_problem_text((enum pug_ntrace_problem)packet->problem),
+                        packet->gap ? "; gap" : "");
         return pug_text_end(&text);
     }
     pug_text_put(&text, "Time=");
@@ -84,5 +86,7 @@ size_t pug_ntrace_packet_text(const void *data, char *buffer, size_t size)
         pug_text_format(&text, " Src=%u", packet->source);
     if (packet->type < 64 && is_listed(packet->tcode))
         put_fields(&text, packet);
+    if (packet->gap)
+        pug_text_put(&text, " gap");
     return pug_text_end(&text);
 }
