@@ -108,10 +108,6 @@ void pug_capture_free(struct pug_capture *capture)
 {
     if (!capture)
         return;
-    struct pug_capture_desk **desks = capture->desks.items;
-    for (size_t i = 0; i < capture->desks.count; i++)
-        capture->way->desk_free(desks[i]);
-    free(capture->desks.items);
     if (capture->way && capture->way->free)
         capture->way->free(capture);
     pug_capture_drop_marks(capture);
@@ -275,23 +271,23 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
     return capture->starved || capture->way->failure(capture, failure);
 }
 
-/** A desk for somebody's tree, which lasts until the capture is freed. */
+static void desk_leave(void *companion)
+{
+    struct pug_capture_desk *desk = companion;
+    desk->capture->way->desk_free(desk);
+}
+
+/** A desk for somebody's tree, which keeps it. */
 static enum pug_status give_desk(struct pug_capture *capture, uint32_t stretch,
                                  struct pug_tree *tree)
 {
     struct pug_capture_desk *desk = capture->way->desk(capture);
-    pthread_mutex_lock(&capture->lock);
-    struct pug_capture_desk **place = desk ? pug_list_add(&capture->desks, sizeof(*place)) : NULL;
-    if (place)
-        *place = desk;
-    pthread_mutex_unlock(&capture->lock);
-    if (!place) {
-        if (desk)
-            capture->way->desk_free(desk);
+    if (!desk)
         return PUG_ERR_MEM;
-    }
     desk->capture = capture;
     desk->stretch = stretch;
+    tree->companion = desk;
+    tree->companion_free = desk_leave;
     const enum pug_status status = capture->way->begin(desk, tree);
     return status == PUG_OK ? pug_tree_renew(tree) : status;
 }

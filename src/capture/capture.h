@@ -144,13 +144,12 @@ struct pug_capture {
     uint64_t hertz;                   /**< of its timestamps, as settings say; 0: nobody does */
     struct pug_capture_marks **marks; /**< by stretch, once asked for; or NULL */
     pthread_mutex_t marks_lock;       /**< guards these */
-    struct pug_list desks;         /**< struct pug_capture_desk *: of trees that were given away */
-    pthread_mutex_t lock;          /**< guards what is found and made while it is decoded */
-    struct pug_list images;        /**< struct pug_capture_images: by buffer */
-    uint64_t spaces;               /**< that were made in them */
-    atomic_bool starved;           /**< there was no memory for a space, a text, or times */
-    struct pug_capture_bytes head; /**< of a stream: what was read to recognise it */
-    bool live;                     /**< its trace comes from a stream, and is not over */
+    pthread_mutex_t lock;             /**< guards what is found and made while it is decoded */
+    struct pug_list images;           /**< struct pug_capture_images: by buffer */
+    uint64_t spaces;                  /**< that were made in them */
+    atomic_bool starved;              /**< there was no memory for a space, a text, or times */
+    struct pug_capture_bytes head;    /**< of a stream: what was read to recognise it */
+    bool live;                        /**< its trace comes from a stream, and is not over */
 };
 
 struct pug_capture_fact {

@@ -235,6 +235,8 @@ void pug_tree_free(struct pug_tree *tree)
     pug_slots_free(&tree->slots);
     free(tree->sources);
     free(tree->batch.elements);
+    if (tree->companion)
+        tree->companion_free(tree->companion);
     free(tree);
 }
 

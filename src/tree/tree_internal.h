@@ -42,6 +42,8 @@ struct pug_tree {
 
     struct pug_image *image, *empty_image;
     struct pug_memory_chooser chooser; /* of its sources' code maps */
+    void *companion;                   /* whom the chooser asks: freed with the tree; or NULL */
+    void (*companion_free)(void *companion);
     uint32_t memory_page; /* bytes that callbacks are asked for; 0: of one instruction */
     bool memory_missing;  /* there is an image, but nobody attached it yet */
     struct pug_log *log;
