@@ -76,7 +76,7 @@ static void restart(struct pug_codemap *map)
     free_blocks(map);
     pug_code_drop_pages(store);
     if (store->insns)
-        memset(store->insns, 0, PUG_INSN_ENTRIES * sizeof(*store->insns));
+        memset(store->insns, 0, store->insn_entries * sizeof(*store->insns));
     map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
     map->generation = *map->image_generation;
     store->stats.restarts++;
@@ -300,5 +300,5 @@ void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_sta
 {
     *stats = map->store->stats;
     if (map->store->insns)
-        stats->bytes += PUG_INSN_ENTRIES * sizeof(struct pug_insn_entry);
+        stats->bytes += map->store->insn_entries * sizeof(struct pug_insn_entry);
 }

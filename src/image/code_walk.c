@@ -33,10 +33,29 @@ static bool holds(struct pug_codemap *map, struct pug_insn_entry *entry)
     return true;
 }
 
+/*
+ * Room for the first entries; four times as many where most were replaced by others, but no more
+ * than an eighth of the map's limit. What was kept is forgotten then. Without memory: as it was.
+ */
+static void reserve_insns(struct pug_codemap_store *store)
+{
+    const uint32_t now = store->insn_entries, next = now ? 4 * now : PUG_INSN_ENTRIES_LEAST;
+    if (store->insns && (store->insns_replaced < now || next > PUG_INSN_ENTRIES_MOST ||
+                         next * sizeof(*store->insns) > store->limit / 8))
+        return;
+    struct pug_insn_entry *insns = calloc(next, sizeof(*insns));
+    store->insns_replaced = 0;
+    if (!insns)
+        return;
+    free(store->insns);
+    store->insns = insns;
+    store->insn_entries = next;
+}
+
 /* The entry of an instruction, or the one that it may replace: one of two. */
 static struct pug_insn_entry *find(struct pug_codemap_store *store, uint64_t address, uint32_t tag)
 {
-    uint64_t pair = (pug_code_hash(address, tag) >> 32) % (PUG_INSN_ENTRIES / 2);
+    uint64_t pair = (pug_code_hash(address, tag) >> 32) % (store->insn_entries / 2);
     struct pug_insn_entry *a = &store->insns[2 * pair], *b = a + 1;
     if (a->address == address && a->tag == tag)
         return a;
@@ -51,12 +70,12 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
     struct pug_codemap_store *store = map->store;
     *until = 0;
     (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(store));
-    if (!store->insns)
-        store->insns = calloc(PUG_INSN_ENTRIES, sizeof(*store->insns));
+    reserve_insns(store);
     uint32_t tag = pug_code_tag(map, isa, *it);
     struct pug_insn_entry alone; /* without memory none is kept */
     struct pug_insn_entry *entry = store->insns ? find(store, address, tag) : &alone;
     if (entry == &alone || entry->address != address || entry->tag != tag || !holds(map, entry)) {
+        store->insns_replaced += entry != &alone && entry->epoch != 0;
         entry->address = address;
         entry->tag = tag;
         fetch(map, isa, *it, entry);

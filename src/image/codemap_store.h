@@ -52,7 +52,8 @@ struct pug_insn_entry {
     uint8_t it_out;
 };
 
-#define PUG_INSN_ENTRIES 8192u
+#define PUG_INSN_ENTRIES_LEAST 128u
+#define PUG_INSN_ENTRIES_MOST  8192u
 
 /** What blocks can be told apart by, besides their addresses. */
 struct pug_code_view {
@@ -90,6 +91,8 @@ struct pug_codemap_store {
     uint8_t *answer; /**< of a callback, page_size bytes */
 
     struct pug_insn_entry *insns; /**< made at the first use */
+    uint32_t insn_entries;        /**< of them, a power of two */
+    uint32_t insns_replaced;      /**< since there are so many */
 
     size_t limit;
     struct pug_codemap_stats stats;

@@ -155,6 +155,37 @@ static void riscv_pairs_and_tables(void **state)
     pug_image_free(image);
 }
 
+/** Single instructions are kept in a table that grows with them, and within the map's limit. */
+static void single_instructions_have_little_room(void **state)
+{
+    enum { CODE = 40000 };
+    uint32_t *code = calloc(CODE, sizeof(*code));
+    struct pug_image *image = pug_image_new();
+    (void)state;
+    assert_non_null(code);
+    for (uint32_t i = 0; i < CODE; i++)
+        code[i] = B(i & 0xff);
+    add(image, &anywhere, 0x1000, code, CODE * sizeof(*code));
+    for (size_t limit = 0; limit <= 65536; limit += 65536) {
+        struct pug_codemap *map =
+            pug_codemap_new(&(struct pug_codemap_config){.image = image, .limit = limit});
+        assert_non_null(map);
+        for (uint32_t i = 0; i < 3 * CODE; i++) {
+            const uint64_t address = 0x1000 + 4ull * (i % CODE);
+            struct pug_insn insn;
+            uint8_t it = 0;
+            assert_int_equal(pug_codemap_insn(map, address, PUG_ISA_A64, &it, &insn), PUG_OK);
+            assert_int_equal(insn.target, address + 4 * (i % CODE & 0xff));
+            if (i < 10)
+                assert_true(stats_of(map).bytes < 16384);
+        }
+        assert_true(stats_of(map).bytes <= (limit ? limit / 4 : 1u << 20));
+        pug_codemap_free(map);
+    }
+    pug_image_free(image);
+    free(code);
+}
+
 /** Code without a waypoint, walked from many places: what one walk made serves the others. */
 static void long_walks_come_together(void **state)
 {
@@ -377,6 +408,7 @@ int main(void)
         cmocka_unit_test(long_code_is_cut),
         cmocka_unit_test(it_blocks_are_part_of_the_key),
         cmocka_unit_test(riscv_pairs_and_tables),
+        cmocka_unit_test(single_instructions_have_little_room),
         cmocka_unit_test(long_walks_come_together),
         cmocka_unit_test(pairs_are_never_cut),
         cmocka_unit_test(walks),
