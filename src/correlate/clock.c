@@ -71,8 +71,8 @@ static void count_cycles(struct pug_correlate_queue *queue, uint64_t cycles)
     queue->info.counts++;
 }
 
-static void take_timestamp(struct pug_correlate_queue *queue, const struct pug_element *e,
-                           uint64_t time)
+static void take_timestamp(struct pug_correlate_buffer *buffer, struct pug_correlate_queue *queue,
+                           const struct pug_element *e, uint64_t time)
 {
     uint64_t cycles;
     bool counts = cycles_of(e, &cycles);
@@ -94,6 +94,7 @@ static void take_timestamp(struct pug_correlate_queue *queue, const struct pug_e
     if (!queue->has_time || time != queue->time)
         queue->cycles = 0;
     queue->ahead = counts && queue->counts_apart ? cycles : 0;
+    buffer->timeless -= !queue->has_time;
     queue->has_time = true;
     queue->time = time;
     resolve(queue, queue->count, PUG_WHEN_AT, time, queue->cycles);
@@ -101,8 +102,10 @@ static void take_timestamp(struct pug_correlate_queue *queue, const struct pug_e
 
 /* ---- buffers ---- */
 
-static void settle_buffer(struct pug_correlate_buffer *buffer)
+/** True: more is settled than before. */
+static bool settle_buffer(struct pug_correlate_buffer *buffer)
 {
+    const uint64_t before = buffer->settled;
     while (buffer->count > 0) {
         const struct pug_correlate_mark *mark = &buffer->marks[buffer->first % PUG_CORRELATE_MARKS];
         if (buffer->index - mark->index < PUG_CORRELATE_WINDOW)
@@ -111,10 +114,11 @@ static void settle_buffer(struct pug_correlate_buffer *buffer)
         buffer->first++;
         buffer->count--;
     }
+    return buffer->settled != before;
 }
 
-/** The buffer has come to this index, and a stream of it to this time. */
-static void reach(struct pug_correlate_buffer *buffer, uint64_t index, uint64_t time)
+/** The buffer has come to this index, and a stream of it to this time. True: more is settled. */
+static bool reach(struct pug_correlate_buffer *buffer, uint64_t index, uint64_t time)
 {
     if (index > buffer->index)
         buffer->index = index;
@@ -127,32 +131,40 @@ static void reach(struct pug_correlate_buffer *buffer, uint64_t index, uint64_t 
             buffer->marks[(buffer->first + buffer->count++) % PUG_CORRELATE_MARKS] =
                 (struct pug_correlate_mark){buffer->index, time};
     }
-    settle_buffer(buffer);
+    return settle_buffer(buffer);
 }
 
-/** Streams without a timestamp so far: their elements have waited for one long enough. */
-static void settle_timeless(struct pug_correlate *correlate, uint32_t number)
+/**
+ * Streams without a timestamp so far: their elements have waited for one long enough. True: some
+ * have.
+ */
+static bool settle_timeless(struct pug_correlate *correlate, uint32_t number)
 {
     uint64_t index = correlate->buffers[number].index;
-    for (size_t i = 0; i < correlate->count; i++) {
-        struct pug_correlate_queue *queue = &correlate->streams[i];
-        if (queue->info.buffer != number || queue->has_time)
+    struct pug_correlate_queue *queue = pug_correlate_first_of(correlate, number);
+    bool any = false;
+    for (; queue; queue = pug_correlate_next_of(correlate, queue)) {
+        if (queue->has_time)
             continue;
         size_t n = queue->ready;
         while (n < queue->count &&
                index - entry_at(queue, n)->element.index >= PUG_CORRELATE_WINDOW &&
                index >= entry_at(queue, n)->element.index)
             n++;
+        any |= n > queue->ready;
         resolve_timeless(correlate, queue, n);
     }
+    return any;
 }
 
 void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t number, uint64_t until)
 {
     struct pug_correlate_buffer *buffer = &correlate->buffers[number];
-    for (size_t i = 0; i < correlate->count && buffer->until > 0; i++)
-        if (correlate->streams[i].info.buffer == number && !correlate->streams[i].has_time)
-            pug_correlate_clock_settle(correlate, &correlate->streams[i]);
+    struct pug_correlate_queue *queue =
+        buffer->until > 0 ? pug_correlate_first_of(correlate, number) : NULL;
+    for (; queue; queue = pug_correlate_next_of(correlate, queue))
+        if (!queue->has_time)
+            pug_correlate_clock_settle(correlate, queue);
     if (buffer->until > buffer->reached)
         buffer->reached = buffer->until;
     if (buffer->until > buffer->settled)
@@ -160,14 +172,14 @@ void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t numbe
     buffer->until = until;
 }
 
-void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
+bool pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
 {
     const struct pug_element *e = &entry_at(queue, queue->count - 1)->element;
     struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
     uint64_t time, cycles;
     entry_at(queue, queue->count - 1)->time = buffer->reached;
     if (timestamp_of(e, &time)) {
-        take_timestamp(queue, e, time);
+        take_timestamp(buffer, queue, e, time);
     } else if (cycles_of(e, &cycles)) {
         count_cycles(queue, cycles);
         if (queue->has_time)
@@ -175,8 +187,10 @@ void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_q
     }
     if (queue->has_time && queue->count - queue->ready > PENDING_LIMIT)
         pug_correlate_clock_settle(correlate, queue);
-    reach(buffer, e->index, queue->time);
-    settle_timeless(correlate, queue->info.buffer);
+    bool others = reach(buffer, e->index, queue->time);
+    if (buffer->timeless > 0)
+        others |= settle_timeless(correlate, queue->info.buffer);
+    return others;
 }
 
 /* ---- order ---- */

@@ -45,6 +45,7 @@ void pug_correlate_free(struct pug_correlate *correlate)
         free(queue->entries);
     }
     free(correlate->streams);
+    free(correlate->turns);
     free(correlate->buffers);
     free(correlate);
 }
@@ -87,11 +88,45 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
     }
     if (!reserve_buffers(correlate, source->buffer))
         return PUG_ERR_MEM;
+    struct pug_correlate_buffer *buffer = &correlate->buffers[source->buffer];
     correlate->streams[correlate->count++] = (struct pug_correlate_queue){
         .info = {.buffer = source->buffer, .source = source->source},
+        .next = buffer->streams,
         .counts_apart = counts_apart(source->protocol),
     };
+    if (!pug_correlate_turns_add(correlate)) {
+        correlate->count--;
+        return PUG_ERR_MEM;
+    }
+    buffer->streams = (uint32_t)correlate->count;
+    buffer->timeless++;
     return PUG_OK;
+}
+
+/** `place` is a stream's number and one more, or 0. */
+static struct pug_correlate_queue *queue_at(const struct pug_correlate *correlate, uint32_t place)
+{
+    return place > 0 ? &correlate->streams[place - 1] : NULL;
+}
+
+struct pug_correlate_queue *pug_correlate_first_of(const struct pug_correlate *correlate,
+                                                   uint32_t buffer)
+{
+    return buffer < correlate->buffer_count
+               ? queue_at(correlate, correlate->buffers[buffer].streams)
+               : NULL;
+}
+
+struct pug_correlate_queue *pug_correlate_next_of(const struct pug_correlate *correlate,
+                                                  const struct pug_correlate_queue *queue)
+{
+    return queue_at(correlate, queue->next);
+}
+
+uint32_t pug_correlate_number(const struct pug_correlate *correlate,
+                              const struct pug_correlate_queue *queue)
+{
+    return (uint32_t)(queue - correlate->streams);
 }
 
 /** Room for one more entry: those that were given make room first. */
@@ -105,13 +140,23 @@ static bool reserve_entry(struct pug_correlate_queue *queue)
         queue->head = 0;
         return true;
     }
-    size_t room = queue->room ? 2 * queue->room : 256;
+    size_t room = queue->room ? 2 * queue->room : 16;
     struct pug_correlated *entries = realloc(queue->entries, room * sizeof(*entries));
     if (!entries)
         return false;
     queue->entries = entries;
     queue->room = room;
     return true;
+}
+
+/** Nothing more comes of a stream that has ended. */
+static void forget_entries(struct pug_correlate_queue *queue)
+{
+    if (!queue->ended || queue->count > 0)
+        return;
+    free(queue->entries);
+    queue->entries = NULL;
+    queue->head = queue->room = 0;
 }
 
 static bool keep_payload(struct pug_element *element)
@@ -125,59 +170,7 @@ static bool keep_payload(struct pug_element *element)
     return copy != NULL;
 }
 
-/* ---- whose turn it is ---- */
-
-/** The least that may still come of a stream, where nothing of it is ready; `time` may be 0. */
-static struct pug_correlated least_of(const struct pug_correlate *correlate, size_t n)
-{
-    const struct pug_correlate_queue *queue = &correlate->streams[n];
-    const struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
-    struct pug_correlated least = {.stream = (uint32_t)n, .when = PUG_WHEN_AFTER};
-    if (queue->count > queue->ready && !queue->has_time) {
-        least.time = queue->entries[queue->head + queue->ready].time;
-        least.when = PUG_WHEN_BEFORE;
-    } else if (queue->has_time && (queue->time >= buffer->settled || queue->count > 0)) {
-        least.time = queue->time;
-        least.cycles = queue->cycles;
-    } else {
-        least.time = buffer->settled;
-    }
-    return least;
-}
-
-/** The stream whose next element is the first of all that are ready; the count: none is. */
-static size_t first_ready(const struct pug_correlate *correlate)
-{
-    size_t first = correlate->count;
-    for (size_t n = 0; n < correlate->count; n++) {
-        const struct pug_correlate_queue *queue = &correlate->streams[n];
-        if (queue->ready > 0 &&
-            (first == correlate->count ||
-             pug_correlate_order(
-                 correlate, &queue->entries[queue->head],
-                 &correlate->streams[first].entries[correlate->streams[first].head]) < 0))
-            first = n;
-    }
-    return first;
-}
-
-/** What the others' next elements are not before. False: nobody else has or will have any. */
-static bool barrier_of(const struct pug_correlate *correlate, size_t but, bool forced,
-                       struct pug_correlated *barrier)
-{
-    bool any = false;
-    for (size_t n = 0; n < correlate->count; n++) {
-        const struct pug_correlate_queue *queue = &correlate->streams[n];
-        if (n == but || (queue->ready == 0 && (queue->ended || forced)))
-            continue;
-        struct pug_correlated next =
-            queue->ready > 0 ? queue->entries[queue->head] : least_of(correlate, n);
-        if (!any || pug_correlate_order(correlate, &next, barrier) < 0)
-            *barrier = next;
-        any = true;
-    }
-    return any;
-}
+/* ---- in the order of time ---- */
 
 /** Give the first entries of a stream. */
 static void give(struct pug_correlate *correlate, struct pug_correlate_queue *queue, size_t count)
@@ -199,17 +192,20 @@ static void give(struct pug_correlate *correlate, struct pug_correlate_queue *qu
     queue->count -= count;
     queue->ready -= count;
     correlate->waiting -= count;
+    forget_entries(queue);
+    pug_correlate_turns_note(correlate, pug_correlate_number(correlate, queue));
 }
 
 /** Give what has its turn, at most so many. False: nothing has. */
 static bool give_some(struct pug_correlate *correlate, bool forced, size_t most)
 {
-    size_t first = first_ready(correlate), count = 0;
-    if (first == correlate->count || correlate->stopped)
+    const uint32_t first = pug_correlate_turns_ready(correlate);
+    if (first == PUG_CORRELATE_NONE || correlate->stopped)
         return false;
     struct pug_correlate_queue *queue = &correlate->streams[first];
     struct pug_correlated barrier;
-    bool bounded = barrier_of(correlate, first, forced, &barrier);
+    const bool bounded = pug_correlate_turns_barrier(correlate, first, forced, &barrier);
+    size_t count = 0;
     while (count < queue->ready && count < most &&
            (!bounded ||
             pug_correlate_order(correlate, &queue->entries[queue->head + count], &barrier) < 0))
@@ -222,8 +218,10 @@ static bool give_some(struct pug_correlate *correlate, bool forced, size_t most)
 /** More wait than may: the first go, though something that was before them may come yet. */
 static void relieve(struct pug_correlate *correlate)
 {
-    for (size_t n = 0; n < correlate->count; n++)
+    for (size_t n = 0; n < correlate->count; n++) {
         pug_correlate_clock_settle(correlate, &correlate->streams[n]);
+        pug_correlate_turns_note(correlate, (uint32_t)n);
+    }
     size_t enough = correlate->config.limit / 2;
     while (correlate->waiting > enough &&
            give_some(correlate, true,
@@ -247,17 +245,24 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
     if (stream >= correlate->count || correlate->streams[stream].ended)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_queue *queue = &correlate->streams[stream];
+    const uint32_t buffer = queue->info.buffer;
+    bool others = false;
     for (size_t i = 0; i < count && !correlate->stopped; i++) {
         struct pug_correlated entry = {.element = elements[i], .stream = stream};
         if (!reserve_entry(queue) || !keep_payload(&entry.element))
             return PUG_ERR_MEM;
         queue->entries[queue->head + queue->count++] = entry;
         correlate->waiting++;
-        pug_correlate_clock(correlate, queue);
-        if (correlate->waiting > correlate->config.limit)
-            give_all(correlate);
+        others |= pug_correlate_clock(correlate, queue);
+        if (i + 1 < count && correlate->waiting <= correlate->config.limit)
+            continue;
+        if (others)
+            pug_correlate_turns_note_buffer(correlate, buffer);
+        else
+            pug_correlate_turns_note(correlate, stream);
+        others = false;
+        give_all(correlate);
     }
-    give_all(correlate);
     return PUG_OK;
 }
 
@@ -270,6 +275,8 @@ enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stre
     struct pug_correlate_queue *queue = &correlate->streams[stream];
     pug_correlate_clock_settle(correlate, queue);
     queue->ended = true;
+    forget_entries(queue);
+    pug_correlate_turns_note(correlate, stream);
     give_all(correlate);
     return PUG_OK;
 }
@@ -280,25 +287,15 @@ enum pug_status pug_correlate_stretch(struct pug_correlate *correlate, uint32_t 
     if (!correlate || buffer >= correlate->buffer_count)
         return PUG_ERR_INVALID_PARAM_VAL;
     pug_correlate_clock_stretch(correlate, buffer, until);
+    pug_correlate_turns_note_buffer(correlate, buffer);
     give_all(correlate);
     return PUG_OK;
 }
 
 uint32_t pug_correlate_wanted(const struct pug_correlate *correlate)
 {
-    size_t wanted = correlate->count;
-    struct pug_correlated least = {.stream = 0};
-    for (size_t n = 0; n < correlate->count; n++) {
-        const struct pug_correlate_queue *queue = &correlate->streams[n];
-        if (queue->ended || queue->ready > 0)
-            continue;
-        struct pug_correlated next = least_of(correlate, n);
-        if (wanted < correlate->count && pug_correlate_order(correlate, &next, &least) >= 0)
-            continue;
-        wanted = n;
-        least = next;
-    }
-    return (uint32_t)wanted;
+    const uint32_t wanted = pug_correlate_turns_awaited(correlate);
+    return wanted != PUG_CORRELATE_NONE ? wanted : (uint32_t)correlate->count;
 }
 
 bool pug_correlate_stopped(const struct pug_correlate *correlate)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Correlation from inside: correlate.c (streams, and whose turn it is), clock.c (what an
- * element's time is), feed.c (trees and captures, side by side).
+ * @file Correlation from inside: correlate.c (streams), turns.c (whose turn it is), clock.c (what
+ * an element's time is), feed.c (trees and captures, side by side).
  */
 #ifndef PUG_CORRELATE_CORRELATE_H
 #define PUG_CORRELATE_CORRELATE_H
@@ -21,11 +21,16 @@ struct pug_correlate_mark {
     uint64_t index, time;
 };
 
+/** No stream. */
+#define PUG_CORRELATE_NONE UINT32_MAX
+
 struct pug_correlate_buffer {
-    uint64_t index;   /**< of the last element */
-    uint64_t reached; /**< the greatest time of any of its streams */
-    uint64_t settled; /**< before this nothing more comes of it */
-    uint64_t until;   /**< when what comes now had been recorded; 0: nobody tells */
+    uint32_t streams;  /**< the first of its own and one more, others behind it; 0: none */
+    uint32_t timeless; /**< of them, those without a timestamp so far */
+    uint64_t index;    /**< of the last element */
+    uint64_t reached;  /**< the greatest time of any of its streams */
+    uint64_t settled;  /**< before this nothing more comes of it */
+    uint64_t until;    /**< when what comes now had been recorded; 0: nobody tells */
     struct pug_correlate_mark marks[PUG_CORRELATE_MARKS];
     uint32_t first, count; /**< of the marks, which are a ring */
 };
@@ -33,6 +38,7 @@ struct pug_correlate_buffer {
 /** A stream: its elements that wait, of which the time of the first `ready` is known. */
 struct pug_correlate_queue {
     struct pug_correlate_stream info;
+    uint32_t next; /**< stream of the same buffer, and one more; 0: none */
     struct pug_correlated *entries;
     size_t head, ready, count, room;
     uint64_t time, cycles; /**< its clock: the last timestamp, and what was counted since */
@@ -41,22 +47,64 @@ struct pug_correlate_queue {
     bool counts_apart; /**< a timestamp's cycle count is not added up (ETMv4) */
 };
 
+/** The first streams of a part of all: of those that have ready elements, and of the others. */
+struct pug_correlate_turn {
+    uint32_t ready, awaited; /**< or PUG_CORRELATE_NONE */
+};
+
 struct pug_correlate {
     struct pug_correlate_config config;
     struct pug_correlate_queue *streams;
     size_t count, room;
     struct pug_correlate_buffer *buffers;
     size_t buffer_count;
+    /** A tree: [1] is of all streams, [n] of those of [2n] and [2n + 1], [leaves + n] of the n-th.
+     */
+    struct pug_correlate_turn *turns;
+    size_t leaves; /**< a power of two, or 0 */
     size_t waiting;
     struct pug_correlated last; /**< the latest that was given */
     uint64_t late;
     bool stopped;
 };
 
+/* ---- correlate.c ---- */
+
+/** The first stream of a buffer, and the one behind a stream of it; NULL: there is none. */
+struct pug_correlate_queue *pug_correlate_first_of(const struct pug_correlate *correlate,
+                                                   uint32_t buffer);
+struct pug_correlate_queue *pug_correlate_next_of(const struct pug_correlate *correlate,
+                                                  const struct pug_correlate_queue *queue);
+/** Its number. */
+uint32_t pug_correlate_number(const struct pug_correlate *correlate,
+                              const struct pug_correlate_queue *queue);
+
+/* ---- turns.c ---- */
+
+/** A stream is new. False: no memory. */
+bool pug_correlate_turns_add(struct pug_correlate *correlate);
+/** What a stream's turn depends on may have changed. */
+void pug_correlate_turns_note(struct pug_correlate *correlate, uint32_t stream);
+/** … of all streams of a buffer. */
+void pug_correlate_turns_note_buffer(struct pug_correlate *correlate, uint32_t buffer);
+/** The stream whose next element is the first of all that are ready; or NONE. */
+uint32_t pug_correlate_turns_ready(const struct pug_correlate *correlate);
+/** The stream without ready elements of which the earliest may come; or NONE. */
+uint32_t pug_correlate_turns_awaited(const struct pug_correlate *correlate);
+/**
+ * What the next elements of streams but one are not before; `forced`: only of those that are ready.
+ * False: nobody else has or will have any.
+ */
+bool pug_correlate_turns_barrier(const struct pug_correlate *correlate, uint32_t but, bool forced,
+                                 struct pug_correlated *barrier);
+
 /* ---- clock.c ---- */
 
-/** The last entry of a stream is new: what it says of the stream's time, and of those before it. */
-void pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue);
+/**
+ * The last entry of a stream is new: what it says of the stream's time, and of those before it.
+ * True: it may be the turn of other streams of the buffer, too.
+ */
+bool pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_queue *queue);
 
 /** Say what is known of all entries that still wait for a count or a timestamp. */
 void pug_correlate_clock_settle(const struct pug_correlate *correlate,

@@ -11,14 +11,15 @@ static enum pug_status find_stream(const struct pug_correlate_feed *feed, uint16
                                    const char *protocol, uint32_t *stream)
 {
     struct pug_correlate *correlate = feed->correlate;
-    for (*stream = 0; *stream < correlate->count; ++*stream) {
-        const struct pug_correlate_stream *info = &correlate->streams[*stream].info;
-        if (info->buffer == feed->buffer && info->source == source)
-            return PUG_OK;
-    }
-    return pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = feed->buffer,
-                                                                       .source = source,
-                                                                       .protocol = protocol});
+    const struct pug_correlate_queue *queue = pug_correlate_first_of(correlate, feed->buffer);
+    while (queue && queue->info.source != source)
+        queue = pug_correlate_next_of(correlate, queue);
+    *stream = queue ? pug_correlate_number(correlate, queue) : (uint32_t)correlate->count;
+    return queue
+               ? PUG_OK
+               : pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = feed->buffer,
+                                                                             .source = source,
+                                                                             .protocol = protocol});
 }
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
@@ -102,15 +103,17 @@ static bool feed_block(struct pug_correlate_feed *feed)
 static void finish(struct pug_correlate_feed *feed)
 {
     struct pug_correlate *correlate = feed->correlate;
-    for (size_t n = 0; n < correlate->count; n++)
-        if (correlate->streams[n].info.buffer == feed->buffer)
-            pug_correlate_end(correlate, (uint32_t)n);
+    const struct pug_correlate_queue *queue = pug_correlate_first_of(correlate, feed->buffer);
+    for (; queue; queue = pug_correlate_next_of(correlate, queue))
+        pug_correlate_end(correlate, pug_correlate_number(correlate, queue));
     feed->done = true;
 }
 
 static void feed_some(struct pug_correlate_feed *feed)
 {
     uint64_t before = feed->size;
+    if (!feed->tree && (feed->status = feed->wake(feed)) != PUG_OK)
+        return;
     bool good = feed->size == 0 || feed_block(feed);
     feed->stopped |= !good;
     if (feed->status == PUG_OK && good && feed->size > 0 && feed->size < before)
@@ -122,20 +125,20 @@ static void feed_some(struct pug_correlate_feed *feed)
         finish(feed);
 }
 
-/** The buffer that the others wait for, or any that is not over. */
+/** The buffer that the others wait for, or the first from `*undone` on that is not over. */
 static struct pug_correlate_feed *choose(const struct pug_correlate *correlate,
-                                         struct pug_correlate_feed *feeds, size_t count)
+                                         struct pug_correlate_feed *feeds, size_t count,
+                                         size_t *undone)
 {
-    uint32_t wanted = pug_correlate_wanted(correlate);
-    struct pug_correlate_feed *any = NULL;
-    for (size_t i = count; i-- > 0;) {
-        if (feeds[i].done)
-            continue;
-        any = &feeds[i];
-        if (wanted < correlate->count && correlate->streams[wanted].info.buffer == feeds[i].buffer)
-            return any;
+    const uint32_t wanted = pug_correlate_wanted(correlate);
+    if (wanted < correlate->count) {
+        struct pug_correlate_feed *feed = &feeds[correlate->streams[wanted].info.buffer];
+        if (!feed->done)
+            return feed;
     }
-    return any;
+    while (*undone < count && feeds[*undone].done)
+        ++*undone;
+    return *undone < count ? &feeds[*undone] : NULL;
 }
 
 enum pug_status pug_correlate_feed_all(struct pug_correlate *correlate,
@@ -145,7 +148,8 @@ enum pug_status pug_correlate_feed_all(struct pug_correlate *correlate,
     struct pug_correlate_feed *feed;
     enum pug_status status = PUG_OK;
     uint64_t done = 0;
-    while (!correlate->stopped && (feed = choose(correlate, feeds, count)) != NULL) {
+    size_t undone = 0;
+    while (!correlate->stopped && (feed = choose(correlate, feeds, count, &undone)) != NULL) {
         uint64_t before = feed->size;
         feed_some(feed);
         done += before > feed->size ? before - feed->size : before;

@@ -36,18 +36,33 @@ int by_time_run(struct input *input, struct pug_correlate *correlate)
     return result_of(input, status);
 }
 
+#define TOLD 32u /* lines of what is uncertain; the rest is added up */
+
+struct told {
+    unsigned lines;
+    uint64_t more, elements; /* lines that are not shown, and what they are of */
+};
+
 static void tell(const struct input *input, const struct pug_correlate_stream *stream,
-                 uint64_t number, const char *what)
+                 uint64_t number, const char *what, struct told *told)
 {
     const struct pug_capture_buffer *buffer = pug_capture_buffer_at(input->capture, stream->buffer);
-    if (number > 0)
-        fprintf(stderr, "pugmark: source 0x%02x of %s: %" PRIu64 " %s\n", stream->source,
-                buffer && buffer->name ? buffer->name : "?", number, what);
+    if (number == 0)
+        return;
+    if (told->lines == TOLD) {
+        told->more++;
+        told->elements += number;
+        return;
+    }
+    told->lines++;
+    fprintf(stderr, "pugmark: source 0x%02x of %s: %" PRIu64 " %s\n", stream->source,
+            buffer && buffer->name ? buffer->name : "?", number, what);
 }
 
 void by_time_tell(const struct input *input, const struct pug_correlate *correlate)
 {
     struct pug_correlate_stream stream;
+    struct told told = {.lines = 0};
     for (size_t n = 0; pug_correlate_stream(correlate, n, &stream) && !input->options->quiet; n++) {
         uint64_t timeless = stream.when[PUG_WHEN_BEFORE] + stream.when[PUG_WHEN_UNKNOWN];
         tell(input, &stream, timeless,
@@ -55,10 +70,16 @@ void by_time_tell(const struct input *input, const struct pug_correlate *correla
              : stream.when[PUG_WHEN_UNKNOWN]
                  ? "elements and no timestamps: when they were is not known"
                  : "elements and no timestamps: they are before the end of "
-                   "their stretch");
-        tell(input, &stream, stream.backwards, "timestamps are less than the one before");
-        tell(input, &stream, stream.late, "elements are behind later ones of other sources");
+                   "their stretch",
+             &told);
+        tell(input, &stream, stream.backwards, "timestamps are less than the one before", &told);
+        tell(input, &stream, stream.late, "elements are behind later ones of other sources", &told);
     }
+    if (told.more > 0)
+        fprintf(stderr,
+                "pugmark: %" PRIu64 " more of these lines, of %" PRIu64
+                " elements, are not shown\n",
+                told.more, told.elements);
 }
 
 void by_time_text(const struct pug_correlated *element, char text[48])
