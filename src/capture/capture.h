@@ -95,6 +95,8 @@ struct pug_capture_way {
     /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
     void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
                     struct pug_situation *situation);
+    /** The processor that a source of the stretch traces, or PUG_NO_CPU; NULL: nobody tells. */
+    int32_t (*cpu)(const struct pug_capture *capture, uint32_t stretch, uint16_t source);
     /** As pug_capture_clock(); NULL: no clock is known. */
     bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
     /** As pug_capture_timestamp(), where there is a clock. */

@@ -28,6 +28,12 @@ static bool has_name(const char *const *list, size_t count, const char *name)
     return count == 0;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+    return (a > b) - (a < b);
+}
+
 bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding)
 {
     const struct pug_capture_selection *selection = decoding->config->selection;
@@ -36,11 +42,34 @@ bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding)
     if (!selection || selection->pid_count + selection->tid_count + selection->comm_count == 0)
         return true;
     decoding->tasks = calloc(count + 1, sizeof(*decoding->tasks));
-    for (size_t i = 0; decoding->tasks && i < count; i++)
+    decoding->tids = calloc(count + 1, sizeof(*decoding->tids));
+    if (!decoding->tasks || !decoding->tids)
+        return false;
+    for (size_t i = 0; i < count; i++) {
         decoding->tasks[i] = has_number(selection->pids, selection->pid_count, tasks[i].pid) &&
                              has_number(selection->tids, selection->tid_count, tasks[i].tid) &&
                              has_name(selection->comms, selection->comm_count, tasks[i].comm);
-    return decoding->tasks != NULL;
+        if (decoding->tasks[i])
+            decoding->tids[decoding->tid_count++] = tasks[i].tid;
+    }
+    qsort(decoding->tids, decoding->tid_count, sizeof(*decoding->tids), by_number);
+    return true;
+}
+
+void pug_capture_forget_tasks(struct pug_capture_decoding *decoding)
+{
+    free(decoding->tasks);
+    free(decoding->tids);
+}
+
+bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_t stretch)
+{
+    const struct pug_capture *capture = decoding->capture;
+    const struct pug_capture_buffer *buffer =
+        &pug_capture_buffers(capture)[pug_capture_stretches(capture)[stretch].buffer];
+    return !decoding->tids || buffer->tid < 0 ||
+           bsearch(&buffer->tid, decoding->tids, decoding->tid_count, sizeof(*decoding->tids),
+                   by_number) != NULL;
 }
 
 bool pug_capture_counts(const struct pug_capture_decode *config)
@@ -54,24 +83,33 @@ bool pug_capture_counts(const struct pug_capture_decode *config)
            !selection->has_from && !selection->has_to;
 }
 
-bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree)
+static bool has_source(const struct pug_capture_decoding *decoding, uint32_t stretch, uint16_t id)
+{
+    const struct pug_capture *capture = decoding->capture;
+    const struct pug_capture_selection *selection = decoding->config->selection;
+    bool listed = selection->source_count == 0;
+    for (size_t i = 0; i < selection->source_count; i++)
+        listed |= selection->sources[i] == id;
+    const int32_t cpu = listed && selection->cpu_count > 0 && capture->way->cpu
+                            ? capture->way->cpu(capture, stretch, id)
+                            : PUG_NO_CPU;
+    return listed && (cpu == PUG_NO_CPU || has_number(selection->cpus, selection->cpu_count, cpu));
+}
+
+bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uint32_t stretch,
+                                struct pug_tree *tree)
 {
     const struct pug_capture_selection *selection = decoding->config->selection;
     const struct pug_source *source;
     bool any = false;
-    if (!selection || selection->source_count == 0)
+    if (!selection || selection->source_count + selection->cpu_count == 0)
         return true;
     const bool single = pug_tree_transport(tree)->single;
-    if (!single)
-        pug_tree_enable_all(tree, false);
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
-        for (size_t i = 0; i < selection->source_count; i++) {
-            if (selection->sources[i] != pug_source_id(source))
-                continue;
-            any = true;
-            if (!single)
-                pug_tree_enable(tree, pug_source_slot(source), true);
-        }
+        const bool chosen = has_source(decoding, stretch, pug_source_id(source));
+        any |= chosen;
+        if (!single)
+            pug_tree_enable(tree, pug_source_slot(source), chosen);
     }
     return any;
 }
@@ -293,7 +331,7 @@ static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint3
         pug_capture_tree(decoding->capture, stretch, true, pug_capture_decode_log(decoding), &tree);
     if (status != PUG_OK)
         return status;
-    if (pug_capture_choose_sources(decoding, tree))
+    if (pug_capture_choose_sources(decoding, stretch, tree))
         status = decode_tree(decoding, stretch, tree);
     pug_tree_free(tree);
     return status;
@@ -497,6 +535,6 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
     for (unsigned i = 0; i < opened; i++)
         pug_capture_lane_close(&decoding.lanes[i]);
     free(decoding.lanes);
-    free(decoding.tasks);
+    pug_capture_forget_tasks(&decoding);
     return status;
 }

@@ -13,7 +13,9 @@ struct pug_capture_decoding {
     struct pug_capture *capture;
     const struct pug_capture_decode *config;
     struct pug_capture_result *result;
-    bool *tasks;                    /**< by number: is it chosen? NULL: all are */
+    bool *tasks;   /**< by number: is it chosen? NULL: all are */
+    int32_t *tids; /**< of those that are chosen, in order */
+    size_t tid_count;
     bool counts;                    /**< ranges are counted, not given */
     struct pug_counts *counted;     /**< of what is decoded as a whole */
     struct pug_capture_lane *lanes; /**< by worker */
@@ -69,9 +71,23 @@ void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_cou
 bool pug_capture_lane_look(struct pug_capture_lane *lane, const struct pug_element *element);
 /** Which tasks are chosen; false: no memory. */
 bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding);
+void pug_capture_forget_tasks(struct pug_capture_decoding *decoding);
+/** Can anything in the stretch be of tasks that are chosen? A thread's buffer has its trace alone.
+ */
+bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_t stretch);
 
-/** Let the tree see what the selection has of sources. False: none of them is in it. */
-bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, struct pug_tree *tree);
+/**
+ * Let the stretch's tree see what the selection has of sources, and of processors. False: none of
+ * them is in it.
+ */
+bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uint32_t stretch,
+                                struct pug_tree *tree);
+
+/** Another lens with the selection of one that outlives it; as pug_capture_lens_new(). */
+enum pug_status pug_capture_lens_share(const struct pug_capture_lens *lens,
+                                       struct pug_capture_lens **out);
+/** pug_capture_may_choose() for who has a lens. */
+bool pug_capture_lens_may_choose(const struct pug_capture_lens *lens, size_t stretch);
 
 /**
  * Decode stretches [first, end) of chosen buffers, each from reset, on all threads; where it is

@@ -232,7 +232,8 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
             pug_tree_count(slot->tree, lane->counts);
     }
     *tree = slot->tree;
-    return pug_capture_choose_sources(worker->pool->decoding, *tree) ? PUG_OK : PUG_ERR_NOT_FOUND;
+    return pug_capture_choose_sources(worker->pool->decoding, stretch, *tree) ? PUG_OK
+                                                                              : PUG_ERR_NOT_FOUND;
 }
 
 /** The worker's tree for a stretch, as it is before any trace. */
@@ -504,6 +505,7 @@ static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
     pool->stretches = calloc((size_t)(end - first) + 1, sizeof(*pool->stretches));
     for (uint32_t i = first; pool->stretches && i < end; i++)
         if (pug_capture_buffers(capture)[stretches[i].buffer].chosen &&
+            (pool->decoding->cut || pug_capture_may_choose(pool->decoding, i)) &&
             (stretches[i].size > 0 || capture->live))
             pool->stretches[pool->stretch_count++] = i;
     return pool->stretches != NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The buffers of a capture, stretch by stretch. */
+#include "capture/decode.h"
 #include "correlate/feed.h"
 
 #include <stdlib.h>
@@ -9,8 +10,9 @@
 
 /** The stretches of a capture: those of buffers may alternate. */
 struct stretches {
-    size_t *next; /* of the same buffer, by stretch */
-    bool sleep;   /* there are many buffers */
+    size_t *next;                  /* of the same buffer, by stretch */
+    struct pug_capture_lens *lens; /* what is selected, or NULL */
+    bool sleep;                    /* there are many buffers */
 };
 
 /** Where a buffer of a capture is. */
@@ -48,6 +50,8 @@ static enum pug_status make_tree(struct pug_correlate_feed *feed)
                                               feed->choice ? feed->choice->log : NULL, &feed->tree);
     if (status == PUG_OK)
         status = pug_correlate_feed_begin(feed);
+    if (status == PUG_OK && place->stretches->lens && !feed->lens)
+        status = pug_capture_lens_share(place->stretches->lens, &feed->lens);
     if (status == PUG_OK && feed->lens)
         status = pug_capture_lens_begin(feed->lens, place->stretch, feed->tree);
     return status;
@@ -66,6 +70,11 @@ static bool next_stretch(struct pug_correlate_feed *feed)
     const struct pug_capture_stretch *stretch;
     drop_tree(feed);
     for (; (stretch = step(place)) != NULL; drop_tree(feed)) {
+        const struct pug_capture_lens *lens = place->stretches->lens;
+        if (lens && !pug_capture_lens_may_choose(lens, place->stretch)) {
+            place->any = true;
+            continue;
+        }
         feed->bytes = pug_capture_memory(place->capture, place->stretch);
         feed->index = stretch->offset;
         feed->size = stretch->size;
@@ -138,9 +147,6 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
                                                .wake = make_tree,
                                                .choice = choice,
                                                .own = &places[i]};
-        if (choice && choice->selection &&
-            pug_capture_lens_new(capture, choice->selection, false, &feeds[i].lens) != PUG_OK)
-            return PUG_ERR_MEM;
         feeds[i].done = !places[i].buffer->chosen || !next_stretch(&feeds[i]);
         if (feeds[i].status != PUG_OK)
             return feeds[i].status;
@@ -160,6 +166,10 @@ enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pu
     struct stretches stretches = {.next = NULL};
     enum pug_status status = PUG_ERR_MEM;
     if (feeds && places && list_stretches(&stretches, capture, count))
+        status = choice && choice->selection
+                     ? pug_capture_lens_new(capture, choice->selection, false, &stretches.lens)
+                     : PUG_OK;
+    if (status == PUG_OK)
         status = begin(correlate, capture, choice, &stretches, feeds, places, count);
     if (status == PUG_OK)
         status = pug_correlate_feed_all(correlate, feeds, count, choice);
@@ -167,6 +177,7 @@ enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pu
         pug_tree_free(feeds[i].tree);
         pug_capture_lens_free(feeds[i].lens);
     }
+    pug_capture_lens_free(stretches.lens);
     free(stretches.next);
     free(feeds);
     free(places);

@@ -256,6 +256,13 @@ static void situate(struct pug_capture_desk *base, const struct pug_capture_mome
     situation->space = space ? &space->public : NULL;
 }
 
+static int32_t cpu_of(const struct pug_capture *capture, uint32_t stretch, uint16_t source)
+{
+    const struct pug_perf *perf = capture->own;
+    const struct pug_perf_cpu *cpu = pug_perf_cpu_of(perf, cut_of(perf, stretch)->lineup, source);
+    return cpu ? cpu->cpu : PUG_NO_CPU;
+}
+
 /* ---- desks ---- */
 
 static struct pug_capture_desk *desk_new(struct pug_capture *capture)
@@ -432,6 +439,7 @@ const struct pug_capture_way pug_perf_way = {
     .desk_free = desk_free,
     .begin = begin,
     .situate = situate,
+    .cpu = cpu_of,
     .clock = clock_of,
     .timestamp = timestamp_of,
     .space = space,

@@ -121,6 +121,7 @@ void perf_heard_listen(struct pug_capture *capture, unsigned threads,
                                               .times = true};
     *heard = (struct perf_heard){.capture = capture};
     assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
+    heard->bytes = result.bytes;
     if (heard->slice_count > 0)
         qsort(heard->slices, heard->slice_count, sizeof(*heard->slices), by_thread_and_time);
 }

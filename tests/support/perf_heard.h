@@ -18,7 +18,7 @@ struct perf_heard {
     size_t count, room;
     struct perf_heard_slice *slices;
     size_t slice_count, slice_room;
-    uint64_t ranges, places;
+    uint64_t ranges, places, bytes; /**< bytes of trace that were decoded */
 };
 
 /** Decode a capture, or what is selected of it (NULL: all). Free what was heard. */

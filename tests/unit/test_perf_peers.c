@@ -75,6 +75,7 @@ static void set_times(struct counting *counting, unsigned times)
 
 static void compare_all(const struct perf_story *story, struct counting *counting)
 {
+    const bool little = counting->options.selection; /* a thread's few stretches may be done */
     struct counting one = *counting;
     count(&one, NULL);
     for (unsigned peers = 2; peers <= 8; peers += 3)
@@ -83,10 +84,10 @@ static void compare_all(const struct perf_story *story, struct counting *countin
         counting->folder = kept_folder_empty();
         set_times(counting, 2);
         const uint64_t all = compare(counting, peers, &one);
-        assert_true(all >= story->trace_bytes);
+        assert_true(little || all >= story->trace_bytes);
         set_times(counting, KEPT_ALWAYS);
         const uint64_t rest = compare(counting, peers, &one);
-        assert_true(rest > 0 && rest < all);
+        assert_true(little ? rest <= all : rest > 0 && rest < all);
         assert_int_equal(compare(counting, peers, &one), 0);
         counting->folder = NULL;
     }

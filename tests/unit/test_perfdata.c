@@ -129,6 +129,56 @@ static void test_selections(void **state)
     perf_story_free(&story);
 }
 
+/** Processors that share a sink are in one buffer: the sources of others are not decoded. */
+static void test_selected_processors(void **state)
+{
+    const struct perf_story_config config = {.seed = 3, .slices = 100, .cpus = 3, .one_sink = true};
+    struct perf_story story;
+    struct perf_heard all, some;
+    size_t count = 0;
+    (void)state;
+    perf_story_make(&story, &config);
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    perf_heard_listen(capture, 2, NULL, &all);
+    for (int32_t cpu = 0; cpu < 3; cpu++) {
+        const struct pug_capture_selection one = {.cpus = &cpu, .cpu_count = 1};
+        perf_heard_listen(capture, 2, &one, &some);
+        assert_true(some.count > 0 && some.count < all.count);
+        count += some.count;
+        perf_heard_free(&some);
+    }
+    assert_int_equal(count, all.count);
+    perf_heard_free(&all);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+/** Where a thread has a buffer of its own those of others are not decoded for it. */
+static void test_selected_threads(void **state)
+{
+    const struct perf_story_config config = {
+        .seed = 9, .slices = 100, .cpus = 2, .per_thread = true};
+    struct perf_story story;
+    struct perf_heard all, some;
+    (void)state;
+    perf_story_make(&story, &config);
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    perf_heard_listen(capture, 2, NULL, &all);
+    uint64_t bytes = 0;
+    for (size_t n = 0; n < story.path_count; n++) {
+        const struct pug_capture_selection one = {.tids = &story.paths[n].tid, .tid_count = 1};
+        perf_heard_listen(capture, 2, &one, &some);
+        perf_heard_check(&some, &story.paths[n]);
+        assert_int_equal(some.count, story.paths[n].count);
+        bytes += some.bytes;
+        perf_heard_free(&some);
+    }
+    assert_true(bytes > 0 && bytes == all.bytes);
+    perf_heard_free(&all);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
 /* ---- what is missing ---- */
 
 static void test_missing(void **state)
@@ -325,10 +375,16 @@ static void test_roots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stories),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_selections), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_big_endian), cmocka_unit_test(test_named),
+        cmocka_unit_test(test_stories),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_selected_threads),
+        cmocka_unit_test(test_selected_processors),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_big_endian),
+        cmocka_unit_test(test_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
