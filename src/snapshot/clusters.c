@@ -25,11 +25,7 @@ bool pug_snapshot_is_core(const struct pug_snapshot *snapshot,
 {
     if (strcasecmp(device->class_name, "core") == 0)
         return true;
-    const struct pair *pairs = snapshot->core_sources.items;
-    for (size_t i = 0; i < snapshot->core_sources.count; i++)
-        if (strcmp(pairs[i].value, device->name) == 0)
-            return true;
-    return false;
+    return pug_snapshot_is_traced(snapshot, device->name);
 }
 
 static void warn_of_strangers(const struct pug_snapshot *snapshot, const struct cluster *cluster)

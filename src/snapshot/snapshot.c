@@ -127,6 +127,8 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
     if (status == PUG_OK)
         status = read_metadata(snapshot);
     if (status == PUG_OK)
+        status = pug_snapshot_order(snapshot);
+    if (status == PUG_OK)
         status = pug_snapshot_clusters_finish(snapshot);
     if (status == PUG_OK)
         status = pug_snapshot_confine(snapshot);
@@ -178,6 +180,7 @@ void pug_snapshot_free(struct pug_snapshot *snapshot)
     free(snapshot->source_buffers.items);
     free(snapshot->core_sources.items);
     pug_snapshot_clusters_free(snapshot);
+    pug_snapshot_order_free(snapshot);
     free(snapshot->directory);
     free(snapshot);
 }
@@ -218,16 +221,6 @@ const struct pug_snapshot_buffer *pug_snapshot_buffer_at(const struct pug_snapsh
 {
     struct buffer *const *buffers = snapshot->buffers.items;
     return n < snapshot->buffers.count ? &buffers[n]->public : NULL;
-}
-
-const struct pug_snapshot_device *pug_snapshot_device(const struct pug_snapshot *snapshot,
-                                                      const char *name)
-{
-    const struct pug_snapshot_device *device;
-    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
-        if (strcmp(device->name, name) == 0)
-            return device;
-    return NULL;
 }
 
 const struct pug_snapshot_buffer *pug_snapshot_buffer(const struct pug_snapshot *snapshot,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The snapshot's own shape, shared by its files: ini.c (lines), file.c and the *_file.c
- * (sections and keys), snapshot.c (what is in it), clusters.c, recipe.c (devices to protocols and
- * settings), memory.c (dumps to an image), tree.c (a buffer to a decode tree), trace.c (a buffer's
- * bytes).
+ * (sections and keys), snapshot.c (what is in it), lookup.c (found by name), clusters.c, recipe.c
+ * (devices to protocols and settings), memory.c (dumps to an image), tree.c (a buffer to a decode
+ * tree), trace.c (a buffer's bytes).
  */
 #ifndef PUG_SNAPSHOT_SNAPSHOT_H
 #define PUG_SNAPSHOT_SNAPSHOT_H
@@ -28,8 +28,9 @@ bool pug_snapshot_list_add_pointer(struct list *list, const void *pointer);
 /** `key=value` of an association. */
 struct pair {
     const char *key, *value;
-    int stream;    /* of a source that has several, or WHOLE_SOURCE */
-    unsigned line; /* in the trace metadata */
+    int stream;            /* of a source that has several, or WHOLE_SOURCE */
+    unsigned line;         /* in the trace metadata */
+    uint32_t first_buffer; /* number of the first buffer that the value names */
 };
 
 struct device {
@@ -49,6 +50,8 @@ struct buffer {
     struct pug_snapshot_buffer public; /* first */
     struct list settings;              /* struct pug_setting */
     unsigned line;                     /* where its file names it */
+    uint32_t number;                   /* among the snapshot's */
+    struct list sources;               /* uint32_t: places in `source_buffers` */
 };
 
 struct pug_snapshot {
@@ -64,6 +67,8 @@ struct pug_snapshot {
     struct list source_buffers; /* struct pair: source, buffer */
     struct list core_sources;   /* struct pair: source, core */
     struct list clusters;       /* struct cluster */
+    /* Pointers to what is in these, in the order of names; see lookup.c. */
+    struct list devices_by_name, buffers_by_name, cores_by_source, cores_by_name;
     size_t dump_count;
 };
 
@@ -78,11 +83,25 @@ void pug_snapshot_say(const struct pug_snapshot *snapshot, const char *component
                       enum pug_severity severity, enum pug_status code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* ---- tree.c ---- */
+/* ---- lookup.c ---- */
 
-/** Does a value name a buffer? It may name several, separated by commas. */
-bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *value,
-                               const char *buffer);
+/** When all buffers are known: what pug_snapshot_names_buffer() needs. False: no memory. */
+bool pug_snapshot_order_buffers(struct pug_snapshot *snapshot);
+/** When all is read: what all below and pug_snapshot_device() need. PUG_ERR_MEM. */
+enum pug_status pug_snapshot_order(struct pug_snapshot *snapshot);
+void pug_snapshot_order_free(struct pug_snapshot *snapshot);
+
+/** Does a value name a buffer that is there? It may name several, separated by commas. */
+bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *value);
+
+/** The core that a source traces; by the source's name, or by `@` and its location. Or NULL. */
+const char *pug_snapshot_core_of(const struct pug_snapshot *snapshot, const char *name,
+                                 const struct pug_snapshot_device *device);
+
+/** Is it named in [core_trace_sources] as a core that has a source? */
+bool pug_snapshot_is_traced(const struct pug_snapshot *snapshot, const char *core);
+
+/* ---- tree.c ---- */
 
 /** Is it a format of the Arm snapshots, or a transport's name? */
 bool pug_snapshot_format_known(const char *format);

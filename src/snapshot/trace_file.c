@@ -171,8 +171,9 @@ static int cut_stream(char *key)
 static enum pug_status add_source(const struct section *section, char *key, const char *value)
 {
     int stream = pug_snapshot_section_is_native(section) ? cut_stream(key) : WHOLE_SOURCE;
-    return add_pair(section, &section->snapshot->source_buffers,
-                    (struct pair){pug_snapshot_ini_trim(key), value, stream, 0});
+    return add_pair(
+        section, &section->snapshot->source_buffers,
+        (struct pair){.key = pug_snapshot_ini_trim(key), .value = value, .stream = stream});
 }
 
 static enum pug_status trace_key(struct reader *reader, char *key, char *value)
@@ -190,7 +191,7 @@ static enum pug_status trace_key(struct reader *reader, char *key, char *value)
     case TRACE_SOURCES: return add_source(section, key, value);
     case TRACE_CORES:
         return add_pair(section, &section->snapshot->core_sources,
-                        (struct pair){value, key, WHOLE_SOURCE, 0});
+                        (struct pair){.key = value, .value = key, .stream = WHOLE_SOURCE});
     default: return set_buffer(section, state->current, key, value);
     }
 }
@@ -236,6 +237,7 @@ static enum pug_status trace_end(struct reader *reader)
         return pug_snapshot_section_limit(section, "buffers");
     buffer->public.settings =
         (struct pug_settings){.items = buffer->settings.items, .count = buffer->settings.count};
+    buffer->number = (uint32_t)section->snapshot->buffers.count;
     if (!pug_snapshot_list_add_pointer(&section->snapshot->buffers, buffer))
         return PUG_ERR_MEM;
     state->current = NULL;
@@ -273,16 +275,11 @@ static void warn_of_unknown_cores(const struct section *section)
 static void warn_of_unknown_buffers(const struct section *section)
 {
     const struct pair *pairs = section->snapshot->source_buffers.items;
-    for (size_t i = 0; i < section->snapshot->source_buffers.count; i++) {
-        bool any = false;
-        for (size_t n = 0; n < section->snapshot->buffers.count; n++)
-            any |= pug_snapshot_names_buffer(section->snapshot, pairs[i].value,
-                                             pug_snapshot_buffer_at(section->snapshot, n)->name);
-        if (!any)
+    for (size_t i = 0; i < section->snapshot->source_buffers.count; i++)
+        if (!pug_snapshot_names_buffer(section->snapshot, pairs[i].value))
             pug_snapshot_section_warn(section, pairs[i].line,
                                       "Source %s is in buffer '%s', which is not there",
                                       pairs[i].key, pairs[i].value);
-    }
 }
 
 static enum pug_status trace_finish(struct reader *reader)
@@ -297,6 +294,8 @@ static enum pug_status trace_finish(struct reader *reader)
     if (!(state->sections & 1u << TRACE_SOURCES) && snapshot->buffers.count > 1)
         return pug_snapshot_section_error(
             section, "There is no [source_buffers] section, but there are several buffers");
+    if (!pug_snapshot_order_buffers(section->snapshot))
+        return PUG_ERR_MEM;
     warn_of_unknown_buffers(section);
     warn_of_unknown_cores(section);
     return PUG_OK;
@@ -307,6 +306,7 @@ void pug_snapshot_buffer_free(struct buffer *buffer)
     if (!buffer)
         return;
     free(buffer->settings.items);
+    free(buffer->sources.items);
     free(buffer);
 }
 

@@ -8,61 +8,19 @@
 
 /* ---- sources of a buffer ---- */
 
-bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *value,
-                               const char *buffer)
-{
-    size_t length = strlen(buffer);
-    if (!pug_snapshot_is_native(snapshot))
-        return strcmp(value, buffer) == 0;
-    while (value) {
-        value += strspn(value, " \t");
-        size_t end = strncmp(value, buffer, length) == 0 ? length : 0;
-        end += strspn(value + end, " \t");
-        if (end >= length && (value[end] == 0 || value[end] == ','))
-            return true;
-        value = strchr(value, ',');
-        if (value)
-            value++;
-    }
-    return false;
-}
-
-/** The core that a source traces; by the source's name, or by `@` and its location. */
-static const char *core_of(const struct pug_snapshot *snapshot, const char *name,
-                           const struct pug_snapshot_device *device)
-{
-    const struct pair *pairs = snapshot->core_sources.items;
-    for (size_t i = 0; i < snapshot->core_sources.count; i++) {
-        const char *key = pairs[i].key;
-        if (strcmp(key, name) == 0)
-            return pairs[i].value;
-        if (pug_snapshot_is_native(snapshot) && device && key[0] == '@' && *device->location &&
-            strcmp(key + 1, device->location) == 0)
-            return pairs[i].value;
-    }
-    return NULL;
-}
-
-/** Is it named in [core_trace_sources] as a core that has a source? */
-static bool is_traced(const struct pug_snapshot *snapshot, const char *core)
-{
-    const struct pair *pairs = snapshot->core_sources.items;
-    for (size_t i = 0; i < snapshot->core_sources.count; i++)
-        if (strcmp(pairs[i].value, core) == 0)
-            return true;
-    return false;
-}
-
 /** The one core without a source, for the one source of program flow without a core. */
 static const char *lone_core(const struct pug_snapshot *snapshot)
 {
     const struct pug_snapshot_device *device;
     const char *lone = NULL;
     size_t cores = 0, sources = 0;
-    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++) {
+    for (size_t n = 0;
+         (device = pug_snapshot_device_at(snapshot, n)) != NULL && cores <= 1 && sources <= 1;
+         n++) {
         if (pug_snapshot_traces_core(snapshot, device)) {
-            sources += !core_of(snapshot, device->name, device);
-        } else if (pug_snapshot_is_core(snapshot, device) && !is_traced(snapshot, device->name)) {
+            sources += !pug_snapshot_core_of(snapshot, device->name, device);
+        } else if (pug_snapshot_is_core(snapshot, device) &&
+                   !pug_snapshot_is_traced(snapshot, device->name)) {
             lone = device->name;
             cores++;
         }
@@ -74,7 +32,7 @@ static void describe(const struct pug_snapshot *snapshot, const char *name, unsi
                      struct pug_snapshot_source *source)
 {
     const struct pug_snapshot_device *device = pug_snapshot_device(snapshot, name);
-    const char *core = core_of(snapshot, name, device);
+    const char *core = pug_snapshot_core_of(snapshot, name, device);
     bool assumed = !core && device && pug_snapshot_is_native(snapshot) &&
                    pug_snapshot_traces_core(snapshot, device) &&
                    (core = lone_core(snapshot)) != NULL;
@@ -96,39 +54,35 @@ static bool nth_device(const struct pug_snapshot *snapshot, size_t n,
 {
     const struct pug_snapshot_device *device;
     for (size_t i = 0; (device = pug_snapshot_device_at(snapshot, i)) != NULL; i++) {
+        if (!pug_snapshot_recipe_protocol(snapshot, device, 0, false) || n-- > 0)
+            continue;
         describe(snapshot, device->name, 0, source);
-        if (source->protocol && n-- == 0)
-            return true;
+        return true;
     }
     return false;
 }
 
-/** Do other pairs say where the source's first stream is? Then this one, of all of it, does not. */
-static bool is_overruled(const struct pug_snapshot *snapshot, const struct pair *pair)
+/** The association that the n-th source of a buffer is; NULL: there are no more. */
+static const struct pair *pair_at(const struct pug_snapshot *snapshot,
+                                  const struct pug_snapshot_buffer *buffer, size_t n)
 {
-    const struct pair *pairs = snapshot->source_buffers.items;
-    for (size_t i = 0; i < snapshot->source_buffers.count && pair->stream == WHOLE_SOURCE; i++)
-        if (pairs[i].stream == 0 && strcmp(pairs[i].key, pair->key) == 0)
-            return true;
-    return false;
+    const struct list *sources = &((const struct buffer *)buffer)->sources;
+    if (n >= sources->count)
+        return NULL;
+    const uint32_t *places = sources->items;
+    return (const struct pair *)snapshot->source_buffers.items + places[n];
 }
 
 bool pug_snapshot_source_at(const struct pug_snapshot *snapshot,
                             const struct pug_snapshot_buffer *buffer, size_t n,
                             struct pug_snapshot_source *source)
 {
-    const struct pair *pairs = snapshot->source_buffers.items;
     if (pug_snapshot_is_native(snapshot) && snapshot->source_buffers.count == 0)
         return snapshot->buffers.count == 1 && nth_device(snapshot, n, source);
-    for (size_t i = 0; i < snapshot->source_buffers.count; i++) {
-        const struct pair *pair = &pairs[i];
-        if (!is_overruled(snapshot, pair) &&
-            pug_snapshot_names_buffer(snapshot, pair->value, buffer->name) && n-- == 0) {
-            describe(snapshot, pair->key, pair->stream > 0 ? (unsigned)pair->stream : 0, source);
-            return true;
-        }
-    }
-    return false;
+    const struct pair *pair = pair_at(snapshot, buffer, n);
+    if (pair)
+        describe(snapshot, pair->key, pair->stream > 0 ? (unsigned)pair->stream : 0, source);
+    return pair != NULL;
 }
 
 /* ---- the transport ---- */
@@ -311,18 +265,12 @@ static void add_memory_spaces(struct builder *builder)
             pug_snapshot_memory_add(&builder->memory, device, 0);
 }
 
-/** Does the source also write into a buffer before this one? */
+/** Does the n-th source also write into a buffer before this one? */
 static bool is_in_earlier(const struct pug_snapshot *snapshot,
-                          const struct pug_snapshot_buffer *buffer,
-                          const struct pug_snapshot_source *source)
+                          const struct pug_snapshot_buffer *buffer, size_t n)
 {
-    const struct pug_snapshot_buffer *earlier;
-    struct pug_snapshot_source other;
-    for (size_t n = 0; (earlier = pug_snapshot_buffer_at(snapshot, n)) && earlier != buffer; n++)
-        for (size_t i = 0; pug_snapshot_source_at(snapshot, earlier, i, &other); i++)
-            if (strcmp(other.name, source->name) == 0 && other.stream == source->stream)
-                return true;
-    return false;
+    const struct pair *pair = pair_at(snapshot, buffer, n);
+    return pair && pair->first_buffer < ((const struct buffer *)buffer)->number;
 }
 
 /** Streams but the first carry data: only who registers a protocol for them has a decoder. */
@@ -359,7 +307,7 @@ static bool add_sources(struct builder *builder, const struct pug_snapshot_buffe
     struct pug_snapshot_source source;
     for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
          n++)
-        if (!builder->config->first_only || !is_in_earlier(snapshot, buffer, &source))
+        if (!builder->config->first_only || !is_in_earlier(snapshot, buffer, n))
             any |= add_source(builder, &source);
     return any;
 }

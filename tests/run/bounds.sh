@@ -126,6 +126,22 @@ done
 timeout 20 "$bin/pugmark" stat "${arm[@]}" --image nops.bin@0x1000 walks.etm >out 2>said
 code=$?
 ((code <= 1)) && grep -qE '^ *2097[0-9]{6} +instructions' out || wrong "stat of walks through NOPs: exit $code in 20 s: $(head -n 1 said)"
+# A snapshot in which as many sources write into a buffer, or into many, as may (they took 110 s).
+for names in 1 4096; do
+    mkdir -p many && rm -f many/*
+    printf '[snapshot]\nversion=1.0\n[device_list]\n[trace]\nmetadata=t\n' >many/snapshot.ini
+    printf '%064d' 0 >many/f
+    {
+        printf '[trace_buffers]\nbuffers='
+        seq -s, $names
+        for ((n = 1; n <= names; n++)); do printf '[%d]\nname=b%d\nfile=f\nformat=coresight\n' $n $n; done
+        printf '[source_buffers]\n'
+        for ((n = 0; n < 4096; n++)); do printf 's%d=b%d, b1\n' $n $((n % names + 1)); done
+    } >many/t
+    timeout $((5 * seconds)) "$bin/pugmark" info many >out 2>said
+    (($? != 124)) && [[ $(grep -c "source s.*no such device" out) == $((names == 1 ? 4096 : 8191)) ]] ||
+        wrong "info of 4096 sources in $names buffers: $(grep -c 'source s' out) in $((5 * seconds)) s: $(head -n 1 said)"
+done
 # Context ids, 100,000 of them (they took 15 s), and branches to addresses that differ in their upper bits alone (65,536 took 9 s).
 if command -v perl >/dev/null; then
     perl -e 'binmode STDOUT; print "\0" x 11, "\x80\1\0"; print "\x82\0\x08\0\0\xb1", pack("V", $_), "\xf7" for 1 .. 100000' >contexts.etm

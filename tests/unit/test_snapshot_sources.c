@@ -42,6 +42,27 @@ static void test_associations(void **state)
     snapshot_expect_source(f, "B", 0, "ETM_2", NULL, NULL);
 }
 
+/** A value is one name, or several: each buffer is meant once. */
+static void test_names_of_buffers(void **state)
+{
+    struct snapshot_folder *f = *state;
+    assert_int_equal(
+        OPEN(f, {"snapshot.ini", HEAD "[device_list]\n[trace]\nmetadata=t\n"},
+             {"t", "[trace_buffers]\nbuffers=a,b,c\n[a]\nname=x,y\nfile=f\nformat=coresight\n"
+                   "[b]\nname=z\nfile=f\nformat=coresight\n[c]\nname=y\nfile=f\n"
+                   "format=coresight\n[source_buffers]\n1=x,y\n2=z , z\n3=y,\tz ,x\n4=zz\n5=, z\n"
+                   "[core_trace_sources]\ncore=3\nother=3\n"}),
+        PUG_OK);
+    snapshot_expect_source(f, "x,y", 0, "1", NULL, NULL);
+    snapshot_expect_source(f, "x,y", 1, NULL, NULL, NULL);
+    snapshot_expect_source(f, "z", 0, "2", NULL, NULL);
+    snapshot_expect_source(f, "z", 1, "3", "other", NULL);
+    snapshot_expect_source(f, "z", 2, "5", NULL, NULL);
+    snapshot_expect_source(f, "z", 3, NULL, NULL, NULL);
+    snapshot_expect_source(f, "y", 0, "3", "other", NULL);
+    snapshot_expect_source(f, "y", 1, NULL, NULL, NULL);
+}
+
 static void assert_stream(struct snapshot_folder *f, const char *buffer, size_t n, const char *name,
                           unsigned stream)
 {
@@ -140,10 +161,8 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, snapshot_setup, snapshot_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_associations),
-        TEST(test_streams),
-        TEST(test_data_stream),
-        TEST(test_no_source_buffers),
+        TEST(test_associations), TEST(test_names_of_buffers),  TEST(test_streams),
+        TEST(test_data_stream),  TEST(test_no_source_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
