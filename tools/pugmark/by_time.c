@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "by_time.h"
 
+#include "base/text.h"
 #include "command.h"
 #include "output.h"
 #include "progress.h"
@@ -84,14 +85,15 @@ void by_time_tell(const struct input *input, const struct pug_correlate *correla
 
 void by_time_text(const struct pug_correlated *element, char text[48])
 {
-    static const char marks[] = {0, 0, '>', '<', '?'};
-    size_t at = 0;
-    if (marks[element->when])
-        text[at++] = marks[element->when];
-    if (element->when == PUG_WHEN_UNKNOWN)
-        text[at] = 0;
-    else if (element->cycles)
-        snprintf(text + at, 48 - at, "%" PRIu64 "+%" PRIu64, element->time, element->cycles);
-    else
-        snprintf(text + at, 48 - at, "%" PRIu64, element->time);
+    static const char *const marks[] = {"", "", ">", "<", "?"};
+    struct pug_text words = PUG_TEXT(text, 48);
+    pug_text_put(&words, marks[element->when]);
+    if (element->when != PUG_WHEN_UNKNOWN) {
+        pug_text_decimal(&words, element->time);
+        if (element->cycles) {
+            pug_text_put(&words, "+");
+            pug_text_decimal(&words, element->cycles);
+        }
+    }
+    (void)pug_text_end(&words);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: elements of all buffers in the order of time. */
+#include "base/text.h"
 #include "by_time.h"
 #include "command.h"
 #include "element_lines.h"
@@ -9,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 struct by_time_state {
     const struct list_options *options;
@@ -22,30 +24,51 @@ static const char *when_word(const struct pug_correlated *e)
     return words[e->when];
 }
 
+/** Blanks up to a width. */
+static void pad(struct pug_text *text, size_t length, size_t width)
+{
+    static const char blanks[] = "                ";
+    if (length < width)
+        pug_text_put_n(text, blanks, width - length);
+}
+
+static void put_text(const struct pug_correlated *e, const struct pug_capture_buffer *buffer)
+{
+    char when[48], front[160];
+    struct pug_text text = PUG_TEXT(front, sizeof(front));
+    const char *name = buffer && buffer->name ? buffer->name : "";
+    const size_t length = strnlen(name, 64);
+    by_time_text(e, when);
+    pad(&text, strlen(when), 16);
+    pug_text_put(&text, when);
+    pug_text_put(&text, "  ");
+    pug_text_put_n(&text, name, length);
+    pad(&text, length, 8);
+    (void)pug_text_end(&text);
+    element_line_text(&e->element, front);
+}
+
+static void put_json(const struct pug_correlated *e, uint32_t number)
+{
+    struct pug_json json = pug_json_begin(output_sink());
+    pug_json_object(&json, NULL);
+    pug_json_string(&json, "when", when_word(e));
+    pug_json_number(&json, "time", e->time);
+    pug_json_number(&json, "cycles", e->cycles);
+    pug_json_number(&json, "buffer", number);
+    json_element(&json, &e->element);
+    pug_json_close(&json);
+    pug_json_line(&json);
+}
+
 /** An element, and before it when it was, and in which buffer. */
 static void put_correlated(const struct by_time_state *state, const struct pug_correlated *e,
                            uint32_t number)
 {
-    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(state->input->capture, number);
-    struct pug_json json = pug_json_begin(output_sink());
-    char when[48], front[160];
+    char front[160];
     switch (state->options->format) {
-    case LIST_TEXT:
-        by_time_text(e, when);
-        snprintf(front, sizeof(front), "%16s  %-8.64s", when,
-                 buffer && buffer->name ? buffer->name : "");
-        element_line_text(&e->element, front);
-        break;
-    case LIST_JSONL:
-        pug_json_object(&json, NULL);
-        pug_json_string(&json, "when", when_word(e));
-        pug_json_number(&json, "time", e->time);
-        pug_json_number(&json, "cycles", e->cycles);
-        pug_json_number(&json, "buffer", number);
-        json_element(&json, &e->element);
-        pug_json_close(&json);
-        pug_json_line(&json);
-        break;
+    case LIST_TEXT: put_text(e, pug_capture_buffer_at(state->input->capture, number)); break;
+    case LIST_JSONL: put_json(e, number); break;
     case LIST_CSV:
         snprintf(front, sizeof(front), "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", when_word(e),
                  e->time, e->cycles, number);
