@@ -52,6 +52,32 @@ void pug_sink_hex(struct pug_sink *sink, uint64_t value, unsigned digits)
     pug_sink_put(sink, out, text.length);
 }
 
+void pug_sink_blanks(struct pug_sink *sink, size_t count)
+{
+    static const char some[] = "                                ";
+    for (; count >= sizeof(some) - 1; count -= sizeof(some) - 1)
+        pug_sink_put(sink, some, sizeof(some) - 1);
+    pug_sink_put(sink, some, count);
+}
+
+static void put_right(struct pug_sink *sink, const char *digits, unsigned count, unsigned width)
+{
+    pug_sink_blanks(sink, count < width ? width - count : 0);
+    pug_sink_put(sink, digits, count);
+}
+
+void pug_sink_decimal_right(struct pug_sink *sink, uint64_t value, unsigned width)
+{
+    char digits[PUG_TEXT_DECIMAL];
+    put_right(sink, digits, pug_text_decimal_at(digits, value), width);
+}
+
+void pug_sink_hex_right(struct pug_sink *sink, uint64_t value, unsigned width)
+{
+    char digits[PUG_TEXT_HEX];
+    put_right(sink, digits, pug_text_hex_at(digits, value, 1), width);
+}
+
 static bool continues(unsigned char byte)
 {
     return (byte & 0xc0) == 0x80;
@@ -81,12 +107,21 @@ static bool is_control(const char *text, unsigned length)
     return at[0] < 0x20 || at[0] == 0x7f || (length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
 
+/** Bytes of a character that is shown as it is, or 0. */
+static unsigned shown(const char *at)
+{
+    if (*at >= ' ' && *at <= '~')
+        return 1;
+    const unsigned length = pug_utf8_length(at);
+    return length > 0 && !is_control(at, length) ? length : 0;
+}
+
 void pug_sink_printable(struct pug_sink *sink, const char *text)
 {
     while (*text) {
         const char *from = text;
         unsigned length;
-        while ((length = pug_utf8_length(text)) > 0 && !is_control(text, length))
+        while ((length = shown(text)) > 0)
             text += length;
         pug_sink_put(sink, from, (size_t)(text - from));
         if (*text)

@@ -26,6 +26,11 @@ void pug_sink_decimal(struct pug_sink *sink, uint64_t value);
 /** Lower-case hexadecimal with at least `digits` digits. */
 void pug_sink_hex(struct pug_sink *sink, uint64_t value, unsigned digits);
 
+void pug_sink_blanks(struct pug_sink *sink, size_t count);
+/** At the right end of a column; wider where it has to be. */
+void pug_sink_decimal_right(struct pug_sink *sink, uint64_t value, unsigned width);
+void pug_sink_hex_right(struct pug_sink *sink, uint64_t value, unsigned width);
+
 /**
  * A name from a file, for people: control bytes and what is no UTF-8 become `\xNN`, so that it can
  * neither steer a terminal nor end a line.

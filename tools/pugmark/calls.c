@@ -13,6 +13,7 @@
  */
 #include "base/hash.h"
 #include "by_time.h"
+#include "calls_lines.h"
 #include "capture_options.h"
 #include "command.h"
 #include "input.h"
@@ -25,8 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDENT_LIMIT 64u        /* deeper calls stay in that column */
-#define PATH_LIMIT   (1u << 20) /* paths of a summary */
+#define PATH_LIMIT (1u << 20) /* paths of a summary */
 
 struct calls_options {
     struct input_options input;
@@ -135,53 +135,16 @@ static struct followed *find_source(struct calls *calls, uint32_t task)
 
 /* ---- lines ---- */
 
-static void put_number(bool known, uint64_t value)
-{
-    if (known)
-        output_text(" %12" PRIu64, value);
-    else
-        output_text(" %12s", "");
-}
-
 /** The columns in front of the tree, and the indentation. Times may be NULL. */
 static void begin_line(const struct followed *followed, const uint64_t *time, const uint64_t *took,
                        const uint64_t *ran, uint32_t depth)
 {
-    output_text("  %s", followed->label);
-    put_number(time, time ? *time : 0);
-    put_number(took, took ? *took : 0);
-    put_number(ran, ran ? *ran : 0);
-    output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
-}
-
-/** A name as people write it, where it is one of C++ or Rust. */
-static void put_readable(const char *name)
-{
-    char readable[1024];
-    const size_t length = pug_demangle(name, readable, sizeof(readable));
-    output_text("%s()", length > 0 && length < sizeof(readable) ? readable : name);
-}
-
-static void put_exception(uint8_t numbers, uint32_t number)
-{
-    char what[64];
-    pug_exception_text((enum pug_exception_numbers)numbers, number, what, sizeof(what));
-    output_text("[%s] ", what);
-}
-
-static void put_function(const char *name, uint64_t function)
-{
-    if (name)
-        put_readable(name);
-    else
-        output_text("0x%" PRIx64 "()", function);
-}
-
-static void put_name(const struct pug_call_frame *frame)
-{
-    if (frame->in_exception)
-        put_exception(frame->exception_numbers, frame->exception);
-    put_function(frame->function.name, frame->function.start);
+    pug_sink_text(output_sink(), "  ");
+    pug_sink_text(output_sink(), followed->label);
+    calls_put_number(time, time ? *time : 0);
+    calls_put_number(took, took ? *took : 0);
+    calls_put_number(ran, ran ? *ran : 0);
+    calls_put_indent(depth);
 }
 
 /** Was the time known when the frame was entered? */
@@ -195,8 +158,8 @@ static void print_begin(struct followed *followed, const struct pug_call_frame *
 {
     uint64_t time = pug_call_time(&frame->entered, followed->unit);
     begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
-    put_name(frame);
-    output_text(" {\n");
+    calls_put_name(frame);
+    pug_sink_text(output_sink(), " {\n");
     followed->held = false;
 }
 
@@ -226,9 +189,9 @@ static void print_leave(struct followed *followed, const struct pug_call_event *
     begin_line(followed, known ? &time : NULL, followed->unit != PUG_TIME_NONE ? &took : NULL,
                &event->took.instructions, event->depth);
     if (followed->held)
-        put_name(frame);
-    output_text("%s%s\n", followed->held ? ";" : "}",
-                event->ended ? "  /* the trace ends in it */" : "");
+        calls_put_name(frame);
+    pug_sink_text(output_sink(), followed->held ? ";" : "}");
+    pug_sink_text(output_sink(), event->ended ? "  /* the trace ends in it */\n" : "\n");
     followed->held = false;
 }
 
@@ -385,14 +348,14 @@ static struct path *sort_children(struct calls *calls, struct path *parent)
 static void print_path(const struct followed *followed, const struct path *path, uint32_t depth)
 {
     output_text("  %s", followed->label);
-    put_number(true, path->calls);
-    put_number(followed->unit != PUG_TIME_NONE, path->time);
-    put_number(followed->unit != PUG_TIME_NONE, path->own_time);
-    put_number(true, path->instructions);
-    output_text("  %*s", (int)(2 * (depth < INDENT_LIMIT ? depth : INDENT_LIMIT)), "");
+    calls_put_number(true, path->calls);
+    calls_put_number(followed->unit != PUG_TIME_NONE, path->time);
+    calls_put_number(followed->unit != PUG_TIME_NONE, path->own_time);
+    calls_put_number(true, path->instructions);
+    calls_put_indent(depth);
     if (path->exception)
-        put_exception(path->numbers, path->number);
-    put_function(path->name, path->function);
+        calls_put_exception(path->numbers, path->number);
+    calls_put_function(path->name, path->function);
     output_text("\n");
 }
 

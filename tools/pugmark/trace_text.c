@@ -20,6 +20,7 @@
 #define KEPT        16384u /* instructions whose words are kept; a power of two */
 #define INDENT_MOST 24u
 #define CODE_COLUMN 44u
+#define OUTCOME     14u /* columns */
 
 /** Words of an instruction that was printed before. */
 struct words {
@@ -74,11 +75,6 @@ static void colour(struct trace_text *text, const char *code)
         pug_sink_format(text->options.sink, "\033[%sm", code);
 }
 
-static void blanks(struct pug_sink *sink, size_t count)
-{
-    pug_sink_format(sink, "%*s", (int)count, "");
-}
-
 static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -89,6 +85,12 @@ static const char *last_component(const char *path)
 static const char *name_of(const struct trace_text *text, const char *name)
 {
     return text->options.mangled ? name : pug_names_readable(text->options.names, name);
+}
+
+static void put_offset(struct pug_sink *sink, uint64_t offset)
+{
+    pug_sink_text(sink, "+0x");
+    pug_sink_hex(sink, offset, 1);
 }
 
 /** "function+0x10  file.c:12", as far as it is known. */
@@ -102,16 +104,17 @@ static void put_place(struct trace_text *text, struct pug_names_file *file, uint
     colour(text, "36");
     if (pug_names_function(file, vaddr, &function)) {
         pug_sink_printable(sink, name_of(text, function.name));
-        pug_sink_format(sink, "+0x%" PRIx64, vaddr - function.start);
+        put_offset(sink, vaddr - function.start);
     } else {
         pug_sink_printable(sink, last_component(pug_names_path(file)));
-        pug_sink_format(sink, "+0x%" PRIx64, vaddr);
+        put_offset(sink, vaddr);
     }
     colour(text, "2");
     if (pug_names_line(file, vaddr, &line) && line.line > 0) {
         pug_sink_text(sink, "  ");
         pug_sink_printable(sink, last_component(line.path));
-        pug_sink_format(sink, ":%" PRIu32, line.line);
+        pug_sink_text(sink, ":");
+        pug_sink_decimal(sink, line.line);
     }
     colour(text, "0");
 }
@@ -141,9 +144,11 @@ static void put_behind(struct trace_text *text, size_t width, const char *outcom
     uint64_t vaddr;
     struct pug_names_file *file = places_find(text->places, text->task, address, &vaddr);
     if (*outcome || file)
-        blanks(sink, width < CODE_COLUMN ? CODE_COLUMN - width : 1);
+        pug_sink_blanks(sink, width < CODE_COLUMN ? CODE_COLUMN - width : 1);
     colour(text, *outcome == 't' ? "32" : "35");
-    pug_sink_format(sink, file ? "%-12s  " : "%s", outcome);
+    pug_sink_text(sink, outcome);
+    if (file)
+        pug_sink_blanks(sink, OUTCOME - strlen(outcome));
     colour(text, "0");
     put_place(text, file, vaddr);
     pug_sink_text(sink, "\n");
@@ -159,9 +164,10 @@ static void put_text_line(struct trace_text *text, const struct line *line)
     size_t indent = 2 * (text->depth < INDENT_MOST ? text->depth : INDENT_MOST);
     size_t width = indent + strlen(words);
     colour(text, "33");
-    pug_sink_format(sink, "%12" PRIx64 "  ", line->address);
+    pug_sink_hex_right(sink, line->address, 12);
+    pug_sink_text(sink, "  ");
     colour(text, "0");
-    blanks(sink, indent);
+    pug_sink_blanks(sink, indent);
     pug_sink_text(sink, words);
     put_behind(text, width, outcome, line->address);
 }
@@ -228,7 +234,10 @@ static void put_range_line(struct trace_text *text, const struct trace_item *ite
     snprintf(words, sizeof(words), "to %" PRIx64 ", %" PRIu32 " instruction%s", e->end, e->count,
              e->count == 1 ? "" : "s");
     size_t indent = 2 * (text->depth < INDENT_MOST ? text->depth : INDENT_MOST);
-    pug_sink_format(sink, "%12" PRIx64 "  %*s%s", e->start, (int)indent, "", words);
+    pug_sink_hex_right(sink, e->start, 12);
+    pug_sink_text(sink, "  ");
+    pug_sink_blanks(sink, indent);
+    pug_sink_text(sink, words);
     put_behind(text, indent + strlen(words), outcome_of(e), e->start);
 }
 
