@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: elements and packets as they come, selected and put down. */
+#include "base/text.h"
 #include "command.h"
 #include "dwt_sources.h"
 #include "element_lines.h"
@@ -130,16 +131,22 @@ static void put_raw(const uint8_t *raw, uint32_t size)
     if (size > OUTPUT_ROOM / 4)
         size = OUTPUT_ROOM / 4;
     for (uint32_t i = 0; i < size; i++)
-        snprintf(room + 2 * (size_t)i, 3, "%02x", raw[i]);
+        memcpy(room + 2 * (size_t)i, &pug_text_pairs[2 * raw[i]], 2);
     output_took(2 * (size_t)size);
 }
 
 static void put_packet_csv(uint64_t index, uint16_t id, const char *text, const uint8_t *raw,
                            uint32_t size)
 {
-    output_text("%" PRIu64 ",%u,packet,\"%s\",", index, id, text);
+    struct pug_sink *sink = output_sink();
+    pug_sink_decimal(sink, index);
+    pug_sink_text(sink, ",");
+    pug_sink_decimal(sink, id);
+    pug_sink_text(sink, ",packet,\"");
+    pug_sink_text(sink, text);
+    pug_sink_text(sink, "\",");
     put_raw(raw, size);
-    output_text("\n");
+    pug_sink_text(sink, "\n");
 }
 
 /** Is it the turn of what stands with the next one that is counted? It is not counted itself. */
@@ -185,11 +192,17 @@ static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulati
 static void put_packet(enum list_format format, uint16_t id, const char *text,
                        const struct pug_packet *packet)
 {
+    struct pug_sink *sink = output_sink();
     switch (format) {
     case LIST_TEXT:
-        output_text("%10" PRIu64 "  %02x  [", packet->index, id);
+        pug_sink_decimal_right(sink, packet->index, 10);
+        pug_sink_text(sink, "  ");
+        pug_sink_hex(sink, id, 2);
+        pug_sink_text(sink, "  [");
         put_raw(packet->raw, packet->raw_size);
-        output_text("] %s\n", text);
+        pug_sink_text(sink, "] ");
+        pug_sink_text(sink, text);
+        pug_sink_text(sink, "\n");
         break;
     case LIST_JSONL:
         json_packet_line(packet->index, id, text, NULL, packet->raw, packet->raw_size);
