@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "output.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define INDEX_WIDTH 10
@@ -32,16 +31,51 @@ void element_line_text(const struct pug_element *e, const char *front)
 }
 
 /** Every column always, so that a table has one shape. */
+static void put_words(struct pug_text *line, const char *words)
+{
+    pug_text_put(line, words);
+    pug_text_put(line, ",");
+}
+
+static void put_decimal(struct pug_text *line, uint64_t value)
+{
+    pug_text_decimal(line, value);
+    pug_text_put(line, ",");
+}
+
+static void put_hex(struct pug_text *line, uint64_t value, const char *behind)
+{
+    pug_text_put(line, "0x");
+    pug_text_hex(line, value, 1);
+    pug_text_put(line, behind);
+}
+
 void element_line_csv(const struct pug_element *e, const char *front)
 {
-    output_text("%s%" PRIu64 ",%u,%s,%s,", front, e->index, e->source,
-                pug_element_type_name((enum pug_element_type)e->type),
-                pug_isa_name((enum pug_isa)e->isa));
+    struct pug_text line = PUG_TEXT(output_room(), OUTPUT_ROOM);
+    pug_text_put(&line, front);
+    put_decimal(&line, e->index);
+    put_decimal(&line, e->source);
+    put_words(&line, pug_element_type_name((enum pug_element_type)e->type));
+    put_words(&line, pug_isa_name((enum pug_isa)e->isa));
     if (e->flags & PUG_ELEM_PAYLOAD)
-        output_text(",");
+        put_words(&line, "");
     else
-        output_text("0x%" PRIx64 ",", e->start);
-    output_text("0x%" PRIx64 ",0x%" PRIx64 ",%u,%u,%u,%u,%u,0x%x,0x%x,%d,%u,0x%x,0x%x\n", e->end,
-                e->value, e->count, e->reason, e->last_type, e->last_subtype, e->last_size,
-                e->flags, e->context_flags, e->level, e->security, e->context_id, e->vmid);
+        put_hex(&line, e->start, ",");
+    put_hex(&line, e->end, ",");
+    put_hex(&line, e->value, ",");
+    put_decimal(&line, e->count);
+    put_decimal(&line, e->reason);
+    put_decimal(&line, e->last_type);
+    put_decimal(&line, e->last_subtype);
+    put_decimal(&line, e->last_size);
+    put_hex(&line, e->flags, ",");
+    put_hex(&line, e->context_flags, ",");
+    if (e->level < 0)
+        pug_text_put(&line, "-");
+    put_decimal(&line, (uint64_t)(e->level < 0 ? -e->level : e->level));
+    put_decimal(&line, e->security);
+    put_hex(&line, e->context_id, ",");
+    put_hex(&line, e->vmid, "\n");
+    output_took(line.length < OUTPUT_ROOM ? line.length : OUTPUT_ROOM - 1);
 }
