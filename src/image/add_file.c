@@ -120,10 +120,21 @@ static enum pug_status add_reference_regions(struct pug_accessor *accessor,
 
 /* ---- adding and updating ---- */
 
-static enum pug_status fill(struct pug_image *image, struct pug_accessor *accessor,
-                            const char *path, const struct pug_region *regions, size_t count)
+/** A file that is in the image is held once: its bytes and its descriptor serve all. */
+static enum pug_status open_file(const struct pug_image *image, const struct pug_accessor *known,
+                                 const char *path, struct pug_file **file)
 {
-    enum pug_status status = pug_file_open(path, image->quirks.reference_files, &accessor->file);
+    if (!known)
+        return pug_file_open(path, image->quirks.reference_files, file);
+    *file = pug_file_share(known->file);
+    return PUG_OK;
+}
+
+static enum pug_status fill(struct pug_image *image, struct pug_accessor *accessor,
+                            const struct pug_accessor *known, const char *path,
+                            const struct pug_region *regions, size_t count)
+{
+    enum pug_status status = open_file(image, known, path, &accessor->file);
     if (status != PUG_OK)
         return status;
     if (pug_file_length(accessor->file) == 0)
@@ -147,7 +158,7 @@ enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_pla
     struct pug_accessor *accessor = pug_accessor_new(PUG_ACCESS_FILE, place, count);
     if (!accessor)
         return PUG_ERR_MEM;
-    enum pug_status status = fill(image, accessor, path, regions, count);
+    enum pug_status status = fill(image, accessor, known, path, regions, count);
     if (status == PUG_OK)
         return pug_image_add(image, accessor);
     const int reason = errno;

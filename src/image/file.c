@@ -19,6 +19,7 @@ struct piece {
 
 struct pug_file {
     char *path;
+    unsigned others; /* who hold it, too */
     int descriptor;
     uint64_t length;
     size_t count;
@@ -113,9 +114,15 @@ enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file
     return finish(file, measure(file, false), out);
 }
 
+struct pug_file *pug_file_share(struct pug_file *file)
+{
+    file->others++;
+    return file;
+}
+
 void pug_file_free(struct pug_file *file)
 {
-    if (!file)
+    if (!file || file->others-- > 0)
         return;
     if (file->descriptor >= 0)
         close(file->descriptor);

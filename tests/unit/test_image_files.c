@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,29 @@ static void files_are_read_in_pieces(void **state)
     assert_int_equal(add_region(image, path, 0, 0x10000, 0), PUG_OK);
     assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x10000, buffer, SIZE), SIZE - 1);
     free(buffer);
+    pug_image_free(image);
+}
+
+/** However many regions a file is added for, it takes one descriptor, and is read once. */
+static void a_file_is_held_once(void **state)
+{
+    (void)state;
+    enum { REGIONS = 200, APART = 1000 };
+    const char *path = make_file("large", 200001);
+    struct pug_image *image = pug_image_new();
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 32;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (unsigned i = 0; i < REGIONS; i++)
+        assert_int_equal(add_region(image, path, i * APART, 0x10000 * (i + 1ull), 16), PUG_OK);
+    assert_int_equal(pug_image_remove(image, 0x10000, PUG_SPACE_ANY), PUG_OK);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000), -1);
+    for (unsigned i = 1; i < REGIONS; i++)
+        assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 * (i + 1ull)),
+                         pattern(i * APART));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     pug_image_free(image);
 }
 
@@ -309,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_in_pieces),
+        cmocka_unit_test(a_file_is_held_once),
         cmocka_unit_test(files_are_checked),
         cmocka_unit_test(each_region_has_its_own_offset),
         cmocka_unit_test(files_of_any_length_anywhere),
