@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The code map: making one, its views, and starting anew. */
+#include "base/hash.h"
 #include "image/codemap_store.h"
 #include "image/paths.h"
 
@@ -25,30 +26,67 @@ static void set_view(struct pug_codemap *map, size_t number)
     map->view = (uint32_t)number << 16;
 }
 
+/* The slot of a view that is there, or the one that is free for it. */
+static uint32_t *view_slot(const struct pug_codemap_store *store, const struct pug_code_view *view)
+{
+    const struct pug_reader_space *space = &view->space;
+    const uint64_t flags =
+        space->space | (uint64_t)space->has_context_id << 8 | (uint64_t)space->has_vmid << 9;
+    const uint64_t hash = pug_hash_mix(
+        pug_hash_mix(pug_hash_mix(flags, view->memory), space->context_id), space->vmid);
+    const size_t mask = 2 * store->view_capacity - 1;
+    size_t at = (size_t)hash & mask;
+    for (uint32_t number; (number = store->view_slots[at]) != 0; at = (at + 1) & mask) {
+        const struct pug_code_view *other = &store->views[number - 1];
+        if (other->memory == view->memory && same_space(&other->space, space))
+            break;
+    }
+    return &store->view_slots[at];
+}
+
+/* Room for twice as many views. */
+static bool grow_views(struct pug_codemap_store *store)
+{
+    const size_t capacity = store->view_capacity ? store->view_capacity * 2 : 8;
+    if (capacity > MAX_VIEWS)
+        return false;
+    struct pug_code_view *views = realloc(store->views, capacity * sizeof(*views));
+    if (!views)
+        return false;
+    store->views = views;
+    uint32_t *slots = calloc(2 * capacity, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(store->view_slots);
+    store->view_slots = slots;
+    store->view_capacity = capacity;
+    for (size_t i = 0; i < store->view_count; i++)
+        *view_slot(store, &views[i]) = (uint32_t)i + 1;
+    return true;
+}
+
 /* The number of a reduced space; false: there is no room for one more. */
 static bool find_view(struct pug_codemap *map, const struct pug_reader_space *reduced)
 {
     struct pug_codemap_store *store = map->store;
-    for (size_t i = 0; i < store->view_count; i++) {
-        if (store->views[i].memory == store->memory &&
-            same_space(&store->views[i].space, reduced)) {
-            set_view(map, i);
-            return true;
-        }
-    }
-    if (store->view_count == store->view_capacity) {
-        size_t capacity = store->view_capacity ? store->view_capacity * 2 : 8;
-        struct pug_code_view *views =
-            capacity > MAX_VIEWS ? NULL : realloc(store->views, capacity * sizeof(*views));
-        if (!views)
+    const struct pug_code_view view = {.space = *reduced, .memory = store->memory};
+    uint32_t *slot = store->view_capacity > 0 ? view_slot(store, &view) : NULL;
+    if (!slot || *slot == 0) {
+        if (store->view_count == store->view_capacity && !grow_views(store))
             return false;
-        store->views = views;
-        store->view_capacity = capacity;
+        slot = view_slot(store, &view);
+        store->views[store->view_count++] = view;
+        *slot = (uint32_t)store->view_count;
     }
-    set_view(map, store->view_count);
-    store->views[store->view_count++] =
-        (struct pug_code_view){.space = *reduced, .memory = store->memory};
+    set_view(map, *slot - 1);
     return true;
+}
+
+static void forget_views(struct pug_codemap_store *store)
+{
+    if (store->view_count > 0)
+        memset(store->view_slots, 0, 2 * store->view_capacity * sizeof(*store->view_slots));
+    store->view_count = 0;
 }
 
 static void free_blocks(struct pug_codemap *map)
@@ -80,7 +118,7 @@ static void restart(struct pug_codemap *map)
     map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
     map->generation = *map->image_generation;
     store->stats.restarts++;
-    store->view_count = 0;
+    forget_views(store);
     pug_image_reduce(store->image, &reduced);
     (void)find_view(map, &reduced); /* the list has room for the first one */
 }
@@ -144,6 +182,7 @@ void pug_codemap_free(struct pug_codemap *map)
     free(store->chunks);
     free(store->rests);
     free(store->views);
+    free(store->view_slots);
     free(store->insns);
     free(store->scratch);
     free(store);

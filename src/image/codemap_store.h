@@ -65,6 +65,7 @@ struct pug_codemap_store {
     struct pug_reader_space space; /**< as asked for */
     struct pug_code_view *views;   /**< a view is a number in this list */
     size_t view_count, view_capacity;
+    uint32_t *view_slots; /**< twice as many; 0: free; else a view's number, and one more */
     uint16_t view;
     const struct pug_image *image; /**< of the view */
     uint64_t memory;               /**< its number, where it was chosen */
