@@ -112,7 +112,9 @@ static void finish(struct pug_correlate_feed *feed)
 static void feed_some(struct pug_correlate_feed *feed)
 {
     uint64_t before = feed->size;
-    if (!feed->tree && (feed->status = feed->wake(feed)) != PUG_OK)
+    if (!feed->tree)
+        feed->status = feed->wake ? feed->wake(feed) : PUG_ERR_NOT_INIT;
+    if (feed->status != PUG_OK)
         return;
     bool good = feed->size == 0 || feed_block(feed);
     feed->stopped |= !good;

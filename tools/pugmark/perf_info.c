@@ -96,8 +96,8 @@ static bool sources_list(struct sources *sources, const struct pug_capture *capt
         buffers++;
     while (pug_capture_source_at(capture, sources->count))
         sources->count++;
-    sources->first = malloc((buffers + 1) * sizeof(*sources->first));
-    sources->next = malloc((sources->count + 1) * sizeof(*sources->next));
+    sources->first = calloc(buffers + 1, sizeof(*sources->first));
+    sources->next = calloc(sources->count + 1, sizeof(*sources->next));
     if (!sources->first || !sources->next)
         return false;
     for (size_t n = 0; n < buffers; n++)
@@ -228,7 +228,7 @@ static void print_counts(const struct input *input, const struct counted *all, s
         if (counted->protocol && !any)
             output_text("\ntrace:\n");
         any |= counted->protocol != NULL;
-        if (counted->bytes > 0)
+        if (counted->protocol && counted->bytes > 0)
             output_text("  %s source 0x%02x: %s, %" PRIu64 " bytes, %" PRIu64 " packets, %" PRIu64
                         " bad, %" PRIu64 " bytes before synchronisation, %" PRIu64
                         " synchronisation points%s%s\n",
