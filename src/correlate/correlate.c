@@ -237,6 +237,18 @@ static void give_all(struct pug_correlate *correlate)
         relieve(correlate);
 }
 
+/** Something of a stream is new, and with `*others` of its buffer's other streams. */
+static void take_turns(struct pug_correlate *correlate, const struct pug_correlate_queue *queue,
+                       bool *others)
+{
+    if (*others)
+        pug_correlate_turns_note_buffer(correlate, queue->info.buffer);
+    else
+        pug_correlate_turns_note(correlate, pug_correlate_number(correlate, queue));
+    *others = false;
+    give_all(correlate);
+}
+
 enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stream,
                                   const struct pug_element *elements, size_t count)
 {
@@ -245,25 +257,22 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
     if (stream >= correlate->count || correlate->streams[stream].ended)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_correlate_queue *queue = &correlate->streams[stream];
-    const uint32_t buffer = queue->info.buffer;
+    enum pug_status status = PUG_OK;
     bool others = false;
     for (size_t i = 0; i < count && !correlate->stopped; i++) {
         struct pug_correlated entry = {.element = elements[i], .stream = stream};
-        if (!reserve_entry(queue) || !keep_payload(&entry.element))
-            return PUG_ERR_MEM;
+        if (!reserve_entry(queue) || !keep_payload(&entry.element)) {
+            status = PUG_ERR_MEM;
+            break;
+        }
         queue->entries[queue->head + queue->count++] = entry;
         correlate->waiting++;
         others |= pug_correlate_clock(correlate, queue);
-        if (i + 1 < count && correlate->waiting <= correlate->config.limit)
-            continue;
-        if (others)
-            pug_correlate_turns_note_buffer(correlate, buffer);
-        else
-            pug_correlate_turns_note(correlate, stream);
-        others = false;
-        give_all(correlate);
+        if (correlate->waiting > correlate->config.limit)
+            take_turns(correlate, queue, &others);
     }
-    return PUG_OK;
+    take_turns(correlate, queue, &others);
+    return status;
 }
 
 enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stream)
