@@ -11,10 +11,10 @@ run() {
     said=$("$bin/$name" "$@" 2>&1) || { echo "$name $*: $(tail -c 2000 <<<"$said")"; bad=1; }
 }
 for target in "$bin"/fuzz_*; do
-    name=${target##*/} count=100
+    name=${target##*/} count=70
     case $name in
-    fuzz_tree | fuzz_jobs | fuzz_text) count=1200 ;;
-    fuzz_trace_etrace_rv64_options | fuzz_perfdata | fuzz_index) count=40 ;;
+    fuzz_tree | fuzz_jobs | fuzz_text) count=800 ;;
+    fuzz_trace_etrace_rv64_options | fuzz_perfdata | fuzz_index) count=30 ;;
     esac
     run "$name" $count 1
     if [[ -e $source/fuzz/corpus/$name.tgz ]]; then

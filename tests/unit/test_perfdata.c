@@ -132,7 +132,7 @@ static void test_selections(void **state)
 /** Processors that share a sink are in one buffer: the sources of others are not decoded. */
 static void test_selected_processors(void **state)
 {
-    const struct perf_story_config config = {.seed = 3, .slices = 100, .cpus = 3, .one_sink = true};
+    const struct perf_story_config config = {.seed = 3, .slices = 50, .cpus = 3, .one_sink = true};
     struct perf_story story;
     struct perf_heard all, some;
     size_t count = 0;
@@ -157,7 +157,7 @@ static void test_selected_processors(void **state)
 static void test_selected_threads(void **state)
 {
     const struct perf_story_config config = {
-        .seed = 9, .slices = 100, .cpus = 2, .per_thread = true};
+        .seed = 9, .slices = 50, .cpus = 2, .per_thread = true};
     struct perf_story story;
     struct perf_heard all, some;
     (void)state;
