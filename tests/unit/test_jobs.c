@@ -28,9 +28,9 @@
 #define JOIN_BYTES  ((size_t)1 << 20)
 #define APART_BYTES ((size_t)4 << 20)
 #elif defined(__SANITIZE_ADDRESS__)
-#define ENOUGH      (UINT64_C(128) << 10)
-#define DAMAGES     4
-#define LOSSES      3
+#define ENOUGH      (UINT64_C(96) << 10)
+#define DAMAGES     2
+#define LOSSES      2
 #define MANNER_STEP 1
 #define JOIN_BYTES  ((size_t)2 << 20)
 #define APART_BYTES ((size_t)8 << 20)

@@ -17,9 +17,13 @@
 
 #include <cmocka.h>
 
-/* Beyond this the places to go over repeat. */
-#define ENOUGH  (UINT64_C(96) << 10)
+/* Beyond ENOUGH the places to go over repeat. Sanitizers take ten times as long. */
+#define ENOUGH (UINT64_C(96) << 10)
+#ifdef __SANITIZE_ADDRESS__
+#define DAMAGES 2
+#else
 #define DAMAGES 4
+#endif
 
 struct manner {
     unsigned peers, threads;
