@@ -120,11 +120,14 @@ static enum pug_status add_reference_regions(struct pug_accessor *accessor,
 
 /* ---- adding and updating ---- */
 
-/** A file that is in the image is held once: its bytes and its descriptor serve all. */
+/**
+ * A file that is in the image is held once: its bytes and its descriptor serve all, unless it is
+ * another by now.
+ */
 static enum pug_status open_file(const struct pug_image *image, const struct pug_accessor *known,
                                  const char *path, struct pug_file **file)
 {
-    if (!known)
+    if (!known || !pug_file_is_current(known->file))
         return pug_file_open(path, image->quirks.reference_files, file);
     *file = pug_file_share(known->file);
     return PUG_OK;

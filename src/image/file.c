@@ -21,6 +21,7 @@ struct pug_file {
     char *path;
     unsigned others; /* who hold it, too */
     int descriptor;
+    struct stat opened; /* what it was then */
     uint64_t length;
     size_t count;
     _Atomic(struct piece *) *pieces;
@@ -45,6 +46,7 @@ static enum pug_status measure(struct pug_file *file, bool even)
     struct stat status;
     if (fstat(file->descriptor, &status) != 0 || !is_regular(&status))
         return PUG_ERR_FILE;
+    file->opened = status;
     file->length = (uint64_t)status.st_size & ~(uint64_t)even;
     file->count = (size_t)((file->length + PIECE_SIZE - 1) / PIECE_SIZE);
     file->pieces = calloc(file->count ? file->count : 1, sizeof(*file->pieces));
@@ -112,6 +114,15 @@ enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file
     }
     file->descriptor = descriptor;
     return finish(file, measure(file, false), out);
+}
+
+bool pug_file_is_current(const struct pug_file *file)
+{
+    const struct stat *then = &file->opened;
+    struct stat now;
+    return stat(file->path, &now) == 0 && is_regular(&now) && now.st_dev == then->st_dev &&
+           now.st_ino == then->st_ino && now.st_size == then->st_size &&
+           now.st_mtime == then->st_mtime;
 }
 
 struct pug_file *pug_file_share(struct pug_file *file)

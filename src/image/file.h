@@ -18,6 +18,8 @@ enum pug_status pug_file_open(const char *path, bool even, struct pug_file **fil
 /** The same of what is open already, and closed with it, also on failure; `path`: what it is
  * called. */
 enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file **file);
+/** Is what has its path now still what was opened? */
+bool pug_file_is_current(const struct pug_file *file);
 /** The same file for one more holder, who frees it as well; one thread at a time. */
 struct pug_file *pug_file_share(struct pug_file *file);
 void pug_file_free(struct pug_file *file);

@@ -83,6 +83,13 @@ static void a_file_is_held_once(void **state)
         assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x10000 * (i + 1ull)),
                          pattern(i * APART));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    /* one that grew, or went, since it was added is looked at again */
+    assert_int_equal(add_region(image, path, 200001, 0x1000, 16), PUG_ERR_TRUNCATED);
+    path = make_file("large", 200100);
+    assert_int_equal(add_region(image, path, 200001, 0x1000, 16), PUG_OK);
+    assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x1000), pattern(200001));
+    unlink(path);
+    assert_int_equal(add_region(image, path, 0, 0x2000, 16), PUG_ERR_FILE);
     pug_image_free(image);
 }
 
