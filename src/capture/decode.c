@@ -12,14 +12,6 @@
 
 /* ---- the selection ---- */
 
-static bool has_number(const int32_t *list, size_t count, int32_t number)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == number)
-            return true;
-    return count == 0;
-}
-
 static bool has_name(const char *const *list, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -46,9 +38,10 @@ bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding)
     if (!decoding->tasks || !decoding->tids)
         return false;
     for (size_t i = 0; i < count; i++) {
-        decoding->tasks[i] = has_number(selection->pids, selection->pid_count, tasks[i].pid) &&
-                             has_number(selection->tids, selection->tid_count, tasks[i].tid) &&
-                             has_name(selection->comms, selection->comm_count, tasks[i].comm);
+        decoding->tasks[i] =
+            pug_capture_is_listed(selection->pids, selection->pid_count, tasks[i].pid) &&
+            pug_capture_is_listed(selection->tids, selection->tid_count, tasks[i].tid) &&
+            has_name(selection->comms, selection->comm_count, tasks[i].comm);
         if (decoding->tasks[i])
             decoding->tids[decoding->tid_count++] = tasks[i].tid;
     }
@@ -93,7 +86,8 @@ static bool has_source(const struct pug_capture_decoding *decoding, uint32_t str
     const int32_t cpu = listed && selection->cpu_count > 0 && capture->way->cpu
                             ? capture->way->cpu(capture, stretch, id)
                             : PUG_NO_CPU;
-    return listed && (cpu == PUG_NO_CPU || has_number(selection->cpus, selection->cpu_count, cpu));
+    return listed &&
+           (cpu == PUG_NO_CPU || pug_capture_is_listed(selection->cpus, selection->cpu_count, cpu));
 }
 
 bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uint32_t stretch,

@@ -69,6 +69,15 @@ void pug_capture_lane_counts(const struct pug_capture_lane *lane, struct pug_cou
 
 /** Where an element belongs, and whether it is selected: for pug_capture_lens_look(). */
 bool pug_capture_lane_look(struct pug_capture_lane *lane, const struct pug_element *element);
+/** Is a number in a list of a selection? One that is empty has all. */
+static inline bool pug_capture_is_listed(const int32_t *list, size_t count, int32_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == number)
+            return true;
+    return count == 0;
+}
+
 /** Which tasks are chosen; false: no memory. */
 bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding);
 void pug_capture_forget_tasks(struct pug_capture_decoding *decoding);

@@ -94,14 +94,6 @@ static bool same_reader(const struct pug_reader_space *a, const struct pug_reade
            a->has_vmid == b->has_vmid && a->context_id == b->context_id && a->vmid == b->vmid;
 }
 
-static bool in_list(const int32_t *list, size_t count, int32_t item)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == item)
-            return true;
-    return count == 0;
-}
-
 static bool is_chosen(const struct pug_capture_lane *lane)
 {
     const struct pug_capture_selection *selection = lane->decoding->config->selection;
@@ -111,7 +103,7 @@ static bool is_chosen(const struct pug_capture_lane *lane)
         return true;
     if (tasks && (at->task == PUG_NO_TASK || !tasks[at->task]))
         return false;
-    if (!in_list(selection->cpus, selection->cpu_count, at->cpu))
+    if (!pug_capture_is_listed(selection->cpus, selection->cpu_count, at->cpu))
         return false;
     if ((selection->has_from || selection->has_to) && at->time == 0)
         return false; /* nobody tells when it was */

@@ -81,6 +81,19 @@ static size_t count_of(const struct perf_heard *heard, int32_t tid)
     return count;
 }
 
+/** A thread alone is what it was in the story; how many bytes were decoded for it. */
+static uint64_t check_thread(struct pug_capture *capture, const struct perf_story_path *path)
+{
+    const struct pug_capture_selection one = {.tids = &path->tid, .tid_count = 1};
+    struct perf_heard heard;
+    perf_heard_listen(capture, 2, &one, &heard);
+    assert_int_equal(heard.count, path->count);
+    perf_heard_check(&heard, path);
+    const uint64_t bytes = heard.bytes;
+    perf_heard_free(&heard);
+    return bytes;
+}
+
 static void test_selections(void **state)
 {
     const struct perf_story_config config = {.seed = 5, .slices = 200, .cpus = 3};
@@ -91,11 +104,7 @@ static void test_selections(void **state)
     struct pug_capture *capture = perf_heard_open(&story, NULL);
     perf_heard_listen(capture, 2, NULL, &all);
     const int32_t tid = story.paths[0].tid;
-    perf_heard_listen(capture, 2, &(struct pug_capture_selection){.tids = &tid, .tid_count = 1},
-                      &some);
-    assert_int_equal(some.count, story.paths[0].count);
-    perf_heard_check(&some, &story.paths[0]);
-    perf_heard_free(&some);
+    (void)check_thread(capture, &story.paths[0]);
     size_t sum = 0;
     for (int32_t cpu = 0; cpu < 3; cpu++) {
         perf_heard_listen(capture, 1, &(struct pug_capture_selection){.cpus = &cpu, .cpu_count = 1},
@@ -159,20 +168,14 @@ static void test_selected_threads(void **state)
     const struct perf_story_config config = {
         .seed = 9, .slices = 50, .cpus = 2, .per_thread = true};
     struct perf_story story;
-    struct perf_heard all, some;
+    struct perf_heard all;
     (void)state;
     perf_story_make(&story, &config);
     struct pug_capture *capture = perf_heard_open(&story, NULL);
     perf_heard_listen(capture, 2, NULL, &all);
     uint64_t bytes = 0;
-    for (size_t n = 0; n < story.path_count; n++) {
-        const struct pug_capture_selection one = {.tids = &story.paths[n].tid, .tid_count = 1};
-        perf_heard_listen(capture, 2, &one, &some);
-        perf_heard_check(&some, &story.paths[n]);
-        assert_int_equal(some.count, story.paths[n].count);
-        bytes += some.bytes;
-        perf_heard_free(&some);
-    }
+    for (size_t n = 0; n < story.path_count; n++)
+        bytes += check_thread(capture, &story.paths[n]);
     assert_true(bytes > 0 && bytes == all.bytes);
     perf_heard_free(&all);
     pug_capture_free(capture);
