@@ -2,16 +2,19 @@
 /**
  * @file ETMv4 to elements, beside the reference doing the same with an empty callback.
  *
- *     etmv4_bench [CAPTURE] [ROUNDS]
+ *     etmv4_bench [CAPTURE] [ROUNDS] [SPEAKERS]
  *
  * CAPTURE is a folder like bugfix-exact-match: cstrace.bin and the memory dumps of cc1; where it is
  * not there the recorder makes a trace of a program of our own. Each round
  * decodes it once with the reference and several times with pugmark; the best of each counts, so
  * that what else the machine does weighs on both. Without the reference's library (Debian:
- * libopencsd-dev) only pugmark is measured.
+ * libopencsd-dev) only pugmark is measured. With SPEAKERS, at most six, the trace is shared out to
+ * so many cores, a piece to each, and they speak in turn, 8 to 24 bytes at a time.
  */
 #include "cc1_dumps.h"
 #include "own_program.h"
+
+#include "recorder/frames.h"
 
 #include <sys/resource.h>
 
@@ -99,14 +102,60 @@ static void load(const char *folder)
     }
 }
 
+/* ---- cores that speak in turn ---- */
+
+static void keep_run(void *context, const struct pug_run *run)
+{
+    if (run->source > 0 && run->source < 0x70)
+        rec_put_n(context, run->bytes, run->size);
+}
+
+/** The bytes of all sources, which are of one in the capture. */
+static struct rec_bytes unframe(void)
+{
+    struct rec_bytes bytes = {0};
+    struct pug_tree *tree;
+    size_t used;
+    bench_good(pug_tree_new(&(struct pug_tree_config){.transport = "coresight"}, &tree));
+    pug_tree_on_runs(tree, keep_run, &bytes);
+    (void)pug_tree_data(tree, 0, trace.at, trace.size, &used);
+    pug_tree_free(tree);
+    return bytes;
+}
+
+static void share_out(size_t speakers)
+{
+    struct rec_random random = {1};
+    struct rec_bytes bytes = unframe(), out = {0};
+    struct rec_frames frames = {.out = &out};
+    const size_t piece = bytes.size / speakers;
+    size_t done[IDS] = {0};
+    for (size_t left = speakers; left > 0;) {
+        const size_t n = rec_random_below(&random, (uint32_t)speakers);
+        size_t size = 8 + rec_random_below(&random, 17);
+        if (size > piece - done[n])
+            size = piece - done[n];
+        rec_frames_put(&frames, (uint8_t)ids[n], bytes.data + n * piece + done[n], size);
+        done[n] += size;
+        left -= size > 0 && done[n] == piece;
+    }
+    rec_frames_finish(&frames);
+    rec_bytes_free(&bytes);
+    trace = (struct bench_bytes){out.data, out.size};
+}
+
 int main(int argc, char **argv)
 {
-    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS]");
+    const struct bench_arguments arguments =
+        bench_begin(argc, argv, "[CAPTURE] [ROUNDS] [SPEAKERS]");
     const char *folder =
         bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
     int rounds = (int)bench_number(&arguments, 2, 10);
+    const size_t speakers = bench_number(&arguments, 3, 1);
     unsigned long long elements;
     load(folder);
+    if (speakers > 1)
+        share_out(speakers < IDS ? speakers : IDS);
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree = make_tree(image);
     struct rusage usage;

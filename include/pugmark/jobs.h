@@ -74,7 +74,8 @@ struct pug_parts {
     /** Free a part that does not count, on any thread. */
     void (*drop)(void *part);
     /**
-     * Optional: where ranges of the part are counted (counts.h); elements() gets all others then.
+     * Optional: where ranges of the part are counted (counts.h); elements() gets all others then,
+     * as pug_tree_any_order() has it.
      */
     struct pug_counts *(*counts)(void *part);
     /** Optional: called behind begin() with the way for portions, which lasts as long as the part.

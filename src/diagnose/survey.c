@@ -63,6 +63,7 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
         pug_tree_on_runs(reader, count_run, sizes);
         pug_tree_splice_runs(reader, true);
         pug_tree_count(reader, counts);
+        pug_tree_any_order(reader, true);
         (void)pug_tree_feed(reader, bytes, &at, end);
         if (at == size)
             (void)pug_tree_end(reader);

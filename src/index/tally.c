@@ -368,6 +368,7 @@ static void attach_decoders(struct collector *collector, struct pug_tree *tree)
     tree->late_context = collector;
     pug_tree_on_elements(tree, on_elements, collector);
     pug_tree_count(tree, collector->counts);
+    pug_tree_any_order(tree, true);
 }
 
 void pug_index_attach(struct collector *collector, struct pug_tree *tree)
@@ -399,6 +400,7 @@ void pug_index_detach(struct pug_tree *tree)
     tree->row_runs = false;
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     pug_tree_count(tree, NULL);
+    pug_tree_any_order(tree, false);
     tree->present = 0;
     pug_tree_on_elements(tree, NULL, NULL);
 }

@@ -165,12 +165,15 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     struct desk *desk = hand->desk;
     struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
     const bool counts = decoded && decoded->part && decoding->parts->counts;
+    const bool any_order = hand->tree->any_order;
     block->product = desk->product = decoded;
     if (!decoded) /* who watches has nowhere to put what it sees */
         return;
     desk->unwanted = false;
-    if (counts)
+    if (counts) {
         pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));
+        pug_tree_any_order(hand->tree, true);
+    }
     feed(decoding, hand, counts, end, block);
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
         block->response = pug_tree_end(hand->tree);
@@ -179,6 +182,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     if (counts) {
         pug_tree_count(hand->tree, NULL);
         pug_tree_show_ranges(hand->tree, false);
+        pug_tree_any_order(hand->tree, any_order);
     }
     desk->product = NULL;
 }

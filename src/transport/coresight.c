@@ -51,8 +51,10 @@ static enum pug_status check_flags(struct pug_coresight *cs)
 /** What all but the configuration starts with. */
 static void forget(struct pug_coresight *cs)
 {
+    pug_cs_forget_gathered(cs);
     *cs = (struct pug_coresight){
         .sink = cs->sink,
+        .gathering = cs->gathering,
         .flags = cs->flags,
         .dstream = cs->dstream,
         .find_padding = cs->find_padding,
@@ -205,7 +207,7 @@ static void coresight_reset(void *transport)
 static void coresight_state(const void *transport, struct pug_state *state)
 {
     const struct pug_coresight *cs = transport;
-    state->failed |= cs->run_there || cs->from != PUG_CS_NO_FRAME;
+    state->failed |= cs->run_there || cs->from != PUG_CS_NO_FRAME || pug_cs_has_gathered(cs);
     pug_state_number(state, cs->column);
     pug_state_number(state, cs->synced);
     pug_state_number(state, cs->synced ? 0 : cs->skipped);
@@ -229,7 +231,9 @@ static bool coresight_reserved(uint16_t source)
 
 static void coresight_free(void *transport)
 {
-    free(transport);
+    struct pug_coresight *cs = transport;
+    free(cs->gathering);
+    free(cs);
 }
 
 const struct pug_transport pug_transport_coresight = {

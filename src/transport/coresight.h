@@ -2,7 +2,8 @@
 /**
  * @file The CoreSight frame demultiplexer's own shape, shared by its files:
  * coresight.c (settings, operations), coresight_sync.c (bytes to frames of 16 bytes),
- * coresight_frame.c (frames to runs).
+ * coresight_frame.c (frames to runs), coresight_gather.c (frames to runs of one source after the
+ * other).
  */
 #ifndef PUG_TRANSPORT_CORESIGHT_H
 #define PUG_TRANSPORT_CORESIGHT_H
@@ -38,6 +39,8 @@ enum pug_cs_id {
 struct pug_cs_block {
     const uint8_t *at, *end;
 };
+
+struct pug_cs_gathering;
 
 struct pug_coresight {
     struct pug_transport_sink *sink;
@@ -78,6 +81,8 @@ struct pug_coresight {
     bool run_begun;    /* ... and part of it was taken */
     struct pug_run run;
     uint8_t bytes[2 * PUG_CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
+
+    struct pug_cs_gathering *gathering; /* NULL: nothing was gathered yet */
 
     /* a spliced run, and its gaps */
     uint8_t spliced[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
@@ -143,7 +148,18 @@ const uint8_t *pug_cs_next_frame(struct pug_coresight *cs, struct pug_cs_block *
 /** Take the frames of a block and hand out their runs, until an answer that stops; to `worst`. */
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block);
 
-/** Hand out the runs that are left of the frame; answers to `worst`. */
+/**
+ * Take frames source by source, and hand out what was gathered; answers to `worst`. What a consumer
+ * that stops leaves of it waits. False: no frame was taken, the next one is for
+ * pug_cs_take_frames().
+ */
+bool pug_cs_gather(struct pug_coresight *cs, struct pug_cs_block *block);
+/** Hand out what waits of it. */
+void pug_cs_give_gathered(struct pug_coresight *cs);
+bool pug_cs_has_gathered(const struct pug_coresight *cs);
+void pug_cs_forget_gathered(struct pug_coresight *cs);
+
+/** Hand out what is left of what was taken; answers to `worst`. */
 void pug_cs_deliver(struct pug_coresight *cs);
 
 #endif

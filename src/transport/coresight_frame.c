@@ -1,41 +1,6 @@
 // SPDX-License-Identifier: MIT
-/**
- * @file CoreSight frames to runs.
- *
- * A frame is seven pairs, a single byte (14) and a byte of auxiliary bits (15), bit k for byte 2k.
- * An even byte with bit 0 set is a new id, else it is data whose bit 0 is the auxiliary bit. With a
- * new id the auxiliary bit says whether the odd byte after it still belongs to the old one.
- */
-#include "transport/coresight.h"
-
-#define EVEN_BIT_0 UINT64_C(0x0001000100010001)
-
-/** Four auxiliary bits, spread to bit 0 of four even bytes. */
-static uint64_t spread(unsigned aux)
-{
-    static const uint64_t table[16] = {
-        0x0000000000000000, 0x0000000000000001, 0x0000000000010000, 0x0000000000010001,
-        0x0000000100000000, 0x0000000100000001, 0x0000000100010000, 0x0000000100010001,
-        0x0001000000000000, 0x0001000000000001, 0x0001000000010000, 0x0001000000010001,
-        0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
-    };
-    return table[aux & 15];
-}
-
-/** How many of eight bits are set: once a frame, and the builtin is a call on most targets. */
-static unsigned count_bits(unsigned bits)
-{
-    static const uint8_t counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-    return counts[bits & 15] + counts[bits >> 4 & 15];
-}
-
-/** Even bytes that are ids: a bit each. */
-static unsigned find_ids(const uint8_t *frame)
-{
-    const uint64_t low = pug_cs_load(frame) & EVEN_BIT_0,
-                   high = pug_cs_load(frame + 8) & EVEN_BIT_0;
-    return (unsigned)(((low | high << 4) * UINT64_C(0x0001000200040008)) >> 48) & 0xff;
-}
+/** @file CoreSight frames to runs, in the order of the trace. */
+#include "transport/coresight_frame.h"
 
 /** The next frame; most are memory-aligned and whole. */
 static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_block *block)
@@ -56,13 +21,12 @@ static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_
 /** A frame to be taken apart into runs. The one before has none left. */
 static void begin_frame(struct pug_coresight *cs, const uint8_t *frame)
 {
-    const unsigned ids = find_ids(frame), aux = frame[15];
-    pug_cs_store(cs->bytes, pug_cs_load(frame) | spread(aux));
-    pug_cs_store(cs->bytes + 8, pug_cs_load(frame + 8) | spread(aux >> 4u));
+    const unsigned ids = pug_cs_find_ids(frame);
+    pug_cs_put_frame(cs->bytes, frame);
     cs->ids = (uint8_t)ids;
-    cs->aux = (uint8_t)aux;
+    cs->aux = frame[15];
     cs->from = cs->told_from = 0;
-    cs->sink->stats->framing += 1 + count_bits(ids);
+    cs->sink->stats->framing += 1 + pug_cs_count_bits(ids);
 }
 
 /** The run in hand is what ends here. */
@@ -130,11 +94,8 @@ static inline bool next_run(struct pug_coresight *cs)
 /** The data of a frame whose ids all say what is known; how many bytes that is. */
 static size_t put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
 {
-    uint64_t low = pug_cs_load(frame) | spread(frame[15]);
-    uint64_t high = pug_cs_load(frame + 8) | spread(frame[15] >> 4u);
-    uint8_t data[2 * PUG_CS_FRAME_BYTES] = {0}, *to = ids ? data : out;
-    pug_cs_store(to, low);
-    pug_cs_store(to + 8, high);
+    uint8_t data[2 * PUG_CS_FRAME_BYTES] = {0};
+    pug_cs_put_frame(ids ? data : out, frame);
     if (ids == 0)
         return PUG_CS_FRAME_BYTES - 1;
     size_t size = 0, from = 0;
@@ -204,7 +165,7 @@ static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, 
                           size_t most)
 {
     for (; most > 0 && block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES; most--) {
-        const unsigned ids = find_ids(block->at);
+        const unsigned ids = pug_cs_find_ids(block->at);
         if (!repeats_id(cs, block->at, ids))
             break;
         const size_t size = put_data(cs->spliced + run->size, block->at, ids);
@@ -348,6 +309,8 @@ static void deliver(struct pug_coresight *cs, struct pug_cs_block *block)
 
 void pug_cs_deliver(struct pug_coresight *cs)
 {
+    if (cs->gathering)
+        pug_cs_give_gathered(cs);
     deliver(cs, &(struct pug_cs_block){0});
 }
 
@@ -356,7 +319,12 @@ void pug_cs_deliver(struct pug_coresight *cs)
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *frame;
-    while (PUG_RESP_IS_CONT(cs->worst) && (frame = next_frame(cs, block))) {
+    while (PUG_RESP_IS_CONT(cs->worst)) {
+        if (cs->sink->any_order && pug_cs_gather(cs, block))
+            continue;
+        frame = next_frame(cs, block);
+        if (!frame)
+            break;
         begin_frame(cs, frame);
         deliver(cs, block);
     }

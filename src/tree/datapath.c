@@ -73,6 +73,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     note_begin(tree, index);
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
+    tree->transport_sink.any_order = !pug_tree_minds_order(tree);
     worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
     /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)

@@ -64,6 +64,7 @@ struct pug_tree {
     bool each_packet;
     struct pug_counts *counts; /* where ranges are counted, or NULL */
     bool shows_ranges;         /* … and delivered */
+    bool any_order;            /* sources may come in any order then */
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
     /* Who is told of ranges that are only counted, and come of bytes before `present`. */
@@ -172,6 +173,8 @@ unsigned pug_tree_starved(const struct pug_tree *tree);
 void pug_tree_choose_consumer(struct pug_tree *tree);
 /** While the tree counts: it takes them before whoever was chosen. */
 void pug_tree_count_batches(struct pug_tree *tree);
+/** Does somebody mind in what order sources come? */
+bool pug_tree_minds_order(const struct pug_tree *tree);
 /** Ranges that are only counted are of `index` and what follows: is that late? */
 static inline void pug_tree_counted(const struct pug_tree *tree, uint64_t index)
 {

@@ -28,7 +28,8 @@ struct seen {
     struct pug_counts *counts; /* by elements, or NULL */
     bool counted;              /* a range comes only where ranges are shown */
     bool shown;
-    uint64_t others, hash; /* elements but ranges, and these where they are shown */
+    uint64_t others;      /* elements but ranges, and these where they are shown */
+    uint64_t hashes[256]; /* of them, by source */
     unsigned wait_once_in;
     struct rec_random random;
 };
@@ -43,8 +44,9 @@ static enum pug_response take(void *context, const struct pug_element *elements,
         if (e.type != PUG_ELEM_INSTR_RANGE || seen->shown) {
             if (e.flags & PUG_ELEM_PAYLOAD)
                 e.payload = NULL;
+            uint64_t *hash = &seen->hashes[e.source % 256];
             for (size_t j = 0; j < sizeof(e); j++)
-                seen->hash = (seen->hash ^ ((uint8_t *)&e)[j]) * UINT64_C(1099511628211);
+                *hash = (*hash ^ ((uint8_t *)&e)[j]) * UINT64_C(1099511628211);
             seen->others++;
         }
         if (seen->counts)
@@ -86,9 +88,15 @@ static void feed(struct pug_tree *tree, const struct capture *capture, size_t bl
         answer = pug_tree_flush(tree);
 }
 
+static void assert_others_equal(const struct seen *expected, const struct seen *seen)
+{
+    assert_int_equal(seen->others, expected->others);
+    assert_memory_equal(seen->hashes, expected->hashes, sizeof(seen->hashes));
+}
+
 static void count_alone(const struct capture *capture, struct pug_counts *expected,
                         const struct seen *plain, size_t block, unsigned waits, size_t code_limit,
-                        const char *name)
+                        bool any_order, const char *name)
 {
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree = make_tree(capture, image, code_limit);
@@ -96,14 +104,15 @@ static void count_alone(const struct capture *capture, struct pug_counts *expect
     struct seen seen = {.counted = true, .wait_once_in = waits, .random = {.state = block}};
     pug_tree_on_elements(tree, take, &seen);
     pug_tree_count(tree, counts);
+    pug_tree_any_order(tree, any_order);
     feed(tree, capture, block);
     pug_tree_count(tree, NULL);
     counts_assert_equal(expected, counts, name,
                         waits        ? "waiting"
                         : code_limit ? "little room"
+                        : any_order  ? "in any order"
                                      : "alone");
-    assert_int_equal(seen.others, plain->others);
-    assert_int_equal(seen.hash, plain->hash);
+    assert_others_equal(plain, &seen);
     pug_counts_free(counts);
     pug_tree_free(tree);
     pug_image_free(image);
@@ -226,8 +235,7 @@ static void count_shown(const struct capture *capture, struct pug_counts *expect
     const struct seen plain = feed_shown(capture, NULL, block);
     const struct seen counted = feed_shown(capture, counts, block);
     counts_assert_equal(expected, counts, name, "some are shown");
-    assert_int_equal(counted.others, plain.others);
-    assert_int_equal(counted.hash, plain.hash);
+    assert_others_equal(&plain, &counted);
     pug_counts_free(counts);
 }
 
@@ -243,14 +251,16 @@ static void check(const struct capture *capture, bool whole)
     struct seen plain = {.counts = pug_counts_new()};
     pug_tree_on_elements(tree, take, &plain);
     feed(tree, capture, SIZE_MAX);
-    count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, name);
-    count_alone(capture, plain.counts, &plain, 4096, 5, 0, name);
+    for (unsigned any_order = 0; any_order < 2; any_order++) {
+        count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, any_order, name);
+        count_alone(capture, plain.counts, &plain, 4096, 5, 0, any_order, name);
+    }
     count_shown(capture, plain.counts, 512, name);
     count_barely(capture, plain.counts, whole ? 1 : 3);
     if (whole) {
         count_shown(capture, plain.counts, 48, name);
-        count_alone(capture, plain.counts, &plain, 48, 0, 0, name);
-        count_alone(capture, plain.counts, &plain, 1 << 16, 0, 1 << 16, name);
+        count_alone(capture, plain.counts, &plain, 48, 0, 0, false, name);
+        count_alone(capture, plain.counts, &plain, 1 << 16, 0, 1 << 16, true, name);
         count_by_halves(capture, plain.counts, name);
         count_together(capture, plain.counts, 1, 0, 0, name);
     }
@@ -523,8 +533,7 @@ static void test_waiting(void **state)
         struct seen seen = {0};
         decode_waiting(&seen, counts, blocks[i]);
         counts_assert_equal(plain.counts, counts, "waiting", "two instruction sets");
-        assert_int_equal(seen.others, plain.others);
-        assert_int_equal(seen.hash, plain.hash);
+        assert_others_equal(&plain, &seen);
         pug_counts_free(counts);
     }
     pug_counts_free(plain.counts);

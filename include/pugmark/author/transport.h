@@ -40,6 +40,8 @@ struct pug_transport_sink {
     /** Shown the packets of the RISC-V packet encapsulation; NULL when nobody looks. */
     pug_encapsulation_fn *encapsulation;
     void *encapsulation_context; /**< is handed to it */
+    /** Runs of different sources may come in another order than in the trace: nobody minds. */
+    bool any_order;
 };
 
 /** A transport: its name and its functions. */
