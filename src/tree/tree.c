@@ -78,13 +78,40 @@ static bool knows_better(const struct pug_tree *tree, const struct pug_source *s
            !tree->transport->lost(tree->transport_state);
 }
 
+/** To who listens, but for bytes that come once more since they were not taken. */
+static void show_run(const struct pug_tree *tree, const struct pug_source *source,
+                     const struct pug_run *run)
+{
+    struct pug_run fresh = *run;
+    size_t seen = 0;
+    while (source && seen < run->size && pug_run_index(run, run->bytes + seen) < source->shown)
+        seen++;
+    if (seen == run->size && run->size > 0)
+        return;
+    fresh.index += seen;
+    fresh.bytes += seen;
+    fresh.size -= seen;
+    if (fresh.gaps)
+        fresh.gaps += seen;
+    tree->on_run(tree->run_context, &fresh);
+}
+
+/** What was not taken of a run comes once more. */
+static void note_shown(struct pug_source *source, const struct pug_run *run, bool all)
+{
+    const uint64_t end =
+        run->size > 0 ? pug_run_index(run, run->bytes + run->size - 1) + 1 : run->index;
+    if (end >= source->shown)
+        source->shown = all ? 0 : end;
+}
+
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
 {
     struct pug_tree *tree = context;
     uint16_t slot = tree->transport->single ? 0 : run->source;
     struct pug_source *source = pug_slots_get(&tree->slots, slot);
     if (tree->on_run)
-        tree->on_run(tree->run_context, run);
+        show_run(tree, source, run);
     if (!source && tree->transport->single)
         return PUG_RESP_FATAL_NOT_INIT;
     if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
@@ -102,6 +129,8 @@ static enum pug_response on_run(void *context, const struct pug_run *run, size_t
     }
     enum pug_response response = pug_source_run(source, run, used);
     tree->transport_stats.delivered += *used;
+    if (tree->on_run)
+        note_shown(source, run, *used == run->size);
     return response;
 }
 

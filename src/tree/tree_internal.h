@@ -19,10 +19,11 @@ struct pug_source {
     struct pug_stage stage;
     uint16_t slot;
     bool decodes;
-    bool numbered; /* the id is in the component names */
-    bool borrows;  /* the configuration is another source's */
-    bool touched;  /* it got something since it was made or renewed */
-    bool heard;    /* it is from another tree, and nothing of it was lost there */
+    bool numbered;  /* the id is in the component names */
+    bool borrows;   /* the configuration is another source's */
+    bool touched;   /* it got something since it was made or renewed */
+    bool heard;     /* it is from another tree, and nothing of it was lost there */
+    uint64_t shown; /* up to here its runs were shown, though it has not taken all yet; or 0 */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     pug_packet_monitor_fn *monitor;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Frames of one source are handed out as long runs. Who listens to runs gets them as they
- * are: it must make no other difference to what comes out. With the reference's quirks, and each
- * packet delivered at once, each call gets as far, too. (Else it may stop a frame earlier, before a
- * frame of which nothing is used yet.)
+ * are, or spliced, each byte once: it must make no other difference to what comes out. With the
+ * reference's quirks, and each packet delivered at once, each call gets as far, too. (Else it may
+ * stop a frame earlier, before a frame of which nothing is used yet.)
  */
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
@@ -104,6 +104,7 @@ struct manner {
 };
 
 struct seen {
+    uint64_t shown; /* bytes of runs, to who listens */
     struct rec_bytes record;
     struct rec_random random;
     const struct manner *manner;
@@ -135,10 +136,13 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     return PUG_RESP_CONT;
 }
 
-static void ignore_run(void *context, const struct pug_run *run)
+/** Who listens, and takes spliced runs or not. */
+enum listener { NOBODY, TO_RUNS, TO_SPLICED };
+
+static void see_run(void *context, const struct pug_run *run)
 {
-    (void)context;
-    assert_null(run->gaps);
+    struct seen *seen = context;
+    seen->shown += run->size;
 }
 
 static void note_stats(struct seen *seen, struct pug_tree *tree)
@@ -210,25 +214,30 @@ static enum pug_response feed(struct pug_tree *tree, struct seen *seen,
 }
 
 static struct seen decode(struct pug_tree *tree, const struct rec_bytes *bytes,
-                          const struct manner *manner, bool listen)
+                          const struct manner *manner, enum listener listener)
 {
     struct seen seen = {.random = {manner->wait_once_in + manner->block + 1}, .manner = manner};
     pug_tree_on_elements(tree, take, &seen);
     pug_tree_deliver_each_packet(tree, manner->each_packet);
-    if (listen)
-        pug_tree_on_runs(tree, ignore_run, NULL);
+    if (listener != NOBODY)
+        pug_tree_on_runs(tree, see_run, &seen);
+    pug_tree_splice_runs(tree, listener == TO_SPLICED);
     note_number(&seen, feed(tree, &seen, bytes));
     note_stats(&seen, tree);
+    if (listener != NOBODY && !manner->reference) { /* what waited was shown once */
+        const struct pug_transport_stats *stats = pug_tree_transport_stats(tree);
+        assert_int_equal(seen.shown,
+                         stats->delivered + stats->no_decoder + stats->reserved + stats->unknown);
+    }
     pug_tree_free(tree);
     return seen;
 }
 
-static void compare(struct seen *spliced, struct seen *runs)
+static void compare(struct seen spliced, const struct seen *runs)
 {
-    assert_int_equal(spliced->record.size, runs->record.size);
-    assert_memory_equal(spliced->record.data, runs->record.data, runs->record.size);
-    rec_bytes_free(&spliced->record);
-    rec_bytes_free(&runs->record);
+    assert_int_equal(spliced.record.size, runs->record.size);
+    assert_memory_equal(spliced.record.data, runs->record.data, runs->record.size);
+    rec_bytes_free(&spliced.record);
 }
 
 static void test_recorded(void **state)
@@ -246,10 +255,11 @@ static void test_recorded(void **state)
         for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
             bool fsyncs = manners[i].flag[0] == 'f', damaged = seed % 3 == 0;
             struct rec_bytes bytes = make_frames(seed, damaged, fsyncs ? 1 + seed * seed : 0);
-            struct seen runs = decode(make_tree(&manners[i]), &bytes, &manners[i], true);
-            struct seen spliced = decode(make_tree(&manners[i]), &bytes, &manners[i], false);
+            struct seen runs = decode(make_tree(&manners[i]), &bytes, &manners[i], TO_RUNS);
             assert_true(damaged || runs.record.size > 1000 * sizeof(struct pug_element));
-            compare(&spliced, &runs);
+            compare(decode(make_tree(&manners[i]), &bytes, &manners[i], NOBODY), &runs);
+            compare(decode(make_tree(&manners[i]), &bytes, &manners[i], TO_SPLICED), &runs);
+            rec_bytes_free(&runs.record);
             rec_bytes_free(&bytes);
         }
 }
@@ -259,7 +269,7 @@ static void test_recorded(void **state)
 static struct seen decode_capture(struct pug_snapshot *snapshot,
                                   const struct pug_snapshot_buffer *buffer,
                                   const struct rec_bytes *bytes, const struct manner *manner,
-                                  bool listen)
+                                  enum listener listener)
 {
     struct pug_image *image = pug_image_new();
     struct pug_snapshot_tree_config config = {.image = image, .decode = true};
@@ -267,7 +277,7 @@ static struct seen decode_capture(struct pug_snapshot *snapshot,
     if (manner->reference)
         config.quirks = pug_quirks_reference();
     assert_int_equal(pug_snapshot_tree(snapshot, buffer, &config, &tree), PUG_OK);
-    struct seen seen = decode(tree, bytes, manner, listen);
+    struct seen seen = decode(tree, bytes, manner, listener);
     pug_image_free(image);
     return seen;
 }
@@ -303,9 +313,11 @@ static void compare_captures(const char *folder, const char *const *names, size_
         const struct pug_snapshot_buffer *buffer = pug_snapshot_buffer_at(snapshot, 0);
         for (size_t n = 0; n < 2 * sizeof(manners) / sizeof(manners[0]); n++) {
             struct rec_bytes bytes = read_start(snapshot, buffer, n & 1);
-            struct seen runs = decode_capture(snapshot, buffer, &bytes, &manners[n / 2], true);
-            struct seen spliced = decode_capture(snapshot, buffer, &bytes, &manners[n / 2], false);
-            compare(&spliced, &runs);
+            const struct manner *manner = &manners[n / 2];
+            struct seen runs = decode_capture(snapshot, buffer, &bytes, manner, TO_RUNS);
+            compare(decode_capture(snapshot, buffer, &bytes, manner, NOBODY), &runs);
+            compare(decode_capture(snapshot, buffer, &bytes, manner, TO_SPLICED), &runs);
+            rec_bytes_free(&runs.record);
             rec_bytes_free(&bytes);
         }
         pug_snapshot_free(snapshot);
